@@ -1,0 +1,73 @@
+# `make demo` and `make test` do all the set-up themselves; they need only Python >= 3.11 and make.
+PYTHON ?= python3
+JOBS ?= 2
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1
+
+.PHONY: help install demo test test-slow test-all lint types unit bench format constraints clean
+
+help:
+	@echo "make install     set up $(VENV): the package, editable, with every extra at the versions of constraints.txt"
+	@echo "make demo        learn kernels on a bundled dataset and say what was learned"
+	@echo "make test        lint, types and the fast tests"
+	@echo "make test-all    the same and the slow tests"
+	@echo "make bench       the benchmarks"
+	@echo "make format      let ruff format and fix what it can"
+	@echo "make constraints pin anew: install the newest of everything and rewrite constraints.txt"
+	@echo "make clean       remove $(VENV) and caches"
+
+install: $(STAMP)
+
+# The build backend comes first, pinned, so that building the package downloads nothing of its own.
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "manykernels needs Python >= 3.11, but PYTHON=$(PYTHON) is " + sys.version.split()[0])'
+	test -x $(BIN)/pip || $(PYTHON) -m venv --clear $(VENV)
+	$(PIP) install --quiet -c constraints.txt pip hatchling editables
+	$(PIP) install --quiet -c constraints.txt --no-build-isolation -e ".[plots,cli,dask,dev]"
+	$(PIP) check
+	@touch $(STAMP)
+
+demo: install
+	$(BIN)/python -m manykernels.demo
+
+test: lint types unit
+
+test-all: test test-slow
+
+lint: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/codespell
+
+types: install
+	$(BIN)/mypy
+
+# Fast tests: one process per core, one thread each. Slow tests: one process with all threads.
+unit: install
+	$(ONE_THREAD) $(BIN)/python -m pytest -m "not slow" -n $(JOBS) --dist worksteal -q --durations=5
+
+test-slow: install
+	$(BIN)/python -m pytest -m slow -q --durations=5
+
+bench: install
+	@set -e; for file in benchmarks/bench_*.py; do echo "== $$file"; $(BIN)/python "$$file"; done
+
+format: install
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+constraints:
+	rm -rf $(VENV)/pins
+	$(PYTHON) -m venv --clear $(VENV)/pins
+	$(VENV)/pins/bin/python -m pip install --quiet --upgrade pip hatchling editables
+	$(VENV)/pins/bin/python -m pip install --quiet --no-build-isolation -e ".[plots,cli,dask,dev]"
+	$(VENV)/pins/bin/python -m pip list --format=freeze --exclude manykernels --exclude setuptools > constraints.txt
+	rm -rf $(VENV)/pins
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
