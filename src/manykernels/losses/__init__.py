@@ -1,0 +1,38 @@
+"""Losses: how far a prediction f is from its target y, with what the dual needs of it."""
+
+from __future__ import annotations
+
+from manykernels.losses._base import Loss, Task
+from manykernels.losses.hinge import Hinge, SquaredHinge
+from manykernels.losses.logistic import Logistic
+from manykernels.losses.regression import EpsilonInsensitive, Squared
+
+__all__ = ["EpsilonInsensitive", "Hinge", "Logistic", "Loss", "Squared", "SquaredHinge", "resolve_loss"]
+
+NAMES: dict[str, type[Loss]] = {
+    "hinge": Hinge,
+    "squared_hinge": SquaredHinge,
+    "logistic": Logistic,
+    "squared": Squared,
+    "epsilon_insensitive": EpsilonInsensitive,
+}
+
+
+def resolve_loss(spec: object, task: Task) -> Loss:
+    """The loss that a name or an object means, checked to be one for `task`."""
+    names = [name for name, kind in NAMES.items() if kind.task == task]
+    expected = f"expected a {task} loss: one of {names}, or a manykernels.losses.Loss object"
+    if isinstance(spec, str) and spec in NAMES:
+        loss: object = NAMES[spec]()
+    else:
+        loss = spec
+    if isinstance(loss, type) and issubclass(loss, Loss):
+        name = loss.__name__
+        raise TypeError(f"loss={name} is a class; {expected}. Give an object: loss={name}().")
+    if isinstance(loss, str):
+        raise ValueError(f"loss={spec!r} is unknown; {expected}.")
+    if not isinstance(loss, Loss):
+        raise TypeError(f"loss={spec!r} of type {type(spec).__name__} was given; {expected}.")
+    if loss.task != task:
+        raise ValueError(f"loss={spec!r} is a {loss.task} loss; {expected}.")
+    return loss

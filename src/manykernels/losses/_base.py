@@ -1,0 +1,114 @@
+"""What a loss must offer, and what follows from it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from manykernels.losses._scalar import FloatArray, bracket_root, increasing_root
+
+Task = Literal["classification", "regression"]
+
+ROUNDING = 1e-12
+"""How far outside the conjugate's domain α/C may fall by rounding and still count as on its boundary."""
+
+
+class Loss(BaseEstimator, ABC):
+    """A convex loss ℓ(y, f), elementwise on arrays of any shape; y is ±1 for classification.
+
+    The dual variable of a sample is α_i = C_i a_i with −a_i ∈ ∂ℓ(y_i, f_i), and the dual objective has the
+    terms −C_i ℓ*(y_i, −a_i), ℓ*(y, u) = sup_f (u f − ℓ(y, f)).
+
+    A loss of your own sets `task` and defines `value`, `gradient`, `conjugate`, `bounds` and, if it is
+    smooth, `hessian`; the rest is derived numerically, and can be overridden by something exact.
+    """
+
+    task: ClassVar[Task]
+    smooth: ClassVar[bool] = True
+    """Has a (generalised) Hessian, so that Newton's method applies."""
+    strong: float = 0.0
+    """Modulus of strong convexity of ℓ*(y, ·), that is 1 / (largest Hessian); 0 promises nothing."""
+
+    @abstractmethod
+    def value(self, y: FloatArray, f: FloatArray) -> FloatArray:
+        """ℓ(y, f)."""
+
+    @abstractmethod
+    def gradient(self, y: FloatArray, f: FloatArray) -> FloatArray:
+        """An element of ∂ℓ(y, f), the derivative in f where there is one."""
+
+    @abstractmethod
+    def conjugate(self, y: FloatArray, u: FloatArray) -> FloatArray:
+        """ℓ*(y, u), +inf outside its domain."""
+
+    @abstractmethod
+    def bounds(self, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The interval of a = α/C on which ℓ*(y, −a) is finite; an end may be infinite."""
+
+    def hessian(self, y: FloatArray, f: FloatArray) -> FloatArray:
+        """ℓ''(y, f); only smooth losses have it."""
+        raise NotImplementedError(
+            f"{type(self).__name__} has no Hessian: expected a smooth loss; use one whose `smooth` is True, "
+            "or a solver that needs none (SMO)."
+        )
+
+    def distance(self, y: FloatArray, f: FloatArray, a: FloatArray) -> FloatArray:
+        """dist(−a, ∂ℓ(y, f)): how far a coordinate is from optimality (losses with a kink override this)."""
+        return np.abs(a + self.gradient(y, f))
+
+    def dual_step(self, y: FloatArray, f: FloatArray, a: FloatArray, k: FloatArray) -> FloatArray:
+        """The a' that maximises −ℓ*(y, −a') − (a' − a) f − ½ k (a' − a)².
+
+        With α = C a, f = (Kα)_i + b and k = C K_ii ≥ 0 this is the dual objective along coordinate i, divided
+        by C. It is maximal where r(a') = a' + ℓ'(y, f + k (a' − a)) = 0; r has slope ≥ 1, so its root lies
+        between a and a − r(a).
+        """
+        y, f, a, k = np.broadcast_arrays(y, f, a, k)
+
+        def r(a_new: FloatArray) -> tuple[FloatArray, FloatArray]:
+            f_new = f + k * (a_new - a)
+            slope = 1.0 + k * self.hessian(y, f_new) if self.smooth else np.full_like(a_new, np.nan)
+            return a_new + self.gradient(y, f_new), slope
+
+        other = -self.gradient(y, f)  # a − r(a)
+        a_new = increasing_root(r, np.minimum(a, other), np.maximum(a, other))
+        return np.clip(a_new, *self.bounds(y))
+
+    def ray(self, y: FloatArray, a: FloatArray) -> tuple[FloatArray, FloatArray] | None:
+        """(lin, quad) with −ℓ*(y, −s a) = s·lin − ½ s²·quad for every s ≥ 0 with s·a in bounds, or None.
+
+        The best scaling of a dual vector is then a quadratic problem in one variable.
+        """
+        return None
+
+    def intercept(self, y: FloatArray, f: FloatArray, C: FloatArray) -> float:
+        """A finite b that minimises Σ_i C_i ℓ(y_i, f_i + b), for one-dimensional arrays."""
+        y, f, C = weighted(y, f, C)
+        if C.size == 0:
+            return 0.0
+
+        def g(b: float) -> float:
+            return float(np.sum(C * self.gradient(y, f + b)))
+
+        def g_and_slope(b: FloatArray) -> tuple[FloatArray, FloatArray]:
+            slope = np.sum(C * self.hessian(y, f + b)) if self.smooth else np.nan
+            return np.asarray(g(float(b))), np.asarray(slope)
+
+        return float(increasing_root(g_and_slope, *bracket_root(g)))
+
+
+def weighted(y: FloatArray, f: FloatArray, C: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The samples that have weight, with weights scaled to at most 1 (so that their sums cannot overflow)."""
+    y, f, C = np.broadcast_arrays(y, f, C)
+    keep = C > 0
+    y, f, C = y[keep], f[keep], C[keep]
+    return y, f, C / np.max(C, initial=1e-300)
+
+
+def inside(a: FloatArray, lo: float, hi: float) -> NDArray[np.bool_]:
+    """Where a is in [lo, hi] up to rounding."""
+    return (a >= lo - ROUNDING) & (a <= hi + ROUNDING)

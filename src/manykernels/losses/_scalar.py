@@ -1,0 +1,77 @@
+"""Searches in one variable that the losses share: roots of increasing functions, piecewise-linear minima."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+def increasing_root(
+    function: Callable[[FloatArray], tuple[FloatArray, FloatArray]], lo: Any, hi: Any, max_iter: int = 200
+) -> FloatArray:
+    """Where an increasing function crosses zero inside [lo, hi], elementwise and to machine precision.
+
+    `function(x)` returns the value and the slope. Newton's step is taken while it stays in the bracket and at
+    least halves the previous step; otherwise (also where the slope is NaN, zero or infinite) the bracket is
+    halved, so a jump through zero is found as well.
+    """
+    lo, hi = np.asarray(lo, dtype=np.float64), np.asarray(hi, dtype=np.float64)
+    x: FloatArray = 0.5 * lo + 0.5 * hi
+    step = hi - lo
+    for _ in range(max_iter):
+        value, slope = function(x)
+        lo, hi = np.where(value <= 0, x, lo), np.where(value >= 0, x, hi)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            newton = x - value / slope
+            good = (newton >= lo) & (newton <= hi) & (np.abs(newton - x) <= 0.5 * np.abs(step))
+        x_next = np.where(good, newton, 0.5 * lo + 0.5 * hi)
+        step, x = x_next - x, x_next
+        if np.all(np.abs(step) <= EPS * np.abs(x)):
+            break
+    return x
+
+
+def bracket_root(function: Callable[[float], float], limit: int = 1000) -> tuple[float, float]:
+    """An interval outwards from 0, doubled until an increasing function changes sign or vanishes in it."""
+    start = function(0.0)
+    inner, outer = 0.0, -1.0 if start > 0 else 1.0
+    for _ in range(limit):
+        if start * function(outer) <= 0:
+            break
+        inner, outer = outer, 2.0 * outer
+    return min(inner, outer), max(inner, outer)
+
+
+def piecewise_linear_minimum(breaks: FloatArray, jumps: FloatArray, slope: float) -> float:
+    """Where a convex function is least whose slope starts at `slope` ≤ 0 and rises by jumps[j] at breaks[j].
+
+    The middle of the minimisers where they are an interval, and its finite end where that is unbounded. Sums
+    of weights are compared up to their rounding, so equal weights of any size give the same answer.
+    """
+    order = np.argsort(breaks, kind="stable")
+    breaks, slopes = breaks[order], slope + np.cumsum(jumps[order])
+    slack = EPS * breaks.size * float(np.sum(jumps))
+    left = int(np.searchsorted(slopes, -slack))  # the slope right of breaks[left] is the first not below zero
+    right = int(np.searchsorted(slopes, slack, side="right"))  # ... the first above zero
+    ends = (breaks[left] if slope < -slack else -np.inf, breaks[right] if right < breaks.size else np.inf)
+    return middle(*ends)
+
+
+def middle(lo: float, hi: float) -> float:
+    """The middle of an interval; its finite end if it has only one, 0 if it has none."""
+    if np.isfinite(lo) and np.isfinite(hi):
+        return float(0.5 * lo + 0.5 * hi)
+    return float(lo) if np.isfinite(lo) else float(hi) if np.isfinite(hi) else 0.0
+
+
+def ratio(x: FloatArray, k: FloatArray) -> FloatArray:
+    """x/k for k ≥ 0, with 0/0 = 0: no force, no step."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        return np.where(np.equal(x, 0.0), 0.0, np.divide(x, k))
