@@ -1,0 +1,32 @@
+"""Penalties: which weights θ of the kernels are allowed or preferred, with what the solvers need of that."""
+
+from __future__ import annotations
+
+from numbers import Real
+
+from manykernels.penalties._base import Penalty
+from manykernels.penalties.elastic_net import ElasticNet
+from manykernels.penalties.l2_ball import L2Ball
+from manykernels.penalties.lp_ball import LpBall, Simplex
+
+__all__ = ["ElasticNet", "L2Ball", "LpBall", "Penalty", "Simplex", "resolve_penalty"]
+
+
+def resolve_penalty(norm: object) -> Penalty:
+    """The penalty that `norm` means: a number p in [1, ∞] for ‖θ‖_p ≤ 1, or a penalty object as it is."""
+    if isinstance(norm, Penalty):
+        return norm
+    expected = (
+        "expected a number p from 1 (sparse) to np.inf (the plain sum of kernels), or a penalty object "
+        "such as manykernels.penalties.L2Ball(mu0, radius)"
+    )
+    if isinstance(norm, type) and issubclass(norm, Penalty):
+        raise TypeError(
+            f"norm={norm.__name__} is a class; {expected}. Give an object: norm={norm.__name__}()."
+        )
+    if not isinstance(norm, Real) or isinstance(norm, bool):
+        raise TypeError(f"norm={norm!r} of type {type(norm).__name__} was given; {expected}.")
+    p = float(norm)
+    if not p >= 1:
+        raise ValueError(f"norm={norm!r} was given; {expected}.")
+    return Simplex() if p == 1 else LpBall(p)

@@ -1,0 +1,132 @@
+"""The ball around a prior weighting (004 Eq. 2.11)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import brentq
+
+from manykernels.penalties._base import ROUNDING, FloatArray, Penalty, norm2, scaled
+from manykernels.penalties._newton import shifted_cubic
+
+
+class L2Ball(Penalty):
+    """Θ = {θ ≥ 0, ‖θ − μ₀‖₂ ≤ Λ} with μ₀ ≥ 0 (one number, or one per kernel) and radius Λ ≥ 0."""
+
+    def __init__(self, mu0: ArrayLike = 0.0, radius: float = 1.0) -> None:
+        self.mu0 = mu0
+        self.radius = radius
+
+    def _parameters(self, M: int) -> tuple[FloatArray, float]:
+        """μ₀ as M numbers, and Λ."""
+        mu0 = np.asarray(self.mu0, dtype=np.float64)
+        if mu0.ndim > 1 or mu0.size not in (1, M):
+            raise ValueError(
+                f"mu0 of shape {mu0.shape} was given to L2Ball: expected one number, or {M}, one per kernel."
+            )
+        if not np.all((mu0 >= 0) & (mu0 < np.inf)):
+            raise ValueError(f"mu0={self.mu0!r} was given to L2Ball: expected finite weights ≥ 0.")
+        if not 0 <= self.radius < np.inf:
+            raise ValueError(f"radius={self.radius!r} was given to L2Ball: expected a finite number ≥ 0.")
+        return np.broadcast_to(mu0, (M,)).copy(), float(self.radius)
+
+    def value(self, theta: FloatArray) -> float:
+        mu0, radius = self._parameters(theta.size)
+        slack = ROUNDING * max(radius, float(np.max(mu0)))
+        return 0.0 if np.all(theta >= -slack) and norm2(theta - mu0) <= radius + slack else np.inf
+
+    def conjugate(self, q: FloatArray) -> tuple[float, FloatArray]:
+        """μ₀ᵀq + Λ‖q‖, attained at θ = μ₀ + Λ q/‖q‖ (004 Theorem 2.1)."""
+        mu0, radius = self._parameters(q.size)
+        s, x = scaled(q)
+        if s == 0:
+            return 0.0, self.start(q.size)
+        norm = float(np.linalg.norm(x))
+        return s * (float(mu0 @ x) + radius * norm), mu0 + (radius / norm) * x
+
+    def project(self, v: FloatArray) -> FloatArray:
+        """θ = (μ₀ + τ (v − μ₀))₊ with the largest τ ≤ 1 that stays in the ball."""
+        mu0, radius = self._parameters(v.size)
+        inside = np.maximum(v, 0.0)
+        if radius == 0 or norm2(inside - mu0) <= radius:
+            return mu0 if radius == 0 else inside
+        return np.maximum(mu0 + radius * _step_to_sphere((v - mu0) / radius, mu0 / radius), 0.0)
+
+    def closed_form(self, a: FloatArray) -> FloatArray:
+        """θ = μ₀ + δ with (μ₀ + δ)² δ = s a² and ‖δ‖ = Λ: one search in log s, a cubic per kernel inside it.
+
+        δ grows with s, and the largest δ is between Λ/√M and Λ, which brackets s.
+        """
+        mu0, radius = self._parameters(a.size)
+        positive = a > 0
+        if radius == 0 or not np.any(positive):
+            return mu0 if radius == 0 else self.start(a.size)
+        log_a2, mu = 2.0 * np.log(a[positive]), mu0[positive]
+
+        def excess(log_s: float) -> float:
+            return float(np.log(norm2(shifted_cubic(log_s + log_a2, mu, 1, 2)) / radius))
+
+        ends = [
+            np.min(2.0 * np.log(mu + d) + np.log(d) - log_a2) for d in (radius / math.sqrt(mu.size), radius)
+        ]
+        log_s = brentq(excess, ends[0] - 1.0, ends[1] + 1.0, xtol=1e-13, rtol=1e-15)
+        delta = shifted_cubic(log_s + log_a2, mu, 1, 2)
+        theta = mu0.copy()
+        theta[positive] += delta * (radius / norm2(delta))
+        return theta
+
+    def group_norm(self, a: FloatArray) -> float:
+        """Σ a²/θ at the closed form."""
+        theta, positive = self.closed_form(a), a > 0
+        with np.errstate(divide="ignore"):
+            return float(np.sum(a[positive] * (a[positive] / theta[positive])))
+
+    def start(self, M: int) -> FloatArray:
+        mu0, radius = self._parameters(M)
+        return mu0 + radius / math.sqrt(M)
+
+    def constraint(self, theta: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+        """ψ(θ) = ½ (‖θ − μ₀‖² − Λ²)."""
+        mu0, radius = self._parameters(theta.size)
+        delta = theta - mu0
+        return 0.5 * (float(delta @ delta) - radius * radius), delta, np.ones_like(theta)
+
+    @property
+    def sparse(self) -> bool:
+        return False
+
+    @property
+    def fixed(self) -> bool:
+        return self.radius == 0
+
+    def interior(self, theta: FloatArray) -> FloatArray:
+        """Towards μ₀ + a little of everything, which is inside for μ₀ ≥ 0."""
+        mu0, _ = self._parameters(theta.size)
+        return mu0 + 0.95 * (0.9 * (theta - mu0) + 0.1 * (self.start(theta.size) - mu0))
+
+    def stretch(self, theta: FloatArray) -> FloatArray:
+        """What θ has above μ₀ grows to norm Λ, what it lacks is filled up: no weight shrinks."""
+        mu0, radius = self._parameters(theta.size)
+        delta = np.maximum(theta - mu0, 0.0)
+        norm = norm2(delta)
+        return mu0 + (radius * (delta / norm) if norm > 0 else delta)
+
+
+def _step_to_sphere(d: FloatArray, m: FloatArray) -> FloatArray:
+    """δ = max(τ d, −m) with ‖δ‖ = 1, for m ≥ 0: exact, by sorting the τ at which entries reach −m.
+
+    Up to τ_k = the k-th of those, ‖δ‖² = Σ_{j<k} m_j² + τ² Σ_{j≥k} d_j².
+    """
+    m = np.minimum(m, 2.0)  # no entry of δ goes below −1
+    d = d / np.max(np.abs(d))
+    tau = np.full_like(d, np.inf)
+    np.divide(-m, d, out=tau, where=d < 0)
+    order = np.argsort(tau)
+    reached = np.concatenate([[0.0], np.cumsum(m[order] ** 2)])
+    moving = np.concatenate([np.cumsum((d[order] ** 2)[::-1])[::-1], [0.0]])
+    finite = np.isfinite(tau[order])
+    norms = reached[:-1][finite] + (tau[order][finite] * np.sqrt(moving[:-1][finite])) ** 2
+    k = int(np.searchsorted(norms, 1.0))
+    return np.maximum(math.sqrt((1.0 - reached[k]) / moving[k]) * d, -m)

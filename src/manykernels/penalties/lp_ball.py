@@ -1,0 +1,165 @@
+"""‖θ‖_p ≤ 1: the norms of MKL, from sparse (p = 1) to the plain sum of kernels (p = ∞)."""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import expit
+
+from manykernels.penalties._base import ROUNDING, FloatArray, Penalty, scaled
+from manykernels.penalties._newton import convex_root
+
+
+class LpBall(Penalty):
+    """Θ = {θ ≥ 0, ‖θ‖_p ≤ 1}, 1 ≤ p ≤ ∞ (Kloft's p; 000 and 001 write ν)."""
+
+    p: float
+
+    def __init__(self, p: float = 2.0) -> None:
+        self.p = p
+
+    def _p(self) -> float:
+        if not (isinstance(self.p, Real) and self.p >= 1.0):
+            raise ValueError(
+                f"p={self.p!r} was given to LpBall: expected a number from 1 (sparse) to np.inf (sum)."
+            )
+        return float(self.p)
+
+    def _norm(self, theta: FloatArray) -> float:
+        """‖θ₊‖_p."""
+        p = self._p()
+        return float(np.max(theta, initial=0.0)) if p == np.inf else _norm(theta, p)
+
+    def value(self, theta: FloatArray) -> float:
+        return 0.0 if np.all(theta >= -ROUNDING) and self._norm(theta) <= 1.0 + ROUNDING else np.inf
+
+    def conjugate(self, q: FloatArray) -> tuple[float, FloatArray]:
+        """‖q‖_r with r = p/(p − 1), attained at θ = q^{r−1}/‖q‖_r^{r−1}."""
+        p, (s, x) = self._p(), scaled(q)
+        if s == 0 or p == np.inf:
+            return s * float(np.sum(x)), self.start(x.size)
+        if p == 1:
+            theta = np.zeros_like(x)
+            theta[np.argmax(x)] = 1.0
+            return s, theta
+        r = p / (p - 1.0)
+        total = np.sum(x**r)
+        return s * math.pow(total, 1.0 / r), x ** (1.0 / (p - 1.0)) / math.pow(total, 1.0 / p)
+
+    def project(self, v: FloatArray) -> FloatArray:
+        p, v = self._p(), np.maximum(v, 0.0)
+        if p == np.inf:
+            return np.minimum(v, 1.0)
+        norm = self._norm(v)
+        if norm <= 1.0:
+            return v
+        if p == 1:
+            return _project_simplex(v)
+        return v / norm if p == 2 else _project_lp(v, p)
+
+    def closed_form(self, a: FloatArray) -> FloatArray:
+        """Kloft's update θ = a^{2/(p+1)} / (Σ a^{2p/(p+1)})^{1/p}; the plain sum at p = ∞."""
+        p, (s, x) = self._p(), scaled(a)
+        if s == 0 or p == np.inf:
+            return self.start(x.size)
+        x = x ** (2.0 / (p + 1.0))
+        return x / self._norm(x)
+
+    def group_norm(self, a: FloatArray) -> float:
+        """‖a‖_e² with e = 2p/(p + 1)."""
+        norm = _norm(a, 2.0 / (1.0 + 1.0 / self._p()))
+        return norm * norm
+
+    def start(self, M: int) -> FloatArray:
+        """The point of equal weights with norm 1."""
+        return np.full(M, float(M) ** (-1.0 / self._p()))
+
+    def constraint(self, theta: FloatArray) -> tuple[float, FloatArray, FloatArray] | None:
+        """ψ(θ) = Σ θ^p − 1 (for 1 < p < 2 its curvature is infinite at θ = 0); None at p = ∞: see `upper`."""
+        p = self._p()
+        if p == np.inf:
+            return None
+        if p == 1:
+            return float(np.sum(theta)) - 1.0, np.ones_like(theta), np.zeros_like(theta)
+        with np.errstate(divide="ignore"):
+            curvature = p * (p - 1.0) * theta ** (p - 2.0)
+        return float(np.sum(theta**p)) - 1.0, p * theta ** (p - 1.0), curvature
+
+    @property
+    def upper(self) -> float:
+        return 1.0 if self._p() == np.inf else np.inf
+
+    @property
+    def sparse(self) -> bool:
+        return self._p() == 1.0
+
+    @property
+    def fixed(self) -> bool:
+        return self._p() == np.inf
+
+    def entry(self, q: FloatArray) -> float:
+        """At p = 1 only the kernels of the largest q have weight."""
+        return float(np.max(q, initial=0.0)) if self.sparse else 0.0
+
+    def interior(self, theta: FloatArray) -> FloatArray:
+        """The ball is convex and contains 0."""
+        return 0.95 * (0.9 * theta + 0.1 * self.start(theta.size))
+
+    def stretch(self, theta: FloatArray) -> FloatArray:
+        s, x = scaled(theta)
+        return theta if s == 0 else x / self._norm(x)
+
+
+class Simplex(LpBall):
+    """Θ = {θ ≥ 0, Σθ ≤ 1}: the ball of p = 1, whose solutions are sparse."""
+
+    p = 1.0
+
+    def __init__(self) -> None:
+        pass
+
+
+def _project_simplex(v: FloatArray) -> FloatArray:
+    """max(v − τ, 0) with sum 1, by sorting; v is shifted by its maximum, which large entries need."""
+    v = v - np.max(v)
+    u = np.sort(v)[::-1]
+    tau = (np.cumsum(u) - 1.0) / np.arange(1, u.size + 1)
+    return np.maximum(v - float(tau[np.count_nonzero(u > tau) - 1]), 0.0)
+
+
+def _project_lp(v: FloatArray, p: float) -> FloatArray:
+    """The θ with θ + c θ^{p−1} = v and Σθ^p = 1, for v ≥ 0 outside the ball, 1 < p < ∞.
+
+    The search is over t = the largest weight, M^{−1/p} ≤ t ≤ 1; c follows from it, and ‖θ‖ increases with it.
+    For given c and x = log θ, log(e^x + c e^{(p−1)x}) = log v is convex and increasing in x, and at
+    x = min(log v, log(v/c)/(p − 1)) its left-hand side is above log v by at most log 2.
+    """
+    theta, positive = np.zeros_like(v), v > 0
+    v = v[positive]
+    log_v, v_max = np.log(v), float(np.max(v))
+
+    def weights(t: float) -> FloatArray:
+        log_c = np.log((v_max - t) / t ** (p - 1.0)) if t < v_max else -np.inf
+
+        def function(x: FloatArray) -> tuple[FloatArray, FloatArray]:
+            share = expit(log_c + (p - 2.0) * x)
+            return np.logaddexp(x, log_c + (p - 1.0) * x) - log_v, 1.0 + (p - 2.0) * share
+
+        return np.exp(convex_root(function, np.minimum(log_v, (log_v - log_c) / (p - 1.0))))
+
+    def excess(t: float) -> float:
+        return math.log(_norm(weights(t), p))
+
+    lo, hi = (1.0 - 1e-9) * v.size ** (-1.0 / p), min(1.0, v_max)
+    t = brentq(excess, lo, hi, xtol=1e-300, rtol=1e-15) if excess(hi) > 0 else hi
+    theta[positive] = weights(t)
+    return theta / _norm(theta, p)
+
+
+def _norm(x: FloatArray, p: float) -> float:
+    """‖x₊‖_p without overflow or underflow, p < ∞."""
+    s, x = scaled(x)
+    return s * math.pow(np.sum(x**p), 1.0 / p)
