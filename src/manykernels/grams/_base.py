@@ -1,0 +1,103 @@
+"""What a solver may ask of many Gram matrices at once, however they are held.
+
+Everything a one-stage method needs of the kernels K_1 … K_M on the training data is linear in each K_m:
+their combination, their products with a few vectors, and quadratic forms. How they are held (a stored
+stack, blocks recomputed from the data, explicit factors) is decided once, from a memory budget, and no
+solver can tell the difference.
+
+Normalisation multiplies kernel m by `scale[m]`. Centring replaces K by H K Hᵀ with H = I − 1 w̄ᵀ, where w̄
+are the sample weights divided by their sum; it is carried implicitly, because quadratic forms and
+products of a centred kernel are those of the raw one at Hᵀα.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Atoms = NDArray[np.intp]
+
+
+class Gram(ABC):
+    """M Gram matrices of n samples. Subclasses implement the four underscored methods on raw kernels."""
+
+    def __init__(self, n: int, n_kernels: int, scale: Array | None = None, mean: Array | None = None) -> None:
+        self.n = n
+        self.n_kernels = n_kernels
+        self.scale = np.ones(n_kernels) if scale is None else np.asarray(scale, dtype=float)
+        self.mean = mean  # w̄ where kernels are centred, None where they are not
+
+    # -- what subclasses supply -----------------------------------------------------------------
+    @abstractmethod
+    def _combine(self, atoms: Atoms, weights: Array, out: Array) -> None:
+        """out = Σ weights_m K_{atoms_m}."""
+
+    @abstractmethod
+    def _products(self, A: Array, atoms: Atoms) -> Array:
+        """(len(atoms), n, k): K_m A for A of shape (n, k)."""
+
+    @abstractmethod
+    def _quad(self, A: Array, atoms: Atoms) -> Array:
+        """(len(atoms), k): α_jᵀ K_m α_j for each column α_j of A."""
+
+    @abstractmethod
+    def _traces(self) -> Array:
+        """(M,): the trace of each kernel."""
+
+    @abstractmethod
+    def subset(self, rows: NDArray[np.intp]) -> Gram:
+        """The same kernels on some of the samples only."""
+
+    # -- what solvers call ----------------------------------------------------------------------
+    def combine(self, theta: Array, atoms: Atoms | None = None, out: Array | None = None) -> Array:
+        """K_θ = Σ θ_m K_m over `atoms` (default: all), skipping zero weights."""
+        atoms = self._atoms(atoms)
+        out = np.empty((self.n, self.n)) if out is None else out
+        used = np.flatnonzero(theta)
+        self._combine(atoms[used], np.asarray(theta, dtype=float)[used] * self.scale[atoms[used]], out)
+        if self.mean is not None:
+            mu = out @ self.mean
+            out -= mu
+            out -= (mu - mu @ self.mean)[:, None]
+        return out
+
+    def products(self, A: Array, atoms: Atoms | None = None) -> Array:
+        """(len(atoms), n, k): K_m A."""
+        atoms = self._atoms(atoms)
+        R = self._products(self._lift(A), atoms)
+        if self.mean is not None:
+            R -= np.einsum("n,mnk->mk", self.mean, R)[:, None, :]
+        R *= self.scale[atoms][:, None, None]
+        return R
+
+    def quad(self, A: Array, atoms: Atoms | None = None) -> Array:
+        """(len(atoms), k): the quadratic forms α_jᵀ K_m α_j, never negative."""
+        atoms = self._atoms(atoms)
+        q = self._quad(self._lift(A), atoms) * self.scale[atoms][:, None]
+        return np.maximum(q, 0.0)
+
+    def best(self, A: Array, k: int, exclude: Atoms) -> tuple[Atoms, Array]:
+        """The k kernels with the largest Σ_j α_jᵀ K_m α_j outside `exclude`, and all the values."""
+        q = self.quad(A).sum(axis=1)
+        masked = q.copy()
+        masked[exclude] = -np.inf
+        top = np.argpartition(-masked, min(k, q.size - 1))[:k]
+        top = top[np.isfinite(masked[top])]
+        return top[np.argsort(-masked[top])], q
+
+    def traces(self) -> Array:
+        """Upper bounds on the traces (exact where kernels are not centred; centring only lowers them)."""
+        return self._traces() * self.scale
+
+    # -- helpers --------------------------------------------------------------------------------
+    def _atoms(self, atoms: Atoms | Sequence[int] | None) -> Atoms:
+        return np.arange(self.n_kernels) if atoms is None else np.asarray(atoms, dtype=np.intp)
+
+    def _lift(self, A: Array) -> Array:
+        """Hᵀ A: what a centred kernel sees of A. The identity where the columns of A sum to zero."""
+        A = np.ascontiguousarray(A, dtype=float)
+        return A if self.mean is None else A - np.outer(self.mean, A.sum(axis=0))

@@ -1,0 +1,78 @@
+"""Kernels given by explicit features, K_m = Φ_m Φ_mᵀ: nothing of size n × n is held per kernel.
+
+Rank-one kernels (each column of X is one) are the case of one feature a kernel, so that 10⁴ kernels cost
+what their 10⁴ columns cost: αᵀK_mα = ‖Φ_mᵀα‖².
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from ._base import Array, Atoms, Gram
+from .stack import _renormalise
+
+
+class FactorGram(Gram):
+    """Features Φ (n, D), dense or CSC, whose columns ptr[m] : ptr[m+1] belong to kernel m."""
+
+    def __init__(
+        self, features: Any, ptr: NDArray[np.intp], scale: Array | None = None, mean: Array | None = None
+    ) -> None:
+        super().__init__(features.shape[0], ptr.size - 1, scale, mean)
+        self.features = sp.csc_array(features) if sp.issparse(features) else np.asarray(features, dtype=float)
+        self.ptr = ptr
+        self._rank_one = bool(np.all(np.diff(ptr) == 1))
+
+    def _columns(self, atoms: Atoms) -> tuple[Any, NDArray[np.intp]]:
+        """The features of these kernels, and the position in `atoms` each column belongs to."""
+        if self._rank_one:
+            return self.features[:, self.ptr[atoms]], np.arange(atoms.size)
+        parts = [np.arange(self.ptr[m], self.ptr[m + 1]) for m in atoms]
+        owner = np.repeat(np.arange(atoms.size), [p.size for p in parts])
+        return self.features[:, np.concatenate(parts) if parts else np.empty(0, np.intp)], owner
+
+    def _combine(self, atoms: Atoms, weights: Array, out: Array) -> None:
+        phi, owner = self._columns(atoms)
+        if sp.issparse(phi):
+            out[:] = (phi @ sp.diags_array(weights[owner]) @ phi.T).toarray()
+        else:
+            half = phi * np.sqrt(weights[owner])
+            np.matmul(half, half.T, out=out)
+
+    def _products(self, A: Array, atoms: Atoms) -> Array:
+        phi, owner = self._columns(atoms)
+        inner = phi.T @ A  # (columns, k)
+        if sp.issparse(phi):
+            phi = phi.toarray()
+        if self._rank_one:
+            return np.asarray(phi.T[:, :, None] * inner[:, None, :])
+        R = np.zeros((atoms.size, self.n, A.shape[1]))
+        for m in range(atoms.size):
+            columns = owner == m
+            R[m] = phi[:, columns] @ inner[columns]
+        return R
+
+    def _quad(self, A: Array, atoms: Atoms) -> Array:
+        whole = atoms.size == self.n_kernels and np.array_equal(atoms, np.arange(self.n_kernels))
+        if whole:
+            phi, owner = self.features, np.repeat(np.arange(self.n_kernels), np.diff(self.ptr))
+        else:
+            phi, owner = self._columns(atoms)
+        squares = np.asarray(phi.T @ A) ** 2
+        if self._rank_one:
+            return squares
+        q = np.zeros((atoms.size, A.shape[1]))
+        np.add.at(q, owner, squares)
+        return q
+
+    def _traces(self) -> Array:
+        squares = np.asarray((self.features**2).sum(axis=0)).ravel()
+        return np.add.reduceat(squares, self.ptr[:-1])
+
+    def subset(self, rows: NDArray[np.intp]) -> FactorGram:
+        part = self.features.tocsr()[rows] if sp.issparse(self.features) else self.features[rows]
+        return FactorGram(part, self.ptr, self.scale, _renormalise(self.mean, rows))

@@ -1,0 +1,57 @@
+"""Kernels held as a stored stack (M, n, n): every pass runs at the speed of memory."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._fast import stack as fast
+from ._base import Array, Atoms, Gram
+
+_GEMM_COLUMNS = 4  # from this many right-hand sides on, a BLAS product beats one pass a column
+
+
+class StackGram(Gram):
+    """A stack of Gram matrices, float64 or float32, read in place and never copied."""
+
+    def __init__(
+        self, stack: NDArray[np.floating], scale: Array | None = None, mean: Array | None = None
+    ) -> None:
+        super().__init__(stack.shape[1], stack.shape[0], scale, mean)
+        self.stack = stack
+
+    def _combine(self, atoms: Atoms, weights: Array, out: Array) -> None:
+        fast.combine(self.stack, atoms, weights, out)
+
+    def _products(self, A: Array, atoms: Atoms) -> Array:
+        R = np.empty((atoms.size, self.n, A.shape[1]))
+        if A.shape[1] >= _GEMM_COLUMNS:
+            for r, m in zip(R, atoms, strict=True):
+                np.matmul(self.stack[m], A, out=r)
+        else:
+            for j in range(A.shape[1]):
+                column = np.empty((atoms.size, self.n))
+                fast.products(self.stack, atoms, np.ascontiguousarray(A[:, j]), column)
+                R[:, :, j] = column
+        return R
+
+    def _quad(self, A: Array, atoms: Atoms) -> Array:
+        if A.shape[1] >= _GEMM_COLUMNS:
+            return np.array([np.einsum("nk,nk->k", A, self.stack[m] @ A) for m in atoms]).reshape(-1, A.shape[1])
+        q = np.empty((atoms.size, A.shape[1]))
+        for j in range(A.shape[1]):
+            column, rows = np.empty(atoms.size), np.flatnonzero(A[:, j])
+            fast.quadratic_forms(self.stack, atoms, np.ascontiguousarray(A[:, j]), rows, column)
+            q[:, j] = column
+        return q
+
+    def _traces(self) -> Array:
+        return np.einsum("mii->m", self.stack).astype(float)
+
+    def subset(self, rows: NDArray[np.intp]) -> StackGram:
+        part = self.stack[:, rows[:, None], rows]
+        return StackGram(np.ascontiguousarray(part), self.scale, _renormalise(self.mean, rows))
+
+
+def _renormalise(mean: Array | None, rows: NDArray[np.intp]) -> Array | None:
+    return None if mean is None else mean[rows] / mean[rows].sum()

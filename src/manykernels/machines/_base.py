@@ -1,0 +1,82 @@
+"""The inner problem: a kernel machine for one combined kernel, solved from a warm start.
+
+    min_{α, b}  ½ αᵀKα + Σ C_i ℓ(y_i, (Kα)_i + b)
+
+A solution also knows how it would move with the kernel. On the coordinates S where it is smooth,
+dα = −P dK α with P the inverse of K_SS + W⁻¹ (W the curvature of the loss there, infinite for the hinge)
+projected against the intercept, so that the second derivative of the optimal value J(θ) is
+∂²J/∂θ_m∂θ_l = (K_mα)ᵀ P (K_lα). That is all a second-order method needs of the machine.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+
+Array = NDArray[np.float64]
+
+
+@dataclass
+class Sensitivity:
+    """P in factored form: P = D L⁻ᵀ (I − v̂v̂ᵀ) L⁻¹ D on the coordinates `support`, zero elsewhere."""
+
+    support: NDArray[np.intp]
+    factor: Array  # L, lower triangular
+    root: Array  # D, a diagonal
+    direction: Array | None  # v̂ = L⁻¹D1 / ‖·‖, None without an intercept
+
+    def half(self, R: Array) -> Array:
+        """B with BᵀB = RᵀPR, for R of shape (n, m)."""
+        if self.support.size == 0:
+            return np.zeros((0, R.shape[1]))
+        B = solve_triangular(
+            self.factor, self.root[:, None] * R[self.support], lower=True, check_finite=False, overwrite_b=True
+        )
+        if self.direction is not None:
+            B -= np.outer(self.direction, self.direction @ B)
+        return np.asarray(B)
+
+    def move(self, Bd: Array, n: int) -> Array:
+        """−P R d, given B d: how α moves when θ moves by d."""
+        step = np.zeros(n)
+        if self.support.size:
+            back = solve_triangular(self.factor, Bd, lower=True, trans="T", check_finite=False)
+            step[self.support] = -self.root * back
+        return step
+
+
+@dataclass
+class Solution:
+    """α, b and f = Kα + b on the training points, with the gap at this kernel."""
+
+    alpha: Array
+    intercept: float
+    f: Array
+    gap: float
+    sensitivity: Sensitivity | None = field(default=None, repr=False)
+
+
+class Machine(ABC):
+    """Solves the inner problem for one loss."""
+
+    @abstractmethod
+    def solve(
+        self, K: Array, y: Array, C: Array, alpha: Array, tol: float, previous: Sensitivity | None = None
+    ) -> Solution:
+        """α, b for this kernel with a duality gap of at most `tol`, starting from `alpha`."""
+
+    @abstractmethod
+    def sensitivity(self, K: Array, y: Array, C: Array, solution: Solution) -> Sensitivity:
+        """How the solution moves with the kernel."""
+
+
+def direction(factor: Array, root: Array, fit_intercept: bool) -> Array | None:
+    """v̂ of `Sensitivity`: the direction that the intercept absorbs."""
+    if not fit_intercept:
+        return None
+    v = solve_triangular(factor, root, lower=True, check_finite=False)
+    return np.asarray(v / np.linalg.norm(v))

@@ -1,0 +1,80 @@
+"""Sequential minimal optimisation for the two piecewise linear losses, hinge and ε-insensitive."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import lapack
+
+from .._fast import smo as fast
+from ..losses import EpsilonInsensitive, Hinge
+from ._base import Array, Machine, Sensitivity, Solution, direction
+
+_JITTER = 1e-8  # relative to the mean diagonal: the metric of a singular kernel need not be exact
+
+
+class SMO(Machine):
+    """Second-order working sets, shrinking, warm starts; compiled in `_fast/smo.py`."""
+
+    def __init__(self, loss: Hinge | EpsilonInsensitive, fit_intercept: bool, max_iter: int = 10_000_000) -> None:
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.epsilon = float(getattr(loss, "epsilon", 0.0))
+
+    def solve(
+        self, K: Array, y: Array, C: Array, alpha: Array, tol: float, previous: Sensitivity | None = None
+    ) -> Solution:
+        lo, hi = (bound * C for bound in self.loss.bounds(y))
+        alpha = feasible(alpha, lo, hi) if self.fit_intercept else np.clip(alpha, lo, hi)
+        run = fast.solve_pairs if self.fit_intercept else fast.solve_single
+        G = np.empty_like(alpha)
+        violation = 1e-2
+        while True:
+            *_, iterations = run(K, y, lo, hi, self.epsilon, alpha, G, violation, self.max_iter)
+            solution = self._solution(y, C, alpha, G)
+            if solution.gap <= tol or violation < 1e-13 or iterations >= self.max_iter:
+                return solution
+            violation *= min(0.3, max(0.01, 0.5 * tol / solution.gap))
+
+    def _solution(self, y: Array, C: Array, alpha: Array, G: Array) -> Solution:
+        """f and the duality gap from the gradient G = Kα − y that the solver maintains."""
+        score = G + y
+        b = self.loss.intercept(y, score, C) if self.fit_intercept else 0.0
+        f = score + b
+        dual_fit = float(alpha @ y) - self.epsilon * float(np.abs(alpha).sum())
+        gap = float(alpha @ score) + float(C @ self.loss.value(y, f)) - dual_fit
+        return Solution(alpha, b, f, max(gap, 0.0))
+
+    def sensitivity(self, K: Array, y: Array, C: Array, solution: Solution) -> Sensitivity:
+        lo, hi = (bound * C for bound in self.loss.bounds(y))
+        a, margin = solution.alpha, 1e-9 * C
+        free = (a > lo + margin) & (a < hi - margin)
+        if self.epsilon > 0.0:
+            free &= np.abs(a) > margin
+        support = np.flatnonzero(free)
+        part = K[np.ix_(support, support)]
+        if support.size:
+            part.flat[:: support.size + 1] += _JITTER * part.trace() / support.size + 1e-300
+        factor, info = lapack.dpotrf(part, lower=1, overwrite_a=1)
+        while info > 0:  # a rank-deficient kernel whose rounding errors exceed the jitter
+            part = K[np.ix_(support, support)]
+            part.flat[:: support.size + 1] += 1e-5 * part.trace() / support.size + 1e-300
+            factor, info = lapack.dpotrf(part, lower=1, overwrite_a=1)
+        root = np.ones(support.size)
+        v = direction(factor, root, self.fit_intercept) if support.size else None
+        return Sensitivity(support, factor, root, v)
+
+
+def feasible(alpha: Array, lo: Array, hi: Array) -> Array:
+    """The nearest simple point with lo ≤ α ≤ hi and Σα = 0: clip, then take the excess from where there is room."""
+    alpha = np.clip(alpha, lo, hi)
+    for _ in range(3):
+        excess = alpha.sum()
+        if excess == 0.0:
+            break
+        room = alpha - lo if excess > 0 else hi - alpha
+        total = room.sum()
+        if total <= 0.0:
+            break
+        alpha = np.clip(alpha - excess * room / total, lo, hi)
+    return alpha

@@ -1,0 +1,114 @@
+"""The regularised risk: what one-stage methods minimise, its dual, and the gap between the two.
+
+For outputs k (classes or targets) that share the weights θ,
+
+    P = ½ Σ_m ‖w_m‖²/θ_m + ½h(θ) + Σ_ik C_ik ℓ(y_ik, f_ik),   D = −Σ_ik C_ik ℓ*(y_ik, −α_ik/C_ik) − ½h*(q),
+    q_m = Σ_k α_kᵀ K_m α_k.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+
+from ..losses import Loss
+from ..machines import Solution, machine_for
+from ..penalties import Penalty
+
+Array = NDArray[np.float64]
+
+
+@dataclass
+class Fit:
+    """The machines of all outputs at one kernel: α (n, k), b (k,), f (n, k)."""
+
+    alpha: Array
+    intercept: Array
+    f: Array
+    gap: float
+    solutions: list[Solution]
+
+
+class Risk:
+    """Loss, targets Y (n, k) and costs C (n, k) > 0, with the machine that fits them."""
+
+    def __init__(self, loss: Loss, Y: Array, C: Array, fit_intercept: bool) -> None:
+        self.loss = loss
+        self.Y = Y
+        self.C = C
+        self.fit_intercept = fit_intercept
+        self.machine = machine_for(loss, fit_intercept)
+
+    def subset(self, rows: NDArray[np.intp]) -> Risk:
+        """The risk of some samples, their costs raised so that the fit weighs as much as it did."""
+        share = self.C[rows].sum() / self.C.sum()
+        return Risk(self.loss, self.Y[rows], self.C[rows] / share, self.fit_intercept)
+
+    def solve(self, K: Array, alpha: Array, tol: float) -> Fit:
+        """The machines of all outputs for one kernel, to a total gap of at most `tol`."""
+        solutions: list[Solution] = []
+        outputs = self.Y.shape[1]
+        for k in range(outputs):
+            previous = solutions[-1].sensitivity if solutions else None
+            solutions.append(
+                self.machine.solve(K, self.Y[:, k], self.C[:, k], alpha[:, k], tol / outputs, previous)
+            )
+        return Fit(
+            np.stack([s.alpha for s in solutions], axis=1),
+            np.array([s.intercept for s in solutions]),
+            np.stack([s.f for s in solutions], axis=1),
+            sum(s.gap for s in solutions),
+            solutions,
+        )
+
+    def curvature(self, K: Array, fit: Fit, R: Array) -> Array:
+        """B with BᵀB the second derivative of J, from R = (K_mα) of shape (m, n, k); keeps what `move` needs."""
+        parts = []
+        for k, s in enumerate(fit.solutions):
+            s.sensitivity = self.machine.sensitivity(K, self.Y[:, k], self.C[:, k], s)
+            parts.append(s.sensitivity.half(R[:, :, k].T))
+        return np.concatenate(parts)
+
+    def move(self, fit: Fit, Bd: Array) -> Array:
+        """α predicted after a step d of θ, given B d."""
+        alpha, row = fit.alpha.copy(), 0
+        for k, s in enumerate(fit.solutions):
+            assert s.sensitivity is not None
+            size = s.sensitivity.support.size
+            alpha[:, k] += s.sensitivity.move(Bd[row : row + size], alpha.shape[0])
+            row += size
+        return alpha
+
+    def loss_value(self, f: Array) -> float:
+        """Σ C ℓ(y, f)."""
+        return float(np.sum(self.C * self.loss.value(self.Y, f)))
+
+    def dual_fit(self, alpha: Array) -> float:
+        """−Σ C ℓ*(y, −α/C)."""
+        return -float(np.sum(self.C * self.loss.conjugate(self.Y, -alpha / self.C)))
+
+    def dual(self, alpha: Array, q: Array, penalty: Penalty) -> float:
+        """The best dual value along the ray sα, s ≥ 0 inside the dual box. q = q(α) over the whole family."""
+        a = alpha / self.C
+        lo, hi = self.loss.bounds(self.Y)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            limits = np.where(a > 0, hi / a, np.where(a < 0, lo / a, np.inf))
+        longest = float(limits.min())
+        ray = self.loss.ray(self.Y, a)
+        if ray is not None and penalty.homogeneous:
+            linear, quadratic = float(np.sum(self.C * ray[0])), float(np.sum(self.C * ray[1]))
+            curvature = quadratic + penalty.conjugate(q)[0]
+            s = min(linear / curvature if curvature > 0 else longest, longest)
+            s = max(s, 0.0) if np.isfinite(s) else 1.0
+            return s * linear - 0.5 * s * s * curvature
+
+        def negative(s: float) -> float:
+            return 0.5 * penalty.conjugate(s * s * q)[0] - self.dual_fit(s * alpha)
+
+        top = min(longest, 4.0)
+        best = minimize_scalar(negative, bounds=(0.0, top), method="bounded", options={"xatol": 1e-10})
+        values = [-negative(1.0), -float(best.fun)]
+        return max(v for v in values if np.isfinite(v))

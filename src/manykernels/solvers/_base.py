@@ -1,0 +1,90 @@
+"""What every solver takes and gives back."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from ..grams import Gram
+from ..objectives import Risk
+from ..penalties import Penalty
+
+Array = NDArray[np.float64]
+
+
+@dataclass
+class History:
+    """Objective, relative gap, seconds and number of active kernels at each look at the whole family."""
+
+    objective: list[float] = field(default_factory=list)
+    gap: list[float] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    active: list[int] = field(default_factory=list)
+    report: Callable[[str], None] | None = None
+    started: float = field(default_factory=time.perf_counter)
+
+    def add(self, objective: float, gap: float, active: int) -> None:
+        self.objective.append(objective)
+        self.gap.append(gap)
+        self.seconds.append(time.perf_counter() - self.started)
+        self.active.append(active)
+        if self.report is not None:
+            self.report(f"objective {objective:.6g}  gap {gap:.2e}  {active} kernels  {self.seconds[-1]:.2f} s")
+
+    def as_dict(self) -> dict[str, list[float] | list[int]]:
+        return {"objective": self.objective, "gap": self.gap, "seconds": self.seconds, "active": self.active}
+
+
+@dataclass(frozen=True)
+class Result:
+    """θ over the whole family, the machine that uses it, and the two values whose distance is the certificate."""
+
+    theta: Array
+    alpha: Array
+    intercept: Array
+    primal: float
+    dual: float
+    converged: bool
+    n_iter: int
+    history: History
+    screened: int = 0
+
+    @property
+    def gap(self) -> float:
+        """(P − D)/|P|; 0 where P = 0."""
+        return relative(self.primal, self.dual)
+
+
+def relative(primal: float, dual: float) -> float:
+    """The relative duality gap (P − D)/|P|, with rounding errors below zero taken as zero."""
+    return max(primal - dual, 0.0) / abs(primal) if primal != 0.0 else 0.0
+
+
+class Solver(BaseEstimator, ABC):
+    """Moves θ. Parameters are options of the method; the problem comes with `run`."""
+
+    @abstractmethod
+    def run(
+        self,
+        gram: Gram,
+        risk: Risk,
+        penalty: Penalty,
+        *,
+        tol: float,
+        max_iter: int,
+        rng: np.random.RandomState,
+        start: tuple[Array, Array] | None = None,
+        history: History | None = None,
+    ) -> Result:
+        """Minimise P to a relative gap of `tol` over all kernels of `gram`, from `start` = (θ, α) if given."""
+
+
+def tight_primal(risk: Risk, penalty: Penalty, theta: Array, q: Array, f: Array) -> float:
+    """P of the functions w_m = θ_m Φ_mα at the weights that suit them best: ½ min_θ' Σ‖w_m‖²/θ'_m + h(θ')."""
+    return 0.5 * penalty.group_norm(theta * np.sqrt(q)) + risk.loss_value(f)

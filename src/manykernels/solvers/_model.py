@@ -1,0 +1,162 @@
+"""The convex model of J that a second-order step minimises.
+
+    min_θ  max_t (c_t − ½ q_tᵀθ) + ½‖B(θ − θ̂)‖² + ½μ‖θ − θ̂‖² + ½h(θ),      θ ∈ Θ
+
+Each cut (c_t, q_t) comes from a dual point α_t and never lies above J, whatever the accuracy of α_t;
+BᵀB is the second derivative of J at θ̂. With one cut this is Newton's method, with many and B = 0 a
+proximal bundle: few free support vectors make J nearly polyhedral, and only the cuts see its corners.
+The model is small (as many variables as active kernels) and solved by a primal-dual interior-point method.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+
+from ..penalties import Penalty
+
+Array = NDArray[np.float64]
+
+
+@dataclass
+class Step:
+    """The minimiser θ, the multipliers λ of the cuts (Σλ = 1) and the value of the model there."""
+
+    theta: Array
+    cut_weights: Array
+    value: float
+
+
+@dataclass
+class _Point:
+    theta: Array  # θ > 0
+    r: float  # height of the cuts' epigraph
+    cuts: Array  # λ ≥ 0, multipliers of r ≥ c_t − ½q_tᵀθ
+    zero: Array  # z ≥ 0, multipliers of θ ≥ 0
+    ball: float  # ν ≥ 0, multiplier of ψ(θ) ≤ 0
+
+
+class Model:
+    """Scaled so that its values are of order one."""
+
+    def __init__(
+        self, c: Array, Q: Array, center: Array, B: Array, mu: float, penalty: Penalty, scale: float
+    ) -> None:
+        self.c, self.Q, self.center = c / scale, Q / scale, center
+        self.B, self.mu, self.penalty, self.scale = B / np.sqrt(scale), mu / scale, penalty, scale
+        # the cheaper of the two ways to solve with diag + BᵀB
+        self.H = self.B.T @ self.B if center.size <= max(self.B.shape[0], 300) else None
+
+    def minimise(self, max_iter: int = 80, accuracy: float = 1e-9) -> Step:
+        point = self._start()
+        shorten = 0.3
+        for _ in range(max_iter):
+            slack, p = self._slacks(point)
+            average = (point.cuts @ slack + point.zero @ point.theta + point.ball * p) / (
+                slack.size + point.theta.size + 1
+            )
+            if average < accuracy and abs(1.0 - point.cuts.sum()) < 1e-7:
+                break
+            point, taken = self._newton(point, slack, p, shorten * average)
+            shorten = 0.05 if taken > 0.9 else (0.2 if taken > 0.5 else 0.6)
+        return self._finish(point)
+
+    def value(self, theta: Array) -> float:
+        """The model at θ, in the units of the problem."""
+        d = theta - self.center
+        quadratic = 0.5 * float(np.sum((self.B @ d) ** 2)) + 0.5 * self.mu * float(d @ d)
+        cuts = float(np.max(self.c - 0.5 * self.Q @ theta))
+        return self.scale * (cuts + quadratic) + 0.5 * self.penalty.value(theta)
+
+    # -- parts of the interior-point method -----------------------------------------------------
+    def _start(self) -> _Point:
+        theta = self.penalty.interior(self.center)
+        heights = self.c - 0.5 * self.Q @ theta
+        r = float(heights.max()) + 0.1
+        tau = 0.1 / (theta.size + heights.size)
+        psi = self.penalty.constraint(theta)
+        ball = tau / -psi[0] if psi is not None else 0.0
+        return _Point(theta, r, np.full(heights.size, 1.0 / heights.size), tau / theta, ball)
+
+    def _slacks(self, x: _Point) -> tuple[Array, float]:
+        psi = self.penalty.constraint(x.theta)
+        return x.r - self.c + 0.5 * self.Q @ x.theta, (-psi[0] if psi is not None else 0.0)
+
+    def _newton(self, x: _Point, s: Array, p: float, tau: float) -> tuple[_Point, float]:
+        d = x.theta - self.center
+        gradient = (self.H @ d if self.H is not None else self.B.T @ (self.B @ d)) + self.mu * d
+        diagonal = self.mu + x.zero / x.theta
+        smooth, psi = self.penalty.smooth(x.theta), self.penalty.constraint(x.theta)
+        if smooth is not None:
+            gradient = gradient + smooth[1] / self.scale
+            diagonal = diagonal + smooth[2] / self.scale
+        w = x.cuts / s
+        mean = (w @ self.Q) / w.sum()
+        rows = [0.5 * np.sqrt(w)[:, None] * (self.Q - mean)]
+        rhs = -(gradient - 0.5 * self.Q.T @ (tau / s) - tau / x.theta)
+        if psi is not None:
+            diagonal = diagonal + x.ball * psi[2]
+            rhs -= (tau / p) * psi[1]
+            rows.append(np.sqrt(x.ball / p) * psi[1][None, :])
+        rho = np.sum(tau / s) - 1.0
+        step = self._solve(diagonal, np.concatenate(rows), rhs - 0.5 * mean * rho)
+        dr = rho / w.sum() - 0.5 * mean @ step
+        ds = dr + 0.5 * self.Q @ step
+        dcuts = tau / s - x.cuts - w * ds
+        dzero = tau / x.theta - x.zero - x.zero / x.theta * step
+        dball = tau / p - x.ball + x.ball / p * (psi[1] @ step) if psi is not None else 0.0
+        primal = self._primal_length(x.theta, step, s, ds)
+        dual = 0.99 * min(1.0, _reach(x.cuts, dcuts), _reach(x.zero, dzero), _reach(x.ball, dball))
+        moved = _Point(
+            x.theta + primal * step,
+            x.r + primal * dr,
+            x.cuts + dual * dcuts,
+            x.zero + dual * dzero,
+            float(x.ball + dual * dball),
+        )
+        return moved, min(primal, dual)
+
+    def _primal_length(self, theta: Array, step: Array, s: Array, ds: Array) -> float:
+        """How far a step may go and stay inside θ > 0, above the cuts, below `upper` and inside the ball."""
+        t = min(1.0, _reach(theta, step), _reach(s, ds))
+        if np.isfinite(self.penalty.upper):
+            t = min(t, _reach(self.penalty.upper - theta, -step))
+        t *= 0.99
+        while t > 1e-12:
+            psi = self.penalty.constraint(theta + t * step)
+            if psi is None or psi[0] < 0.0:
+                return t
+            t *= 0.8
+        return 0.0
+
+    def _solve(self, diagonal: Array, rows: Array, rhs: Array) -> Array:
+        """(diag + BᵀB + rowsᵀrows)⁻¹ rhs, densely or by the Woodbury identity, whichever is smaller."""
+        diagonal = diagonal + 1e-14 * diagonal.max()
+        if self.H is not None:
+            A = self.H + rows.T @ rows
+            A.flat[:: A.shape[0] + 1] += diagonal
+            return np.asarray(cho_solve(cho_factor(A, lower=True, check_finite=False), rhs, check_finite=False))
+        R = np.concatenate([self.B, rows])
+        scaled = R / diagonal
+        inner = scaled @ R.T
+        inner.flat[:: inner.shape[0] + 1] += 1.0
+        y = cho_solve(cho_factor(inner, lower=True, check_finite=False), scaled @ rhs, check_finite=False)
+        return np.asarray((rhs - R.T @ y) / diagonal)
+
+    def _finish(self, x: _Point) -> Step:
+        """Put exact zeros where the multiplier of θ ≥ 0 outweighs θ, and go back to the boundary of Θ."""
+        theta = x.theta.copy()
+        if self.penalty.sparse:
+            theta[theta < x.zero] = 0.0
+        theta = self.penalty.stretch(theta)
+        return Step(theta, x.cuts / x.cuts.sum(), self.value(theta))
+
+
+def _reach(value: Array | float, change: Array | float) -> float:
+    """The largest t with value + t·change ≥ 0."""
+    value, change = np.atleast_1d(value), np.atleast_1d(change)
+    falling = change < 0.0
+    return float(np.min(value[falling] / -change[falling])) if falling.any() else np.inf

@@ -1,0 +1,276 @@
+"""The second-order method: a bundle of cuts with Newton's metric, on a growing working set of kernels.
+
+J(θ) = max_α [−Σ C ℓ* − ½θᵀq(α)] is convex. At a solution of the machine its gradient is −½q and its second
+derivative BᵀB (see `machines`); every dual point ever met gives a cut below J. Each iteration minimises the
+model made of both (`_model.py`), predicts α there, and solves the machine once, only as exactly as the
+predicted decrease deserves. For sparse penalties only a working set of kernels takes part; the whole
+family is looked at when the working set is solved, and the gap is always that of the whole family.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..grams import Gram
+from ..objectives import Fit, Risk
+from ..penalties import Penalty
+from ._base import Array, History, Result, Solver, relative, tight_primal
+from ._model import Model, Step
+from ._screening import Screen
+
+Atoms = NDArray[np.intp]
+
+
+@dataclass
+class _Center:
+    """Where the method stands: weights on the working set, their machine, and K_mα for each kernel of it."""
+
+    theta: Array
+    K: Array
+    fit: Fit
+    R: Array
+    q: Array
+    upper: float  # ½θᵀq + ½h(θ) + Σ Cℓ: J(θ) from above
+    tight: float  # the same function at the weights that suit it best
+
+
+@dataclass
+class _Bundle:
+    """Cuts c_t − ½q_tᵀθ over the working set, with the dual points they came from."""
+
+    size: int
+    c: list[float] = field(default_factory=list)
+    q: list[Array] = field(default_factory=list)
+    alpha: list[Array] = field(default_factory=list)
+
+    def add(self, c: float, q: Array, alpha: Array, weights: Array | None) -> None:
+        if len(self.c) >= self.size:  # forget the cut that matters least, never the newest
+            worst = int(np.argmin(weights[: len(self.c) - 1])) if weights is not None else 0
+            for part in (self.c, self.q, self.alpha):
+                part.pop(worst)
+        self.c.append(c)
+        self.q.append(q)
+        self.alpha.append(alpha)
+
+    def extend(self, gram: Gram, atoms: Atoms) -> None:
+        """Give every cut its quadratic forms for kernels that join the working set."""
+        A = np.concatenate(self.alpha, axis=1)
+        new = gram.quad(A, atoms).reshape(atoms.size, len(self.c), -1).sum(axis=2)
+        self.q = [np.concatenate([q, new[:, t]]) for t, q in enumerate(self.q)]
+
+    def mix(self, weights: Array) -> Array:
+        return np.einsum("t,tnk->nk", weights, np.stack(self.alpha))
+
+
+class ActiveSet(Solver):
+    """Second-order learning of the weights, for every penalty.
+
+    Parameters
+    ----------
+    add : int
+        How many kernels may join the working set at a time (sparse penalties).
+    cuts : int
+        How many cuts are kept.
+    warm_size : int
+        Problems of five times as many samples start from the weights of a random part of this size; 0 never does.
+    """
+
+    def __init__(self, add: int = 10, cuts: int = 12, warm_size: int = 200) -> None:
+        self.add = add
+        self.cuts = cuts
+        self.warm_size = warm_size
+
+    def run(
+        self,
+        gram: Gram,
+        risk: Risk,
+        penalty: Penalty,
+        *,
+        tol: float,
+        max_iter: int,
+        rng: np.random.RandomState,
+        start: tuple[Array, Array] | None = None,
+        history: History | None = None,
+    ) -> Result:
+        search = _Search(self, gram, risk, penalty, tol, max_iter, history or History())
+        search.begin(*self._start(gram, risk, penalty, rng, start))
+        while not search.look() and search.iterations < max_iter:
+            search.improve()
+        return search.result()
+
+    def _start(
+        self, gram: Gram, risk: Risk, penalty: Penalty, rng: np.random.RandomState, start: tuple[Array, Array] | None
+    ) -> tuple[Array, Array]:
+        """(θ, α) to start from: given, learned on a part of the samples, or uniform weights."""
+        if start is not None:
+            return start
+        alpha = np.zeros_like(risk.Y)
+        if not self.warm_size or gram.n < 5 * self.warm_size or gram.n_kernels == 1:
+            return penalty.start(gram.n_kernels), alpha
+        rows = np.sort(rng.choice(gram.n, self.warm_size, replace=False))
+        if np.any(np.ptp(risk.Y[rows], axis=0) == 0):
+            return penalty.start(gram.n_kernels), alpha
+        part = self.run(gram.subset(rows), risk.subset(rows), penalty, tol=0.02, max_iter=30, rng=rng)
+        return part.theta, alpha
+
+
+class _Search:
+    """One run: the working set, the centre, the bundle and the best bounds so far."""
+
+    def __init__(
+        self,
+        options: ActiveSet,
+        gram: Gram,
+        risk: Risk,
+        penalty: Penalty,
+        tol: float,
+        max_iter: int,
+        history: History,
+    ) -> None:
+        self.options, self.gram, self.risk, self.penalty = options, gram, risk, penalty
+        self.tol, self.max_iter, self.history = tol, max_iter, history
+        self.iterations, self.dual, self.converged = 0, -np.inf, False
+        self.mu, self.weights = 0.0, np.ones(1)
+        self.screen = Screen(gram, risk, penalty)
+        self.bundle = _Bundle(options.cuts)
+        self.buffers = [np.empty((gram.n, gram.n)) for _ in range(2)]
+
+    # -- starting -------------------------------------------------------------------------------
+    def begin(self, theta: Array, alpha: Array) -> None:
+        everything = np.arange(self.gram.n_kernels)
+        dense = np.count_nonzero(theta) > 5 * self.options.add
+        if self.penalty.sparse and dense:
+            theta, alpha = self._select(theta, alpha)
+        self.work = np.flatnonzero(theta) if self.penalty.sparse else everything
+        self.center = self._evaluate(theta[self.work], alpha, 0.05)
+        self._cut(self.center)
+
+    def _select(self, theta: Array, alpha: Array) -> tuple[Array, Array]:
+        """Weights on the few kernels that the machine of a dense combination likes best."""
+        fit = self.risk.solve(self.gram.combine(theta, out=self.buffers[0]), alpha, 0.05 * self._scale())
+        self.iterations += 1
+        top, q = self.gram.best(fit.alpha, self.options.add, np.empty(0, np.intp))
+        self.dual = max(self.dual, self.risk.dual(fit.alpha, q, self.penalty))
+        theta = np.zeros_like(theta)
+        theta[top] = self.penalty.start(top.size)
+        return theta, fit.alpha
+
+    def _scale(self) -> float:
+        """P of the zero function: what the objective is measured against before anything is known."""
+        return max(self.risk.loss_value(np.zeros_like(self.risk.Y)), 1e-300)
+
+    # -- one machine ----------------------------------------------------------------------------
+    def _evaluate(self, theta: Array, alpha: Array, accuracy: float) -> _Center:
+        """Solve the machine at θ; `accuracy` is the gap it may leave, relative to the objective."""
+        self.iterations += 1
+        K = self.gram.combine(theta, self.work, out=self.buffers.pop())
+        scale = self.center.upper if hasattr(self, "center") else self._scale()
+        fit = self.risk.solve(K, alpha, accuracy * abs(scale))
+        R = self.gram.products(fit.alpha, self.work)
+        q = np.maximum(np.einsum("mnk,nk->m", R, fit.alpha), 0.0)
+        upper = 0.5 * float(theta @ q) + 0.5 * self.penalty.value(theta) + self.risk.loss_value(fit.f)
+        return _Center(theta, K, fit, R, q, upper, tight_primal(self.risk, self.penalty, theta, q, fit.f))
+
+    def _cut(self, point: _Center) -> None:
+        self.bundle.add(self.risk.dual_fit(point.fit.alpha), point.q, point.fit.alpha, self.weights)
+
+    # -- the restricted problem -----------------------------------------------------------------
+    def improve(self) -> None:
+        """Solve the problem of the working set until its gap is a fraction of what the whole family needs."""
+        target = max(0.3 * self.tol, 0.1 * relative(self.center.tight, self.dual)) if self.penalty.sparse else 0.0
+        B = self.risk.curvature(self.center.K, self.center.fit, self.center.R)
+        while self.iterations < self.max_iter:
+            step, predicted = self._model_step(B)
+            lower = self._lower(step)
+            if not self.penalty.sparse:
+                self.dual = max(self.dual, lower)
+            if relative(self.center.tight, lower) <= target or predicted <= 0.0:
+                return
+            accuracy = max(0.1 * predicted / abs(self.center.upper), 0.01 * self.tol)
+            guess = self.risk.move(self.center.fit, B @ (step.theta - self.center.theta))
+            point = self._evaluate(step.theta, guess, min(accuracy, 0.05))
+            self._cut(point)
+            if point.upper <= self.center.upper - 0.1 * predicted:
+                self.buffers.append(self.center.K)
+                self.center, self.mu = point, 0.2 * self.mu
+                if not self.penalty.sparse:
+                    return
+                B = self.risk.curvature(point.K, point.fit, point.R)
+            else:
+                self.buffers.append(point.K)
+                self.mu = max(4.0 * self.mu, 1e-3 * abs(self.center.upper))
+
+    def _model_step(self, B: Array) -> tuple[Step, float]:
+        c, Q = np.array(self.bundle.c), np.stack(self.bundle.q)
+        scale = max(abs(self.center.upper), 1e-300)
+        step = Model(c, Q, self.center.theta, B, self.mu, self.penalty, scale).minimise()
+        self.weights = step.cut_weights
+        return step, self.center.upper - step.value
+
+    def _lower(self, step: Step) -> float:
+        """A lower bound of the working set's optimum: the best single dual point, or the mixture of the cuts."""
+        Q, c = np.stack(self.bundle.q), np.array(self.bundle.c)
+        mixed = float(step.cut_weights @ c) - 0.5 * self.penalty.conjugate(step.cut_weights @ Q)[0]
+        return max(mixed, self.risk.dual(self.center.fit.alpha, self.center.q, self.penalty))
+
+    # -- the whole family -----------------------------------------------------------------------
+    def look(self) -> bool:
+        """Bound the optimum over all kernels, let violating ones join; True when the gap is small enough."""
+        if self.penalty.sparse:
+            new = self._survey()
+        else:
+            new = np.empty(0, np.intp)
+            self.dual = max(self.dual, self.risk.dual(self.center.fit.alpha, self.center.q, self.penalty))
+        gap = relative(self.center.tight, self.dual)
+        self.history.add(self.center.tight, gap, int(np.count_nonzero(self.center.theta)))
+        self.converged = gap <= self.tol
+        if not self.converged and new.size:
+            self._admit(new)
+        return self.converged
+
+    def _survey(self) -> Atoms:
+        """Quadratic forms of every kernel at the current dual points, and the best kernels outside the working set."""
+        points = [self.center.fit.alpha]
+        if self.weights.size == len(self.bundle.c) > 1:
+            points.append(self.bundle.mix(self.weights))
+        k = self.risk.Y.shape[1]
+        q = self.screen.quad(np.concatenate(points, axis=1)).reshape(self.gram.n_kernels, len(points), k).sum(axis=2)
+        values = [self.risk.dual(a, q[:, t], self.penalty) for t, a in enumerate(points)]
+        best = int(np.argmax(values))
+        self.dual = max(self.dual, values[best])
+        self.screen.update(points[best], q[:, best], self.center.tight)
+        outside = np.setdiff1d(np.arange(self.gram.n_kernels), self.work)
+        q = q[:, best]
+        violating = outside[q[outside] > self.penalty.entry(q[self.work])]
+        return violating[np.argsort(-q[violating])][: self.options.add]
+
+    def _admit(self, new: Atoms) -> None:
+        """Drop kernels that left (no weight, no pull) and let `new` join with weight zero."""
+        c = self.center
+        keep = (c.theta > 0.0) | (c.q >= 0.9 * self.penalty.entry(c.q))
+        self.bundle.q = [q[keep] for q in self.bundle.q]
+        self.work = np.concatenate([self.work[keep], new])
+        self.bundle.extend(self.gram, new)
+        R = self.gram.products(c.fit.alpha, new)
+        c.R = np.concatenate([c.R[keep], R])
+        c.q = np.concatenate([c.q[keep], np.maximum(np.einsum("mnk,nk->m", R, c.fit.alpha), 0.0)])
+        c.theta = np.concatenate([c.theta[keep], np.zeros(new.size)])
+
+    def result(self) -> Result:
+        theta = np.zeros(self.gram.n_kernels)
+        theta[self.work] = self.center.theta
+        fit = self.center.fit
+        return Result(
+            theta,
+            fit.alpha,
+            fit.intercept,
+            self.center.tight,
+            self.dual,
+            self.converged,
+            self.iterations,
+            self.history,
+            self.screen.count,
+        )
