@@ -65,7 +65,7 @@ class SquaredHinge(Loss):
 
     def conjugate(self, y: FloatArray, u: FloatArray) -> FloatArray:
         s = -y * u
-        return np.where(inside(s, 0.0, np.inf), 0.5 * s * s - s, np.inf)
+        return np.where(inside(s, 0.0, np.inf), s * (0.5 * s - 1.0), np.inf)
 
     def bounds(self, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         return np.where(y > 0, 0.0, -np.inf), np.where(y > 0, np.inf, 0.0)
