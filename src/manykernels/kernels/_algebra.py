@@ -1,0 +1,199 @@
+"""Sums, products, multiples and powers of kernels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from manykernels._fast import elementwise
+from manykernels.kernels._base import Kernel, brief, empty_matrix
+from manykernels.kernels._data import Array, Data
+
+_MEMBER = re.compile(r"k(\d+)")
+
+
+class Composite(Kernel):
+    """A kernel made of others; ``get_params`` and ``set_params`` reach member i as ``k{i}``, ``k{i}__…``."""
+
+    kernels: Sequence[Kernel]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        params: dict[str, Any] = super().get_params(deep=False)
+        if deep:
+            for i, kernel in enumerate(self.kernels):
+                params[f"k{i}"] = kernel
+                params.update({f"k{i}__{key}": value for key, value in kernel.get_params().items()})
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        for key in [key for key in params if _MEMBER.fullmatch(key)]:
+            i = int(key[1:])
+            if i >= len(self.kernels):
+                raise ValueError(f"{key} was given to {self.label}, which has {len(self.kernels)} kernels.")
+            self.kernels = [*self.kernels[:i], params.pop(key), *self.kernels[i + 1 :]]
+        super().set_params(**params)
+        return self
+
+    def _members(self) -> list[Kernel]:
+        kernels = list(self.kernels)
+        if not kernels or not all(isinstance(kernel, Kernel) for kernel in kernels):
+            raise ValueError(
+                f"{type(self).__name__} expects a list of at least one kernel, got {self.kernels!r}."
+            )
+        return kernels
+
+    @classmethod
+    def of(cls, left: Kernel, right: Kernel) -> Self:
+        """The operator's result, with unnamed operands of the same kind flattened into it."""
+        flat: list[Kernel] = []
+        for kernel in (left, right):
+            flat.extend(kernel.kernels if type(kernel) is cls and kernel.name is None else [kernel])
+        return cls(flat)
+
+
+class Sum(Composite):
+    """k = Σ_m k_m; written k_1 + k_2."""
+
+    def __init__(self, kernels: Sequence[Kernel], *, name: str | None = None) -> None:
+        self.kernels = kernels
+        self.name = name
+
+    def compute(self, X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
+        from manykernels.kernels._shared import combine
+
+        kernels = self._members()
+        return combine(kernels, np.ones(len(kernels)), X, Y, out)
+
+    def diag(self, X: Data) -> Array:
+        return np.asarray(np.sum([kernel.diag(X) for kernel in self._members()], axis=0))
+
+    def terms(self) -> list[tuple[float, Kernel]]:
+        return [term for kernel in self._members() for term in kernel.terms()]
+
+    def _describe(self) -> str:
+        return " + ".join(kernel.label for kernel in self.kernels)
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        return " + ".join(map(repr, self.kernels)) if self.name is None else super().__repr__()
+
+
+class Product(Composite):
+    """k = Π_m k_m; written k_1 * k_2."""
+
+    def __init__(self, kernels: Sequence[Kernel], *, name: str | None = None) -> None:
+        self.kernels = kernels
+        self.name = name
+
+    def compute(self, X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
+        from manykernels.kernels._shared import evaluate
+
+        K = empty_matrix(X, Y, out)
+        K.fill(1.0)
+        for _, factor in evaluate(self._members(), X, Y):
+            K *= factor
+        return K
+
+    def diag(self, X: Data) -> Array:
+        return np.asarray(np.prod([kernel.diag(X) for kernel in self._members()], axis=0))
+
+    def _describe(self) -> str:
+        return " * ".join(map(_factor, self.kernels))
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        if self.name is not None:
+            return super().__repr__()
+        return " * ".join(f"({k!r})" if isinstance(k, Sum) else repr(k) for k in self.kernels)
+
+
+class Scaled(Kernel):
+    """k = factor · kernel, factor ≥ 0; written 2.0 * kernel."""
+
+    def __init__(self, kernel: Kernel, factor: float = 1.0, *, name: str | None = None) -> None:
+        self.kernel = kernel
+        self.factor = factor
+        self.name = name
+
+    def compute(self, X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
+        factor = self._number("factor", zero=True)
+        K = self.kernel(X, Y, out)
+        K *= factor
+        return K
+
+    def diag(self, X: Data) -> Array:
+        return self._number("factor", zero=True) * self.kernel.diag(X)
+
+    @property
+    def statistic(self) -> Hashable | None:
+        return self.kernel.statistic
+
+    def compute_statistic(self, X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
+        return self.kernel.compute_statistic(X, Y, out)
+
+    def fill(self, S: Array, out: Array) -> None:
+        factor = self._number("factor", zero=True)
+        self.kernel.fill(S, out)
+        out *= factor
+
+    @property
+    def has_features(self) -> bool:
+        return self.kernel.has_features
+
+    def feature_maps(self, *sets: Data) -> list[Any]:
+        root = np.sqrt(self._number("factor", zero=True))
+        return [root * Phi for Phi in self.kernel.feature_maps(*sets)]
+
+    def terms(self) -> list[tuple[float, Kernel]]:
+        factor = self._number("factor", zero=True)
+        return [(factor * c, kernel) for c, kernel in self.kernel.terms()]
+
+    def _describe(self) -> str:
+        return f"{brief(self.factor)} * {_factor(self.kernel)}"
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        if self.name is not None:
+            return super().__repr__()
+        return f"{self.factor!r} * " + (
+            f"({self.kernel!r})" if isinstance(self.kernel, Sum) else repr(self.kernel)
+        )
+
+
+class Power(Kernel):
+    """k = kernel^degree, elementwise; written kernel ** 2."""
+
+    def __init__(self, kernel: Kernel, degree: int = 2, *, name: str | None = None) -> None:
+        self.kernel = kernel
+        self.degree = degree
+        self.name = name
+
+    def compute(self, X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
+        degree = self._integer("degree")
+        K = self.kernel(X, Y, out)
+        elementwise.power(K, 0.0, degree, K)
+        return K
+
+    def diag(self, X: Data) -> Array:
+        return self.kernel.diag(X) ** self._integer("degree")
+
+    @property
+    def statistic(self) -> Hashable | None:
+        return self.kernel.statistic
+
+    def compute_statistic(self, X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
+        return self.kernel.compute_statistic(X, Y, out)
+
+    def fill(self, S: Array, out: Array) -> None:
+        degree = self._integer("degree")
+        self.kernel.fill(S, out)
+        elementwise.power(out, 0.0, degree, out)
+
+    def _describe(self) -> str:
+        return f"{_factor(self.kernel)}^{brief(self.degree)}"
+
+
+def _factor(kernel: Kernel) -> str:
+    """The label, in brackets where a product would misread it."""
+    compound = isinstance(kernel, Sum | Product | Scaled) and kernel.name is None
+    return f"({kernel.label})" if compound else kernel.label

@@ -1,0 +1,182 @@
+"""What every kernel offers."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Hashable
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from manykernels.kernels._data import Array, Data, matrix_shape, n_samples, same, take_rows
+
+if TYPE_CHECKING:
+    from manykernels.kernels._algebra import Power, Product, Scaled, Sum
+
+_DIAGONAL_BLOCK = 64
+
+
+class Kernel(BaseEstimator):
+    """A similarity k(x, x'), positive semidefinite, with its parameters.
+
+    A new kernel writes one of two things:
+
+    - ``compute(X, Y, out)``, which returns the matrix (in ``out`` or not, as it likes); or
+    - ``statistic``, ``compute_statistic(X, Y, out)`` and ``fill(S, out)``, if k is an elementwise function of
+      a matrix S that other kernels need too (inner products, distances). Whoever evaluates many kernels then
+      computes S once per key. ``fill`` must allow ``out`` to be ``S`` itself.
+
+    ``diag`` has a general but slower form here. A kernel with a finite feature map, k = ΦΦᵀ, says so by
+    ``has_features`` and writes ``features``. Parameters are stored as given and checked when used.
+    """
+
+    name: str | None = None
+
+    def __call__(self, X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
+        """The (n_X, n_Y) matrix k(x, y), in ``out`` if given; Y=None means Y=X and is exactly symmetric."""
+        if Y is not None and same(X, Y):
+            Y = None
+        if out is not None:
+            self._check_out(out, matrix_shape(X, Y))
+        if self.statistic is None:
+            K = self.compute(X, Y, out)
+        else:
+            K = self.compute_statistic(X, Y, out)
+            self.fill(K, K)
+        return K if out is None or K is out else into(out, K)
+
+    def compute(self, X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
+        """The matrix, in new memory or in ``out``; what ``__call__`` uses if there is no statistic."""
+        raise NotImplementedError(f"{type(self).__name__} must define compute(), or statistic and fill().")
+
+    def diag(self, X: Data) -> Array:
+        """k(x, x) for every row x of X."""
+        n = n_samples(X)
+        blocks = [
+            np.diagonal(self(take_rows(X, lo, min(lo + _DIAGONAL_BLOCK, n))))
+            for lo in range(0, n, _DIAGONAL_BLOCK)
+        ]
+        return np.concatenate(blocks) if blocks else np.empty(0)
+
+    @property
+    def statistic(self) -> Hashable | None:
+        """Key of the matrix S that k is an elementwise function of: kernels with equal keys can share S."""
+        return None
+
+    def compute_statistic(self, X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
+        """S for the rows of X and Y, in ``out`` if given, else in new memory."""
+        raise TypeError(f"{self.label} has no shared statistic; call it instead.")
+
+    def fill(self, S: Array, out: Array) -> None:
+        """Write k, computed from S elementwise, into ``out``, which may be ``S``."""
+        raise TypeError(f"{self.label} has no shared statistic; call it instead.")
+
+    @property
+    def has_features(self) -> bool:
+        """Whether ``features`` gives an explicit finite map with k = ΦΦᵀ."""
+        return False
+
+    def features(self, X: Data) -> Any:
+        """Φ, dense or CSR, with k(X, X) = ΦΦᵀ. Use ``feature_maps`` for two sets of points."""
+        return self.feature_maps(X)[0]
+
+    def feature_maps(self, *sets: Data) -> list[Any]:
+        """Φ of each set of points in common coordinates, so that k(X, Y) = Φ_X Φ_Yᵀ."""
+        raise TypeError(f"{self.label} has no finite feature map.")
+
+    def terms(self) -> list[tuple[float, Kernel]]:
+        """(c_j, k_j) with k = Σ c_j k_j and no k_j a sum itself: lets mixtures share work inside sums."""
+        return [(1.0, self)]
+
+    @property
+    def label(self) -> str:
+        """The name if there is one, else a short description such as ``Gaussian(width=2)``."""
+        return self.name if self.name is not None else self._describe()
+
+    def _describe(self) -> str:
+        shown = [f"{key}={brief(getattr(self, key))}" for key in _params(type(self)) if key != "name"]
+        return f"{type(self).__name__}({', '.join(shown)})" if shown else type(self).__name__
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        values = {key: getattr(self, key) for key in _params(type(self))}
+        shown = ", ".join(f"{key}={value!r}" for key, value in values.items() if value is not None)
+        return f"{type(self).__name__}({shown})"
+
+    def __add__(self, other: Kernel) -> Sum:
+        from manykernels.kernels._algebra import Sum
+
+        return Sum.of(self, other) if isinstance(other, Kernel) else NotImplemented
+
+    def __mul__(self, other: Kernel | float) -> Product | Scaled:
+        from manykernels.kernels._algebra import Product, Scaled
+
+        if isinstance(other, Kernel):
+            return Product.of(self, other)
+        return Scaled(self, other) if is_number(other) else NotImplemented
+
+    def __rmul__(self, other: float) -> Product | Scaled:
+        return self * other
+
+    def __pow__(self, degree: int) -> Power:
+        from manykernels.kernels._algebra import Power
+
+        return Power(self, degree) if is_number(degree) else NotImplemented
+
+    def _check_out(self, out: Array, shape: tuple[int, int]) -> None:
+        if out.shape != shape or out.dtype != np.float64:
+            raise ValueError(
+                f"{self.label} was given out of shape {out.shape} and type {out.dtype}; "
+                f"expected {shape} and float64."
+            )
+
+    def _number(self, param: str, *, zero: bool = False) -> float:
+        """The parameter as a positive (or, with ``zero``, non-negative) finite float, or an error."""
+        value = getattr(self, param)
+        if not is_number(value) or not np.isfinite(value) or value < 0 or (value == 0 and not zero):
+            expected = "a non-negative number" if zero else "a positive number"
+            raise ValueError(f"{param}={value!r} was given to {type(self).__name__}; expected {expected}.")
+        return float(value)
+
+    def _integer(self, param: str) -> int:
+        """The parameter as a whole number of at least 1, or an error."""
+        value = getattr(self, param)
+        if not is_number(value) or value != value // 1 or value < 1:
+            raise ValueError(
+                f"{param}={value!r} was given to {type(self).__name__}; expected a whole number, at least 1."
+            )
+        return int(value)
+
+
+@cache
+def _params(kind: Any) -> tuple[str, ...]:
+    """The parameters of a class's constructor, in its order."""
+    return tuple(inspect.signature(kind).parameters)
+
+
+def is_number(value: Any) -> bool:
+    """Whether the value is a real number (and not a bool)."""
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+
+
+def brief(value: Any) -> str:
+    """A parameter's value in few characters."""
+    if isinstance(value, Kernel):
+        return value.label
+    if is_number(value):
+        return f"{value:.4g}"
+    return str(getattr(value, "__name__", value))
+
+
+def empty_matrix(X: Data, Y: Data | None, out: Array | None) -> Array:
+    """``out``, or new memory of the right shape."""
+    return np.empty(matrix_shape(X, Y)) if out is None else out
+
+
+def into(out: Array | None, K: Any) -> Array:
+    """K copied into ``out``, or K itself as a contiguous array if there is no ``out``."""
+    if out is None:
+        return np.ascontiguousarray(K, dtype=np.float64)
+    out[...] = K
+    return out

@@ -1,0 +1,87 @@
+"""A kernel on some columns of X: one view of the samples."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+from manykernels.kernels._base import Kernel
+from manykernels.kernels._data import Array, Columns, Data, column_key, take_columns
+
+
+class OnColumns(Kernel):
+    """``kernel`` on the columns that ``columns`` selects.
+
+    ``columns`` is read as scikit-learn's ColumnTransformer does: an int, a slice, a list of ints or a boolean
+    mask by position; a str, a list or slice of str by name in a pandas or polars frame; or a callable that is
+    given X and returns one of these. A single int or str selects one column, as string kernels need it.
+    ``view`` says which view of the data the kernel belongs to, for totals per view.
+    """
+
+    def __init__(
+        self, kernel: Kernel, columns: Columns, *, view: str | None = None, name: str | None = None
+    ) -> None:
+        self.kernel = kernel
+        self.columns = columns
+        self.view = view
+        self.name = name
+
+    def compute(self, X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
+        return self.kernel(self._select(X), None if Y is None else self._select(Y), out)
+
+    def diag(self, X: Data) -> Array:
+        return self.kernel.diag(self._select(X))
+
+    @property
+    def statistic(self) -> Hashable | None:
+        inner, key = self.kernel.statistic, column_key(self.columns)
+        return None if inner is None or key is None else ("columns", key, inner)
+
+    def compute_statistic(self, X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
+        return self.kernel.compute_statistic(self._select(X), None if Y is None else self._select(Y), out)
+
+    def fill(self, S: Array, out: Array) -> None:
+        self.kernel.fill(S, out)
+
+    @property
+    def has_features(self) -> bool:
+        return self.kernel.has_features
+
+    def feature_maps(self, *sets: Data) -> list[Any]:
+        return self.kernel.feature_maps(*map(self._select, sets))
+
+    def terms(self) -> list[tuple[float, Kernel]]:
+        inner = self.kernel.terms()
+        if len(inner) == 1 and inner[0][1] is self.kernel:
+            return [(1.0, self)]
+        return [(c, OnColumns(k, self.columns, view=self.view)) for c, k in inner]
+
+    def _select(self, X: Data) -> Data:
+        return take_columns(X, self.columns)
+
+    def _describe(self) -> str:
+        return (
+            f"{self.view if self.view is not None else describe_columns(self.columns)}: {self.kernel.label}"
+        )
+
+
+def describe_columns(columns: Columns) -> str:
+    """A selection of columns in few characters: ``x3``, ``age``, ``x0:x5``, ``age, height, … (7)``."""
+    if isinstance(columns, slice):
+        ends = ["" if end is None else describe_columns(end) for end in (columns.start, columns.stop)]
+        return ":".join(ends) + ("" if columns.step is None else f":{columns.step}")
+    if callable(columns):
+        return str(getattr(columns, "__name__", type(columns).__name__))
+    if isinstance(columns, str):
+        return columns
+    if not hasattr(columns, "__len__"):
+        return f"x{columns}"
+    chosen = list(columns)
+    if chosen and all(c is True or c is False for c in map(_plain, chosen)):
+        chosen = [j for j, wanted in enumerate(chosen) if wanted]
+    shown = ", ".join(map(describe_columns, chosen[:3]))
+    return shown if len(chosen) <= 3 else f"{shown}, … ({len(chosen)})"
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if hasattr(value, "item") else value

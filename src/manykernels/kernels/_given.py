@@ -1,0 +1,129 @@
+"""Kernels whose values are given: a layer of a stack, a distance, a function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable as Function
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from manykernels._fast import elementwise
+from manykernels.kernels._base import Kernel, into
+from manykernels.kernels._data import Array, Data, dense_pair, n_samples
+
+_DATA_DEPENDENT = ("seuclidean", "mahalanobis")
+
+
+def layer(X: Data, index: int) -> Array:
+    """X[:, :, index] of a stack of shape (n_samples, n_train, n_layers), a view."""
+    shape = tuple(getattr(X, "shape", ()))
+    if len(shape) != 3:
+        raise ValueError(
+            f"A stack of shape (n_samples, n_train, n_layers) was expected, got X of shape {shape}."
+        )
+    if not -shape[2] <= index < shape[2]:
+        raise ValueError(
+            f"Layer {index} was asked for, but the stack has {shape[2]} layers (0 to {shape[2] - 1})."
+        )
+    return np.asarray(X)[:, :, index]
+
+
+def _layer_diagonal(X: Data, index: int) -> Array:
+    K = layer(X, index)
+    if K.shape[0] != K.shape[1]:
+        raise ValueError(f"The diagonal needs the square stack of the training points, got shape {X.shape}.")
+    return np.array(np.diagonal(K), dtype=np.float64)
+
+
+class Precomputed(Kernel):
+    """k is X[:, :, index] of a stack of shape (n_samples, n_train, n_kernels); Y is ignored."""
+
+    def __init__(self, index: int, *, name: str | None = None) -> None:
+        self.index = index
+        self.name = name
+
+    def compute(self, X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
+        K = layer(X, self.index)
+        return np.array(K, dtype=np.float64, order="C") if out is None else into(out, K)
+
+    def diag(self, X: Data) -> Array:
+        return _layer_diagonal(X, self.index)
+
+
+class FromDistance(Kernel):
+    """k(x, x') = exp(−gamma · D(x, x')).
+
+    ``distance`` is the name of a metric of ``scipy.spatial.distance.cdist``, a function (X, Y) -> D, or an
+    int: a layer of a stack of distances given as X of shape (n_samples, n_train, n_layers), Y ignored
+    (002 §5.4). Whether k is positive semidefinite depends on the distance.
+    """
+
+    def __init__(
+        self,
+        gamma: float = 1.0,
+        distance: str | int | Function[[Data, Data], Any] = "euclidean",
+        *,
+        name: str | None = None,
+    ) -> None:
+        self.gamma = gamma
+        self.distance = distance
+        self.name = name
+
+    @property
+    def statistic(self) -> Hashable | None:
+        return ("distance", self.distance) if isinstance(self.distance, Hashable) else None
+
+    def compute(self, X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
+        D = self.compute_statistic(X, Y, out)
+        self.fill(D, D)
+        return D
+
+    def compute_statistic(self, X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
+        if isinstance(self.distance, int | np.integer):
+            D = layer(X, int(self.distance))
+            return np.array(D, dtype=np.float64, order="C") if out is None else into(out, D)
+        if isinstance(self.distance, str):
+            A, B, _ = dense_pair(X, Y, "FromDistance")
+            if self.distance in _DATA_DEPENDENT:
+                raise ValueError(
+                    f"distance={self.distance!r} changes with the data of each call, so it is no kernel; "
+                    "give a function (X, Y) -> distances with its parameters fixed."
+                )
+            return into(out, cdist(A, B, self.distance))
+        if callable(self.distance):
+            return into(out, checked(self.distance(X, X if Y is None else Y), X, Y, self.distance).copy())
+        raise ValueError(
+            f"distance={self.distance!r} was given to FromDistance; expected the name of a metric of "
+            "scipy.spatial.distance, a function (X, Y) -> distances, or the index of a layer of a stack."
+        )
+
+    def fill(self, S: Array, out: Array) -> None:
+        elementwise.exp(S, -self._number("gamma"), out)
+
+    def diag(self, X: Data) -> Array:
+        if isinstance(self.distance, int | np.integer):
+            return np.exp(-self._number("gamma") * _layer_diagonal(X, int(self.distance)))
+        return np.ones(n_samples(X)) if isinstance(self.distance, str) else super().diag(X)
+
+
+class Callable(Kernel):
+    """k given by a function of two sets of samples, ``function(X, Y)`` -> matrix of shape (n_X, n_Y)."""
+
+    def __init__(self, function: Function[[Data, Data], Any], *, name: str | None = None) -> None:
+        self.function = function
+        self.name = name
+
+    def compute(self, X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
+        return into(out, checked(self.function(X, X if Y is None else Y), X, Y, self.function).copy())
+
+
+def checked(result: Any, X: Data, Y: Data | None, function: Any) -> Array:
+    """What a user's function returned, as a matrix of the right shape."""
+    K = np.asarray(result, dtype=np.float64)
+    shape = (n_samples(X), n_samples(X if Y is None else Y))
+    if K.shape != shape:
+        name = getattr(function, "__name__", repr(function))
+        raise ValueError(f"{name}(X, Y) returned shape {K.shape}; expected {shape}, one row per row of X.")
+    return K

@@ -1,0 +1,52 @@
+"""A learned kernel: finitely many kernels and their weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from manykernels.kernels._algebra import Composite
+from manykernels.kernels._base import Kernel
+from manykernels.kernels._data import Array, Data, n_samples
+from manykernels.kernels._shared import combine
+
+_SHOWN = 3
+
+
+class Mixture(Composite):
+    """k = Σ_m w_m k_m; kernels share statistics and feature products, those of weight zero cost nothing."""
+
+    def __init__(self, kernels: Sequence[Kernel], weights: Any, *, name: str | None = None) -> None:
+        self.kernels = kernels
+        self.weights = weights
+        self.name = name
+
+    def compute(self, X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
+        return combine(self.kernels, self._weights(), X, Y, out)
+
+    def diag(self, X: Data) -> Array:
+        d = np.zeros(n_samples(X))
+        for kernel, w in zip(self.kernels, self._weights(), strict=True):
+            if w != 0:
+                d += w * kernel.diag(X)
+        return d
+
+    def terms(self) -> list[tuple[float, Kernel]]:
+        pairs = zip(self.kernels, self._weights(), strict=True)
+        return [(float(w) * c, k) for kernel, w in pairs if w != 0 for c, k in kernel.terms()]
+
+    def _weights(self) -> Array:
+        w = np.asarray(self.weights, dtype=np.float64)
+        if w.shape != (len(self.kernels),):
+            raise ValueError(f"Mixture was given {len(self.kernels)} kernels and weights of shape {w.shape}.")
+        return w
+
+    def _describe(self) -> str:
+        pairs = sorted(zip(self._weights(), self.kernels, strict=True), key=lambda pair: -abs(pair[0]))
+        shown = " + ".join(f"{w:.3g} * {kernel.label}" for w, kernel in pairs[:_SHOWN])
+        return shown + (f" + … ({len(pairs)} kernels)" if len(pairs) > _SHOWN else "") if pairs else "0"
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        return f"Mixture({self._describe()})"

@@ -1,0 +1,117 @@
+"""Kernels of differences: Gaussian, Laplacian, Dirichlet."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import numpy as np
+from scipy import sparse
+from sklearn.metrics.pairwise import manhattan_distances
+
+from manykernels._fast import elementwise
+from manykernels.kernels._base import Kernel, empty_matrix, into
+from manykernels.kernels._data import Array, Data, dense_pair, n_samples, numeric_pair
+from manykernels.kernels._inner import inner_products, squared_norms
+
+_FEW_FEATURES = 8  # up to which plain differences are as fast as GEMM, and they lose no digits
+
+
+def squared_distances(X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
+    """‖x − y‖² for all pairs: non-negative, and with Y=None exactly symmetric with a zero diagonal.
+
+    ‖x − y‖² = ‖x‖² + ‖y‖² − 2⟨x, y⟩ by GEMM; centring dense data first keeps the cancellation small.
+    """
+    A, B, symmetric = numeric_pair(X, Y)
+    if not (sparse.issparse(A) or sparse.issparse(B)):
+        if A.shape[1] <= _FEW_FEATURES:
+            D = empty_matrix(A, B, out)
+            elementwise.sqeuclidean(np.ascontiguousarray(A), np.ascontiguousarray(B.T), D)
+            return D
+        mean = B.mean(axis=0)
+        A = A - mean
+        B = A if symmetric else B - mean
+    a2 = squared_norms(A)
+    D = inner_products(A, B, out)
+    elementwise.distances_from_inner(D, a2, a2 if symmetric else squared_norms(B))
+    if symmetric:
+        np.fill_diagonal(D, 0.0)
+    return D
+
+
+def manhattan(X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
+    """‖x − y‖₁ for all pairs."""
+    A, B, _ = numeric_pair(X, Y)
+    if sparse.issparse(A) or sparse.issparse(B):
+        return into(out, manhattan_distances(sparse.csr_matrix(A), sparse.csr_matrix(B)))
+    D = empty_matrix(A, B, out)
+    elementwise.manhattan(np.ascontiguousarray(A), np.ascontiguousarray(B.T), D)
+    return D
+
+
+class Gaussian(Kernel):
+    """k(x, x') = exp(−‖x − x'‖² / width²)."""
+
+    def __init__(self, width: float = 1.0, *, name: str | None = None) -> None:
+        self.width = width
+        self.name = name
+
+    @property
+    def statistic(self) -> Hashable | None:
+        return ("sqeuclidean",)
+
+    def compute_statistic(self, X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
+        return squared_distances(X, Y, out)
+
+    def fill(self, S: Array, out: Array) -> None:
+        width = self._number("width")
+        elementwise.exp(S, -1.0 / width / width, out)
+
+    def diag(self, X: Data) -> Array:
+        return np.ones(n_samples(X))
+
+
+class Laplacian(Kernel):
+    """k(x, x') = exp(−‖x − x'‖₁ / width)."""
+
+    def __init__(self, width: float = 1.0, *, name: str | None = None) -> None:
+        self.width = width
+        self.name = name
+
+    @property
+    def statistic(self) -> Hashable | None:
+        return ("manhattan",)
+
+    def compute_statistic(self, X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
+        return manhattan(X, Y, out)
+
+    def fill(self, S: Array, out: Array) -> None:
+        elementwise.exp(S, -1.0 / self._number("width"), out)
+
+    def diag(self, X: Data) -> Array:
+        return np.ones(n_samples(X))
+
+
+class Dirichlet(Kernel):
+    """k(x, x') = Π_i (1 + 2 Σ_{k≤degree} cos(k σ (x_i − x'_i))), σ the frequency.
+
+    The product form: the radial one of 000 is the same in one dimension and indefinite in two.
+    """
+
+    def __init__(self, frequency: float = 1.0, degree: int = 1, *, name: str | None = None) -> None:
+        self.frequency = frequency
+        self.degree = degree
+        self.name = name
+
+    def compute(self, X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
+        sigma, degree = self._number("frequency"), self._integer("degree")
+        A, B, symmetric = dense_pair(X, Y, "Dirichlet")
+        mean = B.mean(axis=0)  # k depends on differences only, and smaller angles keep more digits
+        a = np.ascontiguousarray(sigma * (A - mean))
+        b = np.ascontiguousarray(a.T if symmetric else sigma * (B - mean).T)
+        K = empty_matrix(A, B, out)
+        elementwise.dirichlet(np.cos(a), np.sin(a), np.cos(b), np.sin(b), degree, K)
+        return K
+
+    def diag(self, X: Data) -> Array:
+        A = dense_pair(X, None, "Dirichlet")[0]
+        return np.full(A.shape[0], (1.0 + 2.0 * self._integer("degree")) ** A.shape[1])
