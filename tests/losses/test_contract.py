@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
@@ -193,6 +193,7 @@ def test_shapes_broadcast(loss):
 
 
 @each_loss
+@settings(max_examples=30)
 @given(f=st.floats(-1e150, 1e150), y=st.sampled_from([-1.0, 1.0]))
 def test_values_survive_any_scale(loss, f, y):
     y, f = np.array([y]), np.array([f])

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from manykernels.losses import EpsilonInsensitive, Hinge, Logistic, Loss, Squared, SquaredHinge
@@ -68,6 +68,7 @@ def test_no_weight_at_all_gives_zero(loss):
 
 
 @each_loss
+@settings(max_examples=30)
 @given(shift=st.floats(-1e100, 1e100), size=st.sampled_from([1e-100, 1.0, 1e100]))
 def test_finite_at_any_scale(loss, shift, size):
     y, f, C = problem(loss, 3)

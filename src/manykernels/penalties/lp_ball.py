@@ -84,9 +84,9 @@ class LpBall(Penalty):
             return None
         if p == 1:
             return float(np.sum(theta)) - 1.0, np.ones_like(theta), np.zeros_like(theta)
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", over="ignore"):
             curvature = p * (p - 1.0) * theta ** (p - 2.0)
-        return float(np.sum(theta**p)) - 1.0, p * theta ** (p - 1.0), curvature
+            return float(np.sum(theta**p)) - 1.0, p * theta ** (p - 1.0), curvature
 
     @property
     def upper(self) -> float:
