@@ -96,12 +96,16 @@ class Kernel(BaseEstimator):
         return self.name if self.name is not None else self._describe()
 
     def _describe(self) -> str:
-        shown = [f"{key}={brief(getattr(self, key))}" for key in _params(type(self)) if key != "name"]
+        shown = [f"{key}={brief(value)}" for key, value in self._arguments().items() if key != "name"]
         return f"{type(self).__name__}({', '.join(shown)})" if shown else type(self).__name__
 
+    def _arguments(self) -> dict[str, Any]:
+        kind: Any = type(self)
+        return {key: getattr(self, key) for key in _params(kind)}
+
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        values = {key: getattr(self, key) for key in _params(type(self))}
-        shown = ", ".join(f"{key}={value!r}" for key, value in values.items() if value is not None)
+        arguments = self._arguments().items()
+        shown = ", ".join(f"{key}={value!r}" for key, value in arguments if value is not None)
         return f"{type(self).__name__}({shown})"
 
     def __add__(self, other: Kernel) -> Sum:

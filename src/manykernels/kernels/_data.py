@@ -53,7 +53,7 @@ def numeric(X: Data) -> Any:
         A = np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else X, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"A numeric kernel expects numbers, got {_kind(X)} ({error}). Give text columns their own kernel, "
+            f"A numeric kernel expects numbers, got {_kind(X)} ({error}). Give a text column its own kernel, "
             "such as OnColumns(Spectrum(3), column), and select the others with OnColumns(kernel, columns)."
         ) from error
     if A.ndim == 1:

@@ -81,8 +81,8 @@ class Fitted(Kernel):
     ) -> Self:
         """A fitted kernel from constants that are known already.
 
-        ``center`` is (r(x_j) for the rows of ``X_fit``, g) of the uncentred kernel, ``sample_weight`` the weights
-        they were computed with; ``scale`` multiplies the centred kernel (1 with ``normalize="cosine"``).
+        ``center`` is (r(x_j) for the rows of ``X_fit``, g) of the uncentred kernel, ``sample_weight`` the
+        weights they were computed with; ``scale`` multiplies the centred kernel (1 for "cosine").
         """
         fitted = cls(kernel, center=center is not None, normalize=normalize)
         fitted._set(

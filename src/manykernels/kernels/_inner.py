@@ -25,7 +25,7 @@ def squared_norms(A: Any) -> Array:
     """‖a‖² of every row a of a dense or CSR matrix."""
     if sparse.issparse(A):
         return np.asarray(A.multiply(A).sum(axis=1), dtype=np.float64).ravel()
-    return np.einsum("ij,ij->i", A, A)
+    return np.asarray(np.einsum("ij,ij->i", A, A), dtype=np.float64)
 
 
 class _Inner(Kernel):
