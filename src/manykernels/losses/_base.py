@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from manykernels.losses._scalar import FloatArray, bracket_root, increasing_root
+from manykernels.losses._scalar import EPS, FloatArray, bracket_root, increasing_root
 
 Task = Literal["classification", "regression"]
 
@@ -92,7 +92,9 @@ class Loss(BaseEstimator, ABC):
             return 0.0
 
         def g(b: float) -> float:
-            return float(np.sum(C * self.gradient(y, f + b)))
+            forces = C * self.gradient(y, f + b)
+            total, rounding = float(np.sum(forces)), EPS * float(np.sum(np.abs(forces)))
+            return total if abs(total) > rounding else 0.0
 
         def g_and_slope(b: FloatArray) -> tuple[FloatArray, FloatArray]:
             slope = np.sum(C * self.hessian(y, f + b)) if self.smooth else np.nan
