@@ -49,8 +49,11 @@ def numeric(X: Data) -> Any:
     """X as a contiguous (n, d) array of float64, or CSR if it is sparse; one column may come as 1-D."""
     if sparse.issparse(X):
         return X.tocsr().astype(np.float64, copy=False)
+    A = np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else X)
     try:
-        A = np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else X, dtype=np.float64)
+        if A.dtype.kind in "USM":
+            raise ValueError(f"values of type {A.dtype}")
+        A = A.astype(np.float64, copy=False)
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"A numeric kernel expects numbers, got {_kind(X)} ({error}). Give a text column its own kernel, "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -21,7 +22,7 @@ def squared_distances(X: Data, Y: Data | None = None, out: Array | None = None) 
 
     ‖x − y‖² = ‖x‖² + ‖y‖² − 2⟨x, y⟩ by GEMM; centring dense data first keeps the cancellation small.
     """
-    A, B, symmetric = numeric_pair(X, Y)
+    A, B, symmetric = _dense_if_few(*numeric_pair(X, Y))
     if not (sparse.issparse(A) or sparse.issparse(B)):
         if A.shape[1] <= _FEW_FEATURES:
             D = empty_matrix(A, B, out)
@@ -40,12 +41,20 @@ def squared_distances(X: Data, Y: Data | None = None, out: Array | None = None) 
 
 def manhattan(X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
     """‖x − y‖₁ for all pairs."""
-    A, B, _ = numeric_pair(X, Y)
+    A, B, _ = _dense_if_few(*numeric_pair(X, Y))
     if sparse.issparse(A) or sparse.issparse(B):
         return into(out, manhattan_distances(sparse.csr_matrix(A), sparse.csr_matrix(B)))
     D = empty_matrix(A, B, out)
     elementwise.manhattan(np.ascontiguousarray(A), np.ascontiguousarray(B.T), D)
     return D
+
+
+def _dense_if_few(A: Any, B: Any, symmetric: bool) -> tuple[Any, Any, bool]:
+    """Both sides dense if they have so few columns that it costs nothing, as one feature of a CSR matrix."""
+    if A.shape[1] > _FEW_FEATURES:
+        return A, B, symmetric
+    A = A.toarray() if sparse.issparse(A) else A
+    return A, A if symmetric else (B.toarray() if sparse.issparse(B) else B), symmetric
 
 
 class Gaussian(Kernel):

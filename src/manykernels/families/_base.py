@@ -1,0 +1,74 @@
+"""What every family offers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from sklearn.base import BaseEstimator
+
+from manykernels.kernels import Kernel
+from manykernels.kernels._data import Data, numeric, take_columns
+
+
+class Family(BaseEstimator):
+    """Which kernels there are to choose from, where that depends on the data.
+
+    ``factors`` says that every kernel is one column of X times itself, so that a Gram engine can work on the
+    columns and never form a matrix of n × n.
+    """
+
+    factors: ClassVar[bool] = False
+
+    def resolve(self, X: Data, sample_weight: Any = None, feature_names: Any = None) -> dict[str, Kernel]:
+        """The kernels for training data X, by name and in order; sample weights mean repetition."""
+        raise NotImplementedError(
+            f"{type(self).__name__} must define resolve(X, sample_weight, feature_names)."
+        )
+
+
+def names_of(X: Data, feature_names: Any = None) -> list[str]:
+    """The names of X's columns: as given, else of the frame, else x0, x1, …"""
+    shape = tuple(getattr(X, "shape", ()))
+    if len(shape) != 2:
+        raise ValueError(f"Kernels on features expect X of shape (n_samples, n_features), got shape {shape}.")
+    given = feature_names if feature_names is not None else getattr(X, "columns", None)
+    if given is None:
+        return [f"x{j}" for j in range(shape[1])]
+    names = [str(name) for name in given]
+    if len(names) != shape[1]:
+        raise ValueError(f"{len(names)} feature names were given for X with {shape[1]} columns.")
+    return names
+
+
+def numbers(X: Data, feature_names: Any = None) -> Any:
+    """X as numbers (dense or CSR), or an error that names the first column that holds none."""
+    try:
+        return numeric(X)
+    except ValueError:
+        if len(getattr(X, "shape", ())) != 2:
+            raise
+        for j, name in enumerate(names_of(X, feature_names)):
+            try:
+                numeric(take_columns(X, j))
+            except ValueError as error:
+                raise ValueError(
+                    f"Column {name!r} does not hold numbers, and no kernel was given for it. Give it one, "
+                    f"such as OnColumns(Spectrum(3), {name!r}), and select the others by OnColumns or views()."
+                ) from error
+        raise
+
+
+def unique(names: Iterable[str]) -> list[str]:
+    """The names, with " (2)", " (3)", … after those that occurred before."""
+    taken: set[str] = set()
+    count: dict[str, int] = {}
+    result = []
+    for name in names:
+        fresh = name
+        while fresh in taken:
+            count[name] = count.get(name, 1) + 1
+            fresh = f"{name} ({count[name]})"
+        taken.add(fresh)
+        result.append(fresh)
+    return result

@@ -1,0 +1,69 @@
+"""From what a user gives as ``kernels`` to kernels with names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from manykernels.families._base import Family, unique
+from manykernels.families.auto import Auto
+from manykernels.kernels import Kernel, Precomputed
+from manykernels.kernels._data import Data, is_stack
+
+
+def resolve_kernels(
+    spec: Any, X: Data, sample_weight: Any = None, feature_names: Any = None
+) -> dict[str, Kernel]:
+    """The kernels that ``spec`` means for training data X, by unique name and in order.
+
+    ``spec`` is ``"auto"``, a kernel, a family, a list of these (or of lists), or a dict name -> any of these.
+    A kernel is called by its dict key or its label, "key: label" where a key holds more than a kernel. Names
+    that occur twice get a suffix.
+    """
+    pairs = list(_named(spec, X, sample_weight, feature_names))
+    if not pairs:
+        raise ValueError(f"kernels={spec!r} holds no kernel; expected at least one, or kernels='auto'.")
+    names = unique(name for name, _ in pairs)
+    return dict(zip(names, (kernel for _, kernel in pairs), strict=True))
+
+
+def _named(spec: Any, X: Data, sample_weight: Any, feature_names: Any) -> Iterator[tuple[str, Kernel]]:
+    if isinstance(spec, str):
+        spec = _from_string(spec, X)
+    if isinstance(spec, Kernel):
+        yield spec.label, spec
+    elif isinstance(spec, Family):
+        yield from spec.resolve(X, sample_weight, feature_names).items()
+    elif isinstance(spec, Mapping):
+        for key, part in spec.items():
+            if not isinstance(key, str):
+                raise ValueError(f"kernels was given a dict with key {key!r}; expected names (str) as keys.")
+            if isinstance(part, Kernel):
+                yield key, part
+            else:
+                for name, kernel in _named(part, X, sample_weight, feature_names):
+                    yield f"{key}: {name}", kernel
+    elif isinstance(spec, list | tuple):
+        for part in spec:
+            yield from _named(part, X, sample_weight, feature_names)
+    else:
+        hint = f" Call it: {spec.__name__}(...)." if isinstance(spec, type) else ""
+        raise ValueError(
+            f"kernels was given {spec!r} ({type(spec).__name__}); expected a kernel, a family, a list or a "
+            f"dict of them, or 'auto'. A plain function becomes a kernel by Callable(function).{hint}"
+        )
+
+
+def _from_string(spec: str, X: Data) -> Any:
+    if spec == "auto":
+        return Auto()
+    if spec == "precomputed" and is_stack(X):
+        return {f"kernel {m}": Precomputed(m) for m in range(X.shape[2])}
+    if spec == "precomputed":
+        raise ValueError(
+            "kernels='precomputed' expects X of shape (n_samples, n_train, n_kernels), "
+            f"got shape {tuple(getattr(X, 'shape', ()))}."
+        )
+    raise ValueError(
+        f"kernels={spec!r} was given; the strings that mean something are 'auto' and 'precomputed'."
+    )
