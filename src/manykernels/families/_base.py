@@ -54,7 +54,7 @@ def numbers(X: Data, feature_names: Any = None) -> Any:
             except ValueError as error:
                 raise ValueError(
                     f"Column {name!r} does not hold numbers, and no kernel was given for it. Give it one, "
-                    f"such as OnColumns(Spectrum(3), {name!r}), and select the others by OnColumns or views()."
+                    f"such as OnColumns(Spectrum(3), {name!r}), and select the others by OnColumns or views."
                 ) from error
         raise
 

@@ -23,7 +23,8 @@ class Auto(Family):
     """The linear kernel, and Gaussians with widths at eight quantiles of the distances between samples.
 
     The quantiles are of the positive distances among at most 1000 rows, taken evenly; a row of weight w
-    counts as w rows. Data without two different rows get the linear kernel only, data that are all zero a constant.
+    counts as w rows. Data without two different rows get the linear kernel only, data that are all zero a
+    constant.
     """
 
     def resolve(self, X: Data, sample_weight: Any = None, feature_names: Any = None) -> dict[str, Kernel]:

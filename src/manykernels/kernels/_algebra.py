@@ -103,9 +103,7 @@ class Product(Composite):
         return " * ".join(map(_factor, self.kernels))
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        if self.name is not None:
-            return super().__repr__()
-        return " * ".join(f"({k!r})" if isinstance(k, Sum) else repr(k) for k in self.kernels)
+        return " * ".join(map(_operand, self.kernels)) if self.name is None else super().__repr__()
 
 
 class Scaled(Kernel):
@@ -153,11 +151,7 @@ class Scaled(Kernel):
         return f"{brief(self.factor)} * {_factor(self.kernel)}"
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        if self.name is not None:
-            return super().__repr__()
-        return f"{self.factor!r} * " + (
-            f"({self.kernel!r})" if isinstance(self.kernel, Sum) else repr(self.kernel)
-        )
+        return f"{self.factor!r} * {_operand(self.kernel)}" if self.name is None else super().__repr__()
 
 
 class Power(Kernel):
@@ -192,8 +186,19 @@ class Power(Kernel):
     def _describe(self) -> str:
         return f"{_factor(self.kernel)}^{brief(self.degree)}"
 
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        return f"{_operand(self.kernel)} ** {self.degree!r}" if self.name is None else super().__repr__()
+
 
 def _factor(kernel: Kernel) -> str:
-    """The label, in brackets where a product would misread it."""
-    compound = isinstance(kernel, Sum | Product | Scaled) and kernel.name is None
-    return f"({kernel.label})" if compound else kernel.label
+    """The label, in brackets where a product or power would misread it."""
+    return f"({kernel.label})" if _is_compound(kernel) else kernel.label
+
+
+def _operand(kernel: Kernel) -> str:
+    """The repr, in brackets where a product or power would misread it."""
+    return f"({kernel!r})" if _is_compound(kernel) else repr(kernel)
+
+
+def _is_compound(kernel: Kernel) -> bool:
+    return isinstance(kernel, Sum | Product | Scaled | Power) and kernel.name is None

@@ -33,6 +33,7 @@ class Kernel(BaseEstimator):
     """
 
     name: str | None = None
+    __array_ufunc__ = None  # so that np.float64(2) * kernel asks the kernel
 
     def __call__(self, X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
         """The (n_X, n_Y) matrix k(x, y), in ``out`` if given; Y=None means Y=X and is exactly symmetric."""
@@ -101,7 +102,7 @@ class Kernel(BaseEstimator):
 
     def _arguments(self) -> dict[str, Any]:
         kind: Any = type(self)
-        return {key: getattr(self, key) for key in _params(kind)}
+        return {key: getattr(self, key) for key in params_of(kind)}
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         arguments = self._arguments().items()
@@ -112,6 +113,9 @@ class Kernel(BaseEstimator):
         from manykernels.kernels._algebra import Sum
 
         return Sum.of(self, other) if isinstance(other, Kernel) else NotImplemented
+
+    def __radd__(self, other: Any) -> Kernel:
+        return self if is_number(other) and other == 0 else NotImplemented  # the start of sum([...])
 
     def __mul__(self, other: Kernel | float) -> Product | Scaled:
         from manykernels.kernels._algebra import Product, Scaled
@@ -154,7 +158,7 @@ class Kernel(BaseEstimator):
 
 
 @cache
-def _params(kind: Any) -> tuple[str, ...]:
+def params_of(kind: Any) -> tuple[str, ...]:
     """The parameters of a class's constructor, in its order."""
     return tuple(inspect.signature(kind).parameters)
 

@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from typing import Any
 
 from manykernels.kernels._base import Kernel
-from manykernels.kernels._data import Array, Columns, Data, column_key, take_columns
+from manykernels.kernels._data import Array, Columns, Data, column_key, same, take_columns
 
 
 class OnColumns(Kernel):
@@ -38,7 +38,8 @@ class OnColumns(Kernel):
         return None if inner is None or key is None else ("columns", key, inner)
 
     def compute_statistic(self, X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
-        return self.kernel.compute_statistic(self._select(X), None if Y is None else self._select(Y), out)
+        right = None if Y is None or same(X, Y) else self._select(Y)
+        return self.kernel.compute_statistic(self._select(X), right, out)
 
     def fill(self, S: Array, out: Array) -> None:
         self.kernel.fill(S, out)

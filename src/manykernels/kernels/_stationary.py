@@ -14,6 +14,7 @@ from manykernels.kernels._base import Kernel, empty_matrix, into
 from manykernels.kernels._data import Array, Data, dense_pair, n_samples, numeric_pair
 from manykernels.kernels._inner import inner_products, squared_norms
 
+_LARGEST = 1e300  # finite, so that the narrowest kernel is still exp(−0) = 1 at distance 0
 _FEW_FEATURES = 8  # up to which plain differences are as fast as GEMM, and they lose no digits
 
 
@@ -73,7 +74,7 @@ class Gaussian(Kernel):
 
     def fill(self, S: Array, out: Array) -> None:
         width = self._number("width")
-        elementwise.exp(S, -1.0 / width / width, out)
+        elementwise.exp(S, -min(1.0 / width / width, _LARGEST), out)
 
     def diag(self, X: Data) -> Array:
         return np.ones(n_samples(X))
@@ -94,7 +95,7 @@ class Laplacian(Kernel):
         return manhattan(X, Y, out)
 
     def fill(self, S: Array, out: Array) -> None:
-        elementwise.exp(S, -1.0 / self._number("width"), out)
+        elementwise.exp(S, -min(1.0 / self._number("width"), _LARGEST), out)
 
     def diag(self, X: Data) -> Array:
         return np.ones(n_samples(X))
