@@ -102,7 +102,7 @@ class Kernel(BaseEstimator):
 
     def _arguments(self) -> dict[str, Any]:
         kind: Any = type(self)
-        return {key: getattr(self, key) for key in params_of(kind)}
+        return {key: getattr(self, key) for key in _params(kind)}
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         arguments = self._arguments().items()
@@ -158,7 +158,7 @@ class Kernel(BaseEstimator):
 
 
 @cache
-def params_of(kind: Any) -> tuple[str, ...]:
+def _params(kind: Any) -> tuple[str, ...]:
     """The parameters of a class's constructor, in its order."""
     return tuple(inspect.signature(kind).parameters)
 

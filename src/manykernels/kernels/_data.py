@@ -141,9 +141,9 @@ def column_key(columns: Columns) -> Hashable | None:
         return columns if isinstance(columns, Hashable) else None
     if isinstance(columns, str | int | np.integer):
         return (columns,)
-    if _is_mask(columns):
-        return ("mask", *map(bool, columns))
-    return tuple(columns)
+    if np.ndim(columns) != 1:
+        return None
+    return ("mask", *map(bool, columns)) if _is_mask(columns) else tuple(columns)
 
 
 def _positions(X: Data, columns: Columns) -> int | slice | list[int]:
@@ -160,7 +160,7 @@ def _positions(X: Data, columns: Columns) -> int | slice | list[int]:
         return columns
     if isinstance(columns, int | np.integer) and not isinstance(columns, bool):
         return _within(int(columns), d)
-    if np.ndim(columns) != 1:
+    if np.ndim(columns) != 1 or not all(isinstance(c, str | int | np.integer | np.bool_) for c in columns):
         raise ValueError(
             f"columns={columns!r} was given; expected an int, a name, a slice, a list of ints or names, "
             "a boolean mask, or a callable that returns one of them."

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from manykernels._fast import elementwise
-from manykernels.kernels._base import Kernel, params_of
+from manykernels.kernels._base import Kernel
 from manykernels.kernels._data import Array, Data, is_stack, n_samples, same, take_rows
 
 Normalize = Literal["trace", "max", "cosine", "frobenius"] | None
@@ -244,6 +244,6 @@ class Fitted(Kernel):
     def __getattr__(self, attribute: str) -> Any:
         kernel = self.__dict__.get("kernel")
         if kernel is not None and not attribute.startswith("_") and not attribute.endswith("_"):
-            if attribute in params_of(type(kernel)):
+            if attribute in kernel._arguments():
                 return getattr(kernel, attribute)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {attribute!r}")

@@ -29,7 +29,7 @@ def squared_distances(X: Data, Y: Data | None = None, out: Array | None = None) 
             D = empty_matrix(A, B, out)
             elementwise.sqeuclidean(np.ascontiguousarray(A), np.ascontiguousarray(B.T), D)
             return D
-        mean = B.mean(axis=0)
+        mean = _mean(B)
         A = A - mean
         B = A if symmetric else B - mean
     a2 = squared_norms(A)
@@ -48,6 +48,11 @@ def manhattan(X: Data, Y: Data | None = None, out: Array | None = None) -> Array
     D = empty_matrix(A, B, out)
     elementwise.manhattan(np.ascontiguousarray(A), np.ascontiguousarray(B.T), D)
     return D
+
+
+def _mean(B: Array) -> Array:
+    """The mean row, and zero of no rows."""
+    return np.asarray(B.sum(axis=0) / max(B.shape[0], 1))
 
 
 def _dense_if_few(A: Any, B: Any, symmetric: bool) -> tuple[Any, Any, bool]:
@@ -115,7 +120,7 @@ class Dirichlet(Kernel):
     def compute(self, X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
         sigma, degree = self._number("frequency"), self._integer("degree")
         A, B, symmetric = dense_pair(X, Y, "Dirichlet")
-        mean = B.mean(axis=0)  # k depends on differences only, and smaller angles keep more digits
+        mean = _mean(B)  # k depends on differences only, and smaller angles keep more digits
         a = np.ascontiguousarray(sigma * (A - mean))
         b = np.ascontiguousarray(a.T if symmetric else sigma * (B - mean).T)
         K = empty_matrix(A, B, out)
