@@ -1,11 +1,11 @@
 """Inner solvers: the kernel machine for one combined kernel."""
 
 from ..losses import EpsilonInsensitive, Hinge, Loss
-from ._base import Machine, Sensitivity, Solution
+from ._base import Machine, Sensitivity, Solution, feasible
 from .newton import Newton
 from .smo import SMO
 
-__all__ = ["SMO", "Machine", "Newton", "Sensitivity", "Solution", "machine_for"]
+__all__ = ["SMO", "Machine", "Newton", "Sensitivity", "Solution", "feasible", "machine_for"]
 
 
 def machine_for(loss: Loss, fit_intercept: bool) -> Machine:

@@ -80,3 +80,18 @@ def direction(factor: Array, root: Array, fit_intercept: bool) -> Array | None:
         return None
     v = solve_triangular(factor, root, lower=True, check_finite=False)
     return np.asarray(v / np.linalg.norm(v))
+
+
+def feasible(alpha: Array, lo: Array, hi: Array) -> Array:
+    """The nearest simple point with lo ≤ α ≤ hi and Σα = 0: clip, then take the excess from where there is room."""
+    alpha = np.clip(alpha, lo, hi)
+    for _ in range(3):
+        excess = alpha.sum()
+        if excess == 0.0:
+            break
+        room = np.minimum(alpha - lo if excess > 0 else hi - alpha, 1e3 * np.abs(alpha).max() + 1.0)
+        total = room.sum()
+        if total <= 0.0:
+            break
+        alpha = np.clip(alpha - excess * room / total, lo, hi)
+    return alpha

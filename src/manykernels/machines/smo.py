@@ -7,7 +7,7 @@ from scipy.linalg import lapack
 
 from .._fast import smo as fast
 from ..losses import EpsilonInsensitive, Hinge
-from ._base import Array, Machine, Sensitivity, Solution, direction
+from ._base import Array, Machine, Sensitivity, Solution, direction, feasible
 
 _JITTER = 1e-8  # relative to the mean diagonal: the metric of a singular kernel need not be exact
 
@@ -63,18 +63,3 @@ class SMO(Machine):
         root = np.ones(support.size)
         v = direction(factor, root, self.fit_intercept) if support.size else None
         return Sensitivity(support, factor, root, v)
-
-
-def feasible(alpha: Array, lo: Array, hi: Array) -> Array:
-    """The nearest simple point with lo ≤ α ≤ hi and Σα = 0: clip, then take the excess from where there is room."""
-    alpha = np.clip(alpha, lo, hi)
-    for _ in range(3):
-        excess = alpha.sum()
-        if excess == 0.0:
-            break
-        room = alpha - lo if excess > 0 else hi - alpha
-        total = room.sum()
-        if total <= 0.0:
-            break
-        alpha = np.clip(alpha - excess * room / total, lo, hi)
-    return alpha

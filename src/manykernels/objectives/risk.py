@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from ..losses import Loss
-from ..machines import Solution, machine_for
+from ..machines import SMO, Solution, feasible, machine_for
 from ..penalties import Penalty
 
 Array = NDArray[np.float64]
@@ -41,6 +41,11 @@ class Risk:
         self.C = C
         self.fit_intercept = fit_intercept
         self.machine = machine_for(loss, fit_intercept)
+
+    @property
+    def piecewise_linear(self) -> bool:
+        """Whether the loss has corners, so that α(θ) moves from one set of bounds to another."""
+        return isinstance(self.machine, SMO)
 
     def subset(self, rows: NDArray[np.intp]) -> Risk:
         """The risk of some samples, their costs raised so that the fit weighs as much as it did."""
@@ -72,15 +77,23 @@ class Risk:
             parts.append(s.sensitivity.half(R[:, :, k].T))
         return np.concatenate(parts)
 
-    def move(self, fit: Fit, Bd: Array) -> Array:
-        """α predicted after a step d of θ, given B d."""
-        alpha, row = fit.alpha.copy(), 0
+    def move(self, fit: Fit, alpha: Array, Bd: Array) -> Array:
+        """α moved as the machines of `fit` move after a step d of θ, given B d."""
+        alpha, row = alpha.copy(), 0
         for k, s in enumerate(fit.solutions):
             assert s.sensitivity is not None
             size = s.sensitivity.support.size
             alpha[:, k] += s.sensitivity.move(Bd[row : row + size], alpha.shape[0])
             row += size
         return alpha
+
+    def feasible(self, alpha: Array) -> Array:
+        """A point of the dual box (with Σα = 0 for each output where an intercept is fitted) near α."""
+        lo, hi = self.loss.bounds(self.Y)
+        lo, hi = lo * self.C, hi * self.C
+        if not self.fit_intercept:
+            return np.clip(alpha, lo, hi)
+        return np.stack([feasible(alpha[:, k], lo[:, k], hi[:, k]) for k in range(alpha.shape[1])], axis=1)
 
     def loss_value(self, f: Array) -> float:
         """Σ C ℓ(y, f)."""

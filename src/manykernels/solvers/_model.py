@@ -37,6 +37,7 @@ class _Point:
     cuts: Array  # λ ≥ 0, multipliers of r ≥ c_t − ½q_tᵀθ
     zero: Array  # z ≥ 0, multipliers of θ ≥ 0
     ball: float  # ν ≥ 0, multiplier of ψ(θ) ≤ 0
+    room: float  # ψ(θ) + room = 0, linearised: steps may leave a curved Θ on the way
 
 
 class Model:
@@ -54,13 +55,13 @@ class Model:
         point = self._start()
         shorten = 0.3
         for _ in range(max_iter):
-            slack, p = self._slacks(point)
-            average = (point.cuts @ slack + point.zero @ point.theta + point.ball * p) / (
+            slack = point.r - self.c + 0.5 * self.Q @ point.theta
+            average = (point.cuts @ slack + point.zero @ point.theta + point.ball * point.room) / (
                 slack.size + point.theta.size + 1
             )
             if average < accuracy and abs(1.0 - point.cuts.sum()) < 1e-7:
                 break
-            point, taken = self._newton(point, slack, p, shorten * average)
+            point, taken = self._newton(point, slack, shorten * average)
             shorten = 0.05 if taken > 0.9 else (0.2 if taken > 0.5 else 0.6)
         return self._finish(point)
 
@@ -78,14 +79,11 @@ class Model:
         r = float(heights.max()) + 0.1
         tau = 0.1 / (theta.size + heights.size)
         psi = self.penalty.constraint(theta)
-        ball = tau / -psi[0] if psi is not None else 0.0
-        return _Point(theta, r, np.full(heights.size, 1.0 / heights.size), tau / theta, ball)
+        room = -psi[0] if psi is not None else 1.0
+        ball = tau / room if psi is not None else 0.0
+        return _Point(theta, r, np.full(heights.size, 1.0 / heights.size), tau / theta, ball, room)
 
-    def _slacks(self, x: _Point) -> tuple[Array, float]:
-        psi = self.penalty.constraint(x.theta)
-        return x.r - self.c + 0.5 * self.Q @ x.theta, (-psi[0] if psi is not None else 0.0)
-
-    def _newton(self, x: _Point, s: Array, p: float, tau: float) -> tuple[_Point, float]:
+    def _newton(self, x: _Point, s: Array, tau: float) -> tuple[_Point, float]:
         d = x.theta - self.center
         gradient = (self.H @ d if self.H is not None else self.B.T @ (self.B @ d)) + self.mu * d
         diagonal = self.mu + x.zero / x.theta
@@ -97,9 +95,11 @@ class Model:
         mean = (w @ self.Q) / w.sum()
         rows = [0.5 * np.sqrt(w)[:, None] * (self.Q - mean)]
         rhs = -(gradient - 0.5 * self.Q.T @ (tau / s) - tau / x.theta)
+        off, p = 0.0, x.room
         if psi is not None:
+            off = psi[0] + p
             diagonal = diagonal + x.ball * psi[2]
-            rhs -= (tau / p) * psi[1]
+            rhs -= (tau + x.ball * off) / p * psi[1]
             rows.append(np.sqrt(x.ball / p) * psi[1][None, :])
         rho = np.sum(tau / s) - 1.0
         step = self._solve(diagonal, np.concatenate(rows), rhs - 0.5 * mean * rho)
@@ -107,30 +107,20 @@ class Model:
         ds = dr + 0.5 * self.Q @ step
         dcuts = tau / s - x.cuts - w * ds
         dzero = tau / x.theta - x.zero - x.zero / x.theta * step
-        dball = tau / p - x.ball + x.ball / p * (psi[1] @ step) if psi is not None else 0.0
-        primal = self._primal_length(x.theta, step, s, ds)
-        dual = 0.99 * min(1.0, _reach(x.cuts, dcuts), _reach(x.zero, dzero), _reach(x.ball, dball))
+        droom = -off - float(psi[1] @ step) if psi is not None else 0.0
+        dball = tau / p - x.ball - x.ball / p * droom if psi is not None else 0.0
+        above = reach(self.penalty.upper - x.theta, -step)
+        primal = min(1.0, 0.99 * min(reach(x.theta, step), reach(s, ds), reach(p, droom), above))
+        dual = min(1.0, 0.99 * min(reach(x.cuts, dcuts), reach(x.zero, dzero), reach(x.ball, dball)))
         moved = _Point(
             x.theta + primal * step,
             x.r + primal * dr,
             x.cuts + dual * dcuts,
             x.zero + dual * dzero,
-            float(x.ball + dual * dball),
+            x.ball + dual * dball,
+            p + primal * droom,
         )
         return moved, min(primal, dual)
-
-    def _primal_length(self, theta: Array, step: Array, s: Array, ds: Array) -> float:
-        """How far a step may go and stay inside θ > 0, above the cuts, below `upper` and inside the ball."""
-        t = min(1.0, _reach(theta, step), _reach(s, ds))
-        if np.isfinite(self.penalty.upper):
-            t = min(t, _reach(self.penalty.upper - theta, -step))
-        t *= 0.99
-        while t > 1e-12:
-            psi = self.penalty.constraint(theta + t * step)
-            if psi is None or psi[0] < 0.0:
-                return t
-            t *= 0.8
-        return 0.0
 
     def _solve(self, diagonal: Array, rows: Array, rhs: Array) -> Array:
         """(diag + BᵀB + rowsᵀrows)⁻¹ rhs, densely or by the Woodbury identity, whichever is smaller."""
@@ -155,7 +145,7 @@ class Model:
         return Step(theta, x.cuts / x.cuts.sum(), self.value(theta))
 
 
-def _reach(value: Array | float, change: Array | float) -> float:
+def reach(value: Array | float, change: Array | float) -> float:
     """The largest t with value + t·change ≥ 0."""
     value, change = np.atleast_1d(value), np.atleast_1d(change)
     falling = change < 0.0

@@ -18,10 +18,12 @@ from ..grams import Gram
 from ..objectives import Fit, Risk
 from ..penalties import Penalty
 from ._base import Array, History, Result, Solver, relative, tight_primal
+from ._interior import InteriorPoint
 from ._model import Model, Step
 from ._screening import Screen
 
 Atoms = NDArray[np.intp]
+_PATIENCE = 6  # machines per working set, and one more for every 150 samples, before the interior-point method
 
 
 @dataclass
@@ -134,6 +136,8 @@ class _Search:
         self.tol, self.max_iter, self.history = tol, max_iter, history
         self.iterations, self.dual, self.converged = 0, -np.inf, False
         self.mu, self.weights = 0.0, np.ones(1)
+        self.candidate: Array | None = None
+        self.stalled = False
         self.screen = Screen(gram, risk, penalty)
         self.bundle = _Bundle(options.cuts)
         self.buffers = [np.empty((gram.n, gram.n)) for _ in range(2)]
@@ -180,17 +184,24 @@ class _Search:
     # -- the restricted problem -----------------------------------------------------------------
     def improve(self) -> None:
         """Solve the problem of the working set until its gap is a fraction of what the whole family needs."""
-        target = max(0.3 * self.tol, 0.1 * relative(self.center.tight, self.dual)) if self.penalty.sparse else 0.0
-        B = self.risk.curvature(self.center.K, self.center.fit, self.center.R)
+        target = 0.3 * self.tol
+        if self.penalty.sparse:
+            target = max(target, 0.1 * relative(self.center.tight, self.dual))
+        patience = self.iterations + _PATIENCE + self.gram.n // 150
+        B = self._curvature()
         while self.iterations < self.max_iter:
+            if self.stalled or (self.risk.piecewise_linear and self.iterations >= patience):
+                self.stalled = True
+                return self._polish(target)
             step, predicted = self._model_step(B)
-            lower = self._lower(step)
-            if not self.penalty.sparse:
-                self.dual = max(self.dual, lower)
-            if relative(self.center.tight, lower) <= target or predicted <= 0.0:
+            guess, lower = self._dual_candidate(step, B)
+            if relative(self.center.tight, lower) <= target:
                 return
+            if predicted <= 3.0 * self.center.fit.gap:  # the machine is not exact enough to see further
+                self._refine(max(0.1 * predicted, 0.0))
+                B = self._curvature()
+                continue
             accuracy = max(0.1 * predicted / abs(self.center.upper), 0.01 * self.tol)
-            guess = self.risk.move(self.center.fit, B @ (step.theta - self.center.theta))
             point = self._evaluate(step.theta, guess, min(accuracy, 0.05))
             self._cut(point)
             if point.upper <= self.center.upper - 0.1 * predicted:
@@ -198,10 +209,40 @@ class _Search:
                 self.center, self.mu = point, 0.2 * self.mu
                 if not self.penalty.sparse:
                     return
-                B = self.risk.curvature(point.K, point.fit, point.R)
+                B = self._curvature()
             else:
                 self.buffers.append(point.K)
                 self.mu = max(4.0 * self.mu, 1e-3 * abs(self.center.upper))
+
+    def _polish(self, target: float) -> None:
+        """Solve the working set's problem by the joint interior-point method, then once more by the machine."""
+        scale, K = abs(self.center.tight), self.buffers[-1]
+        inner = InteriorPoint(
+            self.risk,
+            self.penalty,
+            lambda theta: self.gram.combine(theta, self.work, out=K),
+            lambda alpha: self.gram.products(alpha, self.work),
+            self.center.theta,
+            self.center.fit.alpha,
+        )
+        # far from the boundary whatever the gap: an interior-point method started too close to it creeps along
+        expected = min(max(relative(self.center.tight, self.dual), 0.1), 1.0)
+        self.iterations += inner.run(expected * scale, 0.2 * target * scale)
+        self.candidate = self.risk.feasible(inner.alpha)
+        point = self._evaluate(inner.weights(), self.candidate, 0.05 * target)
+        self._cut(point)
+        if point.tight <= self.center.tight:
+            point, self.center = self.center, point
+        self.buffers.append(point.K)
+
+    def _curvature(self) -> Array:
+        return self.risk.curvature(self.center.K, self.center.fit, self.center.R)
+
+    def _refine(self, gap: float) -> None:
+        """Solve the machine of the centre again, to this gap."""
+        self.buffers.append(self.center.K)
+        self.center = self._evaluate(self.center.theta, self.center.fit.alpha, gap / abs(self.center.upper))
+        self._cut(self.center)
 
     def _model_step(self, B: Array) -> tuple[Step, float]:
         c, Q = np.array(self.bundle.c), np.stack(self.bundle.q)
@@ -210,19 +251,26 @@ class _Search:
         self.weights = step.cut_weights
         return step, self.center.upper - step.value
 
-    def _lower(self, step: Step) -> float:
-        """A lower bound of the working set's optimum: the best single dual point, or the mixture of the cuts."""
-        Q, c = np.stack(self.bundle.q), np.array(self.bundle.c)
-        mixed = float(step.cut_weights @ c) - 0.5 * self.penalty.conjugate(step.cut_weights @ Q)[0]
-        return max(mixed, self.risk.dual(self.center.fit.alpha, self.center.q, self.penalty))
+    def _dual_candidate(self, step: Step, B: Array) -> tuple[Array, float]:
+        """The dual point that the model expects at its minimiser, and the best lower bound of the working set.
+
+        It is the mixture of the cuts' points moved by −P(ΣK_mα d_m): to first order that makes the quadratic
+        forms of all kernels with weight equal, which no single α_t does where J has a corner.
+        """
+        mixed = self.bundle.mix(step.cut_weights)
+        guess = self.risk.feasible(self.risk.move(self.center.fit, mixed, B @ (step.theta - self.center.theta)))
+        if not self.penalty.sparse:
+            return guess, self.dual
+        self.candidate = guess
+        q = self.gram.quad(guess, self.work).sum(axis=1)
+        at_center = self.risk.dual(self.center.fit.alpha, self.center.q, self.penalty)
+        return guess, max(at_center, self.risk.dual(guess, q, self.penalty))
 
     # -- the whole family -----------------------------------------------------------------------
     def look(self) -> bool:
         """Bound the optimum over all kernels, let violating ones join; True when the gap is small enough."""
-        if self.penalty.sparse:
-            new = self._survey()
-        else:
-            new = np.empty(0, np.intp)
+        new = self._survey() if self.penalty.sparse or self.stalled else np.empty(0, np.intp)
+        if not self.penalty.sparse:
             self.dual = max(self.dual, self.risk.dual(self.center.fit.alpha, self.center.q, self.penalty))
         gap = relative(self.center.tight, self.dual)
         self.history.add(self.center.tight, gap, int(np.count_nonzero(self.center.theta)))
@@ -233,9 +281,7 @@ class _Search:
 
     def _survey(self) -> Atoms:
         """Quadratic forms of every kernel at the current dual points, and the best kernels outside the working set."""
-        points = [self.center.fit.alpha]
-        if self.weights.size == len(self.bundle.c) > 1:
-            points.append(self.bundle.mix(self.weights))
+        points = [self.center.fit.alpha] + ([self.candidate] if self.candidate is not None else [])
         k = self.risk.Y.shape[1]
         q = self.screen.quad(np.concatenate(points, axis=1)).reshape(self.gram.n_kernels, len(points), k).sum(axis=2)
         values = [self.risk.dual(a, q[:, t], self.penalty) for t, a in enumerate(points)]
