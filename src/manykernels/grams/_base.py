@@ -13,10 +13,12 @@ products of a centred kernel are those of the raw one at Hᵀα.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ..kernels._data import Data
 
 Array = NDArray[np.float64]
 Atoms = NDArray[np.intp]
@@ -45,8 +47,12 @@ class Gram(ABC):
         """(len(atoms), k): α_jᵀ K_m α_j for each column α_j of A."""
 
     @abstractmethod
-    def _traces(self) -> Array:
-        """(M,): the trace of each kernel."""
+    def _diagonals(self) -> Array:
+        """(M, n): the diagonal of each kernel."""
+
+    @abstractmethod
+    def _blocks(self, atoms: Atoms) -> Iterator[tuple[int, int, int, Array]]:
+        """(position in atoms, lo, hi, K_m[lo:hi, :hi]) over the lower triangles; blocks are read, not kept."""
 
     @abstractmethod
     def subset(self, rows: NDArray[np.intp]) -> Gram:
@@ -77,8 +83,9 @@ class Gram(ABC):
     def quad(self, A: Array, atoms: Atoms | None = None) -> Array:
         """(len(atoms), k): the quadratic forms α_jᵀ K_m α_j, never negative."""
         atoms = self._atoms(atoms)
-        q = self._quad(self._lift(A), atoms) * self.scale[atoms][:, None]
-        return np.maximum(q, 0.0)
+        q = self._quad(self._lift(A), atoms)
+        self._require_definite(q, A, atoms)
+        return np.maximum(q * self.scale[atoms][:, None], 0.0)
 
     def best(self, A: Array, k: int, exclude: Atoms) -> tuple[Atoms, Array]:
         """The k kernels with the largest Σ_j α_jᵀ K_m α_j outside `exclude`, and all the values."""
@@ -91,7 +98,20 @@ class Gram(ABC):
 
     def traces(self) -> Array:
         """Upper bounds on the traces (exact where kernels are not centred; centring only lowers them)."""
-        return self._traces() * self.scale
+        return self._diagonals().sum(axis=1) * self.scale
+
+    def _require_definite(self, q: Array, A: Array, atoms: Atoms) -> None:
+        """A quadratic form clearly below zero proves a kernel indefinite: no answer could be trusted."""
+        if q.size == 0 or q.min() >= 0.0:
+            return
+        rounding = 1e-10 * np.abs(self._diagonals()[atoms]).max(axis=1) * self.n * float(np.max((A**2).sum(axis=0)))
+        bad = np.flatnonzero(q.min(axis=1) < -rounding)
+        if bad.size:
+            raise ValueError(
+                f"kernel {int(atoms[bad[0]])} is not positive semi-definite: a quadratic form αᵀKα is "
+                f"{q[bad[0]].min():.3g}. Multiple kernel learning needs kernels without negative eigenvalues; "
+                "clip them (K + |λ_min| I, or drop the negative part of its spectrum) or leave this kernel out."
+            )
 
     # -- helpers --------------------------------------------------------------------------------
     def _atoms(self, atoms: Atoms | Sequence[int] | None) -> Atoms:
@@ -101,3 +121,10 @@ class Gram(ABC):
         """Hᵀ A: what a centred kernel sees of A. The identity where the columns of A sum to zero."""
         A = np.ascontiguousarray(A, dtype=float)
         return A if self.mean is None else A - np.outer(self.mean, A.sum(axis=0))
+
+
+def take(X: Data, rows: NDArray[np.intp]) -> Data:
+    """Some rows of X, in X's own type."""
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    return X[rows] if hasattr(X, "shape") else [X[i] for i in rows]

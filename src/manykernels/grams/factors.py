@@ -6,6 +6,7 @@ what their 10⁴ columns cost: αᵀK_mα = ‖Φ_mᵀα‖².
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -69,9 +70,16 @@ class FactorGram(Gram):
         np.add.at(q, owner, squares)
         return q
 
-    def _traces(self) -> Array:
-        squares = np.asarray((self.features**2).sum(axis=0)).ravel()
-        return np.add.reduceat(squares, self.ptr[:-1])
+    def _diagonals(self) -> Array:
+        squares = self.features**2
+        squares = squares.T.toarray() if sp.issparse(squares) else squares.T
+        return np.asarray(squares if self._rank_one else np.add.reduceat(squares, self.ptr[:-1], axis=0))
+
+    def _blocks(self, atoms: Atoms) -> Iterator[tuple[int, int, int, Array]]:
+        for position, m in enumerate(atoms):
+            phi = self.features[:, self.ptr[m] : self.ptr[m + 1]]
+            phi = phi.toarray() if sp.issparse(phi) else phi
+            yield position, 0, self.n, phi @ phi.T
 
     def subset(self, rows: NDArray[np.intp]) -> FactorGram:
         part = self.features.tocsr()[rows] if sp.issparse(self.features) else self.features[rows]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,29 +26,29 @@ class StackGram(Gram):
         fast.combine(self.stack, atoms, weights, out)
 
     def _products(self, A: Array, atoms: Atoms) -> Array:
-        R = np.empty((atoms.size, self.n, A.shape[1]))
         if A.shape[1] >= _GEMM_COLUMNS:
+            R = np.empty((atoms.size, self.n, A.shape[1]))
             for r, m in zip(R, atoms, strict=True):
                 np.matmul(self.stack[m], A, out=r)
-        else:
-            for j in range(A.shape[1]):
-                column = np.empty((atoms.size, self.n))
-                fast.products(self.stack, atoms, np.ascontiguousarray(A[:, j]), column)
-                R[:, :, j] = column
-        return R
+            return R
+        out = np.empty((atoms.size, A.shape[1], self.n))
+        fast.products(self.stack, atoms, np.ascontiguousarray(A.T), out)
+        return out.transpose(0, 2, 1)
 
     def _quad(self, A: Array, atoms: Atoms) -> Array:
         if A.shape[1] >= _GEMM_COLUMNS:
-            return np.array([np.einsum("nk,nk->k", A, self.stack[m] @ A) for m in atoms]).reshape(-1, A.shape[1])
+            q = [np.einsum("nk,nk->k", A, self.stack[m] @ A) for m in atoms]
+            return np.array(q).reshape(-1, A.shape[1])
         q = np.empty((atoms.size, A.shape[1]))
-        for j in range(A.shape[1]):
-            column, rows = np.empty(atoms.size), np.flatnonzero(A[:, j])
-            fast.quadratic_forms(self.stack, atoms, np.ascontiguousarray(A[:, j]), rows, column)
-            q[:, j] = column
+        fast.quadratic_forms(self.stack, atoms, np.ascontiguousarray(A.T), q)
         return q
 
-    def _traces(self) -> Array:
-        return np.einsum("mii->m", self.stack).astype(float)
+    def _diagonals(self) -> Array:
+        return np.einsum("mii->mi", self.stack).astype(float)
+
+    def _blocks(self, atoms: Atoms) -> Iterator[tuple[int, int, int, Array]]:
+        for position, m in enumerate(atoms):
+            yield position, 0, self.n, self.stack[m].astype(float, copy=False)
 
     def subset(self, rows: NDArray[np.intp]) -> StackGram:
         part = self.stack[:, rows[:, None], rows]

@@ -1,0 +1,60 @@
+"""Checks of kernels that a user computed: one compiled pass, then words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import lapack
+
+from .._fast import stack as fast
+
+
+def check_stack(kernels: NDArray[Any], names: list[str]) -> None:
+    """Finite, symmetric, without a negative diagonal or 2 × 2 minor; (M, n, n) with contiguous rows."""
+    n = kernels.shape[1]
+    single = kernels.dtype == np.float32
+    x = np.random.RandomState(0).uniform(0.5, 1.0, n)
+    found = np.empty((len(kernels), 3))
+    fast.check(kernels, x, 1.0 + (1e-4 if single else 1e-8), found)
+    diagonals = np.einsum("mii->mi", kernels).astype(float)
+    for m in np.flatnonzero(~np.isfinite(found[:, 0])):
+        i, j = (int(v[0]) for v in np.nonzero(~np.isfinite(kernels[m])))
+        raise ValueError(
+            f"kernel {names[m]!r} holds {kernels[m, i, j]} at row {i}, column {j}; expected finite numbers. "
+            "Find out where it comes from; a missing similarity must be imputed or its samples left out."
+        )
+    scale = np.abs(diagonals).max(axis=1, initial=0.0) + np.abs(found[:, 0]) / max(n * n, 1)
+    rounding = (1e-4 if single else 1e-7) * scale
+    for m in np.flatnonzero(found[:, 1] > rounding * np.sqrt(n)):
+        K = kernels[m].astype(float)
+        worst = np.abs(K - K.T)
+        i, j = np.unravel_index(int(worst.argmax()), worst.shape)
+        raise ValueError(
+            f"kernel {names[m]!r} is not symmetric: entry ({i}, {j}) is {K[i, j]:.6g} and ({j}, {i}) is {K[j, i]:.6g}. "
+            "Expected K[i, j] == K[j, i]; if it is so up to noise, give (K + K.T) / 2."
+        )
+    for m in np.flatnonzero((diagonals.min(axis=1) < -rounding) | (found[:, 2] > rounding**2 * n)):
+        raise ValueError(
+            f"kernel {names[m]!r} is not positive semi-definite: " + _why_indefinite(kernels[m].astype(float)) + " "
+            "Multiple kernel learning needs kernels without negative eigenvalues; clip them (drop the negative part "
+            "of the spectrum) or leave this kernel out."
+        )
+
+
+def _why_indefinite(K: NDArray[np.float64]) -> str:
+    d = K.diagonal()
+    i = int(d.argmin())
+    if d[i] < 0:
+        return f"its diagonal entry {i} is {d[i]:.6g}."
+    excess = K * K - np.outer(d, d)
+    i, j = (int(v) for v in np.unravel_index(int(excess.argmax()), K.shape))
+    return f"|K[{i}, {j}]| = {abs(K[i, j]):.6g} exceeds √(K[{i}, {i}] K[{j}, {j}]) = {np.sqrt(d[i] * d[j]):.6g}."
+
+
+def is_definite(K: NDArray[np.float64]) -> bool:
+    """Whether K is positive semi-definite, up to 1e-7 of its mean diagonal: one Cholesky factorisation."""
+    A = K.copy()
+    A.flat[:: A.shape[0] + 1] += 1e-7 * max(float(A.trace()) / max(A.shape[0], 1), 1e-300)
+    return int(lapack.dpotrf(A.T, lower=1, overwrite_a=1, clean=0)[1]) == 0

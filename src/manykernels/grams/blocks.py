@@ -1,0 +1,155 @@
+"""Kernels recomputed from the data, block by block, when their stack does not fit in memory.
+
+A block holds some rows of the lower triangle. Kernels that are functions of one statistic (all widths of a
+Gaussian share the distances) compute it once a block. The kernels that take part in a sparse combination are
+few: they are kept, as many as the budget allows, in the slots of a small stored stack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._fast import elementwise
+from .._fast import stack as fast
+from ..kernels import Kernel
+from ..kernels._data import Data, is_stack, take_rows
+from ._base import Array, Atoms, Gram, take
+from .stack import _renormalise
+
+_BLOCK_BYTES = 1 << 22  # of one kernel's block: it stays in cache while it is used
+
+
+class BlockGram(Gram):
+    """Kernels on data X, evaluated when asked for; `slots` of them may be kept."""
+
+    def __init__(
+        self,
+        kernels: list[Kernel],
+        X: Data,
+        n: int,
+        slots: int,
+        scale: Array | None = None,
+        mean: Array | None = None,
+        cosine: tuple[Array, Array, Array] | None = None,
+    ) -> None:
+        super().__init__(n, len(kernels), scale, mean)
+        self.kernels, self.X, self.slots = kernels, X, slots
+        self.cosine = cosine  # (row means (M, n), grand means (M,), inverse norms (M, n)) of each kernel
+        self._store = np.empty((0, n, n))
+        self._slot_of: dict[int, int] = {}
+
+    # -- evaluation -----------------------------------------------------------------------------
+    def _blocks(self, atoms: Atoms) -> Iterator[tuple[int, int, int, Array]]:
+        """(position in atoms, lo, hi, K_m[lo:hi, :hi]); the block may be overwritten at the next step."""
+        groups: dict[Hashable, list[int]] = {}
+        for position, m in enumerate(atoms):
+            key = self.kernels[m].statistic
+            groups.setdefault(("alone", position) if key is None else key, []).append(position)
+        height = max(16, _BLOCK_BYTES // (8 * self.n))
+        for lo in range(0, self.n, height):
+            hi = min(lo + height, self.n)
+            rows, columns = self._rows(lo, hi)
+            block = np.empty((hi - lo, hi))
+            for members in groups.values():
+                first = self.kernels[atoms[members[0]]]
+                if first.statistic is None:
+                    first(rows, columns, out=block)
+                    yield members[0], lo, hi, self._adjust(atoms[members[0]], block, lo, hi)
+                    continue
+                S = first.compute_statistic(rows, columns)
+                for position in members:
+                    self.kernels[atoms[position]].fill(S, block)
+                    yield position, lo, hi, self._adjust(atoms[position], block, lo, hi)
+
+    def _rows(self, lo: int, hi: int) -> tuple[Data, Data | None]:
+        if is_stack(self.X):
+            return self.X[lo:hi, :hi], None
+        return take_rows(self.X, lo, hi), take_rows(self.X, 0, hi)
+
+    def _adjust(self, m: int, block: Array, lo: int, hi: int) -> Array:
+        """Centre and normalise to unit diagonal, where that is asked for."""
+        if self.cosine is not None:
+            means, grand, inverse = (part[m] for part in self.cosine)
+            elementwise.subtract_outer(block, means[lo:hi] - 0.5 * grand, means[:hi] - 0.5 * grand)
+            elementwise.multiply_outer(block, inverse[lo:hi], inverse[:hi])
+        return block
+
+    # -- kernels that are kept ------------------------------------------------------------------
+    def _keep(self, atoms: Atoms) -> NDArray[np.intp] | None:
+        """The slots of these kernels, evaluating those that are missing; None if they are too many."""
+        if atoms.size > self.slots:
+            return None
+        wanted = set(atoms.tolist())
+        missing = np.array([m for m in atoms if m not in self._slot_of], dtype=np.intp)
+        if missing.size:
+            self._make_room(wanted, missing.size)
+            free = [s for s in range(len(self._store)) if s not in self._slot_of.values()]
+            for position, lo, hi, block in self._blocks(missing):
+                self._store[free[position], lo:hi, :hi] = block
+            self._slot_of.update({int(m): s for m, s in zip(missing, free, strict=False)})
+        return np.array([self._slot_of[int(m)] for m in atoms], dtype=np.intp)
+
+    def _make_room(self, wanted: set[int], count: int) -> None:
+        if len(self._store) == 0:
+            self._store = np.empty((self.slots, self.n, self.n))  # pages are touched only when used
+        for m in list(self._slot_of):
+            if len(self._slot_of) + count <= self.slots:
+                break
+            if m not in wanted:
+                del self._slot_of[m]
+
+    # -- what Gram asks for ---------------------------------------------------------------------
+    def _combine(self, atoms: Atoms, weights: Array, out: Array) -> None:
+        slots = self._keep(atoms)
+        if slots is not None:
+            fast.combine(self._store, slots, weights, out)
+            return
+        out[:] = 0.0
+        for position, lo, hi, block in self._blocks(atoms):
+            elementwise.add(block, weights[position], out[lo:hi, :hi])
+        fast.mirror(out)
+
+    def _products(self, A: Array, atoms: Atoms) -> Array:
+        slots = self._keep(atoms)
+        if slots is not None:
+            out = np.empty((atoms.size, A.shape[1], self.n))
+            fast.products(self._store, slots, np.ascontiguousarray(A.T), out)
+            return out.transpose(0, 2, 1)
+        R = np.zeros((atoms.size, self.n, A.shape[1]))
+        for position, lo, hi, block in self._blocks(atoms):
+            R[position, lo:hi] += block @ A[:hi]
+            R[position, :lo] += block[:, :lo].T @ A[lo:hi]
+        return R
+
+    def _quad(self, A: Array, atoms: Atoms) -> Array:
+        q = np.zeros((atoms.size, A.shape[1]))
+        kept = np.array([int(m) in self._slot_of for m in atoms], dtype=bool)
+        if kept.any():
+            slots = np.array([self._slot_of[int(m)] for m in atoms[kept]], dtype=np.intp)
+            part = np.empty((slots.size, A.shape[1]))
+            fast.quadratic_forms(self._store, slots, np.ascontiguousarray(A.T), part)
+            q[kept] = part
+        rest = np.flatnonzero(~kept)
+        for position, lo, hi, block in self._blocks(atoms[rest]):
+            product = block @ A[:hi]
+            product[:, :] *= 2.0
+            product -= block[:, lo:] @ A[lo:hi]
+            q[rest[position]] += np.einsum("nk,nk->k", A[lo:hi], product)
+        return q
+
+    def _diagonals(self) -> Array:
+        if self.cosine is not None:
+            return (self.cosine[2] > 0).astype(float)
+        return np.array([k.diag(self.X) for k in self.kernels]).reshape(-1, self.n)
+
+    def subset(self, rows: NDArray[np.intp]) -> BlockGram:
+        X = self.X[np.ix_(rows, rows)] if is_stack(self.X) else take(self.X, rows)
+        cosine = self.cosine
+        if cosine is not None:
+            cosine = (cosine[0][:, rows], cosine[1], cosine[2][:, rows])
+        mean = _renormalise(self.mean, rows)
+        slots = max(self.slots, self.slots * self.n**2 // max(rows.size, 1) ** 2)
+        return BlockGram(self.kernels, X, rows.size, min(slots, self.n_kernels), self.scale, mean, cosine)

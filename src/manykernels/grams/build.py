@@ -1,0 +1,173 @@
+"""From kernels and data, or a given stack, to a Gram: decided once, from the memory there is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from ..kernels import Fitted, Kernel, Precomputed, evaluate
+from ..kernels._data import Data, n_samples, numeric
+from ._base import Array, Gram
+from ._checks import check_stack
+from ._memory import parse_memory, readable
+from .blocks import BlockGram
+from .factors import FactorGram
+from .stack import StackGram
+
+_WORK = 5  # matrices of n × n that solvers need beside the kernels
+
+
+def build_gram(
+    kernels: dict[str, Kernel],
+    X: Data,
+    *,
+    center: bool,
+    normalize: str | None,
+    sample_weight: Array | None,
+    memory_limit: int | float | str | None,
+    factors: bool = False,
+) -> tuple[Gram, list[Fitted]]:
+    """The Gram of these kernels on X, and the kernels with the constants of this training data.
+
+    `factors` says that kernel m is column m of X alone (rank one), which is then never made n × n.
+    """
+    n, parts = n_samples(X), list(kernels.values())
+    limit = parse_memory(memory_limit)
+    matrix = 8 * n * n
+    gram: Gram
+    if factors:
+        _require_memory(_WORK * matrix, limit, n, len(parts))
+        gram = FactorGram(numeric(X), np.arange(len(parts) + 1))
+    elif (len(parts) + _WORK) * matrix <= limit:
+        stack = np.empty((len(parts), n, n))
+        for m, K in evaluate(parts, X):
+            stack[m] = K
+        gram = StackGram(stack)
+    else:
+        _require_memory((_WORK + 2) * matrix, limit, n, len(parts))
+        slots = min(len(parts), limit // matrix - _WORK)
+        gram = BlockGram(parts, X, n, int(slots))
+    return _normalised(gram, kernels, X, center, normalize, sample_weight)
+
+
+def build_from_stack(
+    stack: NDArray[Any],
+    *,
+    names: list[str],
+    center: bool,
+    normalize: str | None,
+    sample_weight: Array | None,
+    memory_limit: int | float | str | None,
+) -> tuple[Gram, list[Fitted]]:
+    """The Gram of a given stack (n, n, M), checked in one pass and copied only where its layout requires it."""
+    n, M = stack.shape[0], stack.shape[2]
+    limit = parse_memory(memory_limit)
+    kernels = np.moveaxis(stack, 2, 0)
+    if kernels.dtype not in (np.float32, np.float64):
+        kernels = kernels.astype(float)
+    ready = kernels.strides[2] == kernels.itemsize
+    _require_memory((_WORK + (0 if ready and normalize != "cosine" else M)) * 8 * n * n, limit, n, M)
+    if not ready:
+        kernels = np.ascontiguousarray(kernels)
+    check_stack(kernels, names)
+    if normalize == "cosine" and np.shares_memory(kernels, stack):
+        kernels = kernels.copy()
+    gram = StackGram(kernels)
+    parts: dict[str, Kernel] = {name: Precomputed(m) for m, name in enumerate(names)}
+    return _normalised(gram, parts, stack, center, normalize, sample_weight)
+
+
+def _require_memory(need: int, limit: int, n: int, M: int) -> None:
+    if need > limit:
+        raise MemoryError(
+            f"{M} kernels on {n} samples need at least {readable(need)} (several matrices of {n} × {n}), and "
+            f"memory_limit allows {readable(limit)}. Raise memory_limit, or fit on fewer samples."
+        )
+
+
+def _normalised(
+    gram: Gram,
+    kernels: dict[str, Kernel],
+    X: Data,
+    center: bool,
+    normalize: str | None,
+    sample_weight: Array | None,
+) -> tuple[Gram, list[Fitted]]:
+    """Find the constants of every kernel (weights are repetition) and put them into the Gram."""
+    w = np.ones(gram.n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    mean = w / w.sum()
+    d = gram._diagonals()
+    largest = np.abs(d).max(axis=1, initial=0.0)
+    means, grand = np.zeros((gram.n_kernels, gram.n)), np.zeros(gram.n_kernels)
+    if center:
+        means = gram._products(mean[:, None], np.arange(gram.n_kernels))[:, :, 0]
+        grand = means @ mean
+        d = d - 2.0 * means + grand[:, None]
+    scale = np.ones(gram.n_kernels)
+    if normalize is not None:
+        _require_diagonal(d, largest, mean, list(kernels), center)
+        scale = _scales(gram, d, means, grand, w, normalize)
+    if normalize == "cosine":
+        gram = _cosine(gram, d, means, grand, mean if center else None)
+    else:
+        gram.scale = scale
+        gram.mean = mean if center else None
+    fitted = [
+        Fitted.from_constants(
+            kernel,
+            float(scale[m]),
+            X if center else None,
+            (means[m], float(grand[m])) if center else None,
+            sample_weight=sample_weight,
+            normalize=normalize,  # type: ignore[arg-type]
+        )
+        for m, kernel in enumerate(kernels.values())
+    ]
+    return gram, fitted
+
+
+def _require_diagonal(d: Array, largest: Array, mean: Array, names: list[str], center: bool) -> None:
+    gone = np.flatnonzero(~(d @ mean > 1e-12 * largest))
+    if gone.size:
+        why = "is the same for all samples, so that centring leaves nothing of it" if center else "is zero"
+        raise ValueError(
+            f"kernel {names[gone[0]]!r} {why} and cannot be normalised. Leave it out, or set normalize=None."
+        )
+
+
+def _scales(gram: Gram, d: Array, means: Array, grand: Array, w: Array, normalize: str) -> Array:
+    if normalize == "trace":
+        return np.asarray(w.sum() / (d @ w))
+    if normalize == "max":
+        return np.asarray(1.0 / d[:, w > 0].max(axis=1))
+    if normalize == "cosine":
+        return np.ones(gram.n_kernels)
+    squares = np.zeros(gram.n_kernels)
+    for m, lo, hi, block in gram._blocks(np.arange(gram.n_kernels)):
+        K = (block - means[m, lo:hi, None] - means[m, :hi] + grand[m]) ** 2
+        squares[m] += w[lo:hi] @ K @ w[:hi]
+        if lo > 0:  # the part right of the diagonal block mirrors the one left of it
+            squares[m] += w[lo:hi] @ K[:, :lo] @ w[:lo]
+    return np.asarray(1.0 / np.sqrt(squares))
+
+
+def _cosine(gram: Gram, d: Array, means: Array, grand: Array, mean: Array | None) -> Gram:
+    """K_ij / √(K_ii K_jj) of the centred kernels: not linear in K, so it is applied rather than carried."""
+    inverse = np.divide(1.0, np.sqrt(np.maximum(d, 0.0)), out=np.zeros_like(d), where=d > 0)
+    if isinstance(gram, BlockGram):
+        gram.cosine = (means, grand, inverse)
+    elif isinstance(gram, StackGram):
+        for m, K in enumerate(gram.stack):
+            if mean is not None:
+                K -= (means[m] - 0.5 * grand[m])[:, None] + (means[m] - 0.5 * grand[m])
+            K *= inverse[m][:, None] * inverse[m]
+    elif isinstance(gram, FactorGram):  # rank one: x/|x|, x less its mean where centred
+        phi = gram.features.toarray() if sp.issparse(gram.features) and mean is not None else gram.features
+        if mean is not None:
+            phi = phi - mean @ phi
+        signs = phi.sign() if sp.issparse(phi) else np.sign(phi)
+        return FactorGram(signs, gram.ptr)
+    return gram
