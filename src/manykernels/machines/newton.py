@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import cho_solve, lapack
 
+from .._fast.linalg import factor, solve
 from ..losses import Loss
 from ._base import Array, Machine, Sensitivity, Solution, direction
 
@@ -54,13 +54,8 @@ class Newton(Machine):
         A = A * root
         A *= root[:, None]
         A.flat[:: support.size + 1] += 1.0
-        factor, info = lapack.dpotrf(A, lower=1, overwrite_a=1)
-        if info != 0:
-            raise np.linalg.LinAlgError(
-                "the combined kernel is not positive semi-definite, so the machine has no solution; "
-                "check that every kernel is (see manykernels.kernels) or drop the one that is not"
-            )
-        return Sensitivity(support, factor, root, direction(factor, root, self.fit_intercept))
+        L = factor(A)
+        return Sensitivity(support, L, root, direction(L, root, self.fit_intercept))
 
     def _target(self, K: Array, y: Array, C: Array, f: Array, P: Sensitivity) -> tuple[Array, float]:
         """The full Newton step's α and b."""
@@ -73,10 +68,10 @@ class Newton(Machine):
             rest[S] = 0.0
             if rest.any():
                 z -= K[S] @ rest
-        u = cho_solve((P.factor, True), D * z, check_finite=False)
+        u = solve(P.factor, D * z)
         b = 0.0
         if self.fit_intercept:
-            v = cho_solve((P.factor, True), D, check_finite=False)
+            v = solve(P.factor, D)
             # Σα = 0 over the support and what the linear parts of the loss pull
             b = float((D @ u + (alpha.sum() - alpha[S].sum())) / (D @ v)) if S.size else 0.0
             u -= b * v

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import lapack
 
 from .._fast import smo as fast
+from .._fast.linalg import factor
 from ..losses import EpsilonInsensitive, Hinge
 from ._base import Array, Machine, Sensitivity, Solution, direction, feasible
 
@@ -52,14 +52,7 @@ class SMO(Machine):
         if self.epsilon > 0.0:
             free &= np.abs(a) > margin
         support = np.flatnonzero(free)
-        part = K[np.ix_(support, support)]
-        if support.size:
-            part.flat[:: support.size + 1] += _JITTER * part.trace() / support.size + 1e-300
-        factor, info = lapack.dpotrf(part, lower=1, overwrite_a=1)
-        while info > 0:  # a rank-deficient kernel whose rounding errors exceed the jitter
-            part = K[np.ix_(support, support)]
-            part.flat[:: support.size + 1] += 1e-5 * part.trace() / support.size + 1e-300
-            factor, info = lapack.dpotrf(part, lower=1, overwrite_a=1)
+        L = factor(K[np.ix_(support, support)], _JITTER)
         root = np.ones(support.size)
-        v = direction(factor, root, self.fit_intercept) if support.size else None
-        return Sensitivity(support, factor, root, v)
+        v = direction(L, root, self.fit_intercept) if support.size else None
+        return Sensitivity(support, L, root, v)

@@ -123,5 +123,5 @@ class Risk:
 
         top = min(longest, 4.0)
         best = minimize_scalar(negative, bounds=(0.0, top), method="bounded", options={"xatol": 1e-10})
-        values = [-negative(1.0), -float(best.fun)]
-        return max(v for v in values if np.isfinite(v))
+        values = [v for v in (-negative(min(1.0, top)), -float(best.fun)) if np.isfinite(v)]
+        return max(values, default=-np.inf)

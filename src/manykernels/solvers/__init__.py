@@ -2,5 +2,20 @@
 
 from ._base import History, Result, Solver
 from .active_set import ActiveSet
+from .alternating import Alternating
 
-__all__ = ["ActiveSet", "History", "Result", "Solver"]
+__all__ = ["ActiveSet", "Alternating", "History", "Result", "Solver", "resolve_solver"]
+
+_NAMES = {"auto": ActiveSet, "active-set": ActiveSet, "alternating": Alternating}
+
+
+def resolve_solver(solver: object) -> Solver:
+    """The solver that a name stands for, or the object itself."""
+    if isinstance(solver, Solver):
+        return solver
+    if isinstance(solver, str) and solver in _NAMES:
+        return _NAMES[solver]()
+    known = ", ".join(repr(name) for name in _NAMES)
+    raise ValueError(
+        f"solver={solver!r} was given; expected one of {known}, or an object of manykernels.solvers such as ActiveSet()."
+    )

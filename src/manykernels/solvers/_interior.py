@@ -19,8 +19,9 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from scipy.linalg import solve_triangular
 
+from .._fast.linalg import factor, solve
 from ..objectives import Risk
 from ..penalties import Penalty
 from ._model import reach
@@ -148,10 +149,10 @@ class InteriorPoint:
         halves, solves = self._factor(K, R, residual, inverse)
         dtheta, dball, droom = self._theta_direction(q, halves, tau)
         g, db = np.empty_like(alpha), np.zeros_like(self.b)
-        for k, (solve, one) in enumerate(solves):
+        for k, (inverse_of_S, one) in enumerate(solves):
             push = residual[:, k] + dtheta @ R[:, :, k]
             db[k] = -(one @ push) / one.sum() if one is not None else 0.0
-            dalpha = -solve(push + db[k])
+            dalpha = -inverse_of_S(push + db[k])
             g[:, k] = -residual[:, k] - dalpha / inverse[:, k]  # KΔα + RΔθ + Δb
         dplus = self.plus.directions(-rp - invp * g, tau)
         dminus = self.minus.directions(-rm + invm * g, tau)
@@ -172,18 +173,18 @@ class InteriorPoint:
         halves, solves = [], []
         for k in range(R.shape[2]):
             S = K.copy()
-            S.flat[:: S.shape[0] + 1] += 1.0 / inverse[:, k] + 1e-14 * S.diagonal().max()
-            factor = cho_factor(S, lower=True, overwrite_a=True, check_finite=False)
-            B = solve_triangular(factor[0], R[:, :, k].T, lower=True, check_finite=False)
-            r = solve_triangular(factor[0], residual[:, k], lower=True, check_finite=False)
+            S.flat[:: S.shape[0] + 1] += 1.0 / inverse[:, k]
+            L = factor(S)
+            B = solve_triangular(L, R[:, :, k].T, lower=True, check_finite=False)
+            r = solve_triangular(L, residual[:, k], lower=True, check_finite=False)
             one = None
             if self.risk.fit_intercept:
-                v = solve_triangular(factor[0], np.ones(S.shape[0]), lower=True, check_finite=False)
-                one = np.asarray(cho_solve(factor, np.ones(S.shape[0]), check_finite=False))
+                v = solve_triangular(L, np.ones(S.shape[0]), lower=True, check_finite=False)
+                one = solve(L, np.ones(S.shape[0]))
                 v /= np.linalg.norm(v)
                 B -= np.outer(v, v @ B)
             halves.append((B, r))
-            solves.append((partial(_solve, factor), one))
+            solves.append((partial(solve, L), one))
         return halves, solves
 
     def _theta_direction(
@@ -206,8 +207,8 @@ class InteriorPoint:
             rows.append(np.sqrt(self.ball / p) * psi[1][None, :])
         F = np.concatenate(rows)
         H = F.T @ F
-        H.flat[:: H.shape[0] + 1] += E * (1.0 + 1e-14)
-        dtheta = np.asarray(cho_solve(cho_factor(H, lower=True, check_finite=False), rhs, check_finite=False))
+        H.flat[:: H.shape[0] + 1] += E
+        dtheta = solve(factor(H), rhs)
         if psi is None:
             return dtheta, 0.0, 0.0
         droom = -off - float(psi[1] @ dtheta)
@@ -219,7 +220,3 @@ class InteriorPoint:
         if self.penalty.sparse:
             theta[theta / theta.max() < self.zero / self.pull] = 0.0
         return self.penalty.stretch(theta)
-
-
-def _solve(factor: tuple[Array, bool], x: Array) -> Array:
-    return np.asarray(cho_solve(factor, x, check_finite=False))

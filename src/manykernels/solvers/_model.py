@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
 
+from .._fast.linalg import factor, solve
 from ..penalties import Penalty
 
 Array = NDArray[np.float64]
@@ -124,17 +124,15 @@ class Model:
 
     def _solve(self, diagonal: Array, rows: Array, rhs: Array) -> Array:
         """(diag + BᵀB + rowsᵀrows)⁻¹ rhs, densely or by the Woodbury identity, whichever is smaller."""
-        diagonal = diagonal + 1e-14 * diagonal.max()
         if self.H is not None:
             A = self.H + rows.T @ rows
             A.flat[:: A.shape[0] + 1] += diagonal
-            return np.asarray(cho_solve(cho_factor(A, lower=True, check_finite=False), rhs, check_finite=False))
+            return solve(factor(A), rhs)
         R = np.concatenate([self.B, rows])
         scaled = R / diagonal
         inner = scaled @ R.T
         inner.flat[:: inner.shape[0] + 1] += 1.0
-        y = cho_solve(cho_factor(inner, lower=True, check_finite=False), scaled @ rhs, check_finite=False)
-        return np.asarray((rhs - R.T @ y) / diagonal)
+        return np.asarray((rhs - R.T @ solve(factor(inner), scaled @ rhs)) / diagonal)
 
     def _finish(self, x: _Point) -> Step:
         """Put exact zeros where the multiplier of θ ≥ 0 outweighs θ, and go back to the boundary of Θ."""

@@ -150,7 +150,10 @@ class _Search:
             theta, alpha = self._select(theta, alpha)
         self.work = np.flatnonzero(theta) if self.penalty.sparse else everything
         self.center = self._evaluate(theta[self.work], alpha, 0.05)
-        self._cut(self.center)
+        if self.center.fit.gap > 0.03 * abs(self.center.upper):  # the scale was not known before
+            self._refine(0.01 * abs(self.center.upper))
+        else:
+            self._cut(self.center)
 
     def _select(self, theta: Array, alpha: Array) -> tuple[Array, Array]:
         """Weights on the few kernels that the machine of a dense combination likes best."""
@@ -189,6 +192,8 @@ class _Search:
             target = max(target, 0.1 * relative(self.center.tight, self.dual))
         patience = self.iterations + _PATIENCE + self.gram.n // 150
         B = self._curvature()
+        if self.penalty.fixed:  # nothing to learn: only the machine can be more exact
+            return self._refine(0.5 * self.tol * abs(self.center.upper))
         while self.iterations < self.max_iter:
             if self.stalled or (self.risk.piecewise_linear and self.iterations >= patience):
                 self.stalled = True

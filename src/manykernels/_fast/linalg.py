@@ -1,0 +1,42 @@
+"""Cholesky factors of matrices that are positive semi-definite but for rounding: one jitter policy for all."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_solve, lapack
+
+Array = NDArray[np.float64]
+
+
+def factor(A: Array, jitter: float = 0.0) -> Array:
+    """L with LLᵀ = A + εI, lower triangular, in the memory of A.
+
+    ε = `jitter` times the mean diagonal, raised a thousandfold from 1e-14 on for as long as rounding errors make
+    the matrix indefinite. What lies above the diagonal of L is not to be read.
+    """
+    n = A.shape[0]
+    if n == 0:
+        return A
+    diagonal = A.diagonal().copy()
+    level = max(float(np.abs(diagonal).mean()), 1e-300)
+    while True:
+        A.flat[:: n + 1] = diagonal + jitter * level
+        # a symmetric matrix in C order is its own transpose in Fortran order: LAPACK writes L over the upper
+        # triangle of A in place, and the lower one keeps what is needed to try again
+        L, info = lapack.dpotrf(A.T, lower=1, overwrite_a=1, clean=0)
+        if info == 0:
+            return np.asarray(L)
+        if jitter > 1e-2 or not np.isfinite(level):
+            raise np.linalg.LinAlgError(
+                "a combination of the kernels is not positive semi-definite: check that every kernel is, or drop the "
+                "one that is not"
+            )
+        upper = np.triu_indices(n, 1)
+        A[upper] = A.T[upper]
+        jitter = max(1e3 * jitter, 1e-14)
+
+
+def solve(L: Array, x: Array) -> Array:
+    """A⁻¹x from the factor of A."""
+    return np.asarray(cho_solve((L, True), x, check_finite=False))

@@ -1,0 +1,84 @@
+"""Alternating updates: solve the machine, then the weights, in closed form.
+
+Kloft's update (000 §2.3.1): with ‖w_m‖ = θ_m √q_m, the weights that minimise Σ‖w_m‖²/θ_m + h(θ), which never
+raises P. Or 004's Algorithm 1: θ ← argmax θᵀq(α) − h(θ) (Theorem 2.1: μ₀ + Λ q/‖q‖ for the ball around μ₀)
+and α ← ηα + (1−η) α(θ). Both read all kernels at every step; the machine is only as exact as the gap needs.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..grams import Gram
+from ..objectives import Risk
+from ..penalties import Penalty
+from ._base import Array, History, Result, Solver, relative, tight_primal
+
+
+class Alternating(Solver):
+    """First-order alternation, for every penalty.
+
+    Parameters
+    ----------
+    interpolation : float or None
+        None is Kloft's update. A number η in [0, 1) is 004's interpolated Algorithm 1, for penalties whose best
+        weights for given q are unique (norm > 1, L2Ball).
+    """
+
+    def __init__(self, interpolation: float | None = None) -> None:
+        self.interpolation = interpolation
+
+    def run(
+        self,
+        gram: Gram,
+        risk: Risk,
+        penalty: Penalty,
+        *,
+        tol: float,
+        max_iter: int,
+        rng: np.random.RandomState,
+        start: tuple[Array, Array] | None = None,
+        history: History | None = None,
+    ) -> Result:
+        eta = self._check(penalty)
+        history = history or History()
+        theta, alpha = start or (penalty.start(gram.n_kernels), np.zeros_like(risk.Y))
+        mixed = alpha  # the interpolated α of 004; Kloft's update has no use for it
+        K, best, dual, gap = np.empty((gram.n, gram.n)), None, -np.inf, 1.0
+        scale = max(risk.loss_value(np.zeros_like(risk.Y)), 1e-300)
+        iteration = 0
+        while iteration < max_iter:
+            iteration += 1
+            fit = risk.solve(gram.combine(theta, out=K), alpha, 0.05 * min(gap, 1.0) * scale)
+            alpha = fit.alpha
+            q = gram.quad(alpha).sum(axis=1)
+            primal = scale = tight_primal(risk, penalty, theta, q, fit.f)
+            dual = max(dual, risk.dual(alpha, q, penalty))
+            if best is None or primal <= best[0]:
+                best = primal, theta, fit
+            gap = relative(best[0], dual)
+            history.add(best[0], gap, int(np.count_nonzero(best[1])))
+            if gap <= tol:
+                break
+            if eta is None:
+                theta = penalty.closed_form(theta * np.sqrt(q))
+            else:
+                mixed = eta * mixed + (1.0 - eta) * alpha if iteration > 1 else alpha
+                theta = penalty.conjugate(gram.quad(mixed).sum(axis=1))[1]
+        if best is None:
+            raise ValueError(f"max_iter={max_iter} was given; expected at least 1.")
+        primal, theta, fit = best
+        return Result(theta, fit.alpha, fit.intercept, primal, dual, gap <= tol, iteration, history)
+
+    def _check(self, penalty: Penalty) -> float | None:
+        eta = self.interpolation
+        if eta is None:
+            return None
+        if not 0.0 <= eta < 1.0:
+            raise ValueError(f"interpolation={eta!r} was given; expected None or a number in [0, 1).")
+        if penalty.sparse:
+            raise ValueError(
+                f"the interpolated algorithm needs weights that are unique for given kernels' energies, which {penalty!r} "
+                "does not give; use norm > 1, L2Ball(mu0, radius), or solver='active-set'."
+            )
+        return float(eta)
