@@ -1,0 +1,193 @@
+"""From what a user gives as X to what kernels read, at fit and on new data.
+
+There are four kinds. An *array* of numbers, dense or CSR, is what scikit-learn validates. A *table* is a
+frame (or an array of objects) that is kept as it is, because kernels select its columns by name or because
+some columns are text. *Items* are a list of strings or of other objects, for kernels that know what to do with
+them. A *stack* (n_samples, n_train, n_kernels) holds kernels or distances that were computed elsewhere.
+"""
+
+from __future__ import annotations
+
+from numbers import Number
+from typing import Any, Literal
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import validate_data
+
+from ..families._base import names_of, numbers
+from ._spec import by_name, needs_stack, selections
+from ._stack import check_new_stack, check_training_stack
+
+Kind = Literal["array", "table", "items", "stack"]
+
+
+def read_training(estimator: Any, X: Any) -> tuple[Any, Kind]:
+    """X validated, and which kind it is; sets n_features_in_ and feature_names_in_ where there are any."""
+    spec = estimator.kernels
+    if needs_stack(spec):
+        X = check_training_stack(X, spec)
+        return validate_data(estimator, X, skip_check_array=True), "stack"
+    if len(getattr(X, "shape", ())) == 3:
+        raise ValueError(
+            f"X of shape {tuple(X.shape)} was given, and kernels={_short(spec)} expects (n_samples, "
+            "n_features). "
+            "A stack of kernels of shape (n_samples, n_train, n_kernels) needs kernels='precomputed', a "
+            "stack of "
+            "distances kernels=from_distances(gammas)."
+        )
+    if is_items(X):
+        return _read_items(X, spec), "items"
+    if _is_table(X, spec):
+        return _read_table(validate_data(estimator, _as_table(X), skip_check_array=True)), "table"
+    if hasattr(X, "columns") and _text_columns(X):
+        numbers(X)  # says which column has no kernel
+    return _validate_array(estimator, X, reset=True), "array"
+
+
+def read_new(estimator: Any, X: Any, kind: Kind) -> Any:
+    """New data in the form of the training data, or an error that says how they differ."""
+    if kind == "stack":
+        return check_new_stack(X, estimator.n_features_in_, estimator._n_layers)
+    if kind == "items":
+        if not is_items(X):
+            raise ValueError(
+                f"The model was fitted on a list of strings or objects, and got {_kind(X)}. Give a list or "
+                "a 1-D array."
+            )
+        return _read_items(X, estimator.kernels)
+    if kind == "array":
+        return _validate_array(estimator, X, reset=False)
+    return _read_table(_like_training(estimator, _as_table(X)))
+
+
+def take(X: Any, rows: Any) -> Any:
+    """Rows of X in its own type."""
+    return _safe_indexing(X, rows)
+
+
+def _validate_array(estimator: Any, X: Any, reset: bool) -> Any:
+    return validate_data(
+        estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64, accept_large_sparse=False
+    )
+
+
+# -- lists of strings and objects -----------------------------------------------------------------
+def is_items(X: Any) -> bool:
+    """Whether X is one-dimensional and holds something else than numbers."""
+    if sparse.issparse(X) or not (isinstance(X, list | tuple) or len(getattr(X, "shape", ())) == 1):
+        return False
+    if len(X) == 0:
+        return False
+    first = next(iter(X))
+    if isinstance(first, str | bytes):
+        return True
+    return not (
+        isinstance(first, Number | np.generic) or hasattr(first, "__len__") or hasattr(first, "__array__")
+    )
+
+
+def _read_items(X: Any, spec: Any) -> Any:
+    if isinstance(spec, str):
+        raise ValueError(
+            f"X is a list of {type(next(iter(X))).__name__} objects, and kernels={spec!r} expects numbers. "
+            "Give kernels "
+            "that read them, such as kernels=[Spectrum(k=3)] for strings or Callable(function) for anything."
+        )
+    items = np.empty(len(X), dtype=object)
+    items[:] = list(X)
+    return items
+
+
+# -- tables ---------------------------------------------------------------------------------------
+def _is_table(X: Any, spec: Any) -> bool:
+    """Whether X must be kept as it is for kernels that select its columns."""
+    chosen = list(selections(spec))
+    if not chosen or sparse.issparse(X):
+        return False
+    if hasattr(X, "columns"):
+        return any(map(by_name, chosen)) or bool(_text_columns(X))
+    if isinstance(X, list | tuple):
+        return any(isinstance(value, str) for row in X if isinstance(row, list | tuple) for value in row)
+    A = X if isinstance(X, np.ndarray) else np.empty(0)
+    return A.ndim == 2 and (
+        A.dtype.kind in "UT" or (A.dtype.kind == "O" and any(isinstance(v, str) for v in A.flat))
+    )
+
+
+def _as_table(X: Any) -> Any:
+    return X if hasattr(X, "columns") else np.asarray(X, dtype=object)
+
+
+def _read_table(X: Any) -> Any:
+    """X, whose columns of numbers are finite."""
+    if len(X.shape) != 2 or X.shape[0] == 0 or X.shape[1] == 0:
+        raise ValueError(
+            f"X of shape {tuple(X.shape)} was given; expected at least one sample and one feature."
+        )
+    for j, name in enumerate(names_of(X)):
+        column = _column(X, j)
+        if _is_number_column(column):
+            bad = np.flatnonzero(~np.isfinite(np.asarray(column, dtype=np.float64)))
+            if bad.size:
+                raise ValueError(
+                    f"Column {name!r} of X holds NaN or infinity (row {bad[0]}); expected finite numbers. "
+                    "Impute "
+                    "missing values, for example by sklearn.impute.SimpleImputer, or leave the samples out."
+                )
+    return X
+
+
+def _like_training(estimator: Any, X: Any) -> Any:
+    """The columns of the training data, by name where they had names."""
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is None:
+        return validate_data(estimator, X, reset=False, skip_check_array=True)
+    if not hasattr(X, "columns"):
+        raise ValueError(
+            f"The model was fitted on a frame and selects columns by name, and got {_kind(X)}. Give a frame "
+            "with "
+            f"columns {_listed(names)}."
+        )
+    missing = [name for name in names if name not in set(X.columns)]
+    if missing:
+        raise ValueError(
+            f"X lacks the columns {_listed(missing)}, which the model was fitted with; its columns are "
+            f"{_listed(X.columns)}."
+        )
+    return X[list(names)]
+
+
+def _column(X: Any, j: int) -> Any:
+    if hasattr(X, "iloc"):
+        return X.iloc[:, j]
+    return X.to_series(j) if hasattr(X, "to_series") else X[:, j]
+
+
+def _is_number_column(column: Any) -> bool:
+    dtype = column.dtype
+    if hasattr(dtype, "is_numeric"):  # polars
+        return bool(dtype.is_numeric()) or str(dtype) == "Boolean"
+    if getattr(dtype, "kind", "O") in "biuf":
+        return True
+    return dtype.kind == "O" and all(isinstance(v, Number) for v in column)
+
+
+def _text_columns(X: Any) -> list[int]:
+    return [j for j in range(X.shape[1]) if not _is_number_column(_column(X, j))]
+
+
+def _listed(names: Any) -> str:
+    shown = ", ".join(repr(str(name)) for name in list(names)[:20])
+    return shown + (", …" if len(names) > 20 else "")
+
+
+def _kind(X: Any) -> str:
+    shape = getattr(X, "shape", None)
+    return type(X).__name__ + ("" if shape is None else f" of shape {tuple(shape)}")
+
+
+def _short(spec: Any) -> str:
+    text = repr(spec)
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,198 @@
+"""From validated data to a solved problem: kernels, their Gram, and the solver's answer."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from ..families import Family, resolve_kernels
+from ..grams import Gram, build_from_stack, build_gram, is_definite
+from ..kernels import Fitted, Kernel
+from ..losses import Loss
+from ..objectives import Risk
+from ..penalties import Penalty, Simplex, resolve_penalty
+from ..solvers import History, Result, Solver, resolve_solver
+from ._data import Kind, take
+from ._rows import Rows
+from ._spec import may_be_indefinite, signature
+
+Array = NDArray[np.float64]
+_PROBE = 32  # samples on which kernels are looked at before a whole pass is spent on them
+_FLAT = 1e-12  # of the trace: a kernel that varies less does not vary
+
+
+@dataclass(frozen=True)
+class Dictionary:
+    """The kernels on the training data: their names, their Gram on the merged rows, and as functions."""
+
+    names: list[str]
+    gram: Gram
+    kernels: list[Fitted]
+    useless: NDArray[np.bool_]  # zero, or constant where an intercept does the same for free
+
+
+def build_dictionary(
+    estimator: Any, X: Any, kind: Kind, rows: Rows, weight: Array, names_in: Any
+) -> Dictionary:
+    """Resolve `kernels` on the merged rows and evaluate them there."""
+    options: dict[str, Any] = {
+        "center": bool(estimator.center),
+        "normalize": estimator.normalize,
+        "memory_limit": estimator.memory_limit,
+    }
+    spec = estimator.kernels
+    if kind == "stack":
+        return _from_stack(estimator, X, rows, weight, options)
+    merged = take(X, rows.first)
+    w = None if np.all(rows.weight == 1.0) else rows.weight
+    kernels = resolve_kernels(spec, merged, w, names_in)
+    factors = isinstance(spec, Family) and spec.factors
+    gram, fitted = build_gram(kernels, merged, sample_weight=w, factors=factors, **options)
+    return _finish(estimator, kernels, gram, fitted)
+
+
+def _from_stack(estimator: Any, X: Any, rows: Rows, weight: Array, options: dict[str, Any]) -> Dictionary:
+    """Samples of weight zero stay in the stack, whose columns new data must have, and leave the Gram."""
+    w = None if np.all(weight == 1.0) else weight
+    kernels = resolve_kernels(estimator.kernels, X, w)
+    if isinstance(estimator.kernels, str):
+        gram, fitted = build_from_stack(X, names=list(kernels), sample_weight=w, **options)
+    else:
+        gram, fitted = build_gram(kernels, X, sample_weight=w, **options)
+    for kernel in fitted:
+        kernel.X_fit_ = None  # new stacks bring the training points along
+    if rows.first.size < X.shape[0]:
+        gram = gram.subset(rows.first)
+    return _finish(estimator, kernels, gram, fitted)
+
+
+def _finish(estimator: Any, kernels: dict[str, Kernel], gram: Gram, fitted: list[Fitted]) -> Dictionary:
+    names = list(kernels)
+    for name, kernel in zip(names, fitted, strict=True):
+        kernel.name = name
+    if not isinstance(estimator.kernels, str):
+        _warn_duplicates(kernels, estimator.norm)
+    return Dictionary(names, gram, fitted, _useless(gram, names, estimator.fit_intercept))
+
+
+def _warn_duplicates(kernels: dict[str, Kernel], norm: Any) -> None:
+    if not isinstance(resolve_penalty(norm), Simplex):
+        return
+    first: dict[Any, str] = {}
+    for name, kernel in kernels.items():
+        twin = first.setdefault(signature(kernel), name)
+        if twin != name:
+            warnings.warn(
+                f"kernels {twin!r} and {name!r} are the same; at norm=1 only the total of their weights is "
+                "determined. "
+                "Leave one out, or take norm > 1, where duplicates get equal weights.",
+                UserWarning,
+                stacklevel=2,
+            )
+            return
+
+
+def _useless(gram: Gram, names: list[str], fit_intercept: bool) -> NDArray[np.bool_]:
+    """Kernels that cannot change a decision, with a warning.
+
+    zᵀKz with Σz = 0 vanishes for a constant kernel and, for a random z, for no other. A few samples rule out
+    nearly all kernels, and only the rest is looked at in full.
+    """
+    useless = np.zeros(gram.n_kernels, dtype=bool)
+    rng = np.random.RandomState(0)
+    some = np.unique(np.linspace(0, gram.n - 1, min(_PROBE, gram.n)).astype(np.intp))
+    suspects = _flat(gram if some.size == gram.n else gram.subset(some), np.arange(gram.n_kernels), rng)
+    flat = _flat(gram, suspects, rng) if suspects.size else suspects
+    zero = gram.traces()[flat] <= 0.0
+    if gram.mean is not None:
+        zero[:] = True
+    if zero.any():
+        _warn_useless([names[m] for m in flat[zero]], "zero for all samples")
+    if fit_intercept and not zero.all():
+        _warn_useless([names[m] for m in flat[~zero]], "constant, and the intercept does the same at no cost")
+    useless[flat[zero | fit_intercept]] = True
+    return useless
+
+
+def _flat(gram: Gram, atoms: NDArray[np.intp], rng: np.random.RandomState) -> NDArray[np.intp]:
+    z = rng.uniform(0.5, 1.5, (gram.n, 1))
+    z -= z.mean()
+    return atoms[gram.quad(z, atoms)[:, 0] <= _FLAT * gram.traces()[atoms] * float(np.sum(z * z))]
+
+
+def _warn_useless(names: list[str], why: str) -> None:
+    shown = ", ".join(map(repr, names[:5])) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    many = len(names) > 1
+    warnings.warn(
+        f"kernel{'s' if many else ''} {shown} {'are' if many else 'is'} {why}: weight zero.",
+        UserWarning,
+        stacklevel=2,
+    )
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What a solver is asked: one or several outputs that share the weights of the kernels."""
+
+    dictionary: Dictionary
+    loss: Loss
+    Y: Array
+    C: Array
+
+
+def solve(estimator: Any, problem: Problem, start: tuple[Array, Array] | None) -> Result:
+    """Run the estimator's solver, and say so if it stopped early."""
+    penalty = resolve_penalty(estimator.norm)
+    solver: Solver = resolve_solver(estimator.solver)
+    gram = problem.dictionary.gram
+    result = solver.run(
+        gram,
+        Risk(problem.loss, problem.Y, problem.C, bool(estimator.fit_intercept)),
+        penalty,
+        tol=float(estimator.tol),
+        max_iter=int(estimator.max_iter),
+        rng=check_random_state(estimator.random_state),
+        start=_usable(start, penalty),
+        history=History(report=print if estimator.verbose else None),
+    )
+    result.theta[problem.dictionary.useless] = 0.0
+    if may_be_indefinite(estimator.kernels) and not is_definite(gram.combine(result.theta)):
+        raise ValueError(
+            "the learned combination of kernels is not positive semi-definite, so at least one of the "
+            "kernels with "
+            f"weight is not: {_weighted_names(problem.dictionary.names, result.theta)}. Clip the negative "
+            "eigenvalues "
+            "of each kernel, or leave those that have them out."
+        )
+    if not result.gap <= estimator.tol:
+        warnings.warn(
+            f"{type(estimator).__name__} stopped after {result.n_iter} iterations at a relative duality gap "
+            "of "
+            f"{result.gap:.1e}, above tol={estimator.tol:g}. Raise max_iter (now {estimator.max_iter}) or "
+            "tol; scaling "
+            "the features, normalize='trace' or a smaller C make the problem easier.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    return result
+
+
+def _usable(start: tuple[Array, Array] | None, penalty: Penalty) -> tuple[Array, Array] | None:
+    """A start with weights that the penalty allows."""
+    if start is None:
+        return None
+    theta, alpha = start
+    if not np.isfinite(penalty.value(theta)):
+        theta = penalty.project(theta)
+    return (theta, alpha) if np.any(theta > 0) else None
+
+
+def _weighted_names(names: list[str], theta: Array) -> str:
+    order = np.argsort(-theta)[: min(5, int(np.count_nonzero(theta)))]
+    return ", ".join(repr(names[m]) for m in order)

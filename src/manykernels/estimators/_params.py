@@ -1,0 +1,105 @@
+"""Parameters: kernels in dicts and lists can be set and searched, and numbers are checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+NORMALIZE = ("trace", "max", "cosine", "frobenius")
+
+
+class NestedKernels(BaseEstimator):
+    """`kernels__gene` is the kernel of that name in a dict, `kernels__0` the first of a list.
+
+    `kernels__gene__width` is then a parameter of that kernel.
+    """
+
+    kernels: Any
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters, with ``deep`` also those of the parts and of each kernel in a dict or list."""
+        params: dict[str, Any] = super().get_params(deep=deep)
+        if deep:
+            for name, part in self._members().items():
+                params[f"kernels__{name}"] = part
+                if hasattr(part, "get_params") and not isinstance(part, type):
+                    inner = part.get_params(deep=True).items()
+                    params.update({f"kernels__{name}__{key}": value for key, value in inner})
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters and, by kernels__name and kernels__name__param, kernels and theirs."""
+        if "kernels" in params:
+            self.kernels = params.pop("kernels")
+        members = self._members()
+        if members:
+            mine = {key[9:]: params.pop(key) for key in list(params) if key.startswith("kernels__")}
+            for name in [name for name in mine if name in members]:
+                self._replace(name, mine.pop(name))
+            members = self._members()
+            for key, value in mine.items():
+                name = max((n for n in members if key.startswith(f"{n}__")), key=len, default=None)
+                if name is None or not hasattr(members[name], "set_params"):
+                    raise ValueError(
+                        f"kernels__{key} was given, and the kernels are called {sorted(members)}. Write "
+                        "kernels__name to "
+                        "replace one and kernels__name__parameter to change a parameter of it."
+                    )
+                members[name].set_params(**{key[len(name) + 2 :]: value})
+        super().set_params(**params)
+        return self
+
+    def _members(self) -> dict[str, Any]:
+        """The kernels of a dict by name, those of a list by position."""
+        spec = self.__dict__.get("kernels")
+        if isinstance(spec, Mapping):
+            return {str(name): part for name, part in spec.items()}
+        return {str(i): part for i, part in enumerate(spec)} if isinstance(spec, list | tuple) else {}
+
+    def _replace(self, name: str, part: Any) -> None:
+        """Put another kernel in a copy of the dict or list, which may be shared with other estimators."""
+        if isinstance(self.kernels, Mapping):
+            self.kernels = {key: part if str(key) == name else value for key, value in self.kernels.items()}
+        else:
+            self.kernels = type(self.kernels)(
+                [part if str(i) == name else k for i, k in enumerate(self.kernels)]
+            )
+
+
+def check_parameters(estimator: Any) -> None:
+    """Numbers and names that every fit needs, or an error that says what was given and what was expected."""
+    _require_positive("C", estimator.C, "how much a training error costs; larger fits the data more closely")
+    _require_positive("tol", estimator.tol, "the relative duality gap at which to stop, such as 1e-3")
+    if not _is_number(estimator.max_iter, Integral) or estimator.max_iter < 1:
+        raise ValueError(f"max_iter={estimator.max_iter!r} was given; expected a whole number, at least 1.")
+    if estimator.normalize is not None and estimator.normalize not in NORMALIZE:
+        raise ValueError(
+            f"normalize={estimator.normalize!r} was given; expected one of "
+            f"{', '.join(map(repr, NORMALIZE))}, or None."
+        )
+    if estimator.approx is not None:
+        raise ValueError(
+            f"approx={estimator.approx!r} was given; approximations are not part of this version. Leave "
+            "approx=None."
+        )
+    if estimator.n_jobs is not None and (not _is_number(estimator.n_jobs, Integral) or estimator.n_jobs == 0):
+        raise ValueError(
+            f"n_jobs={estimator.n_jobs!r} was given; expected a number of threads, -1 for all processors, "
+            "or None."
+        )
+    for name in ("center", "fit_intercept"):
+        if not isinstance(getattr(estimator, name), bool | np.bool_):
+            raise ValueError(f"{name}={getattr(estimator, name)!r} was given; expected True or False.")
+
+
+def _require_positive(name: str, value: Any, meaning: str) -> None:
+    if not _is_number(value, Real) or not (0 < value < np.inf):
+        raise ValueError(f"{name}={value!r} was given; expected a positive finite number: {meaning}.")
+
+
+def _is_number(value: Any, kind: type) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool | np.bool_)

@@ -1,0 +1,81 @@
+"""What can be seen of `kernels` before there are data: kernels, families and the columns they select."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..families import Family, FromDistances, Views
+from ..families.views import _columns_and_kernels
+from ..kernels import Callable as CallableKernel
+from ..kernels import FromDistance, Kernel, OnColumns, Precomputed
+
+
+def leaves(spec: Any) -> Iterator[Kernel | Family]:
+    """Every kernel and family in `kernels`, also those inside of others."""
+    if isinstance(spec, Mapping):
+        spec = list(spec.values())
+    if isinstance(spec, list | tuple):
+        for part in spec:
+            yield from leaves(part)
+    elif isinstance(spec, Kernel):
+        yield spec
+        for value in spec._arguments().values():
+            if isinstance(value, Kernel | list | tuple):
+                yield from leaves(value)
+    elif isinstance(spec, Family):
+        yield spec
+        if isinstance(spec, Views) and isinstance(spec.views, Mapping):
+            for given in spec.views.values():
+                yield from leaves(_columns_and_kernels(given)[1])
+
+
+def needs_stack(spec: Any) -> bool:
+    """Whether X must be a stack of given kernels or distances: what scikit-learn calls pairwise."""
+    if isinstance(spec, str):
+        return spec == "precomputed"
+    return any(
+        isinstance(part, Precomputed | FromDistances)
+        or (isinstance(part, FromDistance) and isinstance(part.distance, int | np.integer))
+        for part in leaves(spec)
+    )
+
+
+def may_be_indefinite(spec: Any) -> bool:
+    """Whether kernels come from outside, so that nothing guarantees that they are positive semidefinite."""
+    return needs_stack(spec) or any(isinstance(part, CallableKernel | FromDistance) for part in leaves(spec))
+
+
+def selections(spec: Any) -> Iterator[Any]:
+    """The columns that kernels select."""
+    for part in leaves(spec):
+        if isinstance(part, OnColumns):
+            yield part.columns
+        elif isinstance(part, Views) and isinstance(part.views, Mapping):
+            for given in part.views.values():
+                yield _columns_and_kernels(given)[0]
+
+
+def by_name(columns: Any) -> bool:
+    """Whether a selection of columns needs a frame with names."""
+    if isinstance(columns, slice):
+        return isinstance(columns.start, str) or isinstance(columns.stop, str)
+    if isinstance(columns, list | tuple | np.ndarray):
+        return any(isinstance(c, str) for c in columns)
+    return callable(columns) or isinstance(columns, str)
+
+
+def signature(value: Any) -> Hashable:
+    """A key that is equal for kernels that are the same function, whatever they are called."""
+    if isinstance(value, Kernel):
+        own = value._arguments().items()
+        return (type(value), *(signature(v) for key, v in own if key not in ("name", "view")))
+    if isinstance(value, list | tuple):
+        return tuple(map(signature, value))
+    if isinstance(value, np.ndarray):
+        return value.shape, value.dtype.str, value.tobytes()
+    if isinstance(value, slice):
+        return "slice", value.start, value.stop, value.step
+    return value if isinstance(value, Hashable) else id(value)

@@ -1,0 +1,233 @@
+"""One-stage multiple kernel learning: the weights of the kernels and the machine, in one convex problem."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_expit
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils import Tags
+from sklearn.utils.metaestimators import available_if
+
+from ..losses import Logistic, Loss, resolve_loss
+from ._base import BaseMKL
+from ._targets import class_costs, encode, read_labels, read_numbers, signs
+
+Array = NDArray[np.float64]
+
+
+def _is_logistic(model: Any) -> bool:
+    if model.loss == "logistic" or isinstance(model.loss, Logistic):
+        return True
+    raise AttributeError(
+        f"probabilities need loss='logistic', and loss={model.loss!r}; "
+        "or calibrate: sklearn.calibration.CalibratedClassifierCV(model)."
+    )
+
+
+class MKLClassifier(ClassifierMixin, BaseMKL):
+    """Classification with a learned combination of kernels.
+
+    Minimises P = ½ Σ_m ‖w_m‖²/θ_m + Σ_i C_i ℓ(y_i, f(x_i)) over θ ≥ 0, ‖θ‖_p ≤ 1, w and b, with
+    f(x) = Σ_m ⟨w_m, φ_m(x)⟩ + b, until the duality gap proves that P is within ``tol`` of its minimum.
+
+    Parameters
+    ----------
+    kernels : "auto", list, dict name -> kernel, family, kernel or "precomputed"
+        What there is to choose from. "auto" is a linear kernel and Gaussians of several widths; "precomputed"
+        takes X of shape (n_samples, n_train, n_kernels).
+    norm : float in [1, inf] or Penalty
+        1 selects few kernels, inf is their plain sum, values between compromise.
+    loss : "hinge", "squared_hinge", "logistic" or Loss
+    C : float
+        What errors cost: C_i = C · sample_weight_i · class weight.
+    solver : "auto", "active-set", "alternating" or Solver
+    multi_class : "shared" or "ovr"
+        More than two classes: one-vs-rest machines that share the weights of the kernels, or have their own.
+    approx : None
+        Reserved for approximations.
+    center : bool
+        Centre the kernels in feature space, by the mean of the training samples.
+    normalize : "trace", "max", "cosine", "frobenius" or None
+        "trace": the training diagonal of every kernel averages 1.
+    fit_intercept : bool
+    tol : float
+        The relative duality gap (P − D)/|P| to reach.
+    max_iter : int
+        Machines to solve at most.
+    class_weight : None, "balanced" or dict
+    memory_limit : int, str such as "2GB" or None
+        Bounds what the package itself allocates; None is half of what is free.
+    warm_start : bool
+        Start from the last fit, if the numbers of samples and kernels are the same.
+    random_state : int, RandomState or None
+    n_jobs : int or None
+        Threads of compiled passes; None is all.
+    verbose : int
+        1 prints a line per look at the whole family.
+
+    Attributes
+    ----------
+    kernels_, kernel_names_ : the kernels with the constants of the training data, and what they are called.
+    weights_ : (n_kernels,), or (n_classes, n_kernels) for "ovr" with more than two classes.
+    active_ : indices of the kernels with weight.
+    kernel_ : the learned mixture, callable on new data; a list of them for "ovr" with more than two classes.
+    X_fit_, dual_coef_, intercept_ : decision_function(X) == kernel_(X, X_fit_) @ dual_coef_ + intercept_.
+    objective_, dual_gap_, certified_ : P, (P − D)/|P|, and whether the gap covers the whole family.
+    n_iter_, history_ : machines solved; objective, gap, seconds and active kernels at each look.
+    classes_ : labels.
+    """
+
+    classes_: NDArray[Any]
+
+    def __init__(
+        self,
+        kernels: Any = "auto",
+        *,
+        norm: Any = 1.0,
+        loss: Any = "hinge",
+        C: float = 1.0,
+        solver: Any = "auto",
+        multi_class: str = "shared",
+        approx: Any = None,
+        center: bool = False,
+        normalize: str | None = "trace",
+        fit_intercept: bool = True,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        class_weight: Any = None,
+        memory_limit: Any = None,
+        warm_start: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernels = kernels
+        self.norm = norm
+        self.loss = loss
+        self.C = C
+        self.solver = solver
+        self.multi_class = multi_class
+        self.approx = approx
+        self.center = center
+        self.normalize = normalize
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.memory_limit = memory_limit
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _loss(self) -> Loss:
+        if self.multi_class not in ("shared", "ovr"):
+            raise ValueError(f"multi_class={self.multi_class!r} was given; expected 'shared' or 'ovr'.")
+        return resolve_loss(self.loss, "classification")
+
+    def _separate(self) -> bool:
+        return self.multi_class == "ovr"
+
+    def _read_y(self, y: Any) -> NDArray[Any]:
+        return read_labels(y)
+
+    def _encode(self, y: NDArray[Any], weight: Array) -> tuple[Array, Array]:
+        self.classes_, codes = encode(y)
+        costs = class_costs(self.class_weight, self.classes_, codes, weight)
+        return signs(codes, self.classes_.size), costs[codes]
+
+    def decision_function(self, X: Any) -> Array:
+        """(n_samples,), positive for ``classes_[1]``; (n_samples, n_classes) for more than two classes."""
+        f = self._decide(X)
+        return f[:, 0] if f.shape[1] == 1 else f
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each sample."""
+        f = self._decide(X)
+        return np.asarray(self.classes_[f.argmax(axis=1) if f.shape[1] > 1 else (f[:, 0] > 0).astype(int)])
+
+    @available_if(_is_logistic)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Array:
+        """(n_samples, n_classes): the logistic function of the decision, normalised over several classes."""
+        return np.asarray(np.exp(self.predict_log_proba(X)))
+
+    @available_if(_is_logistic)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithms of ``predict_proba``, exact also where probabilities are tiny."""
+        f = self._decide(X)
+        if f.shape[1] == 1:
+            return np.column_stack([log_expit(-f[:, 0]), log_expit(f[:, 0])])
+        log_p = log_expit(f)
+        return np.asarray(log_p - np.logaddexp.reduce(log_p, axis=1)[:, None])
+
+
+class MKLRegressor(RegressorMixin, BaseMKL):
+    """Regression with a learned combination of kernels; several outputs share its weights.
+
+    Parameters and attributes are those of :class:`MKLClassifier`, except that ``loss`` is "squared",
+    "epsilon_insensitive" or a regression loss, y is (n_samples,) or (n_samples, n_outputs), and there are no
+    classes.
+    """
+
+    def __init__(
+        self,
+        kernels: Any = "auto",
+        *,
+        norm: Any = 1.0,
+        loss: Any = "squared",
+        C: float = 1.0,
+        solver: Any = "auto",
+        approx: Any = None,
+        center: bool = False,
+        normalize: str | None = "trace",
+        fit_intercept: bool = True,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        memory_limit: Any = None,
+        warm_start: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernels = kernels
+        self.norm = norm
+        self.loss = loss
+        self.C = C
+        self.solver = solver
+        self.approx = approx
+        self.center = center
+        self.normalize = normalize
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.max_iter = max_iter
+        self.memory_limit = memory_limit
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _loss(self) -> Loss:
+        return resolve_loss(self.loss, "regression")
+
+    def _read_y(self, y: Any) -> NDArray[Any]:
+        return read_numbers(y)
+
+    def _encode(self, y: NDArray[Any], weight: Array) -> tuple[Array, Array]:
+        self._two_dimensional = y.ndim == 2
+        return y.reshape(len(y), -1), np.ones(len(y))
+
+    def _keeps_outputs(self) -> bool:
+        return self._two_dimensional
+
+    def predict(self, X: Any) -> Array:
+        """(n_samples,), or (n_samples, n_outputs) where y had two dimensions."""
+        f = self._decide(X)
+        return f if self.dual_coef_.ndim == 2 else f[:, 0]
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
