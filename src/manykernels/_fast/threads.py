@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numba
 from threadpoolctl import threadpool_limits
@@ -18,8 +19,9 @@ def threads(n_jobs: int | None) -> Iterator[None]:
         return
     processors = os.cpu_count() or 1
     wanted = n_jobs if n_jobs > 0 else max(1, processors + 1 + n_jobs)
+    config: Any = numba.config
     before = numba.get_num_threads()
-    numba.set_num_threads(min(wanted, numba.config.NUMBA_NUM_THREADS))
+    numba.set_num_threads(min(wanted, config.NUMBA_NUM_THREADS))
     try:
         with threadpool_limits(wanted, user_api="blas"):
             yield

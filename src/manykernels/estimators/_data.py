@@ -2,8 +2,8 @@
 
 There are four kinds. An *array* of numbers, dense or CSR, is what scikit-learn validates. A *table* is a
 frame (or an array of objects) that is kept as it is, because kernels select its columns by name or because
-some columns are text. *Items* are a list of strings or of other objects, for kernels that know what to do with
-them. A *stack* (n_samples, n_train, n_kernels) holds kernels or distances that were computed elsewhere.
+some columns are text. *Items* are a list of strings or of other objects, for kernels that know what to do
+with them. A *stack* (n_samples, n_train, n_kernels) holds kernels or distances that were computed elsewhere.
 """
 
 from __future__ import annotations

@@ -42,8 +42,8 @@ class NestedKernels(BaseEstimator):
                 self._replace(name, mine.pop(name))
             members = self._members()
             for key, value in mine.items():
-                name = max((n for n in members if key.startswith(f"{n}__")), key=len, default=None)
-                if name is None or not hasattr(members[name], "set_params"):
+                name = max((n for n in members if key.startswith(f"{n}__")), key=len, default="")
+                if name not in members or not hasattr(members[name], "set_params"):
                     raise ValueError(
                         f"kernels__{key} was given, and the kernels are called {sorted(members)}. Write "
                         "kernels__name to "

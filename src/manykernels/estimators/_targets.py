@@ -62,9 +62,8 @@ def encode(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     classes, codes = np.unique(y, return_inverse=True)
     if classes.size < 2:
         raise ValueError(
-            f"y holds a single class ({classes[0]!r}) among the samples with positive weight; a classifier "
-            "needs "
-            "samples of at least two classes."
+            f"y holds only one class ({classes.tolist()[0]!r}) among the {y.size} sample(s) of positive weight; a "
+            "classifier needs samples of at least two classes."
         )
     if classes.size == y.size and y.size > 2:
         raise ValueError(
@@ -97,7 +96,7 @@ def class_costs(
             )
         return np.asarray(costs, dtype=float)
     if isinstance(class_weight, str) and class_weight == "balanced":
-        return sample_weight.sum() / (classes.size * np.bincount(codes, sample_weight))
+        return np.asarray(sample_weight.sum() / (classes.size * np.bincount(codes, sample_weight)))
     raise ValueError(
         f"class_weight={class_weight!r} was given; expected None, 'balanced' or a dict label -> weight."
     )
