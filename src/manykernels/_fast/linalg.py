@@ -1,4 +1,4 @@
-"""Cholesky factors of matrices that are positive semi-definite but for rounding: one jitter policy for all."""
+"""Cholesky factors of matrices that are semi-definite but for rounding: one jitter policy for all."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ Array = NDArray[np.float64]
 def factor(A: Array, jitter: float = 0.0) -> Array:
     """L with LLᵀ = A + εI, lower triangular, in the memory of A.
 
-    ε = `jitter` times the mean diagonal, raised a thousandfold from 1e-14 on for as long as rounding errors make
-    the matrix indefinite. What lies above the diagonal of L is not to be read.
+    ε = `jitter` times the mean diagonal, raised a thousandfold from 1e-14 on for as long as rounding errors
+    make the matrix indefinite. What lies above the diagonal of L is not to be read.
     """
     n = A.shape[0]
     if n == 0:
@@ -29,8 +29,8 @@ def factor(A: Array, jitter: float = 0.0) -> Array:
             return np.asarray(L)
         if jitter > 1e-2 or not np.isfinite(level):
             raise np.linalg.LinAlgError(
-                "a combination of the kernels is not positive semi-definite: check that every kernel is, or drop the "
-                "one that is not"
+                "a combination of the kernels is not positive semi-definite: check that every kernel is, "
+                "or drop the one that is not"
             )
         upper = np.triu_indices(n, 1)
         A[upper] = A.T[upper]

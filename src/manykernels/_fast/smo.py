@@ -9,22 +9,30 @@ u_i = −(G_i + ε s), s = 1 if α_i ≥ 0 else −1, and shrink at the rate l_i
 max u ≤ 0 ≤ min l (without).
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Index = NDArray[np.intp]
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _up(a, g, hi, epsilon):
+def _up(a: float, g: float, hi: float, epsilon: float) -> float:
     return -np.inf if a >= hi else (-(g + epsilon) if a >= 0.0 else -(g - epsilon))
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _low(a, g, lo, epsilon):
+def _low(a: float, g: float, lo: float, epsilon: float) -> float:
     return np.inf if a <= lo else (-(g + epsilon) if a > 0.0 else -(g - epsilon))
 
 
 @njit(cache=True, nogil=True)
-def _extremes(alpha, G, lo, hi, epsilon, active, size):
+def _extremes(
+    alpha: Array, G: Array, lo: Array, hi: Array, epsilon: float, active: Index, size: int
+) -> tuple[int, float, int, float]:
     """(argmax u, max u, argmin l, min l) over the active coordinates."""
     best, worst, i, j = -np.inf, np.inf, -1, -1
     for t in range(size):
@@ -39,7 +47,18 @@ def _extremes(alpha, G, lo, hi, epsilon, active, size):
 
 
 @njit(cache=True, nogil=True)
-def _partner(K, alpha, G, lo, epsilon, active, size, i, best, diagonal):
+def _partner(
+    K: Array,
+    alpha: Array,
+    G: Array,
+    lo: Array,
+    epsilon: float,
+    active: Index,
+    size: int,
+    i: int,
+    best: float,
+    diagonal: Array,
+) -> int:
     """The second-order choice of j: the largest decrease (u_i − l_j)² / (K_ii + K_jj − 2K_ij)."""
     gain, chosen = 0.0, -1
     row, kii = K[i], diagonal[i]
@@ -55,7 +74,17 @@ def _partner(K, alpha, G, lo, epsilon, active, size, i, best, diagonal):
 
 
 @njit(cache=True, nogil=True)
-def _shrink(alpha, G, lo, hi, epsilon, active, size, best, worst):
+def _shrink(
+    alpha: Array,
+    G: Array,
+    lo: Array,
+    hi: Array,
+    epsilon: float,
+    active: Index,
+    size: int,
+    best: float,
+    worst: float,
+) -> int:
     """Put aside the coordinates at a bound (or at the kink 0) that want to stay there."""
     kept = 0
     for t in range(size):
@@ -68,7 +97,7 @@ def _shrink(alpha, G, lo, hi, epsilon, active, size, best, worst):
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def _gradient(K, alpha, target, G, active, start):
+def _gradient(K: Array, alpha: Array, target: Array, G: Array, active: Index, start: int) -> None:
     """G_k = (Kα)_k − t_k for the coordinates active[start:], from the rows where α is not zero."""
     for t in range(start, active.size):
         G[active[t]] = -target[active[t]]
@@ -85,7 +114,7 @@ def _gradient(K, alpha, target, G, active, start):
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def _add_rows(K, G, i, j, di, dj, active, size):
+def _add_rows(K: Array, G: Array, i: int, j: int, di: float, dj: float, active: Index, size: int) -> None:
     """G += di·K_i + dj·K_j on the active coordinates."""
     ri, rj = K[i], K[j]
     if size == G.size:
@@ -98,7 +127,18 @@ def _add_rows(K, G, i, j, di, dj, active, size):
 
 
 @njit(cache=True, nogil=True)
-def _step_pair(K, alpha, G, lo, hi, epsilon, i, j, best, diagonal):
+def _step_pair(
+    K: Array,
+    alpha: Array,
+    G: Array,
+    lo: Array,
+    hi: Array,
+    epsilon: float,
+    i: int,
+    j: int,
+    best: float,
+    diagonal: Array,
+) -> tuple[float, float]:
     """Move α_i up and α_j down by the same amount, to the minimum, a bound or the kink."""
     low = _low(alpha[j], G[j], lo[j], epsilon)
     delta = (best - low) / max(diagonal[i] + diagonal[j] - 2.0 * K[i, j], 1e-12)
@@ -115,7 +155,17 @@ def _step_pair(K, alpha, G, lo, hi, epsilon, i, j, best, diagonal):
 
 
 @njit(cache=True, nogil=True)
-def solve_pairs(K, target, lo, hi, epsilon, alpha, G, tol, max_iter):
+def solve_pairs(
+    K: Array,
+    target: Array,
+    lo: Array,
+    hi: Array,
+    epsilon: float,
+    alpha: Array,
+    G: Array,
+    tol: float,
+    max_iter: int,
+) -> tuple[float, float, int]:
     """With an intercept (Σα constant). Updates α and G in place; (max u, min l, iterations)."""
     n = alpha.size
     active, size = np.arange(n), n
@@ -156,7 +206,9 @@ def solve_pairs(K, target, lo, hi, epsilon, alpha, G, tol, max_iter):
 
 
 @njit(cache=True, nogil=True)
-def _single(alpha, G, lo, hi, epsilon, diagonal):
+def _single(
+    alpha: Array, G: Array, lo: Array, hi: Array, epsilon: float, diagonal: Array
+) -> tuple[int, float, float]:
     """(coordinate of the largest gain, its rate u or l, the largest violation)."""
     gain, chosen, rate, violation = 0.0, -1, 0.0, 0.0
     for k in range(alpha.size):
@@ -171,8 +223,18 @@ def _single(alpha, G, lo, hi, epsilon, diagonal):
 
 
 @njit(cache=True, nogil=True)
-def solve_single(K, target, lo, hi, epsilon, alpha, G, tol, max_iter):
-    """Without an intercept: one coordinate at a time. Updates α and G in place; (violation, 0, iterations)."""
+def solve_single(
+    K: Array,
+    target: Array,
+    lo: Array,
+    hi: Array,
+    epsilon: float,
+    alpha: Array,
+    G: Array,
+    tol: float,
+    max_iter: int,
+) -> tuple[float, float, int]:
+    """Without an intercept, one coordinate at a time. Updates α and G; (violation, 0, iterations)."""
     n = alpha.size
     active = np.arange(n)
     diagonal = np.empty(n)

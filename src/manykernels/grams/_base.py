@@ -52,7 +52,7 @@ class Gram(ABC):
 
     @abstractmethod
     def _blocks(self, atoms: Atoms) -> Iterator[tuple[int, int, int, Array]]:
-        """(position in atoms, lo, hi, K_m[lo:hi, :hi]) over the lower triangles; blocks are read, not kept."""
+        """(position in atoms, lo, hi, K_m[lo:hi, :hi]) over lower triangles; blocks are read, not kept."""
 
     @abstractmethod
     def subset(self, rows: NDArray[np.intp]) -> Gram:
@@ -98,19 +98,21 @@ class Gram(ABC):
 
     def traces(self) -> Array:
         """Upper bounds on the traces (exact where kernels are not centred; centring only lowers them)."""
-        return self._diagonals().sum(axis=1) * self.scale
+        return np.asarray(self._diagonals().sum(axis=1) * self.scale)
 
     def _require_definite(self, q: Array, A: Array, atoms: Atoms) -> None:
         """A quadratic form clearly below zero proves a kernel indefinite: no answer could be trusted."""
         if q.size == 0 or q.min() >= 0.0:
             return
-        rounding = 1e-10 * np.abs(self._diagonals()[atoms]).max(axis=1) * self.n * float(np.max((A**2).sum(axis=0)))
+        rounding = (
+            1e-10 * np.abs(self._diagonals()[atoms]).max(axis=1) * self.n * float(np.max((A**2).sum(axis=0)))
+        )
         bad = np.flatnonzero(q.min(axis=1) < -rounding)
         if bad.size:
             raise ValueError(
                 f"kernel {int(atoms[bad[0]])} is not positive semi-definite: a quadratic form αᵀKα is "
-                f"{q[bad[0]].min():.3g}. Multiple kernel learning needs kernels without negative eigenvalues; "
-                "clip them (K + |λ_min| I, or drop the negative part of its spectrum) or leave this kernel out."
+                f"{q[bad[0]].min():.3g}. Multiple kernel learning needs kernels without negative "
+                "eigenvalues; clip them (drop the negative part of the spectrum) or leave this kernel out."
             )
 
     # -- helpers --------------------------------------------------------------------------------

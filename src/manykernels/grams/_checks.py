@@ -15,7 +15,7 @@ def check_stack(kernels: NDArray[Any], names: list[str]) -> None:
     """Finite, symmetric, without a negative diagonal or 2 × 2 minor; (M, n, n) with contiguous rows."""
     n = kernels.shape[1]
     single = kernels.dtype == np.float32
-    x = np.random.RandomState(0).uniform(0.5, 1.0, n)
+    x = np.asarray(np.random.RandomState(0).uniform(0.5, 1.0, n))
     found = np.empty((len(kernels), 3))
     fast.check(kernels, x, 1.0 + (1e-4 if single else 1e-8), found)
     diagonals = np.einsum("mii->mi", kernels).astype(float)
@@ -30,27 +30,31 @@ def check_stack(kernels: NDArray[Any], names: list[str]) -> None:
     for m in np.flatnonzero(found[:, 1] > rounding * np.sqrt(n)):
         K = kernels[m].astype(float)
         worst = np.abs(K - K.T)
-        i, j = np.unravel_index(int(worst.argmax()), worst.shape)
+        i, j = (int(v) for v in np.unravel_index(int(worst.argmax()), worst.shape))
         raise ValueError(
-            f"kernel {names[m]!r} is not symmetric: entry ({i}, {j}) is {K[i, j]:.6g} and ({j}, {i}) is {K[j, i]:.6g}. "
-            "Expected K[i, j] == K[j, i]; if it is so up to noise, give (K + K.T) / 2."
+            f"kernel {names[m]!r} is not symmetric: entry ({i}, {j}) is {K[i, j]:.6g} and "
+            f"({j}, {i}) is {K[j, i]:.6g}. Expected K[i, j] == K[j, i]; if it is "
+            "so up to noise, give (K + K.T) / 2."
         )
     for m in np.flatnonzero((diagonals.min(axis=1) < -rounding) | (found[:, 2] > rounding**2 * n)):
         raise ValueError(
-            f"kernel {names[m]!r} is not positive semi-definite: " + _why_indefinite(kernels[m].astype(float)) + " "
-            "Multiple kernel learning needs kernels without negative eigenvalues; clip them (drop the negative part "
-            "of the spectrum) or leave this kernel out."
+            f"kernel {names[m]!r} is not positive semi-definite: {_why_indefinite(kernels[m])} "
+            "Multiple kernel learning needs kernels without negative eigenvalues; clip them (drop the "
+            "negative part of the spectrum) or leave this kernel out."
         )
 
 
-def _why_indefinite(K: NDArray[np.float64]) -> str:
+def _why_indefinite(K: NDArray[Any]) -> str:
+    K = K.astype(float)
     d = K.diagonal()
     i = int(d.argmin())
     if d[i] < 0:
         return f"its diagonal entry {i} is {d[i]:.6g}."
     excess = K * K - np.outer(d, d)
     i, j = (int(v) for v in np.unravel_index(int(excess.argmax()), K.shape))
-    return f"|K[{i}, {j}]| = {abs(K[i, j]):.6g} exceeds √(K[{i}, {i}] K[{j}, {j}]) = {np.sqrt(d[i] * d[j]):.6g}."
+    return (
+        f"|K[{i}, {j}]| = {abs(K[i, j]):.6g} exceeds √(K[{i}, {i}] K[{j}, {j}]) = {np.sqrt(d[i] * d[j]):.6g}."
+    )
 
 
 def is_definite(K: NDArray[np.float64]) -> bool:

@@ -19,8 +19,8 @@ def parse_memory(limit: int | float | str | None) -> int:
     elif isinstance(limit, int | float) and not isinstance(limit, bool) and limit > 0:
         return int(limit)
     raise ValueError(
-        f"memory_limit={limit!r} was given; expected a number of bytes, a string such as '2GB' or '500MB', or None "
-        "for half of the free memory."
+        f"memory_limit={limit!r} was given; expected a number of bytes, a string such as '2GB' or '500MB', "
+        "or None for half of the free memory."
     )
 
 

@@ -62,7 +62,7 @@ def build_from_stack(
     sample_weight: Array | None,
     memory_limit: int | float | str | None,
 ) -> tuple[Gram, list[Fitted]]:
-    """The Gram of a given stack (n, n, M), checked in one pass and copied only where its layout requires it."""
+    """The Gram of a given stack (n, n, M), checked in one pass, copied only where its layout requires it."""
     n, M = stack.shape[0], stack.shape[2]
     limit = parse_memory(memory_limit)
     kernels = np.moveaxis(stack, 2, 0)

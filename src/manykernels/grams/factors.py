@@ -24,7 +24,8 @@ class FactorGram(Gram):
         self, features: Any, ptr: NDArray[np.intp], scale: Array | None = None, mean: Array | None = None
     ) -> None:
         super().__init__(features.shape[0], ptr.size - 1, scale, mean)
-        self.features = sp.csc_array(features) if sp.issparse(features) else np.asarray(features, dtype=float)
+        sparse = sp.issparse(features)
+        self.features: Any = sp.csc_array(features) if sparse else np.asarray(features, dtype=float)
         self.ptr = ptr
         self._rank_one = bool(np.all(np.diff(ptr) == 1))
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .._fast import stack as fast
 from ._base import Array, Atoms, Gram
 
-_GEMM_COLUMNS = 4  # from this many right-hand sides on, a BLAS product beats one pass a column
+_GEMM_COLUMNS = 16  # from this many right-hand sides on, a BLAS product beats one pass a column
 
 
 class StackGram(Gram):
@@ -37,14 +37,14 @@ class StackGram(Gram):
 
     def _quad(self, A: Array, atoms: Atoms) -> Array:
         if A.shape[1] >= _GEMM_COLUMNS:
-            q = [np.einsum("nk,nk->k", A, self.stack[m] @ A) for m in atoms]
-            return np.array(q).reshape(-1, A.shape[1])
+            forms = [np.einsum("nk,nk->k", A, self.stack[m] @ A) for m in atoms]
+            return np.array(forms).reshape(-1, A.shape[1])
         q = np.empty((atoms.size, A.shape[1]))
         fast.quadratic_forms(self.stack, atoms, np.ascontiguousarray(A.T), q)
         return q
 
     def _diagonals(self) -> Array:
-        return np.einsum("mii->mi", self.stack).astype(float)
+        return np.asarray(np.einsum("mii->mi", self.stack), dtype=float)
 
     def _blocks(self, atoms: Atoms) -> Iterator[tuple[int, int, int, Array]]:
         for position, m in enumerate(atoms):

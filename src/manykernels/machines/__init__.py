@@ -15,6 +15,6 @@ def machine_for(loss: Loss, fit_intercept: bool) -> Machine:
     if loss.smooth:
         return Newton(loss, fit_intercept)
     raise TypeError(
-        f"no machine solves {loss!r}: a loss of your own must be smooth (offer `hessian`) to be solved by Newton's "
-        "method; hinge and ε-insensitive losses are solved by SMO"
+        f"no machine solves {loss!r}: a loss of your own must be smooth (offer `hessian`) to be solved by "
+        "Newton's method; hinge and ε-insensitive losses are solved by SMO"
     )

@@ -34,7 +34,11 @@ class Sensitivity:
         if self.support.size == 0:
             return np.zeros((0, R.shape[1]))
         B = solve_triangular(
-            self.factor, self.root[:, None] * R[self.support], lower=True, check_finite=False, overwrite_b=True
+            self.factor,
+            self.root[:, None] * R[self.support],
+            lower=True,
+            check_finite=False,
+            overwrite_b=True,
         )
         if self.direction is not None:
             B -= np.outer(self.direction, self.direction @ B)
@@ -83,7 +87,7 @@ def direction(factor: Array, root: Array, fit_intercept: bool) -> Array | None:
 
 
 def feasible(alpha: Array, lo: Array, hi: Array) -> Array:
-    """The nearest simple point with lo ≤ α ≤ hi and Σα = 0: clip, then take the excess from where there is room."""
+    """A near point with lo ≤ α ≤ hi and Σα = 0: clip, then take the excess from where there is room."""
     alpha = np.clip(alpha, lo, hi)
     for _ in range(3):
         excess = alpha.sum()

@@ -48,7 +48,11 @@ class Newton(Machine):
         W = C * self.loss.hessian(y, f)
         support = np.flatnonzero(W > 0.0)
         root = np.sqrt(W[support])
-        if previous is not None and np.array_equal(previous.root, root) and np.array_equal(previous.support, support):
+        if (
+            previous is not None
+            and np.array_equal(previous.root, root)
+            and np.array_equal(previous.support, support)
+        ):
             return previous
         A = K if support.size == K.shape[0] else K[np.ix_(support, support)]
         A = A * root

@@ -15,7 +15,9 @@ _JITTER = 1e-8  # relative to the mean diagonal: the metric of a singular kernel
 class SMO(Machine):
     """Second-order working sets, shrinking, warm starts; compiled in `_fast/smo.py`."""
 
-    def __init__(self, loss: Hinge | EpsilonInsensitive, fit_intercept: bool, max_iter: int = 10_000_000) -> None:
+    def __init__(
+        self, loss: Hinge | EpsilonInsensitive, fit_intercept: bool, max_iter: int = 10_000_000
+    ) -> None:
         self.loss = loss
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter

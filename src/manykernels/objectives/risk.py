@@ -70,10 +70,11 @@ class Risk:
         )
 
     def curvature(self, K: Array, fit: Fit, R: Array) -> Array:
-        """B with BᵀB the second derivative of J, from R = (K_mα) of shape (m, n, k); keeps what `move` needs."""
+        """B with BᵀB the second derivative of J, from R = (K_mα), (m, n, k); keeps what `move` needs."""
         parts = []
         for k, s in enumerate(fit.solutions):
-            s.sensitivity = self.machine.sensitivity(K, self.Y[:, k], self.C[:, k], s)
+            if s.sensitivity is None:
+                s.sensitivity = self.machine.sensitivity(K, self.Y[:, k], self.C[:, k], s)
             parts.append(s.sensitivity.half(R[:, :, k].T))
         return np.concatenate(parts)
 

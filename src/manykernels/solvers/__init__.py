@@ -6,7 +6,7 @@ from .alternating import Alternating
 
 __all__ = ["ActiveSet", "Alternating", "History", "Result", "Solver", "resolve_solver"]
 
-_NAMES = {"auto": ActiveSet, "active-set": ActiveSet, "alternating": Alternating}
+_NAMES: dict[str, type[Solver]] = {"auto": ActiveSet, "active-set": ActiveSet, "alternating": Alternating}
 
 
 def resolve_solver(solver: object) -> Solver:
@@ -17,5 +17,6 @@ def resolve_solver(solver: object) -> Solver:
         return _NAMES[solver]()
     known = ", ".join(repr(name) for name in _NAMES)
     raise ValueError(
-        f"solver={solver!r} was given; expected one of {known}, or an object of manykernels.solvers such as ActiveSet()."
+        f"solver={solver!r} was given; expected one of {known}, or an object of "
+        "manykernels.solvers such as ActiveSet()."
     )

@@ -35,7 +35,9 @@ class History:
         self.seconds.append(time.perf_counter() - self.started)
         self.active.append(active)
         if self.report is not None:
-            self.report(f"objective {objective:.6g}  gap {gap:.2e}  {active} kernels  {self.seconds[-1]:.2f} s")
+            self.report(
+                f"objective {objective:.6g}  gap {gap:.2e}  {active} kernels  {self.seconds[-1]:.2f} s"
+            )
 
     def as_dict(self) -> dict[str, list[float] | list[int]]:
         return {"objective": self.objective, "gap": self.gap, "seconds": self.seconds, "active": self.active}
@@ -43,7 +45,7 @@ class History:
 
 @dataclass(frozen=True)
 class Result:
-    """θ over the whole family, the machine that uses it, and the two values whose distance is the certificate."""
+    """θ over the whole family, the machine that uses it, and the two values whose distance certifies it."""
 
     theta: Array
     alpha: Array
@@ -82,9 +84,9 @@ class Solver(BaseEstimator, ABC):
         start: tuple[Array, Array] | None = None,
         history: History | None = None,
     ) -> Result:
-        """Minimise P to a relative gap of `tol` over all kernels of `gram`, from `start` = (θ, α) if given."""
+        """Minimise P to a relative gap of `tol` over all kernels of `gram`, from `start` = (θ, α)."""
 
 
 def tight_primal(risk: Risk, penalty: Penalty, theta: Array, q: Array, f: Array) -> float:
-    """P of the functions w_m = θ_m Φ_mα at the weights that suit them best: ½ min_θ' Σ‖w_m‖²/θ'_m + h(θ')."""
+    """P of w_m = θ_m Φ_mα at the weights that suit it best: ½ min_θ' Σ‖w_m‖²/θ'_m + h(θ')."""
     return 0.5 * penalty.group_norm(theta * np.sqrt(q)) + risk.loss_value(f)

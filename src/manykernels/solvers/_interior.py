@@ -55,7 +55,7 @@ class _Half:
         return float(pairs[self.on].sum()), 2 * int(self.on.sum())
 
     def barrier(self, slope: Array, tau: float) -> tuple[Array, Array]:
-        """(1/D, r/D) of this side, zero where it does not exist; `slope` is the gradient without the barrier."""
+        """(1/D, r/D) of this side, zero where it does not exist; `slope` is the gradient without barrier."""
         room = self.cap - self.x
         D = self.low / self.x + self.high / room
         r = slope - tau / self.x + tau / room
@@ -63,17 +63,15 @@ class _Half:
 
     def directions(self, dx: Array, tau: float) -> tuple[Array, Array, Array]:
         dx, room = np.where(self.on, dx, 0.0), self.cap - self.x
-        return dx, tau / self.x - self.low - self.low / self.x * dx, tau / room - self.high + self.high / room * dx
+        return (
+            dx,
+            tau / self.x - self.low - self.low / self.x * dx,
+            tau / room - self.high + self.high / room * dx,
+        )
 
     def reach(self, d: tuple[Array, Array, Array]) -> float:
-        on = self.on
-        room = self.cap - self.x
-        return min(
-            reach(self.x[on], d[0][on]),
-            reach(room[on], -d[0][on]),
-            reach(self.low[on], d[1][on]),
-            reach(self.high[on], d[2][on]),
-        )
+        inside = np.stack([self.x, self.cap - self.x, self.low, self.high])[:, self.on]
+        return reach(inside, np.stack([d[0], -d[0], d[1], d[2]])[:, self.on])
 
     def move(self, t: float, d: tuple[Array, Array, Array]) -> None:
         self.x, self.low, self.high = self.x + t * d[0], self.low + t * d[1], self.high + t * d[2]
@@ -121,7 +119,9 @@ class InteriorPoint:
         self.plus.center(tau)
         self.minus.center(tau)
         self.zero = tau / self.theta
-        self.room = -psi[0] if psi is not None else 1.0  # ψ(θ) + room = 0, linearised: steps may leave a curved Θ
+        self.room = (
+            -psi[0] if psi is not None else 1.0
+        )  # ψ(θ) + room = 0, linearised: steps may leave a curved Θ
         self.ball = tau / self.room if psi is not None else 0.0
         shorten, taken = 0.5, 0.0
         for iteration in range(max_iter):
@@ -133,7 +133,9 @@ class InteriorPoint:
         return max_iter
 
     def _complementarity(self) -> float:
-        pairs = self.plus.complementarity()[0] + self.minus.complementarity()[0] + float(self.zero @ self.theta)
+        pairs = (
+            self.plus.complementarity()[0] + self.minus.complementarity()[0] + float(self.zero @ self.theta)
+        )
         return pairs + self.ball * self.room
 
     def _step(self, tau: float) -> float:
@@ -157,9 +159,9 @@ class InteriorPoint:
         dplus = self.plus.directions(-rp - invp * g, tau)
         dminus = self.minus.directions(-rm + invm * g, tau)
         dzero = tau / theta - self.zero - self.zero / theta * dtheta
-        t = min(self.plus.reach(dplus), self.minus.reach(dminus), reach(self.zero, dzero), reach(theta, dtheta))
-        t = min(t, reach(self.room, droom), reach(self.ball, dball), reach(self.penalty.upper - theta, -dtheta))
-        t = min(1.0, 0.99 * t)
+        inside = np.concatenate([theta, self.penalty.upper - theta, self.zero, [self.room, self.ball]])
+        change = np.concatenate([dtheta, -dtheta, dzero, [droom, dball]])
+        t = min(1.0, 0.99 * min(self.plus.reach(dplus), self.minus.reach(dminus), reach(inside, change)))
         self.plus.move(t, dplus)
         self.minus.move(t, dminus)
         self.theta, self.zero = theta + t * dtheta, self.zero + t * dzero
@@ -170,7 +172,8 @@ class InteriorPoint:
         self, K: Array, R: Array, residual: Array, inverse: Array
     ) -> tuple[list[tuple[Array, Array]], list[tuple[Callable[[Array], Array], Array | None]]]:
         """For each output (B, L⁻¹r) with BᵀB = RᵀPR, and the solver of S = K + D with its S⁻¹1."""
-        halves, solves = [], []
+        halves: list[tuple[Array, Array]] = []
+        solves: list[tuple[Callable[[Array], Array], Array | None]] = []
         for k in range(R.shape[2]):
             S = K.copy()
             S.flat[:: S.shape[0] + 1] += 1.0 / inverse[:, k]
@@ -190,7 +193,7 @@ class InteriorPoint:
     def _theta_direction(
         self, q: Array, halves: list[tuple[Array, Array]], tau: float
     ) -> tuple[Array, float, float]:
-        """(RᵀPR + E + (ν/p)∇ψ∇ψᵀ) Δθ = ½q − ½h' − (τ + ν(ψ + p))/p ∇ψ + τ/θ − RᵀPr, p the room in the ball."""
+        """(RᵀPR + E + (ν/p)∇ψ∇ψᵀ) Δθ = ½q − ½h' − (τ + ν(ψ + p))/p ∇ψ + τ/θ − RᵀPr, p the room."""
         rhs = 0.5 * q + tau / self.theta
         E = self.zero / self.theta
         smooth, psi = self.penalty.smooth(self.theta), self.penalty.constraint(self.theta)

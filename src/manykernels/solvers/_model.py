@@ -51,16 +51,16 @@ class Model:
         # the cheaper of the two ways to solve with diag + BᵀB
         self.H = self.B.T @ self.B if center.size <= max(self.B.shape[0], 300) else None
 
-    def minimise(self, max_iter: int = 80, accuracy: float = 1e-9) -> Step:
+    def minimise(self, accuracy: float, max_iter: int = 80) -> Step:
+        """The minimiser up to a complementarity of `accuracy`, relative to the scale of the problem."""
         point = self._start()
         shorten = 0.3
         for _ in range(max_iter):
             slack = point.r - self.c + 0.5 * self.Q @ point.theta
-            average = (point.cuts @ slack + point.zero @ point.theta + point.ball * point.room) / (
-                slack.size + point.theta.size + 1
-            )
-            if average < accuracy and abs(1.0 - point.cuts.sum()) < 1e-7:
+            total = float(point.cuts @ slack + point.zero @ point.theta) + point.ball * point.room
+            if total < accuracy and abs(1.0 - point.cuts.sum()) < accuracy:
                 break
+            average = total / (slack.size + point.theta.size + 1)
             point, taken = self._newton(point, slack, shorten * average)
             shorten = 0.05 if taken > 0.9 else (0.2 if taken > 0.5 else 0.6)
         return self._finish(point)
@@ -109,9 +109,10 @@ class Model:
         dzero = tau / x.theta - x.zero - x.zero / x.theta * step
         droom = -off - float(psi[1] @ step) if psi is not None else 0.0
         dball = tau / p - x.ball - x.ball / p * droom if psi is not None else 0.0
-        above = reach(self.penalty.upper - x.theta, -step)
-        primal = min(1.0, 0.99 * min(reach(x.theta, step), reach(s, ds), reach(p, droom), above))
-        dual = min(1.0, 0.99 * min(reach(x.cuts, dcuts), reach(x.zero, dzero), reach(x.ball, dball)))
+        inside = np.concatenate([x.theta, s, [p], self.penalty.upper - x.theta])
+        primal = min(1.0, 0.99 * reach(inside, np.concatenate([step, ds, [droom], -step])))
+        multipliers = np.concatenate([x.cuts, x.zero, [x.ball]])
+        dual = min(1.0, 0.99 * reach(multipliers, np.concatenate([dcuts, dzero, [dball]])))
         moved = _Point(
             x.theta + primal * step,
             x.r + primal * dr,
@@ -143,8 +144,7 @@ class Model:
         return Step(theta, x.cuts / x.cuts.sum(), self.value(theta))
 
 
-def reach(value: Array | float, change: Array | float) -> float:
-    """The largest t with value + t·change ≥ 0."""
-    value, change = np.atleast_1d(value), np.atleast_1d(change)
+def reach(value: Array, change: Array) -> float:
+    """The largest t with value + t·change ≥ 0, for value ≥ 0."""
     falling = change < 0.0
-    return float(np.min(value[falling] / -change[falling])) if falling.any() else np.inf
+    return float(np.min(value[falling] / -change[falling], initial=np.inf))

@@ -38,7 +38,7 @@ class Screen:
         return int(np.count_nonzero(~self.alive))
 
     def quad(self, A: Array) -> Array:
-        """Quadratic forms of all kernels; those of screened ones are given as zero, which they cannot exceed."""
+        """Quadratic forms of all kernels; screened ones, whose forms no longer matter, are given as zero."""
         q = np.zeros((self.gram.n_kernels, A.shape[1]))
         kept = np.flatnonzero(self.alive)
         q[kept] = self.gram.quad(A, kept)

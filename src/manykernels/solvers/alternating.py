@@ -21,8 +21,8 @@ class Alternating(Solver):
     Parameters
     ----------
     interpolation : float or None
-        None is Kloft's update. A number η in [0, 1) is 004's interpolated Algorithm 1, for penalties whose best
-        weights for given q are unique (norm > 1, L2Ball).
+        None is Kloft's update. A number η in [0, 1) is 004's interpolated Algorithm 1, for penalties whose
+        best weights for given q are unique (norm > 1, L2Ball).
     """
 
     def __init__(self, interpolation: float | None = None) -> None:
@@ -78,7 +78,7 @@ class Alternating(Solver):
             raise ValueError(f"interpolation={eta!r} was given; expected None or a number in [0, 1).")
         if penalty.sparse:
             raise ValueError(
-                f"the interpolated algorithm needs weights that are unique for given kernels' energies, which {penalty!r} "
-                "does not give; use norm > 1, L2Ball(mu0, radius), or solver='active-set'."
+                f"the interpolated algorithm needs best weights that are unique for given αᵀK_mα, which "
+                f"{penalty!r} does not give; use norm > 1, L2Ball(mu0, radius), or solver='active-set'."
             )
         return float(eta)
