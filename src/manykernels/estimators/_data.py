@@ -17,7 +17,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import validate_data
 
 from ..families._base import names_of, numbers
-from ._spec import by_name, needs_stack, selections
+from ._spec import by_name, needs_stack, selections, short
 from ._stack import check_new_stack, check_training_stack
 
 Kind = Literal["array", "table", "items", "stack"]
@@ -31,11 +31,9 @@ def read_training(estimator: Any, X: Any) -> tuple[Any, Kind]:
         return validate_data(estimator, X, skip_check_array=True), "stack"
     if len(getattr(X, "shape", ())) == 3:
         raise ValueError(
-            f"X of shape {tuple(X.shape)} was given, and kernels={_short(spec)} expects (n_samples, "
-            "n_features). "
-            "A stack of kernels of shape (n_samples, n_train, n_kernels) needs kernels='precomputed', a "
-            "stack of "
-            "distances kernels=from_distances(gammas)."
+            f"X of shape {tuple(X.shape)} was given, and kernels={short(spec)} expects (n_samples, "
+            "n_features). A stack of kernels of shape (n_samples, n_train, n_kernels) needs "
+            "kernels='precomputed', a stack of distances kernels=from_distances(gammas)."
         )
     if is_items(X):
         return _read_items(X, spec), "items"
@@ -53,8 +51,8 @@ def read_new(estimator: Any, X: Any, kind: Kind) -> Any:
     if kind == "items":
         if not is_items(X):
             raise ValueError(
-                f"The model was fitted on a list of strings or objects, and got {_kind(X)}. Give a list or "
-                "a 1-D array."
+                f"The model was fitted on a list of strings or objects, and got {_kind(X)}. Give a list or a "
+                "1-D array."
             )
         return _read_items(X, estimator.kernels)
     if kind == "array":
@@ -92,8 +90,8 @@ def _read_items(X: Any, spec: Any) -> Any:
     if isinstance(spec, str):
         raise ValueError(
             f"X is a list of {type(next(iter(X))).__name__} objects, and kernels={spec!r} expects numbers. "
-            "Give kernels "
-            "that read them, such as kernels=[Spectrum(k=3)] for strings or Callable(function) for anything."
+            "Give kernels that read them, such as kernels=[Spectrum(k=3)] for strings or Callable(function) "
+            "for anything."
         )
     items = np.empty(len(X), dtype=object)
     items[:] = list(X)
@@ -133,8 +131,8 @@ def _read_table(X: Any) -> Any:
             if bad.size:
                 raise ValueError(
                     f"Column {name!r} of X holds NaN or infinity (row {bad[0]}); expected finite numbers. "
-                    "Impute "
-                    "missing values, for example by sklearn.impute.SimpleImputer, or leave the samples out."
+                    "Impute missing values, for example by sklearn.impute.SimpleImputer, or leave the "
+                    "samples out."
                 )
     return X
 
@@ -147,8 +145,7 @@ def _like_training(estimator: Any, X: Any) -> Any:
     if not hasattr(X, "columns"):
         raise ValueError(
             f"The model was fitted on a frame and selects columns by name, and got {_kind(X)}. Give a frame "
-            "with "
-            f"columns {_listed(names)}."
+            f"with columns {_listed(names)}."
         )
     missing = [name for name in names if name not in set(X.columns)]
     if missing:
@@ -186,8 +183,3 @@ def _listed(names: Any) -> str:
 def _kind(X: Any) -> str:
     shape = getattr(X, "shape", None)
     return type(X).__name__ + ("" if shape is None else f" of shape {tuple(shape)}")
-
-
-def _short(spec: Any) -> str:
-    text = repr(spec)
-    return text if len(text) <= 60 else text[:57] + "..."

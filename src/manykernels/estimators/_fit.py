@@ -49,6 +49,10 @@ def build_dictionary(
     spec = estimator.kernels
     if kind == "stack":
         return _from_stack(estimator, X, rows, weight, options)
+    if estimator.center and rows.first.size == 1:
+        raise ValueError(
+            "X holds 1 sample (or copies of one), and center=True leaves nothing of it; give more samples."
+        )
     merged = take(X, rows.first)
     w = None if np.all(rows.weight == 1.0) else rows.weight
     kernels = resolve_kernels(spec, merged, w, names_in)
@@ -90,8 +94,7 @@ def _warn_duplicates(kernels: dict[str, Kernel], norm: Any) -> None:
         if twin != name:
             warnings.warn(
                 f"kernels {twin!r} and {name!r} are the same; at norm=1 only the total of their weights is "
-                "determined. "
-                "Leave one out, or take norm > 1, where duplicates get equal weights.",
+                "determined. Leave one out, or take norm > 1, where duplicates get equal weights.",
                 UserWarning,
                 stacklevel=2,
             )
@@ -158,33 +161,34 @@ def solve(estimator: Any, problem: Problem, start: tuple[Array, Array] | None) -
         tol=float(estimator.tol),
         max_iter=int(estimator.max_iter),
         rng=check_random_state(estimator.random_state),
-        start=_usable(start, penalty),
+        start=_usable(start, penalty, problem.dictionary.useless, problem.Y.shape),
         history=History(report=print if estimator.verbose else None),
     )
     result.theta[problem.dictionary.useless] = 0.0
     if may_be_indefinite(estimator.kernels) and not is_definite(gram.combine(result.theta)):
         raise ValueError(
             "the learned combination of kernels is not positive semi-definite, so at least one of the "
-            "kernels with "
-            f"weight is not: {_weighted_names(problem.dictionary.names, result.theta)}. Clip the negative "
-            "eigenvalues "
-            "of each kernel, or leave those that have them out."
+            f"kernels with weight is not: {_weighted_names(problem.dictionary.names, result.theta)}. Clip "
+            "the negative eigenvalues of each kernel, or leave those that have them out."
         )
     if not result.gap <= estimator.tol:
         warnings.warn(
             f"{type(estimator).__name__} stopped after {result.n_iter} iterations at a relative duality gap "
-            "of "
-            f"{result.gap:.1e}, above tol={estimator.tol:g}. Raise max_iter (now {estimator.max_iter}) or "
-            "tol; scaling "
-            "the features, normalize='trace' or a smaller C make the problem easier.",
+            f"of {result.gap:.1e}, above tol={estimator.tol:g}. Raise max_iter (now {estimator.max_iter}) "
+            "or tol; scaling the features, normalize='trace' or a smaller C make the problem easier.",
             ConvergenceWarning,
             stacklevel=2,
         )
     return result
 
 
-def _usable(start: tuple[Array, Array] | None, penalty: Penalty) -> tuple[Array, Array] | None:
-    """A start with weights that the penalty allows."""
+def _usable(
+    start: tuple[Array, Array] | None, penalty: Penalty, useless: NDArray[np.bool_], shape: tuple[int, ...]
+) -> tuple[Array, Array] | None:
+    """A start with weights that the penalty allows; useless kernels have none and so never get any."""
+    if useless.any() and not useless.all():
+        theta, alpha = start or (penalty.start(useless.size), np.zeros(shape))
+        start = penalty.stretch(np.where(useless, 0.0, theta)), alpha
     if start is None:
         return None
     theta, alpha = start

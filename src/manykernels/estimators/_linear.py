@@ -38,8 +38,8 @@ def _linear(fitted: Fitted, name: str) -> tuple[Any, float]:
     if not fitted.is_scaling:
         raise AttributeError(
             f"coef_ is not defined with center=True or normalize='cosine': kernel {name!r} is then not "
-            "linear in X "
-            "itself. Centre the features instead (StandardScaler(with_std=False)), or use contributions(X)."
+            "linear in X itself. Centre the features instead (StandardScaler(with_std=False)), or use "
+            "contributions(X)."
         )
     kernel: Kernel = fitted.kernel
     columns, scale = None, fitted.scale_

@@ -46,8 +46,8 @@ class NestedKernels(BaseEstimator):
                 if name not in members or not hasattr(members[name], "set_params"):
                     raise ValueError(
                         f"kernels__{key} was given, and the kernels are called {sorted(members)}. Write "
-                        "kernels__name to "
-                        "replace one and kernels__name__parameter to change a parameter of it."
+                        "kernels__name to replace one and kernels__name__parameter to change a parameter of "
+                        "it."
                     )
                 members[name].set_params(**{key[len(name) + 2 :]: value})
         super().set_params(**params)
@@ -88,8 +88,8 @@ def check_parameters(estimator: Any) -> None:
         )
     if estimator.n_jobs is not None and (not _is_number(estimator.n_jobs, Integral) or estimator.n_jobs == 0):
         raise ValueError(
-            f"n_jobs={estimator.n_jobs!r} was given; expected a number of threads, -1 for all processors, "
-            "or None."
+            f"n_jobs={estimator.n_jobs!r} was given; expected a number of threads, -1 for all processors, or "
+            "None."
         )
     for name in ("center", "fit_intercept"):
         if not isinstance(getattr(estimator, name), bool | np.bool_):

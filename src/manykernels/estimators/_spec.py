@@ -79,3 +79,9 @@ def signature(value: Any) -> Hashable:
     if isinstance(value, slice):
         return "slice", value.start, value.stop, value.step
     return value if isinstance(value, Hashable) else id(value)
+
+
+def short(spec: Any) -> str:
+    """`kernels` for a message."""
+    text = repr(spec)
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..families import FromDistances
+from ._spec import short
 
 EXPECTED = "a stack of shape (n_samples, n_train, n_kernels)"
 
 
 def check_training_stack(X: Any, spec: Any) -> NDArray[Any]:
     """X as a stack of square matrices; given kernels are checked further where their Gram is built."""
-    what = "kernels='precomputed'" if isinstance(spec, str) else "these kernels"
+    what = f"kernels={short(spec)}"
     A = _as_stack(X, what)
     n, n_train, layers = A.shape
     if 0 in A.shape:
@@ -28,8 +29,8 @@ def check_training_stack(X: Any, spec: Any) -> NDArray[Any]:
         else:
             hint = (
                 "If X was square before cross-validation cut it, the estimator is behind a transformer in a "
-                "Pipeline, "
-                "which hides its pairwise tag: cross-validate the estimator itself, or transform beforehand."
+                "Pipeline, which hides its pairwise tag: cross-validate the estimator itself, or transform "
+                "beforehand."
             )
         raise ValueError(
             f"X of shape {A.shape} was given to fit; expected {EXPECTED} with n_samples = n_train. {hint}"
@@ -46,8 +47,7 @@ def check_new_stack(X: Any, n_train: int, layers: int) -> NDArray[Any]:
     if A.shape[1:] != (n_train, layers):
         raise ValueError(
             f"X of shape {A.shape} was given; expected (n_samples, {n_train}, {layers}): new samples in "
-            "rows, the "
-            f"{n_train} training samples in columns, {layers} layers in the order of fit. "
+            f"rows, the {n_train} training samples in columns, {layers} layers in the order of fit. "
             f"{_hint(A.shape, n_train, layers)}"
         )
     if A.shape[0] == 0:
@@ -73,9 +73,8 @@ def _as_stack(X: Any, what: str) -> NDArray[Any]:
     A = np.asarray(X)
     if A.ndim != 3:
         raise ValueError(
-            f"X of shape {A.shape} was given; {what} expects {EXPECTED}. One kernel matrix K becomes a "
-            "stack by "
-            "K[:, :, None], several by numpy.stack(matrices, axis=2)."
+            f"X of shape {A.shape} was given; {what} expects {EXPECTED}. One kernel matrix K becomes a stack "
+            "by K[:, :, None], several by numpy.stack(matrices, axis=2)."
         )
     if A.dtype.kind == "c":
         raise ValueError("Complex data not supported: a stack of real numbers is expected.")
@@ -98,8 +97,7 @@ def _check_symmetric(A: NDArray[Any], distances: bool) -> None:
         if abs(D[i, j] - D[j, i]) > slack:
             raise ValueError(
                 f"Layer {m} of X is not symmetric: entry ({i}, {j}) is {D[i, j]:.6g} and ({j}, {i}) is "
-                f"{D[j, i]:.6g}. "
-                "If it is symmetric up to noise, give (D + D.T) / 2."
+                f"{D[j, i]:.6g}. If it is symmetric up to noise, give (D + D.T) / 2."
             )
         if distances and D.min() < -slack:
             raise ValueError(

@@ -62,14 +62,13 @@ def encode(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     classes, codes = np.unique(y, return_inverse=True)
     if classes.size < 2:
         raise ValueError(
-            f"y holds only one class ({classes.tolist()[0]!r}) among the {y.size} sample(s) of positive weight; a "
-            "classifier needs samples of at least two classes."
+            f"y holds only one class ({classes.tolist()[0]!r}) among the {y.size} sample(s) of positive "
+            "weight; a classifier needs samples of at least two classes."
         )
     if classes.size == y.size and y.size > 2:
         raise ValueError(
-            f"y holds as many classes as samples (n_samples={y.size}), so there is nothing to learn from; "
-            "is y a "
-            "quantity? Then use MKLRegressor."
+            f"y holds as many classes as samples (n_samples={y.size}), so there is nothing to learn from; is "
+            "y a quantity? Then use MKLRegressor."
         )
     return classes, codes.ravel()
 

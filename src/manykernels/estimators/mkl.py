@@ -22,8 +22,8 @@ def _is_logistic(model: Any) -> bool:
     if model.loss == "logistic" or isinstance(model.loss, Logistic):
         return True
     raise AttributeError(
-        f"probabilities need loss='logistic', and loss={model.loss!r}; "
-        "or calibrate: sklearn.calibration.CalibratedClassifierCV(model)."
+        f"probabilities need loss='logistic', and loss={model.loss!r}; or calibrate: "
+        "sklearn.calibration.CalibratedClassifierCV(model)."
     )
 
 
