@@ -54,7 +54,7 @@ test-slow: install
 	$(BIN)/python -m pytest -m slow -q --durations=5
 
 bench: install
-	@set -e; for file in benchmarks/bench_*.py; do echo "== $$file"; $(BIN)/python "$$file"; done
+	$(BIN)/python -m benchmarks
 
 format: install
 	$(BIN)/ruff check --fix .
