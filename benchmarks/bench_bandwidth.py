@@ -1,0 +1,61 @@
+"""Passes over a stored stack of about 1 GB, as a share of the measured read bandwidth, and against BLAS."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from manykernels._fast import stack as fast
+from manykernels.grams import StackGram
+
+from .harness import Report, compare
+from .problems import Array
+
+
+def run(report: Report) -> None:
+    """Combining, quadratic forms, products and the check of what a user gives."""
+    M, n = report.pick((125, 1000), (20, 500))
+    rng = np.random.RandomState(0)
+    stack = rng.rand(M, n, n)
+    for K in stack:
+        K += K.T  # symmetric, for the check
+        K.flat[:: n + 1] += n
+    calls = passes(stack, rng)
+    timings = compare({**{k: c for k, (c, _) in calls.items()}, **blas(stack, rng)}, report.pick(15, 5))
+    rows: list[dict[str, Any]] = []
+    for name, (_, read) in calls.items():
+        limit = read / 1e9 / report.limits.read_gb_s
+        t, rival = timings[name], timings.get("BLAS " + name)
+        row = {"pass": name, "seconds": t, "GB/s": read / 1e9 / t.median}
+        row |= {"% of read, median": 100 * limit / t.median, "% of read, best": 100 * limit / min(t.seconds)}
+        rows.append({**row, "× faster than BLAS": rival.median / t.median if rival else None})
+    report.table(
+        f"{M} kernels on {n} points, {stack.nbytes / 1e9:.2f} GB", rows, "combine and quadratic forms at 80 %"
+    )
+
+
+def passes(stack: Array, rng: np.random.RandomState) -> dict[str, tuple[Callable[[], Any], float]]:
+    """Each pass and the bytes it must read: a triangle of each symmetric kernel, or all of it to check."""
+    M, n = stack.shape[:2]
+    gram, theta, out = StackGram(stack), rng.rand(M), np.empty((n, n))
+    one, found = rng.randn(n, 1), np.empty((M, 3))
+    triangle = 8.0 * M * n * (n + 1) / 2
+    return {
+        "combine": (lambda: gram.combine(theta, out=out), triangle),
+        "quadratic forms": (lambda: gram.quad(one), triangle),
+        "products": (lambda: gram.products(one), triangle),
+        "check": (lambda: fast.check(stack, one[:, 0], 1.0 + 1e-8, found), 2.0 * triangle),
+    }
+
+
+def blas(stack: Array, rng: np.random.RandomState) -> dict[str, Callable[[], Any]]:
+    """The same by NumPy's BLAS, which reads both triangles."""
+    M, n = stack.shape[:2]
+    theta, one = rng.rand(M), rng.randn(n)
+    return {
+        "BLAS combine": lambda: theta @ stack.reshape(M, n * n),
+        "BLAS quadratic forms": lambda: (stack.reshape(M * n, n) @ one).reshape(M, n) @ one,
+        "BLAS products": lambda: stack.reshape(M * n, n) @ one,
+    }

@@ -1,0 +1,91 @@
+"""What people use instead: libsvm in a loop, and a general convex solver."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.svm import SVC
+
+from manykernels.losses import EpsilonInsensitive, Hinge, Logistic, Loss, Squared, SquaredHinge
+from manykernels.penalties import LpBall
+
+from .problems import Array, risk_of
+
+
+def libsvm(K: Array, y: Array, C: float, tol: float = 1e-3) -> SVC:
+    """One SVM on one kernel, as scikit-learn's users get it."""
+    return SVC(C=C, kernel="precomputed", tol=tol).fit(K, y)
+
+
+@dataclass(frozen=True)
+class Wrapped:
+    """Weights and certificate of the wrapper, named as the solvers' results are."""
+
+    theta: Array
+    gap: float
+    n_iter: int
+
+
+def libsvm_wrapper(
+    stack: Array, y: Array, C: float, p: float, rounds: int, tol: float | None = None
+) -> Wrapped:
+    """The usual wrapper: libsvm on K_θ = Σ θ_m K_m, then Kloft's update of θ, every pass by BLAS.
+
+        θ_m = a_m^{2/(p+1)} / (Σ a^{2p/(p+1)})^{1/p},     a_m = ‖w_m‖ = θ_m √(αᵀK_mα)
+
+    It stops after `rounds`, or (with `tol`) when the gap of its own ℓp problem is that small; libsvm's
+    own tolerance, 1e-3, does not always allow that and is then tightened to 1e-4.
+    """
+    M, n = len(stack), y.size
+    penalty, risk = LpBall(p), risk_of(y, C)
+    theta, gap, t = penalty.start(M), np.inf, 0
+    while t < rounds:
+        t += 1
+        K = (theta @ stack.reshape(M, n * n)).reshape(n, n)
+        machine = libsvm(K, y, C, 1e-3 if tol is None else 1e-4)
+        alpha = np.zeros(n)
+        alpha[machine.support_] = machine.dual_coef_[0]
+        q = (stack.reshape(M * n, n) @ alpha).reshape(M, n) @ alpha
+        used, a = theta, theta * np.sqrt(np.maximum(q, 0.0))
+        theta = a ** (2 / (p + 1)) / np.sum(a ** (2 * p / (p + 1))) ** (1 / p)
+        if tol is not None or t == rounds:
+            f = K @ alpha
+            f += risk.loss.intercept(y, f, risk.C[:, 0])  # kinder than libsvm's own
+            primal = 0.5 * penalty.group_norm(a) + risk.loss_value(f[:, None])
+            gap = (primal - risk.dual(alpha[:, None], q, penalty)) / primal
+        if tol is not None and gap <= tol:
+            break
+    return Wrapped(used, gap, t)
+
+
+def cvxpy_optimum(stack: Array, y: Array, C: float, loss: Loss, p: float) -> float:
+    """P at the optimum by Clarabel: min ½ Σ ‖v_m‖²/θ_m + C Σ ℓ(y, Σ L_m v_m + b), K_m = L_m L_mᵀ."""
+    import cvxpy as cp
+
+    L = [_root(K) for K in stack]
+    V, b = [cp.Variable(root.shape[1]) for root in L], cp.Variable()
+    f = sum(root @ v for root, v in zip(L, V, strict=True)) + b
+    margin, residual = 1 - cp.multiply(y, f), y - f
+    fit = {
+        Hinge: lambda: cp.sum(cp.pos(margin)),
+        SquaredHinge: lambda: 0.5 * cp.sum_squares(cp.pos(margin)),
+        Logistic: lambda: cp.sum(cp.logistic(margin - 1)),
+        Squared: lambda: 0.5 * cp.sum_squares(residual),
+        EpsilonInsensitive: lambda: cp.sum(cp.pos(cp.abs(residual) - loss.epsilon)),
+    }[type(loss)]()
+    if np.isinf(p):  # θ = 1
+        problem = cp.Problem(cp.Minimize(0.5 * sum(cp.sum_squares(v) for v in V) + C * fit))
+    else:
+        theta = cp.Variable(len(V), nonneg=True)
+        norm = 0.5 * sum(cp.quad_over_lin(v, theta[m]) for m, v in enumerate(V))
+        problem = cp.Problem(cp.Minimize(norm + C * fit), [cp.pnorm(theta, p) <= 1])
+    problem.solve(solver=cp.CLARABEL)
+    return float(problem.value)
+
+
+def _root(K: Array) -> Array:
+    """L with L Lᵀ = K and no more columns than K has rank: empty directions make Clarabel fail."""
+    values, vectors = np.linalg.eigh(K)
+    kept = values > 1e-10 * values[-1]
+    return vectors[:, kept] * np.sqrt(values[kept])
