@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from ..losses import Loss
+from ..losses._base import ROUNDING
 from ..machines import SMO, Solution, feasible, machine_for
 from ..penalties import Penalty
 
@@ -69,6 +70,10 @@ class Risk:
             solutions,
         )
 
+    def machine_value(self, fit: Fit) -> float:
+        """½ αᵀKα + Σ Cℓ: the primal value of the machines of a fit."""
+        return 0.5 * float(np.sum(fit.alpha * (fit.f - fit.intercept))) + self.loss_value(fit.f)
+
     def curvature(self, K: Array, fit: Fit, R: Array) -> Array:
         """B with BᵀB the second derivative of J, from R = (K_mα), (m, n, k); keeps what `move` needs."""
         parts = []
@@ -109,7 +114,8 @@ class Risk:
         a = alpha / self.C
         lo, hi = self.loss.bounds(self.Y)
         with np.errstate(divide="ignore", invalid="ignore"):
-            limits = np.where(a > 0, hi / a, np.where(a < 0, lo / a, np.inf))
+            # a bound that rounding has passed must not end the ray at s = 0
+            limits = np.where(a > 0, (hi + ROUNDING) / a, np.where(a < 0, (lo - ROUNDING) / a, np.inf))
         longest = float(limits.min())
         ray = self.loss.ray(self.Y, a)
         if ray is not None and penalty.homogeneous:

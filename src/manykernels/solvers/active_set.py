@@ -84,7 +84,7 @@ class ActiveSet(Solver):
         0 never does.
     """
 
-    def __init__(self, add: int = 10, cuts: int = 12, warm_size: int = 200) -> None:
+    def __init__(self, add: int = 20, cuts: int = 12, warm_size: int = 200) -> None:
         self.add = add
         self.cuts = cuts
         self.warm_size = warm_size
@@ -162,11 +162,8 @@ class _Search:
         if self.penalty.sparse and dense:
             theta, alpha = self._select(theta, alpha)
         self.work = np.flatnonzero(theta) if self.penalty.sparse else everything
-        self.center = self._evaluate(theta[self.work], alpha, 0.05)
-        if self.center.fit.gap > 0.03 * abs(self.center.upper):  # the scale was not known before
-            self._refine(0.01 * abs(self.center.upper))
-        else:
-            self._cut(self.center)
+        self.center = self._evaluate(theta[self.work], alpha, 0.002)
+        self._cut(self.center)
 
     def _select(self, theta: Array, alpha: Array) -> tuple[Array, Array]:
         """Weights on the few kernels that the machine of a dense combination likes best."""
@@ -183,12 +180,15 @@ class _Search:
         return max(self.risk.loss_value(np.zeros_like(self.risk.Y)), 1e-300)
 
     # -- one machine ----------------------------------------------------------------------------
-    def _evaluate(self, theta: Array, alpha: Array, accuracy: float) -> _Center:
+    def _evaluate(self, theta: Array, alpha: Array, accuracy: float, K: Array | None = None) -> _Center:
         """Solve the machine at θ; `accuracy` is the gap it may leave, relative to the objective."""
         self.iterations += 1
-        K = self.gram.combine(theta, self.work, out=self.buffers.pop())
-        scale = self.center.upper if hasattr(self, "center") else self._scale()
-        fit = self.risk.solve(K, alpha, accuracy * abs(scale))
+        if K is None:
+            K = self.gram.combine(theta, self.work, out=self.buffers.pop())
+        known = hasattr(self, "center")
+        fit = self.risk.solve(K, alpha, accuracy * (abs(self.center.upper) if known else self._scale()))
+        if not known:  # the objective can be far below that of the zero function
+            fit = self.risk.solve(K, fit.alpha, accuracy * self.risk.machine_value(fit))
         R = self.gram.products(fit.alpha, self.work)
         q = np.maximum(np.einsum("mnk,nk->m", R, fit.alpha), 0.0)
         upper = 0.5 * float(theta @ q) + 0.5 * self.penalty.value(theta) + self.risk.loss_value(fit.f)
@@ -204,7 +204,8 @@ class _Search:
         if self.penalty.sparse:
             known = relative(self.center.tight, self.dual) if np.isfinite(self.dual) else 0.2
             target = max(target, 0.1 * known)
-        patience = self.iterations + _PATIENCE + self.gram.n // 150
+        begun = self.iterations
+        patience = begun + _PATIENCE + self.gram.n // 150
         B = self._curvature()
         if self.penalty.fixed:  # nothing to learn: only the machine can be more exact
             return self._refine(0.5 * self.tol * abs(self.center.upper))
@@ -214,7 +215,8 @@ class _Search:
                 return self._polish(target)
             step, predicted = self._model_step(B)
             guess, lower = self._dual_candidate(step, B)
-            if relative(self.center.tight, lower) <= target:
+            # at least one machine each time: a working set that changes but never moves could go round for ever
+            if self.iterations > begun and relative(self.center.tight, lower) <= target:
                 return
             if predicted <= 3.0 * self.center.fit.gap:  # the machine is not exact enough to see further
                 self._refine(max(0.1 * predicted, 0.0))
@@ -258,8 +260,8 @@ class _Search:
 
     def _refine(self, gap: float) -> None:
         """Solve the machine of the centre again, to this gap."""
-        self.buffers.append(self.center.K)
-        self.center = self._evaluate(self.center.theta, self.center.fit.alpha, gap / abs(self.center.upper))
+        c = self.center
+        self.center = self._evaluate(c.theta, c.fit.alpha, gap / abs(c.upper), c.K)
         self._cut(self.center)
 
     def _model_step(self, B: Array) -> tuple[Step, float]:
