@@ -59,7 +59,7 @@ def _searches(kernels: dict[str, Kernel]) -> dict[str, GridSearchCV]:
         "uniform sum (norm=inf)": ([kernels], math.inf),
         "best single kernel": (singles, 1.0),
     }
-    model = make_pipeline(StandardScaler(), MKLClassifier())
+    model = make_pipeline(StandardScaler(), MKLClassifier(n_jobs=1))
     step = "mklclassifier__"
     return {
         title: GridSearchCV(
@@ -92,8 +92,7 @@ def _report(search: GridSearchCV) -> None:
     order = learned.active_[np.argsort(-learned.weights_[learned.active_])]
     print(bars([learned.kernel_names_[m] for m in order], learned.weights_[order]))
     print("\nTotal of each view:")
-    view_of = np.array([name.partition(":")[0] for name in learned.kernel_names_])
-    print(bars(list(VIEWS), [learned.weights_[view_of == view].sum() for view in VIEWS]))
+    print(bars(list(learned.view_weights_), list(learned.view_weights_.values())))
     gap = f"{learned.dual_gap_:.1e} (relative)"
     print(f"\nCertificate: the objective {learned.objective_:.4f} is within {gap} of the best that any")
     print(f"weights and any machine can reach, after {learned.n_iter_} iterations.")
