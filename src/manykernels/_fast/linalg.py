@@ -19,7 +19,7 @@ def factor(A: Array, jitter: float = 0.0) -> Array:
     if n == 0:
         return A
     diagonal = A.diagonal().copy()
-    level = max(float(np.abs(diagonal).mean()), 1e-300)
+    level = max(float(np.abs(diagonal).mean()), 1e-150)  # so that squares of L⁻¹1 stay finite
     while True:
         A.flat[:: n + 1] = diagonal + jitter * level
         # a symmetric matrix in C order is its own transpose in Fortran order: LAPACK writes L over the upper
@@ -27,7 +27,7 @@ def factor(A: Array, jitter: float = 0.0) -> Array:
         L, info = lapack.dpotrf(A.T, lower=1, overwrite_a=1, clean=0)
         if info == 0:
             return np.asarray(L)
-        if jitter > 1e-2 or not np.isfinite(level):
+        if jitter > 1e-3 or not np.isfinite(level):
             raise np.linalg.LinAlgError(
                 "a combination of the kernels is not positive semi-definite: check that every kernel is, "
                 "or drop the one that is not"

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._fast.linalg import factor, solve
 from ..losses import Loss
-from ._base import Array, Machine, Sensitivity, Solution, direction
+from ._base import Array, Machine, Sensitivity, Solution, direction, feasible
 
 
 class Newton(Machine):
@@ -24,6 +24,9 @@ class Newton(Machine):
     def solve(
         self, K: Array, y: Array, C: Array, alpha: Array, tol: float, previous: Sensitivity | None = None
     ) -> Solution:
+        if self.fit_intercept:  # Σα = 0 from the first: else nothing below bounds the optimum
+            lo, hi = (bound * C for bound in self.loss.bounds(y))
+            alpha = feasible(alpha, lo, hi)
         score = K @ alpha
         b = self.loss.intercept(y, score, C) if self.fit_intercept else 0.0
         best: Solution | None = None
