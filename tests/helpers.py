@@ -1,0 +1,100 @@
+"""Small problems, and cvxpy's answer to them: the references that several folders of tests share."""
+
+import cvxpy as cp
+import numpy as np
+
+from manykernels.grams import StackGram
+from manykernels.losses import EpsilonInsensitive, Hinge, Logistic, Squared, SquaredHinge
+from manykernels.objectives import Risk
+from manykernels.penalties import ElasticNet, L2Ball, LpBall, Simplex
+
+LOSSES = [Hinge(), SquaredHinge(), Logistic(), Squared(), EpsilonInsensitive(0.1)]
+PENALTIES = [
+    Simplex(),
+    LpBall(4 / 3),
+    LpBall(2.0),
+    LpBall(np.inf),
+    L2Ball(mu0=0.3, radius=0.7),
+    ElasticNet(0.4),
+]
+
+
+def gaussians(X, gammas):
+    """The stack exp(−γ‖x − x'‖²), one matrix a γ."""
+    squares = ((X[:, None] - X[None]) ** 2).sum(axis=2)
+    return np.exp(-np.asarray(gammas)[:, None, None] * squares)
+
+
+def problem(seed=0, n=22, M=4, outputs=1):
+    """Gaussian kernels and one singular linear kernel, with labels and real targets (n, outputs)."""
+    rng = np.random.RandomState(seed)
+    X = rng.randn(n, 3)
+    stack = np.concatenate([gaussians(X, np.logspace(-2, 1, M - 1)), (X @ X.T / 3)[None]])
+    signal = np.stack([X[:, 0] * X[:, 1], X[:, 2] - X[:, 0], np.sin(2 * X[:, 1])][:outputs], axis=1)
+    targets = signal + 0.2 * rng.randn(n, outputs)
+    labels = np.where(signal + 0.4 * rng.randn(n, outputs) > 0, 1.0, -1.0)
+    return stack, labels, targets
+
+
+def risk_of(loss, labels, targets, C=1.0, fit_intercept=True):
+    """The risk of a loss on the labels or on the targets, whichever it is for."""
+    Y = labels if loss.task == "classification" else targets
+    return Risk(loss, Y, np.broadcast_to(np.asarray(C, dtype=float), Y.shape).copy(), fit_intercept)
+
+
+def run(solver, stack, risk, penalty, tol=1e-7, max_iter=1000, **options):
+    """Solve with a stored stack (or any Gram)."""
+    gram = StackGram(stack) if isinstance(stack, np.ndarray) else stack
+    rng = np.random.RandomState(0)
+    return solver.run(gram, risk, penalty, tol=tol, max_iter=max_iter, rng=rng, **options)
+
+
+def cvxpy_loss(loss, Y, C, F):
+    """Σ C ℓ(Y, F), written with cvxpy's own atoms."""
+    margin = cp.multiply(Y, F)
+    terms = {
+        Hinge: lambda: cp.pos(1 - margin),
+        SquaredHinge: lambda: 0.5 * cp.square(cp.pos(1 - margin)),
+        Logistic: lambda: cp.logistic(-margin),
+        Squared: lambda: 0.5 * cp.square(Y - F),
+        EpsilonInsensitive: lambda: cp.pos(cp.abs(Y - F) - loss.epsilon),
+    }
+    return cp.sum(cp.multiply(C, terms[type(loss)]()))
+
+
+def cvxpy_optimum(stack, risk, penalty):
+    """min P over w, b and θ, from the definition of the group norm that the penalty means, by Clarabel."""
+    n, outputs = risk.Y.shape
+    roots = [_root(K) for K in stack]
+    W = [cp.Variable((root.shape[1], outputs)) for root in roots]
+    F = sum(root @ w for root, w in zip(roots, W, strict=True))
+    if risk.fit_intercept:
+        F = F + np.ones((n, 1)) @ cp.Variable((1, outputs))
+    norms = [cp.norm(w, "fro") for w in W]
+    constraints = []
+    if isinstance(penalty, ElasticNet):
+        lam = penalty.lam
+        size = sum(0.5 * lam * cp.sum_squares(w) + (1 - lam) * a for w, a in zip(W, norms, strict=True))
+    elif isinstance(penalty, L2Ball):
+        theta = cp.Variable(len(W))
+        size = 0.5 * sum(cp.quad_over_lin(w, theta[m]) for m, w in enumerate(W))
+        constraints = [theta >= 0, cp.norm(theta - penalty.mu0) <= penalty.radius]
+    else:
+        e = 2.0 if penalty.p == np.inf else 2 * penalty.p / (penalty.p + 1)
+        size = 0.5 * cp.square(cp.pnorm(cp.hstack(norms), e))
+    task = cp.Problem(cp.Minimize(size + cvxpy_loss(risk.loss, risk.Y, risk.C, F)), constraints)
+    return task.solve(solver=cp.CLARABEL, tol_gap_rel=1e-10, tol_gap_abs=1e-10, tol_feas=1e-10)
+
+
+def _root(K):
+    values, vectors = np.linalg.eigh(K)
+    keep = values > 1e-10 * values.max()
+    return vectors[:, keep] * np.sqrt(values[keep])
+
+
+def primal_of(stack, risk, penalty, theta, alpha, intercept):
+    """P of the function f = K_θ α + b at the weights that suit it best, computed from scratch."""
+    f = np.einsum("m,mij,jk->ik", theta, stack, alpha) + intercept
+    q = np.einsum("ik,mij,jk->m", alpha, stack, alpha)
+    fit = np.sum(risk.C * risk.loss.value(risk.Y, f))
+    return 0.5 * penalty.group_norm(theta * np.sqrt(np.maximum(q, 0.0))) + fit

@@ -1,0 +1,138 @@
+"""The regularised risk and its dual: bounds that must hold at every point, not only at the optimum."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.helpers import LOSSES, PENALTIES, problem, risk_of
+
+from manykernels.losses import EpsilonInsensitive, Hinge, Squared, SquaredHinge
+from manykernels.machines import feasible
+from manykernels.objectives import Risk
+from manykernels.penalties import LpBall, Simplex
+
+each_loss = pytest.mark.parametrize("loss", LOSSES, ids=repr)
+each_penalty = pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
+each_intercept = pytest.mark.parametrize("fit_intercept", [True, False], ids=["b", "no b"])
+
+
+def energies(stack, alpha):
+    return np.einsum("ik,mij,jk->m", alpha, stack, alpha)
+
+
+def plain_dual(risk, alpha, q, penalty):
+    """D(α) with no scaling."""
+    return -np.sum(risk.C * risk.loss.conjugate(risk.Y, -alpha / risk.C)) - 0.5 * penalty.conjugate(q)[0]
+
+
+@each_loss
+@each_penalty
+@each_intercept
+@pytest.mark.parametrize("outputs", [1, 3])
+def test_weak_duality_and_the_best_scaling(loss, penalty, fit_intercept, outputs):
+    """D(sα) ≤ dual(α) ≤ P(θ, w, b) for random feasible α, θ, w, b and s."""
+    rng = np.random.RandomState(0)
+    stack, labels, targets = problem(0, 14, outputs=outputs)
+    risk = risk_of(loss, labels, targets, 10 ** rng.uniform(-1, 1, labels.shape), fit_intercept)
+    duals, primals = [], []
+    for _ in range(6):
+        alpha = risk.feasible(10 ** rng.uniform(-3, 1) * rng.randn(*labels.shape))
+        q = energies(stack, alpha)
+        best = risk.dual(alpha, q, penalty)
+        for s in (1.0, 0.5, 0.9, 0.0):
+            assert plain_dual(risk, s * alpha, s * s * q, penalty) <= best + 1e-9 * (1 + abs(best))
+        theta = penalty.closed_form(rng.uniform(size=4))
+        beta = rng.randn(*labels.shape)
+        f = np.einsum("m,mij,jk->ik", theta, stack, beta) + (rng.randn() if fit_intercept else 0.0)
+        size = theta @ energies(stack, beta) + penalty.value(theta)
+        duals.append(best)
+        primals.append(0.5 * size + risk.loss_value(f))
+    assert max(duals) <= min(primals)
+
+
+@each_loss
+@each_intercept
+def test_solutions_close_the_gap_at_one_kernel(loss, fit_intercept):
+    """At the plain sum of kernels nothing is learned: the dual of the machine is the dual of the problem."""
+    stack, labels, targets = problem(2, 18, outputs=2)
+    risk = risk_of(loss, labels, targets, 2.0, fit_intercept)
+    fit = risk.solve(stack.sum(axis=0), np.zeros_like(labels), 1e-9)
+    q = energies(stack, fit.alpha)
+    P = 0.5 * q.sum() + risk.loss_value(fit.f)
+    assert fit.gap <= 1e-9
+    np.testing.assert_allclose(risk.dual(fit.alpha, q, LpBall(np.inf)), P, rtol=1e-8)
+    np.testing.assert_allclose(risk.dual_fit(fit.alpha) - 0.5 * q.sum(), P, rtol=1e-8)
+
+
+@each_loss
+@each_intercept
+@given(seed=st.integers(0, 10_000), n=st.integers(1, 9), size=st.sampled_from([0.0, 1e-3, 1.0, 1e6]))
+def test_feasible(loss, fit_intercept, seed, n, size):
+    rng = np.random.RandomState(seed)
+    labels = rng.choice([-1.0, 1.0], (n, 2))
+    risk = risk_of(loss, labels, rng.randn(n, 2), 10 ** rng.uniform(-3, 3, (n, 2)), fit_intercept)
+    alpha = risk.feasible(size * rng.randn(n, 2))
+    lo, hi = (bound * risk.C for bound in loss.bounds(risk.Y))
+    assert np.all(alpha >= lo) and np.all(alpha <= hi)
+    if fit_intercept:
+        assert np.all(np.abs(alpha.sum(axis=0)) <= 1e-12 * np.abs(alpha).sum(axis=0) + 1e-300)
+    assert np.isfinite(risk.dual_fit(alpha))
+
+
+def test_feasible_keeps_what_is_feasible():
+    alpha = np.array([0.5, -0.25, -0.25, 0.0])
+    assert np.array_equal(feasible(alpha, np.full(4, -1.0), np.ones(4)), alpha)
+
+
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+@pytest.mark.parametrize("loss", [Hinge(), SquaredHinge()])
+def test_a_bound_passed_by_rounding_does_not_void_the_dual(loss, sign):
+    """α_3 = −1e-17 where 0 is the bound is zero, and the ray goes on."""
+    y = np.array([[1.0], [-1.0], [sign]])
+    risk = Risk(loss, y, np.ones((3, 1)), True)
+    alpha, q = np.array([[0.5], [-0.5], [0.0]]), np.array([0.25])
+    rounded = alpha.copy()
+    rounded[2] = -sign * 1e-17
+    np.testing.assert_allclose(risk.dual(rounded, q, Simplex()), risk.dual(alpha, q, Simplex()), rtol=1e-9)
+
+
+def test_zero_is_a_dual_point():
+    _, labels, targets = problem(0, 10)
+    for loss in LOSSES:
+        for penalty in PENALTIES:
+            value = risk_of(loss, labels, targets).dual(np.zeros((10, 1)), np.zeros(4), penalty)
+            assert value == pytest.approx(0.0, abs=1e-12)
+
+
+def test_a_dual_point_outside_the_box_is_no_bound():
+    """Scaled back into the box where a scaling does that, and never above the optimum."""
+    stack, labels, targets = problem(0, 12)
+    for loss in LOSSES:
+        risk = risk_of(loss, labels, targets, 0.5)
+        best = risk.solve(stack[0], np.zeros((12, 1)), 1e-10)
+        optimum = 0.5 * float(energies(stack[:1], best.alpha)[0]) + risk.loss_value(best.f)
+        for scale in (-1.0, 3.0, 100.0):
+            alpha = scale * best.alpha
+            value = risk.dual(alpha, energies(stack[:1], alpha), Simplex())
+            assert value <= optimum * (1 + 1e-8)
+
+
+@pytest.mark.parametrize("loss", [Squared(), EpsilonInsensitive(0.1)])
+def test_several_outputs_are_a_sum(loss):
+    stack, labels, targets = problem(0, 15, outputs=3)
+    K = stack[1] + stack[3]
+    risk = risk_of(loss, labels, targets, 1.5)
+    fit = risk.solve(K, np.zeros((15, 3)), 1e-10)
+    for k in range(3):
+        one = risk_of(loss, labels[:, [k]], targets[:, [k]], 1.5).solve(K, np.zeros((15, 1)), 1e-10)
+        np.testing.assert_allclose(fit.f[:, [k]], one.f, atol=1e-4)
+    assert fit.gap <= 1e-10 and fit.intercept.shape == (3,)
+
+
+def test_subset_weighs_as_much():
+    _, labels, targets = problem(0, 20)
+    risk = risk_of(Hinge(), labels, targets, np.linspace(1, 3, 20)[:, None])
+    part = risk.subset(np.array([3, 5, 11]))
+    assert np.array_equal(part.Y, labels[[3, 5, 11]])
+    np.testing.assert_allclose(part.C.sum(), risk.C.sum())
+    np.testing.assert_allclose(part.C / part.C[0], risk.C[[3, 5, 11]] / risk.C[3])
