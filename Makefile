@@ -15,7 +15,7 @@ help:
 	@echo "make demo        learn kernels on a bundled dataset and say what was learned"
 	@echo "make test        lint, types and the fast tests"
 	@echo "make test-all    the same and the slow tests"
-	@echo "make bench       the benchmarks"
+	@echo "make bench       the benchmarks; BENCH=\"--quick finite_small\" chooses, --list says what there is"
 	@echo "make format      let ruff format and fix what it can"
 	@echo "make constraints pin anew: install the newest of everything and rewrite constraints.txt"
 	@echo "make clean       remove $(VENV) and caches"
@@ -54,7 +54,7 @@ test-slow: install
 	$(BIN)/python -m pytest -m slow -q --durations=5
 
 bench: install
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks $(BENCH)
 
 format: install
 	$(BIN)/ruff check --fix .
