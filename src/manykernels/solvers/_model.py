@@ -56,12 +56,14 @@ class Model:
         point = self._start()
         shorten = 0.3
         for _ in range(max_iter):
-            slack = point.r - self.c + 0.5 * self.Q @ point.theta
+            slack = np.maximum(point.r - self.c + 0.5 * self.Q @ point.theta, 1e-16)
             total = float(point.cuts @ slack + point.zero @ point.theta) + point.ball * point.room
             if total < accuracy and abs(1.0 - point.cuts.sum()) < accuracy:
                 break
             average = total / (slack.size + point.theta.size + 1)
             point, taken = self._newton(point, slack, shorten * average)
+            if taken < 1e-10:  # rounding errors block the way
+                break
             shorten = 0.05 if taken > 0.9 else (0.2 if taken > 0.5 else 0.6)
         return self._finish(point)
 

@@ -150,7 +150,7 @@ class _Search:
         self.iterations, self.dual, self.converged = 0, -np.inf, False
         self.mu, self.weights = 0.0, np.ones(1)
         self.candidate: Array | None = None
-        self.stalled = False
+        self.stalled, self.precision = False, 1e-7
         self.screen = Screen(gram, risk, penalty)
         self.bundle = _Bundle(options.cuts)
         self.buffers = [np.empty((gram.n, gram.n)) for _ in range(2)]
@@ -215,10 +215,12 @@ class _Search:
                 return self._polish(target)
             step, predicted = self._model_step(B)
             guess, lower = self._dual_candidate(step, B)
-            # at least one machine each time: a working set that changes but never moves could go round for ever
+            # at least one machine each time: a working set that changes but never moves could go on for ever
             if self.iterations > begun and relative(self.center.tight, lower) <= target:
                 return
-            if predicted <= 3.0 * self.center.fit.gap:  # the machine is not exact enough to see further
+            if predicted <= max(3.0 * self.center.fit.gap, self.precision * abs(self.center.upper)):
+                # neither machine nor model is exact enough to see further
+                self.precision = max(0.01 * self.precision, 1e-14)
                 self._refine(max(0.1 * predicted, 0.0))
                 B = self._curvature()
                 continue
@@ -267,7 +269,7 @@ class _Search:
     def _model_step(self, B: Array) -> tuple[Step, float]:
         c, Q = np.array(self.bundle.c), np.stack(self.bundle.q)
         scale = max(abs(self.center.upper), 1e-300)
-        step = Model(c, Q, self.center.theta, B, self.mu, self.penalty, scale).minimise(0.003 * self.tol)
+        step = Model(c, Q, self.center.theta, B, self.mu, self.penalty, scale).minimise(self.precision)
         self.weights = step.cut_weights
         return step, self.center.upper - step.value
 
