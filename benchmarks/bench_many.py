@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -57,7 +57,7 @@ def _evaluate(kernels: list[Kernel], X: Any) -> None:
 
 
 def _rows(
-    fits: dict[int, Callable[[], Any]], repeats: int, units: dict[str, dict[int, float]]
+    fits: Mapping[int, Callable[[], Any]], repeats: int, units: dict[str, dict[int, float]]
 ) -> list[dict[str, Any]]:
     """One row per number of kernels; `units` are seconds of something to measure the time in."""
     timings = compare({str(M): call for M, call in fits.items()}, repeats)
