@@ -103,7 +103,8 @@ class ActiveSet(Solver):
     ) -> Result:
         search = _Search(self, gram, risk, penalty, tol, max_iter, history or History())
         search.begin(*self._start(gram, risk, penalty, rng, start))
-        if penalty.sparse and not penalty.fixed:  # a look at the whole family costs more than a better start
+        if penalty.sparse and not penalty.fixed and search.center.tight > 0.0:
+            # a look at the whole family costs more than a better start
             search.improve()
         while not search.look() and search.iterations < max_iter:
             search.improve()
