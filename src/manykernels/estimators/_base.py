@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -172,15 +173,19 @@ class BaseMKL(NestedKernels):
         n, outputs = _num_samples(X), self._coefficients.shape[1]
         mixtures = self.kernel_ if isinstance(self.kernel_, list) else [self.kernel_]
         f = np.empty((n, outputs))
-        step = max(16, _BLOCK_BYTES // (8 * len(self._coefficients)))
         with threads(self.n_jobs):
-            for lo in range(0, n, step):
-                part = take_rows(X, lo, min(lo + step, n))
+            for rows, part in self._blocks(X, n):
                 for k, mixture in enumerate(mixtures):
                     columns = slice(None) if len(mixtures) == 1 else slice(k, k + 1)
-                    f[lo : lo + step, columns] = mixture(part, self._support) @ self._coefficients[:, columns]
+                    f[rows, columns] = mixture(part, self._support) @ self._coefficients[:, columns]
         f += self._intercept
         return f
+
+    def _blocks(self, X: Any, n: int) -> Iterator[tuple[slice, Any]]:
+        """X in blocks of rows, so that matrices between it and the training samples stay small."""
+        step = max(16, _BLOCK_BYTES // (8 * len(self._coefficients)))
+        for lo in range(0, n, step):
+            yield slice(lo, lo + step), take_rows(X, lo, min(lo + step, n))
 
     # -- explaining -----------------------------------------------------------------------------
     def contributions(self, X: Any, by: Literal["kernel", "view"] = "kernel") -> Array:
@@ -197,8 +202,10 @@ class BaseMKL(NestedKernels):
         theta = np.broadcast_to(np.atleast_2d(self.weights_), (outputs, len(self.kernels_)))[:, self.active_]
         parts = np.zeros((_num_samples(X), self.active_.size, outputs))
         with threads(self.n_jobs):
-            for i, K in evaluate([self.kernels_[m] for m in self.active_], X, self._support):
-                parts[:, i] = (K @ self._coefficients) * theta[:, i]
+            active = [self.kernels_[m] for m in self.active_]
+            for rows, part in self._blocks(X, len(parts)):
+                for i, K in evaluate(active, part, self._support):
+                    parts[rows, i] = (K @ self._coefficients) * theta[:, i]
         if by == "view":
             views = self._views()
             order = {view: v for v, view in enumerate(dict.fromkeys(views))}

@@ -17,7 +17,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import validate_data
 
 from ..families._base import names_of, numbers
-from ._spec import by_name, needs_stack, selections, short
+from ._spec import by_name, needs_stack, selections, short, used_columns
 from ._stack import check_new_stack, check_training_stack
 
 Kind = Literal["array", "table", "items", "stack"]
@@ -38,7 +38,7 @@ def read_training(estimator: Any, X: Any) -> tuple[Any, Kind]:
     if is_items(X):
         return _read_items(X, spec), "items"
     if _is_table(X, spec):
-        return _read_table(validate_data(estimator, _as_table(X), skip_check_array=True)), "table"
+        return _read_table(validate_data(estimator, _as_table(X), skip_check_array=True), spec), "table"
     if hasattr(X, "columns") and _text_columns(X):
         numbers(X)  # says which column has no kernel
     return _validate_array(estimator, X, reset=True), "array"
@@ -57,7 +57,7 @@ def read_new(estimator: Any, X: Any, kind: Kind) -> Any:
         return _read_items(X, estimator.kernels)
     if kind == "array":
         return _validate_array(estimator, X, reset=False)
-    return _read_table(_like_training(estimator, _as_table(X)))
+    return _read_table(_like_training(estimator, _as_table(X)), estimator.kernels)
 
 
 def take(X: Any, rows: Any) -> Any:
@@ -118,23 +118,29 @@ def _as_table(X: Any) -> Any:
     return X if hasattr(X, "columns") else np.asarray(X, dtype=object)
 
 
-def _read_table(X: Any) -> Any:
-    """X, whose columns of numbers are finite."""
+def _read_table(X: Any, spec: Any) -> Any:
+    """X, whose columns that some kernel uses hold finite numbers, or text without gaps."""
     if len(X.shape) != 2 or X.shape[0] == 0 or X.shape[1] == 0:
         raise ValueError(
             f"X of shape {tuple(X.shape)} was given; expected at least one sample and one feature."
         )
-    for j, name in enumerate(names_of(X)):
-        column = _column(X, j)
-        if _is_number_column(column):
-            bad = np.flatnonzero(~np.isfinite(np.asarray(column, dtype=np.float64)))
-            if bad.size:
-                raise ValueError(
-                    f"Column {name!r} of X holds NaN or infinity (row {bad[0]}); expected finite numbers. "
-                    "Impute missing values, for example by sklearn.impute.SimpleImputer, or leave the "
-                    "samples out."
-                )
+    names = names_of(X)
+    for j in used_columns(spec, X):
+        bad = _gaps(_column(X, j))
+        if bad.size:
+            raise ValueError(
+                f"Column {names[j]!r} of X holds a missing value, NaN or infinity (row {bad[0]}), and a "
+                "kernel uses it. Impute it, for example by sklearn.impute.SimpleImputer, or leave such "
+                "samples out."
+            )
     return X
+
+
+def _gaps(column: Any) -> Any:
+    """The rows where there is no finite number, or no text."""
+    if _is_number_column(column):
+        return np.flatnonzero(~np.isfinite(np.asarray(column, dtype=np.float64)))
+    return np.flatnonzero([value is None or value != value for value in column])
 
 
 def _like_training(estimator: Any, X: Any) -> Any:

@@ -63,6 +63,12 @@ def build_dictionary(
 
 def _from_stack(estimator: Any, X: Any, rows: Rows, weight: Array, options: dict[str, Any]) -> Dictionary:
     """Samples of weight zero stay in the stack, whose columns new data must have, and leave the Gram."""
+    if estimator.normalize == "cosine":
+        raise ValueError(
+            "normalize='cosine' was given with a stack: it needs k(x, x) of new samples x, which a stack of "
+            "new against training samples does not hold. Divide each kernel by the square roots of both "
+            "diagonals beforehand, or take normalize='trace'."
+        )
     w = None if np.all(weight == 1.0) else weight
     kernels = resolve_kernels(estimator.kernels, X, w)
     if isinstance(estimator.kernels, str):

@@ -11,6 +11,8 @@ from ..families import Family, FromDistances, Views
 from ..families.views import _columns_and_kernels
 from ..kernels import Callable as CallableKernel
 from ..kernels import FromDistance, Kernel, OnColumns, Precomputed
+from ..kernels._algebra import Composite
+from ..kernels._data import _positions
 
 
 def leaves(spec: Any) -> Iterator[Kernel | Family]:
@@ -56,6 +58,34 @@ def selections(spec: Any) -> Iterator[Any]:
         elif isinstance(part, Views) and isinstance(part.views, Mapping):
             for given in part.views.values():
                 yield _columns_and_kernels(given)[0]
+
+
+def used_columns(spec: Any, X: Any) -> list[int]:
+    """The positions of the columns of X that some kernel reads: all, if one does not select any."""
+    return sorted(_used(spec, X))
+
+
+def _used(spec: Any, X: Any) -> set[int]:
+    if isinstance(spec, Mapping):
+        spec = list(spec.values())
+    if isinstance(spec, list | tuple):
+        return set().union(*(_used(part, X) for part in spec))
+    inner = (
+        [v for v in spec._arguments().values() if isinstance(v, Kernel)] if isinstance(spec, Kernel) else []
+    )
+    inner += list(spec.kernels) if isinstance(spec, Composite) else []
+    if inner and not isinstance(spec, OnColumns):
+        return _used(inner, X)
+    chosen = list(selections(spec)) if isinstance(spec, Views) else []
+    chosen += [spec.columns] if isinstance(spec, OnColumns) else []
+    everything = np.arange(X.shape[1])
+    if not chosen:
+        return set(everything.tolist())
+    return {int(j) for columns in chosen for j in np.ravel(everything[_positions(X, _called(columns, X))])}
+
+
+def _called(columns: Any, X: Any) -> Any:
+    return columns(X) if callable(columns) else columns
 
 
 def by_name(columns: Any) -> bool:
