@@ -1,1 +1,1 @@
-"""Compiled inner loops: the only place that imports numba. Module-level functions on arrays, cached on disk."""
+"""Compiled inner loops: the only place that imports numba. Module-level functions on arrays, cached."""

@@ -152,6 +152,7 @@ class _Search:
         self.mu, self.weights = 0.0, np.ones(1)
         self.candidate: Array | None = None
         self.stalled, self.precision = False, 1e-7
+        self.fixed = penalty.fixed or (gram.n_kernels == 1 and penalty.homogeneous)
         self.screen = Screen(gram, risk, penalty)
         self.bundle = _Bundle(options.cuts)
         self.buffers = [np.empty((gram.n, gram.n)) for _ in range(2)]
@@ -163,7 +164,7 @@ class _Search:
         if self.penalty.sparse and dense:
             theta, alpha = self._select(theta, alpha)
         self.work = np.flatnonzero(theta) if self.penalty.sparse else everything
-        self.center = self._evaluate(theta[self.work], alpha, 0.002)
+        self.center = self._evaluate(theta[self.work], alpha, 0.5 * self.tol if self.fixed else 0.002)
         self._cut(self.center)
 
     def _select(self, theta: Array, alpha: Array) -> tuple[Array, Array]:
@@ -208,7 +209,7 @@ class _Search:
         begun = self.iterations
         patience = begun + _PATIENCE + self.gram.n // 150
         B = self._curvature()
-        if self.penalty.fixed:  # nothing to learn: only the machine can be more exact
+        if self.fixed:  # nothing to learn: only the machine can be more exact
             return self._refine(0.5 * self.tol * abs(self.center.upper))
         while self.iterations < self.max_iter:
             if self.stalled or (self.risk.piecewise_linear and self.iterations >= patience):
@@ -225,7 +226,7 @@ class _Search:
                 self._refine(max(0.1 * predicted, 0.0))
                 B = self._curvature()
                 continue
-            accuracy = max(0.1 * predicted / abs(self.center.upper), 0.01 * self.tol)
+            accuracy = max(0.1 * predicted / max(abs(self.center.upper), 1e-300), 0.01 * self.tol)
             point = self._evaluate(step.theta, guess, min(accuracy, 0.05))
             self._cut(point)
             if point.upper <= self.center.upper - 0.1 * predicted:
@@ -264,7 +265,7 @@ class _Search:
     def _refine(self, gap: float) -> None:
         """Solve the machine of the centre again, to this gap."""
         c = self.center
-        self.center = self._evaluate(c.theta, c.fit.alpha, gap / abs(c.upper), c.K)
+        self.center = self._evaluate(c.theta, c.fit.alpha, gap / max(abs(c.upper), 1e-300), c.K)
         self._cut(self.center)
 
     def _model_step(self, B: Array) -> tuple[Step, float]:
