@@ -27,12 +27,15 @@ def main(argv: list[str] | None = None) -> None:
         print("\n".join(f"{name:<16}{(_module(name).__doc__ or '').splitlines()[0]}" for name in names()))
         return
     folder = options.output or (None if options.quick else HERE / "results")
+    modules = {
+        name: _module(name) for name in options.names or names()
+    }  # first: only loaded libraries are pinned
     with pinned(options.threads):
         limits = measure(options.quick)
         facts = machine()
         print(f"{facts['processor']}, {facts['processors']} processors, load {facts['load']}; {limits}")
-        for name in options.names or names():
-            _run(name, limits, options.quick, folder)
+        for name, module in modules.items():
+            _run(name, module, limits, options.quick, folder)
 
 
 def _options(argv: list[str] | None) -> argparse.Namespace:
@@ -53,8 +56,7 @@ def _module(name: str) -> ModuleType:
     return import_module(f"benchmarks.bench_{name}")
 
 
-def _run(name: str, limits: Limits, quick: bool, folder: Path | None) -> None:
-    module = _module(name)
+def _run(name: str, module: ModuleType, limits: Limits, quick: bool, folder: Path | None) -> None:
     print(f"\n== {name}: {(module.__doc__ or '').splitlines()[0]}", flush=True)
     report, started = Report(name, limits, quick), time.perf_counter()
     try:

@@ -173,7 +173,10 @@ def _plain(value: Any) -> Any:
 
 @contextmanager
 def pinned(threads: int) -> Iterator[None]:
-    """BLAS, OpenMP and compiled passes all on this many threads, for every contender alike."""
+    """BLAS, OpenMP and compiled passes all on this many threads, for every contender alike.
+
+    Only libraries that are loaded can be told: import what is timed before.
+    """
     before = numba.get_num_threads()
     numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
     try:
