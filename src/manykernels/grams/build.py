@@ -48,7 +48,8 @@ def build_gram(
         gram = StackGram(stack)
     else:
         _require_memory((_WORK + 2) * matrix, limit, n, len(parts))
-        slots = min(len(parts), limit // matrix - _WORK)
+        vectors = 3 * 8 * n * len(parts)  # K_mα at two dual points, and the diagonals
+        slots = min(len(parts), max((limit - vectors) // matrix - _WORK, 0))
         gram = BlockGram(parts, X, n, int(slots))
     return _normalised(gram, kernels, X, center, normalize, sample_weight)
 
@@ -131,6 +132,11 @@ def _normalised(
 
 def _require_diagonal(d: Array, largest: Array, mean: Array, names: list[str], center: bool) -> None:
     gone = np.flatnonzero(~(d @ mean > 1e-12 * largest))
+    if gone.size and not np.isfinite(largest[gone[0]]):
+        raise ValueError(
+            f"kernel {names[gone[0]]!r} is not finite on the training data: it overflows, or returns NaN. "
+            "Scale the features (StandardScaler), or change its parameters."
+        )
     if gone.size:
         why = "is the same for all samples, so that centring leaves nothing of it" if center else "is zero"
         raise ValueError(
