@@ -12,7 +12,8 @@ from sklearn.preprocessing import FunctionTransformer
 
 from manykernels import MKLClassifier, MKLRegressor
 from manykernels.families import from_distances
-from manykernels.kernels import Callable, Constant, Gaussian, Linear, OnColumns, Spectrum
+from manykernels.kernels import Callable, Constant, Gaussian, Linear, OnColumns, Polynomial, Spectrum
+from manykernels.losses import Logistic
 
 rng = np.random.RandomState(0)
 X = rng.randn(40, 3)
@@ -44,6 +45,7 @@ def hidden():
         ({"norm": "one"}, "norm='one'"),
         ({"tol": 0.0}, "tol=0.0 .*positive"),
         ({"max_iter": 0}, "max_iter=0 .*at least 1"),
+        ({"loss": Logistic}, "is a class"),
         ({"max_iter": 1.5}, "max_iter=1.5"),
         ({"loss": "hige"}, "loss='hige' .*'hinge'"),
         ({"loss": "squared"}, "regression loss.*'hinge'"),
@@ -84,6 +86,11 @@ def test_parameters(options, words):
         ([Gaussian()], FRAME, "Column 'text'"),
         ([OnColumns(Linear(), "a"), Gaussian()], FRAME, "expects numbers"),
         ([OnColumns(Linear(), "z")], FRAME, "'z' is not in X, whose columns are 'a', 'b', 'c', 'text'"),
+        (
+            [OnColumns(Linear(), "b")],
+            FRAME.assign(b=pd.array([None, *[1] * 39], dtype="Int64")),
+            "missing value",
+        ),
         ([OnColumns(Linear(), "a") + OnColumns(Linear(), "b")], FRAME.assign(b=np.nan), "Column 'b' .*NaN"),
         (
             [OnColumns(Spectrum(2), "text")],
@@ -105,10 +112,18 @@ def test_parameters(options, words):
         (from_distances([1.0]), -np.abs(STACK), "negative distance"),
         (from_distances([1.0]), with_value(STACK, np.nan, (0, 0, 1)), "nan at"),
         (from_distances([1.0]), with_value(np.abs(STACK), 9.0, (3, 2, 1)), "Layer 1 .*symmetric"),
-        ([Callable(lambda a, b: a[:, :1] - b[:, 0])], X, "positive semi-definite|is zero"),
+        ([Callable(lambda a, b: a[:, :1] - b[:, 0])], X, "is zero"),
+        (
+            [Linear(), Callable(lambda a, b: np.full((len(a), len(b)), np.nan), name="f")],
+            X,
+            "'f' is not finite",
+        ),
+        ([Linear(), Callable(lambda a, b: 9 + a[:, :1] + 2 * b[:, 0], name="f")], X, "'f' is not symmetric"),
+        ([Callable(lambda a, b: 3 - np.abs(a[:, :1] - b[:, 0]) ** 3)], X, "positive semi-definite"),
+        ([Linear(), Polynomial(400)], 1e3 * X, "Polynomial.* is not finite"),
     ],
 )
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", "ignore:overflow")
 def test_data(kernels, data, words):
     with pytest.raises(ValueError, match=words):
         MKLClassifier(kernels).fit(data, y[: np.shape(data)[0]])

@@ -138,9 +138,11 @@ def _read_table(X: Any, spec: Any) -> Any:
 
 def _gaps(column: Any) -> Any:
     """The rows where there is no finite number, or no text."""
-    if _is_number_column(column):
-        return np.flatnonzero(~np.isfinite(np.asarray(column, dtype=np.float64)))
-    return np.flatnonzero([value is None or value != value for value in column])
+    missing = getattr(column, "isna", getattr(column, "is_null", None))
+    gaps = np.asarray(missing() if missing is not None else [value is None for value in column], dtype=bool)
+    if _is_number_column(column) and not gaps.any():
+        gaps = ~np.isfinite(np.asarray(column, dtype=np.float64))
+    return np.flatnonzero(gaps)
 
 
 def _like_training(estimator: Any, X: Any) -> Any:

@@ -20,7 +20,7 @@ from ..penalties import Penalty, Simplex, resolve_penalty
 from ..solvers import History, Result, Solver, resolve_solver
 from ._data import Kind, take
 from ._rows import Rows
-from ._spec import may_be_indefinite, signature
+from ._spec import may_be_indefinite, needs_stack, signature
 
 Array = NDArray[np.float64]
 _PROBE = 32  # samples on which kernels are looked at before a whole pass is spent on them
@@ -58,7 +58,7 @@ def build_dictionary(
     kernels = resolve_kernels(spec, merged, w, names_in)
     factors = isinstance(spec, Family) and spec.factors
     gram, fitted = build_gram(kernels, merged, sample_weight=w, factors=factors, **options)
-    return _finish(estimator, kernels, gram, fitted)
+    return _finish(estimator, kernels, gram, fitted, merged)
 
 
 def _from_stack(estimator: Any, X: Any, rows: Rows, weight: Array, options: dict[str, Any]) -> Dictionary:
@@ -79,16 +79,46 @@ def _from_stack(estimator: Any, X: Any, rows: Rows, weight: Array, options: dict
         kernel.X_fit_ = None  # new stacks bring the training points along
     if rows.first.size < X.shape[0]:
         gram = gram.subset(rows.first)
-    return _finish(estimator, kernels, gram, fitted)
+    return _finish(estimator, kernels, gram, fitted, X)
 
 
-def _finish(estimator: Any, kernels: dict[str, Kernel], gram: Gram, fitted: list[Fitted]) -> Dictionary:
+def _finish(
+    estimator: Any, kernels: dict[str, Kernel], gram: Gram, fitted: list[Fitted], X: Any
+) -> Dictionary:
     names = list(kernels)
     for name, kernel in zip(names, fitted, strict=True):
         kernel.name = name
     if not isinstance(estimator.kernels, str):
+        _check_values(gram, kernels, X)
         _warn_duplicates(kernels, estimator.norm)
     return Dictionary(names, gram, fitted, _useless(gram, names, estimator.fit_intercept))
+
+
+def _check_values(gram: Gram, kernels: dict[str, Kernel], X: Any) -> None:
+    """Every kernel has a finite trace; functions of the user's are finite, and symmetric on some samples."""
+    names = list(kernels)
+    bad = ~np.isfinite(gram.traces())
+    for m, kernel in enumerate(kernels.values()):
+        if not may_be_indefinite(kernel):
+            continue
+        bad[m] |= not np.isfinite(gram.products(np.ones((gram.n, 1)), np.array([m]))).all()
+        if not bad[m] and not needs_stack(kernel):  # stacks are looked at as a whole
+            K = kernel(take(X, _some(gram.n)))
+            if np.abs(K - K.T).max() > 1e-7 * np.abs(K).max():
+                raise ValueError(
+                    f"kernel {names[m]!r} is not symmetric on the training data: k(x, x') differs from "
+                    "k(x', x). Multiple kernel learning needs symmetric, positive semi-definite kernels."
+                )
+    if bad.any():
+        raise ValueError(
+            f"kernel {names[int(np.argmax(bad))]!r} is not finite on the training data: it overflows, or "
+            "returns NaN. Scale the features (StandardScaler), or change its parameters."
+        )
+
+
+def _some(n: int) -> NDArray[np.intp]:
+    """A few samples, evenly spread."""
+    return np.unique(np.linspace(0, n - 1, min(_PROBE, n)).astype(np.intp))
 
 
 def _warn_duplicates(kernels: dict[str, Kernel], norm: Any) -> None:
@@ -115,7 +145,7 @@ def _useless(gram: Gram, names: list[str], fit_intercept: bool) -> NDArray[np.bo
     """
     useless = np.zeros(gram.n_kernels, dtype=bool)
     rng = np.random.RandomState(0)
-    some = np.unique(np.linspace(0, gram.n - 1, min(_PROBE, gram.n)).astype(np.intp))
+    some = _some(gram.n)
     suspects = _flat(gram if some.size == gram.n else gram.subset(some), np.arange(gram.n_kernels), rng)
     flat = _flat(gram, suspects, rng) if suspects.size else suspects
     zero = gram.traces()[flat] <= 0.0
