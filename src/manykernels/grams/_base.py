@@ -27,6 +27,8 @@ Atoms = NDArray[np.intp]
 class Gram(ABC):
     """M Gram matrices of n samples. Subclasses implement the four underscored methods on raw kernels."""
 
+    precision = 1e-10  # of entries, relative to the largest: what may be negative by rounding only
+
     def __init__(self, n: int, n_kernels: int, scale: Array | None = None, mean: Array | None = None) -> None:
         self.n = n
         self.n_kernels = n_kernels
@@ -97,16 +99,16 @@ class Gram(ABC):
         return top[np.argsort(-masked[top])], q
 
     def traces(self) -> Array:
-        """Upper bounds on the traces (exact where kernels are not centred; centring only lowers them)."""
-        return np.asarray(self._diagonals().sum(axis=1) * self.scale)
+        """Upper bounds on the traces, exact where kernels are not centred (tr HKHᵀ ≤ n‖w̄‖² tr K)."""
+        growth = 1.0 if self.mean is None else self.n * float(self.mean @ self.mean)
+        return np.asarray(self._diagonals().sum(axis=1) * self.scale * growth)
 
     def _require_definite(self, q: Array, A: Array, atoms: Atoms) -> None:
         """A quadratic form clearly below zero proves a kernel indefinite: no answer could be trusted."""
         if q.size == 0 or q.min() >= 0.0:
             return
-        rounding = (
-            1e-10 * np.abs(self._diagonals()[atoms]).max(axis=1) * self.n * float(np.max((A**2).sum(axis=0)))
-        )
+        largest = np.abs(self._diagonals()[atoms]).max(axis=1)
+        rounding = self.precision * largest * self.n * float(np.max((A**2).sum(axis=0)))
         bad = np.flatnonzero(q.min(axis=1) < -rounding)
         if bad.size:
             raise ValueError(

@@ -13,7 +13,7 @@ def parse_memory(limit: int | float | str | None) -> int:
     if limit is None:
         return free_memory() // 2
     if isinstance(limit, str):
-        match = re.fullmatch(r"\s*([0-9.]+)\s*([KMGT]?)(i?B)?\s*", limit, flags=re.IGNORECASE)
+        match = re.fullmatch(r"\s*([0-9]+\.?[0-9]*)\s*([KMGT]?)(i?B)?\s*", limit, flags=re.IGNORECASE)
         if match is not None:
             return int(float(match[1]) * _UNITS[match[2].upper()])
     elif isinstance(limit, int | float) and not isinstance(limit, bool) and limit > 0:

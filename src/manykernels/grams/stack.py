@@ -21,6 +21,8 @@ class StackGram(Gram):
     ) -> None:
         super().__init__(stack.shape[1], stack.shape[0], scale, mean)
         self.stack = stack
+        if stack.dtype == np.float32:
+            self.precision = 1e-6
 
     def _combine(self, atoms: Atoms, weights: Array, out: Array) -> None:
         fast.combine(self.stack, atoms, weights, out)
