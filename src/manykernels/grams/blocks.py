@@ -12,7 +12,7 @@ from collections.abc import Hashable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from .._fast import elementwise
+from .._fast import elementwise, exponentials
 from .._fast import stack as fast
 from ..kernels import Kernel
 from ..kernels._data import Data, is_stack, take_rows
@@ -42,27 +42,60 @@ class BlockGram(Gram):
         self._slot_of: dict[int, int] = {}
 
     # -- evaluation -----------------------------------------------------------------------------
+    def _groups(self, atoms: Atoms) -> tuple[list[NDArray[np.intp]], list[NDArray[np.intp]]]:
+        """Positions in `atoms` that share a statistic: groups of exponentials of it, and the other groups."""
+        exponential: dict[Hashable, list[int]] = {}
+        others: dict[Hashable, list[int]] = {}
+        for position, m in enumerate(atoms):
+            kernel = self.kernels[m]
+            key: Hashable = ("alone", position) if kernel.statistic is None else kernel.statistic
+            fused = kernel.statistic is not None and kernel.rate is not None and self.cosine is None
+            (exponential if fused else others).setdefault(key, []).append(position)
+        first, second = (
+            [np.array(part, dtype=np.intp) for part in d.values()] for d in (exponential, others)
+        )
+        return first, second
+
+    def _statistics(self, kernel: Kernel) -> Iterator[tuple[int, int, Array]]:
+        """(lo, hi, S[lo:hi, :hi]) for blocks of rows."""
+        for lo, hi in self._spans():
+            yield lo, hi, kernel.compute_statistic(*self._rows(lo, hi))
+
+    def _spans(self) -> Iterator[tuple[int, int]]:
+        height = max(16, _BLOCK_BYTES // (8 * self.n))
+        return ((lo, min(lo + height, self.n)) for lo in range(0, self.n, height))
+
     def _blocks(self, atoms: Atoms) -> Iterator[tuple[int, int, int, Array]]:
         """(position in atoms, lo, hi, K_m[lo:hi, :hi]); the block may be overwritten at the next step."""
-        groups: dict[Hashable, list[int]] = {}
-        for position, m in enumerate(atoms):
-            key = self.kernels[m].statistic
-            groups.setdefault(("alone", position) if key is None else key, []).append(position)
-        height = max(16, _BLOCK_BYTES // (8 * self.n))
-        for lo in range(0, self.n, height):
-            hi = min(lo + height, self.n)
-            rows, columns = self._rows(lo, hi)
-            block = np.empty((hi - lo, hi))
-            for members in groups.values():
-                first = self.kernels[atoms[members[0]]]
-                if first.statistic is None:
-                    first(rows, columns, out=block)
-                    yield members[0], lo, hi, self._adjust(atoms[members[0]], block, lo, hi)
-                    continue
-                S = first.compute_statistic(rows, columns)
+        exponential, others = self._groups(atoms)
+        for members in exponential + others:
+            first = self.kernels[atoms[members[0]]]
+            if first.statistic is None:
+                for lo, hi in self._spans():
+                    yield (
+                        int(members[0]),
+                        lo,
+                        hi,
+                        self._adjust(atoms[members[0]], first(*self._rows(lo, hi)), lo, hi),
+                    )
+                continue
+            for lo, hi, S in self._statistics(first):
+                block = np.empty_like(S)
                 for position in members:
                     self.kernels[atoms[position]].fill(S, block)
-                    yield position, lo, hi, self._adjust(atoms[position], block, lo, hi)
+                    yield int(position), lo, hi, self._adjust(atoms[position], block, lo, hi)
+
+    def _sweep(self, atoms: Atoms) -> Iterator[tuple[NDArray[np.intp], Array, int, int, Array]]:
+        """(positions, rates, lo, hi, S): the exponentials among the kernels, by their shared statistics."""
+        for members in self._groups(atoms)[0]:
+            rates = np.array([self.kernels[atoms[position]].rate for position in members], dtype=float)
+            for lo, hi, S in self._statistics(self.kernels[atoms[members[0]]]):
+                yield members, rates, lo, hi, S
+
+    def _rest(self, atoms: Atoms) -> NDArray[np.intp]:
+        """Positions of the kernels that `_sweep` leaves out."""
+        others = self._groups(atoms)[1]
+        return np.concatenate(others) if others else np.empty(0, dtype=np.intp)
 
     def _rows(self, lo: int, hi: int) -> tuple[Data, Data | None]:
         if is_stack(self.X):
@@ -108,8 +141,11 @@ class BlockGram(Gram):
             fast.combine(self._store, slots, weights, out)
             return
         out[:] = 0.0
-        for position, lo, hi, block in self._blocks(atoms):
-            elementwise.add(block, weights[position], out[lo:hi, :hi])
+        for members, rates, lo, hi, S in self._sweep(atoms):
+            exponentials.combine(S, rates, weights[members], out[lo:hi, :hi])
+        rest = self._rest(atoms)
+        for position, lo, hi, block in self._blocks(atoms[rest]):
+            elementwise.add(block, weights[rest[position]], out[lo:hi, :hi])
         fast.mirror(out)
 
     def _products(self, A: Array, atoms: Atoms) -> Array:
@@ -118,11 +154,17 @@ class BlockGram(Gram):
             out = np.empty((atoms.size, A.shape[1], self.n))
             fast.products(self._store, slots, np.ascontiguousarray(A.T), out)
             return out.transpose(0, 2, 1)
-        R = np.zeros((atoms.size, self.n, A.shape[1]))
-        for position, lo, hi, block in self._blocks(atoms):
-            R[position, lo:hi] += block @ A[:hi]
-            R[position, :lo] += block[:, :lo].T @ A[lo:hi]
-        return R
+        R = np.zeros((atoms.size, A.shape[1], self.n))
+        At = np.ascontiguousarray(A.T)
+        for members, rates, lo, _, S in self._sweep(atoms):
+            part = np.zeros((members.size, *R.shape[1:]))
+            exponentials.products(S, rates, At, lo, part)
+            R[members] += part
+        rest = self._rest(atoms)
+        for position, lo, hi, block in self._blocks(atoms[rest]):
+            R[rest[position], :, lo:hi] += (block @ A[:hi]).T
+            R[rest[position], :, :lo] += (block[:, :lo].T @ A[lo:hi]).T
+        return R.transpose(0, 2, 1)
 
     def _quad(self, A: Array, atoms: Atoms) -> Array:
         q = np.zeros((atoms.size, A.shape[1]))
@@ -132,11 +174,15 @@ class BlockGram(Gram):
             part = np.empty((slots.size, A.shape[1]))
             fast.quadratic_forms(self._store, slots, np.ascontiguousarray(A.T), part)
             q[kept] = part
-        rest = np.flatnonzero(~kept)
+        far = np.flatnonzero(~kept)
+        At = np.ascontiguousarray(A.T)
+        for members, rates, lo, _, S in self._sweep(atoms[far]):
+            part = np.zeros((members.size, A.shape[1]))
+            exponentials.forms(S, rates, At, lo, part)
+            q[far[members]] += part
+        rest = far[self._rest(atoms[far])]
         for position, lo, hi, block in self._blocks(atoms[rest]):
-            product = block @ A[:hi]
-            product[:, :] *= 2.0
-            product -= block[:, lo:] @ A[lo:hi]
+            product = 2.0 * (block @ A[:hi]) - block[:, lo:] @ A[lo:hi]
             q[rest[position]] += np.einsum("nk,nk->k", A[lo:hi], product)
         return q
 

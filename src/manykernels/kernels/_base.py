@@ -70,6 +70,11 @@ class Kernel(BaseEstimator):
         """S for the rows of X and Y, in ``out`` if given, else in new memory."""
         raise TypeError(f"{self.label} has no shared statistic; call it instead.")
 
+    @property
+    def rate(self) -> float | None:
+        """c, if k = exp(c·S): sweeps over many such kernels need not write them to memory."""
+        return None
+
     def fill(self, S: Array, out: Array) -> None:
         """Write k, computed from S elementwise, into ``out``, which may be ``S``."""
         raise TypeError(f"{self.label} has no shared statistic; call it instead.")

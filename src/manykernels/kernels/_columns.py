@@ -41,6 +41,10 @@ class OnColumns(Kernel):
         right = None if Y is None or same(X, Y) else self._select(Y)
         return self.kernel.compute_statistic(self._select(X), right, out)
 
+    @property
+    def rate(self) -> float | None:
+        return self.kernel.rate
+
     def fill(self, S: Array, out: Array) -> None:
         self.kernel.fill(S, out)
 

@@ -99,8 +99,12 @@ class FromDistance(Kernel):
             "scipy.spatial.distance, a function (X, Y) -> distances, or the index of a layer of a stack."
         )
 
+    @property
+    def rate(self) -> float:
+        return -self._number("gamma")
+
     def fill(self, S: Array, out: Array) -> None:
-        elementwise.exp(S, -self._number("gamma"), out)
+        elementwise.exp(S, self.rate, out)
 
     def diag(self, X: Data) -> Array:
         if isinstance(self.distance, int | np.integer):

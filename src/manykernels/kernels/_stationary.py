@@ -77,9 +77,13 @@ class Gaussian(Kernel):
     def compute_statistic(self, X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
         return squared_distances(X, Y, out)
 
-    def fill(self, S: Array, out: Array) -> None:
+    @property
+    def rate(self) -> float:
         width = self._number("width")
-        elementwise.exp(S, -min(1.0 / width / width, _LARGEST), out)
+        return -min(1.0 / width / width, _LARGEST)
+
+    def fill(self, S: Array, out: Array) -> None:
+        elementwise.exp(S, self.rate, out)
 
     def diag(self, X: Data) -> Array:
         return np.ones(n_samples(X))
@@ -99,8 +103,12 @@ class Laplacian(Kernel):
     def compute_statistic(self, X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
         return manhattan(X, Y, out)
 
+    @property
+    def rate(self) -> float:
+        return -min(1.0 / self._number("width"), _LARGEST)
+
     def fill(self, S: Array, out: Array) -> None:
-        elementwise.exp(S, -min(1.0 / self._number("width"), _LARGEST), out)
+        elementwise.exp(S, self.rate, out)
 
     def diag(self, X: Data) -> Array:
         return np.ones(n_samples(X))
