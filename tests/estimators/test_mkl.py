@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import warnings
 
+import numba
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -257,7 +258,9 @@ def test_pickles_and_clones_decide_alike():
 
 
 def test_threads_change_the_time_and_not_the_answer():
+    before = numba.get_num_threads()
     one, all_of_them = classifier(n_jobs=1), classifier(n_jobs=-1)
+    assert numba.get_num_threads() == before
     np.testing.assert_allclose(one.decision_function(X_new), all_of_them.decision_function(X_new), atol=1e-9)
 
 
