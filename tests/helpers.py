@@ -88,7 +88,7 @@ def cvxpy_optimum(stack, risk, penalty):
         e = 2.0 if penalty.p == np.inf else 2 * penalty.p / (penalty.p + 1)
         size = 0.5 * cp.square(cp.pnorm(cp.hstack(norms), e))
     task = cp.Problem(cp.Minimize(size + cvxpy_loss(risk.loss, risk.Y, risk.C, F)), constraints)
-    for tol in (1e-10, 1e-8, 1e-7):  # the tightest that the solver can certify
+    for tol in (1e-10, 1e-8, 1e-7, 1e-6):  # the tightest that the solver can certify
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
             with contextlib.suppress(cp.SolverError):

@@ -29,7 +29,7 @@ def serves(solver, penalty):
 def check(result, stack, risk, penalty, optimum, tol=TOL):
     assert result.converged
     assert 0.0 <= result.gap <= tol
-    assert result.dual <= optimum * (1 + 1e-6) and result.primal >= optimum * (1 - 1e-6)
+    assert result.dual <= optimum * (1 + 3e-6) and result.primal >= optimum * (1 - 3e-6)
     np.testing.assert_allclose(result.primal, optimum, rtol=1e-5)
     assert np.all(result.theta >= 0) and np.isfinite(penalty.value(result.theta))
     again = primal_of(stack, risk, penalty, result.theta, result.alpha, result.intercept)
@@ -66,7 +66,7 @@ def test_agrees_with_cvxpy_everywhere(loss, penalty, C, fit_intercept, seed):
     risk = risk_of(loss, labels, targets, C * np.linspace(0.5, 1.5, len(labels))[:, None], fit_intercept)
     optimum = cvxpy_optimum(stack, risk, penalty)
     for solver in SOLVERS:
-        slow = isinstance(solver, Alternating) and penalty == LpBall(1.01)
+        slow = isinstance(solver, Alternating) and getattr(penalty, "p", 2.0) == 1.01
         if serves(solver, penalty) and not slow:
             check(run(solver, stack, risk, penalty, TOL, 3000), stack, risk, penalty, optimum)
 
