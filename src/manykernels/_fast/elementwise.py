@@ -1,23 +1,18 @@
 """Compiled elementwise work on (n, m) arrays: exp, distances, the Dirichlet product.
 
-NumPy's ``exp`` is scalar on AVX2 (about 5 ns an element); the one here vectorises (about 1 ns). Loops are
-compiled with ``nogil`` and split over plain threads rather than compiled with ``parallel=True``: it compiles
-in a tenth of the time and is safe under ``fork`` and inside other thread pools.
+NumPy's ``exp`` is scalar on AVX2 (about 5 ns an element); the one here vectorises (about 1 ns).
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
-from numba import get_num_threads, njit
+from numba import njit
 from numpy.typing import NDArray
+
+from .threads import split
 
 Array = NDArray[np.float64]
 
-_PARALLEL = 1 << 18  # operations below which starting a thread costs more than it saves
 _BLOCK = 1 << 15  # elements that stay in the second-level cache
 
 _LOG2E = 1.4426950408889634
@@ -137,20 +132,6 @@ def _dirichlet(cX: Array, sX: Array, cYt: Array, sYt: Array, degree: int, out: A
                     total[j] += 2.0 * following
             for j in range(m):
                 out[i, j] *= total[j]
-
-
-def split(n: int, operations: float, run: Callable[[int, int], object]) -> None:
-    """Call ``run(lo, hi)`` on equal parts of range(n), one per thread when there is work enough."""
-    parts = min(n, int(get_num_threads())) if operations > _PARALLEL else 1
-    if parts <= 1:
-        run(0, n)
-        return
-    edges = [n * p // parts for p in range(parts + 1)]
-    with ThreadPoolExecutor(parts - 1) as pool:
-        others = [pool.submit(run, lo, hi) for lo, hi in itertools.pairwise(edges[1:])]
-        run(0, edges[1])
-        for other in others:
-            other.result()
 
 
 def exp(S: Array, c: float, out: Array) -> None:

@@ -10,7 +10,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from .elementwise import _exp_into, split
+from .elementwise import _exp_into
+from .threads import split
 
 Array = NDArray[np.float64]
 

@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from .elementwise import split
+from .threads import split
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]

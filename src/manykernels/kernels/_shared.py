@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from manykernels._fast import elementwise
+from manykernels._fast.threads import split
 from manykernels.kernels._base import Kernel, empty_matrix
 from manykernels.kernels._columns import OnColumns
 from manykernels.kernels._data import Array, Data, numeric, same, take_columns
@@ -126,7 +127,7 @@ def _add_group(members: list[Term], S: Array, out: Array) -> None:
                 kernel.fill(S[i:j], buffer[: j - i])
                 elementwise.add(buffer[: j - i], c, out[i:j])
 
-    elementwise.split(n, S.size * len(members), rows)
+    split(n, S.size * len(members), rows)
 
 
 def _merge_centred(terms: list[Term]) -> list[Term]:

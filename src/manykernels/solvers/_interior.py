@@ -43,7 +43,8 @@ class _Half:
     @classmethod
     def start(cls, sign: float, cap: Array, alpha: Array) -> _Half:
         on = cap > 0.0
-        margin = 0.05 * np.minimum(cap, np.abs(alpha).max() + 1e-3 * cap)
+        largest = float(np.abs(alpha).max())
+        margin = 0.05 * (np.minimum(cap, largest + 1e-3 * cap) if largest > 0.0 else cap)
         x = np.where(on, np.clip(sign * alpha, margin, cap - margin), 0.5)
         return cls(sign, np.where(on, cap, 1.0), on, x, np.ones_like(x), np.ones_like(x))
 
@@ -123,10 +124,10 @@ class InteriorPoint:
             -psi[0] if psi is not None else 1.0
         )  # ψ(θ) + room = 0, linearised: steps may leave a curved Θ
         self.ball = tau / self.room if psi is not None else 0.0
-        shorten, taken = 0.5, 0.0
+        shorten, taken, self.off = 0.5, 0.0, np.inf
         for iteration in range(max_iter):
             total = self._complementarity()
-            if total <= accuracy and taken > 0.9:
+            if total <= accuracy and taken > 0.9 and self.off <= accuracy:
                 return iteration
             taken = self._step(shorten * total / counts)
             shorten = 0.05 if taken > 0.9 else (0.2 if taken > 0.5 else 0.7)
@@ -194,11 +195,14 @@ class InteriorPoint:
         self, q: Array, halves: list[tuple[Array, Array]], tau: float
     ) -> tuple[Array, float, float]:
         """(RᵀPR + E + (ν/p)∇ψ∇ψᵀ) Δθ = ½q − ½h' − (τ + ν(ψ + p))/p ∇ψ + τ/θ − RᵀPr, p the room."""
-        rhs = 0.5 * q + tau / self.theta
         E = self.zero / self.theta
         smooth, psi = self.penalty.smooth(self.theta), self.penalty.constraint(self.theta)
+        slope = 0.5 * q
         if smooth is not None:
-            rhs, E = rhs - smooth[1], E + smooth[2]
+            slope, E = slope - smooth[1], E + smooth[2]
+        pull = self.ball * psi[1] if psi is not None else 0.0
+        self.off = float(self.theta @ np.abs(slope - pull + self.zero))  # of stationarity in θ, in units of P
+        rhs = slope + tau / self.theta
         rows = [B for B, _ in halves]
         for B, r in halves:
             rhs = rhs - B.T @ r
