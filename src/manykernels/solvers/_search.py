@@ -212,7 +212,7 @@ class Search:
         # always from afar: an interior-point method started too close to the boundary creeps along it
         inner.run(0.3 * scale, 0.2 * target * scale)
         candidate, theta = self.risk.feasible(inner.alpha), inner.weights()
-        self._consider(self._evaluate(theta, candidate, 0.05 * target), 0.0)
+        self._consider(self._evaluate(theta, candidate, 0.3 * target), 0.0)
         self.candidate, self.used = candidate, theta > 0.0
 
     # -- the whole family -----------------------------------------------------------------------
