@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_solve, lapack
@@ -9,8 +11,8 @@ from scipy.linalg import cho_solve, lapack
 Array = NDArray[np.float64]
 
 
-def factor(A: Array, jitter: float = 0.0) -> Array:
-    """L with LLᵀ = A + εI, lower triangular, in the memory of A.
+def factor(A: NDArray[Any], jitter: float = 0.0) -> NDArray[Any]:
+    """L with LLᵀ = A + εI, lower triangular, in the memory of A (float64 or float32).
 
     ε = `jitter` times the mean diagonal, raised a thousandfold from 1e-14 on for as long as rounding errors
     make the matrix indefinite. What lies above the diagonal of L is not to be read.
@@ -18,13 +20,14 @@ def factor(A: Array, jitter: float = 0.0) -> Array:
     n = A.shape[0]
     if n == 0:
         return A
+    potrf = lapack.spotrf if A.dtype == np.float32 else lapack.dpotrf
     diagonal = A.diagonal().copy()
     level = max(float(np.abs(diagonal).mean()), 1e-150)  # so that squares of L⁻¹1 stay finite
     while True:
         A.flat[:: n + 1] = diagonal + jitter * level
         # a symmetric matrix in C order is its own transpose in Fortran order: LAPACK writes L over the upper
         # triangle of A in place, and the lower one keeps what is needed to try again
-        L, info = lapack.dpotrf(A.T, lower=1, overwrite_a=1, clean=0)
+        L, info = potrf(A.T, lower=1, overwrite_a=1, clean=0)
         if info == 0:
             return np.asarray(L)
         if jitter > 1e-3 or not np.isfinite(level):

@@ -19,139 +19,165 @@ Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _up(a: float, g: float, hi: float, epsilon: float) -> float:
-    return -np.inf if a >= hi else (-(g + epsilon) if a >= 0.0 else -(g - epsilon))
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _low(a: float, g: float, lo: float, epsilon: float) -> float:
-    return np.inf if a <= lo else (-(g + epsilon) if a > 0.0 else -(g - epsilon))
+_LOOSE = {"reassoc", "contract", "nnan", "nsz", "arcp"}  # infinities must stay what they are
 
 
 @njit(cache=True, nogil=True)
-def _extremes(
-    alpha: Array, G: Array, lo: Array, hi: Array, epsilon: float, active: Index, size: int
-) -> tuple[int, float, int, float]:
-    """(argmax u, max u, argmin l, min l) over the active coordinates."""
-    best, worst, i, j = -np.inf, np.inf, -1, -1
-    for t in range(size):
-        k = active[t]
-        u = _up(alpha[k], G[k], hi[k], epsilon)
-        low = _low(alpha[k], G[k], lo[k], epsilon)
-        if u > best:
-            best, i = u, k
-        if low < worst:
-            worst, j = low, k
-    return i, best, j, worst
+def _free(a: float, lo: float, hi: float, epsilon: float) -> tuple[float, float]:
+    """(up, low) with u = up − G and l = low − G; up = −∞ at the upper bound, low = ∞ at the lower one."""
+    up = -np.inf if a >= hi else (-epsilon if a >= 0.0 else epsilon)
+    low = np.inf if a <= lo else (-epsilon if a > 0.0 else epsilon)
+    return up, low
+
+
+@njit(cache=True, nogil=True, fastmath=_LOOSE)
+def _extremes(up: Array, low: Array, G: Array) -> tuple[float, float]:
+    """(max u, min l). Values and places are found by separate loops, because only the first vectorises."""
+    best, worst = -np.inf, np.inf
+    for k in range(G.size):
+        u, v = up[k] - G[k], low[k] - G[k]
+        best = u if u > best else best
+        worst = v if v < worst else worst
+    return best, worst
 
 
 @njit(cache=True, nogil=True)
-def _partner(
-    K: Array,
-    alpha: Array,
-    G: Array,
-    lo: Array,
-    epsilon: float,
-    active: Index,
-    size: int,
-    i: int,
-    best: float,
-    diagonal: Array,
-) -> int:
-    """The second-order choice of j: the largest decrease (u_i − l_j)² / (K_ii + K_jj − 2K_ij)."""
-    gain, chosen = 0.0, -1
-    row, kii = K[i], diagonal[i]
-    for t in range(size):
-        k = active[t]
-        low = _low(alpha[k], G[k], lo[k], epsilon)
-        violation = best - low
-        if violation > 0.0:
-            value = violation * violation / max(kii + diagonal[k] - 2.0 * row[k], 1e-12)
-            if value > gain:
-                gain, chosen = value, k
-    return chosen
+def _place(up: Array, G: Array, value: float) -> int:
+    for k in range(G.size):
+        if up[k] - G[k] == value:
+            return k
+    return -1
+
+
+@njit(cache=True, nogil=True, fastmath=_LOOSE)
+def _gains(row: Array, diagonal: Array, low: Array, G: Array, kii: float, best: float, gains: Array) -> float:
+    """The decrease (u_i − l_k)² / (K_ii + K_kk − 2K_ik) that each partner k offers, and the largest."""
+    largest = 0.0
+    for k in range(G.size):
+        violation = best - (low[k] - G[k])
+        violation = violation if violation > 0.0 else 0.0
+        curvature = kii + diagonal[k] - 2.0 * row[k]
+        curvature = curvature if curvature > 1e-12 else 1e-12
+        gain = violation * violation / curvature
+        gains[k] = gain
+        largest = gain if gain > largest else largest
+    return largest
 
 
 @njit(cache=True, nogil=True)
-def _shrink(
-    alpha: Array,
-    G: Array,
-    lo: Array,
-    hi: Array,
-    epsilon: float,
-    active: Index,
-    size: int,
-    best: float,
-    worst: float,
-) -> int:
-    """Put aside the coordinates at a bound (or at the kink 0) that want to stay there."""
-    kept = 0
-    for t in range(size):
-        k = active[t]
-        if _up(alpha[k], G[k], hi[k], epsilon) < worst and _low(alpha[k], G[k], lo[k], epsilon) > best:
-            continue
-        active[kept], active[t] = k, active[kept]
-        kept += 1
-    return kept
+def _partner(gains: Array, largest: float) -> int:
+    if largest > 0.0:
+        for k in range(gains.size):
+            if gains[k] == largest:
+                return k
+    return -1
 
 
-@njit(cache=True, nogil=True, fastmath=True)
-def _gradient(K: Array, alpha: Array, target: Array, G: Array, active: Index, start: int) -> None:
-    """G_k = (Kα)_k − t_k for the coordinates active[start:], from the rows where α is not zero."""
-    for t in range(start, active.size):
-        G[active[t]] = -target[active[t]]
-    whole = start == 0
+@njit(cache=True, nogil=True, fastmath=_LOOSE)
+def _add_rows(ri: Array, rj: Array, di: float, dj: float, G: Array) -> None:
+    """G += di·K_i + dj·K_j."""
+    for k in range(G.size):
+        G[k] += di * ri[k] + dj * rj[k]
+
+
+@njit(cache=True, nogil=True, fastmath=_LOOSE)
+def _gradient(K: Array, alpha: Array, target: Array, G: Array) -> None:
+    """G = Kα − t, from the rows where α is not zero."""
+    for k in range(G.size):
+        G[k] = -target[k]
     for i in range(alpha.size):
         if alpha[i] != 0.0:
             row, a = K[i], alpha[i]
-            if whole:
-                for k in range(alpha.size):
-                    G[k] += a * row[k]
-            else:
-                for t in range(start, active.size):
-                    G[active[t]] += a * row[active[t]]
-
-
-@njit(cache=True, nogil=True, fastmath=True)
-def _add_rows(K: Array, G: Array, i: int, j: int, di: float, dj: float, active: Index, size: int) -> None:
-    """G += di·K_i + dj·K_j on the active coordinates."""
-    ri, rj = K[i], K[j]
-    if size == G.size:
-        for k in range(size):
-            G[k] += di * ri[k] + dj * rj[k]
-    else:
-        for t in range(size):
-            k = active[t]
-            G[k] += di * ri[k] + dj * rj[k]
+            for k in range(G.size):
+                G[k] += a * row[k]
 
 
 @njit(cache=True, nogil=True)
 def _step_pair(
-    K: Array,
     alpha: Array,
-    G: Array,
     lo: Array,
     hi: Array,
     epsilon: float,
     i: int,
     j: int,
-    best: float,
-    diagonal: Array,
+    rise: float,
+    curvature: float,
 ) -> tuple[float, float]:
     """Move α_i up and α_j down by the same amount, to the minimum, a bound or the kink."""
-    low = _low(alpha[j], G[j], lo[j], epsilon)
-    delta = (best - low) / max(diagonal[i] + diagonal[j] - 2.0 * K[i, j], 1e-12)
-    delta = min(delta, hi[i] - alpha[i], alpha[j] - lo[j])
-    if epsilon > 0.0:
-        if alpha[i] < 0.0:
-            delta = min(delta, -alpha[i])
-        if alpha[j] > 0.0:
-            delta = min(delta, alpha[j])
     ai, aj = alpha[i], alpha[j]
+    delta = min(rise / max(curvature, 1e-12), hi[i] - ai, aj - lo[j])
+    if epsilon > 0.0:
+        if ai < 0.0:
+            delta = min(delta, -ai)
+        if aj > 0.0:
+            delta = min(delta, aj)
     alpha[i] = hi[i] if delta == hi[i] - ai else (0.0 if delta == -ai else ai + delta)
     alpha[j] = lo[j] if delta == aj - lo[j] else (0.0 if delta == aj else aj - delta)
     return alpha[i] - ai, alpha[j] - aj
+
+
+@njit(cache=True, nogil=True)
+def _run(
+    K: Array,
+    lo: Array,
+    hi: Array,
+    epsilon: float,
+    alpha: Array,
+    G: Array,
+    tol: float,
+    steps: int,
+) -> tuple[float, float, int]:
+    """Steps on all coordinates of the given (possibly shrunk) problem; (max u, min l, steps taken)."""
+    n = alpha.size
+    diagonal, up, low, gains = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    for k in range(n):
+        diagonal[k] = K[k, k]
+        up[k], low[k] = _free(alpha[k], lo[k], hi[k], epsilon)
+    best, worst = _extremes(up, low, G)
+    taken = 0
+    while best - worst > tol and taken < steps:
+        i = _place(up, G, best)
+        j = -1 if i < 0 else _partner(gains, _gains(K[i], diagonal, low, G, diagonal[i], best, gains))
+        if j < 0:
+            break
+        curvature = diagonal[i] + diagonal[j] - 2.0 * K[i, j]
+        di, dj = _step_pair(alpha, lo, hi, epsilon, i, j, best - (low[j] - G[j]), curvature)
+        up[i], low[i] = _free(alpha[i], lo[i], hi[i], epsilon)
+        up[j], low[j] = _free(alpha[j], lo[j], hi[j], epsilon)
+        _add_rows(K[i], K[j], di, dj, G)
+        best, worst = _extremes(up, low, G)
+        taken += 1
+    return best, worst, taken
+
+
+@njit(cache=True, nogil=True)
+def _kept(
+    alpha: Array,
+    G: Array,
+    lo: Array,
+    hi: Array,
+    epsilon: float,
+    best: float,
+    worst: float,
+) -> Index:
+    """The coordinates that are not at a bound (or at the kink 0) where they want to stay."""
+    keep, size = np.empty(alpha.size, dtype=np.intp), 0
+    for k in range(alpha.size):
+        up, low = _free(alpha[k], lo[k], hi[k], epsilon)
+        if up - G[k] >= worst or low - G[k] <= best:
+            keep[size] = k
+            size += 1
+    return keep[:size]
+
+
+@njit(cache=True, nogil=True)
+def _part(K: Array, keep: Index) -> Array:
+    part = np.empty((keep.size, keep.size))
+    for i in range(keep.size):
+        row, source = part[i], K[keep[i]]
+        for k in range(keep.size):
+            row[k] = source[keep[k]]
+    return part
 
 
 @njit(cache=True, nogil=True)
@@ -166,43 +192,27 @@ def solve_pairs(
     tol: float,
     max_iter: int,
 ) -> tuple[float, float, int]:
-    """With an intercept (Σα constant). Updates α and G in place; (max u, min l, iterations)."""
+    """With an intercept (Σα constant). Updates α and G in place; (max u, min l, iterations).
+
+    Every n steps, coordinates that want to stay at a bound are set aside if they are at least half: the rest
+    is copied into a smaller problem, which is solved to the tolerance, and everything is looked at again.
+    """
     n = alpha.size
-    active, size = np.arange(n), n
-    diagonal = np.empty(n)
-    for i in range(n):
-        diagonal[i] = K[i, i]
-    _gradient(K, alpha, target, G, active, 0)
-    period = min(n, 1000)
-    countdown, iterations, unshrunk = period, 0, False
-    best, worst = np.inf, -np.inf
-    while iterations < max_iter:
-        countdown -= 1
-        i, best, j, worst = _extremes(alpha, G, lo, hi, epsilon, active, size)
-        if best - worst <= tol:
-            if size == n:
-                break
-            _gradient(K, alpha, target, G, active, size)
-            size, countdown = n, 1
+    _gradient(K, alpha, target, G)
+    iterations = 0
+    while True:
+        best, worst, taken = _run(K, lo, hi, epsilon, alpha, G, tol, min(n, max_iter - iterations))
+        iterations += taken
+        if best - worst <= tol or iterations >= max_iter or taken == 0:
+            return best, worst, iterations
+        keep = _kept(alpha, G, lo, hi, epsilon, best, worst)
+        if 2 * keep.size > n or taken < n:
             continue
-        if countdown == 0:
-            countdown = period
-            if not unshrunk and best - worst <= 10.0 * tol and size < n:
-                _gradient(K, alpha, target, G, active, size)
-                size, unshrunk = n, True
-            else:
-                size = _shrink(alpha, G, lo, hi, epsilon, active, size, best, worst)
-            continue
-        j = _partner(K, alpha, G, lo, epsilon, active, size, i, best, diagonal)
-        if j < 0:
-            break
-        di, dj = _step_pair(K, alpha, G, lo, hi, epsilon, i, j, best, diagonal)
-        _add_rows(K, G, i, j, di, dj, active, size)
-        iterations += 1
-    if size < n:
-        _gradient(K, alpha, target, G, active, size)
-        i, best, j, worst = _extremes(alpha, G, lo, hi, epsilon, active, n)
-    return best, worst, iterations
+        a, g = alpha[keep].copy(), G[keep].copy()
+        _, _, taken = _run(_part(K, keep), lo[keep], hi[keep], epsilon, a, g, tol, max_iter - iterations)
+        iterations += taken
+        alpha[keep] = a
+        _gradient(K, alpha, target, G)
 
 
 @njit(cache=True, nogil=True)
@@ -212,8 +222,8 @@ def _single(
     """(coordinate of the largest gain, its rate u or l, the largest violation)."""
     gain, chosen, rate, violation = 0.0, -1, 0.0, 0.0
     for k in range(alpha.size):
-        u = _up(alpha[k], G[k], hi[k], epsilon)
-        low = _low(alpha[k], G[k], lo[k], epsilon)
+        up, low = _free(alpha[k], lo[k], hi[k], epsilon)
+        u, low = up - G[k], low - G[k]
         r = u if u > 0.0 else (low if low < 0.0 else 0.0)
         violation = max(violation, abs(r))
         value = r * r / max(diagonal[k], 1e-12)
@@ -236,11 +246,10 @@ def solve_single(
 ) -> tuple[float, float, int]:
     """Without an intercept, one coordinate at a time. Updates α and G; (violation, 0, iterations)."""
     n = alpha.size
-    active = np.arange(n)
     diagonal = np.empty(n)
     for i in range(n):
         diagonal[i] = K[i, i]
-    _gradient(K, alpha, target, G, active, 0)
+    _gradient(K, alpha, target, G)
     violation, iterations = np.inf, 0
     while iterations < max_iter:
         i, rate, violation = _single(alpha, G, lo, hi, epsilon, diagonal)
@@ -251,6 +260,6 @@ def solve_single(
         if epsilon > 0.0 and old * new < 0.0:
             new = 0.0
         alpha[i] = new
-        _add_rows(K, G, i, i, new - old, 0.0, active, n)
+        _add_rows(K[i], K[i], new - old, 0.0, G)
         iterations += 1
     return violation, 0.0, iterations

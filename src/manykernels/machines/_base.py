@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,7 @@ class Sensitivity:
     """P in factored form: P = D L⁻ᵀ (I − v̂v̂ᵀ) L⁻¹ D on the coordinates `support`, zero elsewhere."""
 
     support: NDArray[np.intp]
-    factor: Array  # L, lower triangular
+    factor: NDArray[Any]  # L, lower triangular, double or single precision
     root: Array  # D, a diagonal
     direction: Array | None  # v̂ = L⁻¹D1 / ‖·‖, None without an intercept
 
@@ -42,13 +43,14 @@ class Sensitivity:
         )
         if self.direction is not None:
             B -= np.outer(self.direction, self.direction @ B)
-        return np.asarray(B)
+        return np.asarray(B, dtype=float)
 
     def move(self, Bd: Array, n: int) -> Array:
         """−P R d, given B d: how α moves when θ moves by d."""
         step = np.zeros(n)
         if self.support.size:
-            back = solve_triangular(self.factor, Bd, lower=True, trans="T", check_finite=False)
+            right = Bd.astype(self.factor.dtype, copy=False)
+            back = solve_triangular(self.factor, right, lower=True, trans="T", check_finite=False)
             step[self.support] = -self.root * back
         return step
 
@@ -78,12 +80,12 @@ class Machine(ABC):
         """How the solution moves with the kernel."""
 
 
-def direction(factor: Array, root: Array, fit_intercept: bool) -> Array | None:
+def direction(factor: NDArray[Any], root: Array, fit_intercept: bool) -> Array | None:
     """v̂ of `Sensitivity`: the direction that the intercept absorbs."""
     if not fit_intercept:
         return None
-    v = solve_triangular(factor, root, lower=True, check_finite=False)
-    return np.asarray(v / np.linalg.norm(v))
+    v = solve_triangular(factor, root.astype(factor.dtype, copy=False), lower=True, check_finite=False)
+    return np.asarray(v / np.linalg.norm(v), dtype=float)
 
 
 def feasible(alpha: Array, lo: Array, hi: Array) -> Array:
