@@ -58,7 +58,14 @@ def _why_indefinite(K: NDArray[Any]) -> str:
 
 
 def is_definite(K: NDArray[np.float64]) -> bool:
-    """Whether K is positive semi-definite, up to 1e-7 of its mean diagonal: one Cholesky factorisation."""
-    A = K.copy()
-    A.flat[:: A.shape[0] + 1] += 1e-7 * max(float(A.trace()) / max(A.shape[0], 1), 1e-300)
-    return int(lapack.dpotrf(A.T, lower=1, overwrite_a=1, clean=0)[1]) == 0
+    """Whether K is positive semi-definite: one Cholesky factorisation, of K itself.
+
+    Negative eigenvalues below 1e-7 of the mean diagonal are taken for rounding; from 1,000 samples on the
+    factorisation is in single precision, twice as fast, and it is 1e-4.
+    """
+    n = K.shape[0]
+    single = n >= 1000
+    A = K.astype(np.float32) if single else K.copy()
+    A.flat[:: n + 1] += (1e-4 if single else 1e-7) * max(float(K.trace()) / max(n, 1), 1e-30)
+    potrf = lapack.spotrf if single else lapack.dpotrf
+    return int(potrf(A.T, lower=1, overwrite_a=1, clean=0)[1]) == 0

@@ -43,8 +43,8 @@ def build_gram(
         gram = FactorGram(numeric(X), np.arange(len(parts) + 1))
     elif (len(parts) + _WORK) * matrix <= limit:
         stack = np.empty((len(parts), n, n))
-        for m, K in evaluate(parts, X):
-            stack[m] = K
+        for _ in evaluate(parts, X, out=stack):
+            pass
         gram = StackGram(stack)
     else:
         _require_memory((_WORK + 2) * matrix, limit, n, len(parts))

@@ -23,11 +23,14 @@ _BLOCK = 1 << 15  # elements of a block of rows that stays in cache while all ke
 _STACK = 1024  # columns of stacked features that are worth a GEMM of their own
 
 
-def evaluate(kernels: Iterable[Kernel], X: Data, Y: Data | None = None) -> Iterator[tuple[int, Array]]:
+def evaluate(
+    kernels: Iterable[Kernel], X: Data, Y: Data | None = None, out: Array | None = None
+) -> Iterator[tuple[int, Array]]:
     """Yield (m, K_m) for every kernel, grouped by statistic, so not in the order of m.
 
-    K_m is valid until the next step, and may be overwritten: two (n_X, n_Y) arrays serve all kernels. Centred
-    and cosine-normalised kernels share the statistic of their base.
+    K_m is valid until the next step, and may be overwritten: two (n_X, n_Y) arrays serve all kernels; with
+    ``out`` of shape (M, n_X, n_Y) it is ``out[m]``. Centred and cosine-normalised kernels share the statistic
+    of their base.
     """
     if Y is not None and same(X, Y):
         Y = None
@@ -39,12 +42,14 @@ def evaluate(kernels: Iterable[Kernel], X: Data, Y: Data | None = None) -> Itera
     buffer: Array | None = None
     for key, members in groups.items():
         if isinstance(key, int):
-            buffer = members[0][1](X, Y, out=buffer)
+            buffer = members[0][1](X, Y, out=buffer if out is None else out[key])
             yield key, buffer
             continue
         S = _base(members[0][1]).compute_statistic(X, Y, S)
         for m, kernel in members:
-            if m == members[-1][0]:
+            if out is not None:
+                K = out[m]
+            elif m == members[-1][0]:
                 K = S
             else:
                 K = buffer = np.empty_like(S) if buffer is None else buffer
