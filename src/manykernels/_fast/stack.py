@@ -24,23 +24,43 @@ _PIECES = 64  # of a triangle, equal in area
 
 
 @njit(cache=True, nogil=True, fastmath=True)
+def _combine_row(stack: Any, index: Index, weight: Array, i: int, row: Array) -> None:
+    row[: i + 1] = 0.0
+    for m in range(index.size):
+        w, k = weight[m], stack[index[m], i]
+        for j in range(i + 1):
+            row[j] += w * k[j]
+
+
+@njit(cache=True, nogil=True, fastmath=True)
 def _combine_rows(stack: Any, index: Index, weight: Array, lo: int, hi: int, out: Array) -> None:
-    for i in range(lo, hi):
-        row, width = out[i], i + 1
-        row[:width] = 0.0
+    """Two rows of four kernels at a time: eight streams."""
+    i = lo
+    while i + 2 <= hi:
+        upper, lower, width = out[i], out[i + 1], i + 1
+        upper[:width], lower[: width + 1] = 0.0, 0.0
         m = 0
         while m + 4 <= index.size:
-            a, b, c, d = weight[m], weight[m + 1], weight[m + 2], weight[m + 3]
-            ka, kb = stack[index[m], i], stack[index[m + 1], i]
-            kc, kd = stack[index[m + 2], i], stack[index[m + 3], i]
+            p, q, r, s = weight[m], weight[m + 1], weight[m + 2], weight[m + 3]
+            A, B = stack[index[m]], stack[index[m + 1]]
+            C, D = stack[index[m + 2]], stack[index[m + 3]]
+            a, b, c, d = A[i], B[i], C[i], D[i]
+            e, f, g, h = A[i + 1], B[i + 1], C[i + 1], D[i + 1]
             for j in range(width):
-                row[j] += a * ka[j] + b * kb[j] + c * kc[j] + d * kd[j]
+                upper[j] += p * a[j] + q * b[j] + r * c[j] + s * d[j]
+                lower[j] += p * e[j] + q * f[j] + r * g[j] + s * h[j]
+            lower[width] += p * e[width] + q * f[width] + r * g[width] + s * h[width]
             m += 4
         while m < index.size:
-            a, ka = weight[m], stack[index[m], i]
+            p, a, e = weight[m], stack[index[m], i], stack[index[m], i + 1]
             for j in range(width):
-                row[j] += a * ka[j]
+                upper[j] += p * a[j]
+                lower[j] += p * e[j]
+            lower[width] += p * e[width]
             m += 1
+        i += 2
+    if i < hi:
+        _combine_row(stack, index, weight, i, out[i])
 
 
 @njit(cache=True, nogil=True)
@@ -54,38 +74,57 @@ def _mirror_tiles(out: Array, lo: int, hi: int) -> None:
 
 
 @njit(cache=True, nogil=True, fastmath=True)
+def _product_eight(k: Any, i: int, v: Array, w: Array) -> None:
+    """What rows i … i+7 left of column i, and their mirror image, add to w = K v."""
+    a, b, c, d = k[i], k[i + 1], k[i + 2], k[i + 3]
+    e, f, g, h = k[i + 4], k[i + 5], k[i + 6], k[i + 7]
+    va, vb, vc, vd = v[i], v[i + 1], v[i + 2], v[i + 3]
+    ve, vf, vg, vh = v[i + 4], v[i + 5], v[i + 6], v[i + 7]
+    sa, sb, sc, sd, se, sf, sg, sh = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for j in range(i):
+        vj = v[j]
+        sa += a[j] * vj
+        sb += b[j] * vj
+        sc += c[j] * vj
+        sd += d[j] * vj
+        se += e[j] * vj
+        sf += f[j] * vj
+        sg += g[j] * vj
+        sh += h[j] * vj
+        w[j] += a[j] * va + b[j] * vb + c[j] * vc + d[j] * vd + e[j] * ve + f[j] * vf + g[j] * vg + h[j] * vh
+    w[i] += sa
+    w[i + 1] += sb
+    w[i + 2] += sc
+    w[i + 3] += sd
+    w[i + 4] += se
+    w[i + 5] += sf
+    w[i + 6] += sg
+    w[i + 7] += sh
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _product_rows(k: Any, lo: int, hi: int, left: int, v: Array, w: Array) -> None:
+    """The same for rows lo … hi−1 from column `left` to the diagonal, one by one."""
+    for i in range(lo, hi):
+        row, vi, s = k[i], v[i], 0.0
+        for j in range(left, i):
+            s += row[j] * v[j]
+            w[j] += row[j] * vi
+        w[i] += s + row[i] * vi
+
+
+@njit(cache=True, nogil=True)
 def _product(k: Any, x: Array, y: Array) -> None:
-    """y[c] = K x[c] from the lower triangle, four rows at a time so that y is read a quarter as often."""
+    """y[c] = K x[c] from the lower triangle, eight rows at a time: y is read an eighth as often."""
     n = k.shape[0]
     y[:] = 0.0
-    i = 0
-    while i + 4 <= n:
-        a, b, c, d = k[i], k[i + 1], k[i + 2], k[i + 3]
+    whole = n - n % 8
+    for i in range(0, whole, 8):
         for t in range(x.shape[0]):
-            v, w = x[t], y[t]
-            xa, xb, xc, xd = v[i], v[i + 1], v[i + 2], v[i + 3]
-            sa, sb, sc, sd = 0.0, 0.0, 0.0, 0.0
-            for j in range(i):
-                vj = v[j]
-                sa += a[j] * vj
-                sb += b[j] * vj
-                sc += c[j] * vj
-                sd += d[j] * vj
-                w[j] += a[j] * xa + b[j] * xb + c[j] * xc + d[j] * xd
-            w[i] += sa + a[i] * xa + b[i] * xb + c[i] * xc + d[i] * xd
-            w[i + 1] += sb + b[i] * xa + b[i + 1] * xb + c[i + 1] * xc + d[i + 1] * xd
-            w[i + 2] += sc + c[i] * xa + c[i + 1] * xb + c[i + 2] * xc + d[i + 2] * xd
-            w[i + 3] += sd + d[i] * xa + d[i + 1] * xb + d[i + 2] * xc + d[i + 3] * xd
-        i += 4
-    while i < n:
-        row = k[i]
-        for t in range(x.shape[0]):
-            xi, s = x[t, i], 0.0
-            for j in range(i):
-                s += row[j] * x[t, j]
-                y[t, j] += row[j] * xi
-            y[t, i] += s + row[i] * xi
-        i += 1
+            _product_eight(k, i, x[t], y[t])
+            _product_rows(k, i, i + 8, i, x[t], y[t])
+    for t in range(x.shape[0]):
+        _product_rows(k, whole, n, 0, x[t], y[t])
 
 
 @njit(cache=True, nogil=True)
@@ -95,18 +134,44 @@ def _product_range(stack: Any, index: Index, x: Array, lo: int, hi: int, out: Ar
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def _quad_range(stack: Any, index: Index, x: Array, rows: Index, lo: int, hi: int, out: Array) -> None:
+def _quad_eight(k: Any, i: int, v: Array) -> float:
+    """Σ_j v_j Σ_r v_r K_rj over rows r = i … i+7 and columns left of i."""
+    a, b, c, d = k[i], k[i + 1], k[i + 2], k[i + 3]
+    e, f, g, h = k[i + 4], k[i + 5], k[i + 6], k[i + 7]
+    va, vb, vc, vd = v[i], v[i + 1], v[i + 2], v[i + 3]
+    ve, vf, vg, vh = v[i + 4], v[i + 5], v[i + 6], v[i + 7]
+    s = 0.0
+    for j in range(i):
+        upper = va * a[j] + vb * b[j] + vc * c[j] + vd * d[j]
+        s += v[j] * (upper + ve * e[j] + vf * f[j] + vg * g[j] + vh * h[j])
+    return s
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _quad_rows(k: Any, lo: int, hi: int, left: int, v: Array) -> float:
+    """What rows lo … hi−1 add to vᵀKv from column `left` to the diagonal and its mirror image."""
+    total = 0.0
+    for i in range(lo, hi):
+        s, row = 0.0, k[i]
+        for j in range(left, i):
+            s += row[j] * v[j]
+        total += v[i] * (2.0 * s + v[i] * row[i])
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _quad_range(stack: Any, index: Index, x: Array, used: Any, lo: int, hi: int, out: Array) -> None:
+    n = x.shape[1]
+    whole = n - n % 8
     for m in range(lo, hi):
         k = stack[index[m]]
         out[m] = 0.0
-        for r in range(rows.size):
-            i = rows[r]
-            row = k[i]
-            for t in range(x.shape[0]):
-                s, v = 0.0, x[t]
-                for j in range(i):
-                    s += row[j] * v[j]
-                out[m, t] += v[i] * (2.0 * s + v[i] * row[i])
+        for i in range(0, whole, 8):
+            if used[i // 8]:
+                for t in range(x.shape[0]):
+                    out[m, t] += 2.0 * _quad_eight(k, i, x[t]) + _quad_rows(k, i, i + 8, i, x[t])
+        for t in range(x.shape[0]):
+            out[m, t] += _quad_rows(k, whole, n, 0, x[t])
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
@@ -165,10 +230,11 @@ def products(stack: Any, index: Index, x: Array, out: Array) -> None:
 
 
 def quadratic_forms(stack: Any, index: Index, x: Array, out: Array) -> None:
-    """out[m, c] = x[c]ᵀ K_{index_m} x[c], reading only the rows where an x is not zero."""
-    rows = np.flatnonzero(x.any(axis=0))
-    work = index.size * rows.size * x.size
-    split(index.size, work, lambda lo, hi: _quad_range(stack, index, x, rows, lo, hi, out))
+    """out[m, c] = x[c]ᵀ K_{index_m} x[c], reading only the rows, in eights, where an x is not zero."""
+    n = x.shape[1]
+    used = np.add.reduceat(x.any(axis=0), np.arange(0, n, 8)) > 0
+    work = index.size * x.size * n
+    split(index.size, work, lambda lo, hi: _quad_range(stack, index, x, used, lo, hi, out))
 
 
 def check(stack: Any, x: Array, slack: float, out: Array) -> None:
