@@ -175,14 +175,40 @@ def _quad_range(stack: Any, index: Index, x: Array, used: Any, lo: int, hi: int,
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def _check_row(row: Any, i: int, slack: float, diagonal: Array, x: Array, y: Array) -> tuple[float, float]:
-    xi, dii, s, total, minor = x[i], diagonal[i] * slack, 0.0, 0.0, 0.0
+def _check_four(k: Any, i: int, slack: float, diagonal: Array, x: Array, y: Array) -> tuple[float, float]:
+    """(sum, violation of 2 × 2 minors) of rows i … i+3; y += what they add to (K − Kᵀ)x."""
+    a, b, c, d = k[i], k[i + 1], k[i + 2], k[i + 3]
+    xa, xb, xc, xd = x[i], x[i + 1], x[i + 2], x[i + 3]
+    da, db, dc, dd = diagonal[i], diagonal[i + 1], diagonal[i + 2], diagonal[i + 3]
+    sa, sb, sc, sd, total, minor = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for j in range(x.size):
-        v = row[j]
-        total += v
-        s += v * x[j]
-        y[j] -= v * xi
-        excess = v * v - dii * diagonal[j]
+        xj, dj = x[j], slack * diagonal[j]
+        total += (a[j] + b[j]) + (c[j] + d[j])
+        sa += a[j] * xj
+        sb += b[j] * xj
+        sc += c[j] * xj
+        sd += d[j] * xj
+        y[j] -= a[j] * xa + b[j] * xb + c[j] * xc + d[j] * xd
+        ea, eb = a[j] * a[j] - da * dj, b[j] * b[j] - db * dj
+        ec, ed = c[j] * c[j] - dc * dj, d[j] * d[j] - dd * dj
+        minor += (ea if ea > 0.0 else 0.0) + (eb if eb > 0.0 else 0.0)
+        minor += (ec if ec > 0.0 else 0.0) + (ed if ed > 0.0 else 0.0)
+    y[i] += sa
+    y[i + 1] += sb
+    y[i + 2] += sc
+    y[i + 3] += sd
+    return total, minor
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def _check_row(k: Any, i: int, slack: float, diagonal: Array, x: Array, y: Array) -> tuple[float, float]:
+    """The same for one row."""
+    row, s, total, minor = k[i], 0.0, 0.0, 0.0
+    for j in range(x.size):
+        total += row[j]
+        s += row[j] * x[j]
+        y[j] -= row[j] * x[i]
+        excess = row[j] * row[j] - slack * diagonal[i] * diagonal[j]
         minor += excess if excess > 0.0 else 0.0
     y[i] += s
     return total, minor
@@ -191,16 +217,19 @@ def _check_row(row: Any, i: int, slack: float, diagonal: Array, x: Array, y: Arr
 @njit(cache=True, nogil=True)
 def _check_range(stack: Any, x: Array, slack: float, lo: int, hi: int, out: Array) -> None:
     n = x.size
+    whole = n - n % 4
     for m in range(lo, hi):
         k = stack[m]
         diagonal, y = np.empty(n), np.zeros(n)
         for i in range(n):
             diagonal[i] = k[i, i]
         total, minor, worst = 0.0, 0.0, 0.0
-        for i in range(n):
-            t, v = _check_row(k[i], i, slack, diagonal, x, y)
-            total += t
-            minor += v
+        for i in range(0, whole, 4):
+            t, v = _check_four(k, i, slack, diagonal, x, y)
+            total, minor = total + t, minor + v
+        for i in range(whole, n):
+            t, v = _check_row(k, i, slack, diagonal, x, y)
+            total, minor = total + t, minor + v
         for i in range(n):
             worst = max(worst, abs(y[i]))
         out[m, 0], out[m, 1], out[m, 2] = total, worst, minor

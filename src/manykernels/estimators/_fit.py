@@ -201,7 +201,9 @@ def solve(estimator: Any, problem: Problem, start: tuple[Array, Array] | None) -
         history=History(report=print if estimator.verbose else None),
     )
     result.theta[problem.dictionary.useless] = 0.0
-    if may_be_indefinite(estimator.kernels) and not is_definite(gram.combine(result.theta)):
+    if may_be_indefinite(estimator.kernels) and not is_definite(
+        gram.combine(result.theta) if result.K is None else result.K
+    ):
         raise ValueError(
             "the learned combination of kernels is not positive semi-definite, so at least one of the "
             f"kernels with weight is not: {_weighted_names(problem.dictionary.names, result.theta)}. Clip "

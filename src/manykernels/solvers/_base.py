@@ -56,6 +56,7 @@ class Result:
     n_iter: int
     history: History
     screened: int = 0
+    K: Array | None = field(default=None, repr=False)  # K_θ, where the solver still has it
 
     @property
     def gap(self) -> float:

@@ -274,4 +274,5 @@ class Search:
             self.iterations,
             self.history,
             self.screen.count,
+            self.center.K,
         )
