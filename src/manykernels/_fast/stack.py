@@ -183,14 +183,15 @@ def _check_four(k: Any, i: int, slack: float, diagonal: Array, x: Array, y: Arra
     sa, sb, sc, sd, total, minor = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for j in range(x.size):
         xj, dj = x[j], slack * diagonal[j]
-        total += (a[j] + b[j]) + (c[j] + d[j])
-        sa += a[j] * xj
-        sb += b[j] * xj
-        sc += c[j] * xj
-        sd += d[j] * xj
-        y[j] -= a[j] * xa + b[j] * xb + c[j] * xc + d[j] * xd
-        ea, eb = a[j] * a[j] - da * dj, b[j] * b[j] - db * dj
-        ec, ed = c[j] * c[j] - dc * dj, d[j] * d[j] - dd * dj
+        va, vb, vc, vd = np.float64(a[j]), np.float64(b[j]), np.float64(c[j]), np.float64(d[j])
+        total += (va + vb) + (vc + vd)
+        sa += va * xj
+        sb += vb * xj
+        sc += vc * xj
+        sd += vd * xj
+        y[j] -= va * xa + vb * xb + vc * xc + vd * xd
+        ea, eb = va * va - da * dj, vb * vb - db * dj
+        ec, ed = vc * vc - dc * dj, vd * vd - dd * dj
         minor += (ea if ea > 0.0 else 0.0) + (eb if eb > 0.0 else 0.0)
         minor += (ec if ec > 0.0 else 0.0) + (ed if ed > 0.0 else 0.0)
     y[i] += sa
@@ -205,10 +206,11 @@ def _check_row(k: Any, i: int, slack: float, diagonal: Array, x: Array, y: Array
     """The same for one row."""
     row, s, total, minor = k[i], 0.0, 0.0, 0.0
     for j in range(x.size):
-        total += row[j]
-        s += row[j] * x[j]
-        y[j] -= row[j] * x[i]
-        excess = row[j] * row[j] - slack * diagonal[i] * diagonal[j]
+        v = np.float64(row[j])
+        total += v
+        s += v * x[j]
+        y[j] -= v * x[i]
+        excess = v * v - slack * diagonal[i] * diagonal[j]
         minor += excess if excess > 0.0 else 0.0
     y[i] += s
     return total, minor
