@@ -294,3 +294,30 @@ def test_a_constant_target_is_the_intercept(norm, loss):
     model = MKLRegressor(KERNELS, norm=norm, loss=loss).fit(X, np.full(len(X), 3.3))
     np.testing.assert_allclose(model.predict(X_new), 3.3, atol=0.1 + 1e-6)
     assert model.dual_gap_ <= 1e-3
+
+
+@pytest.mark.parametrize("loss", ["squared", "epsilon_insensitive"])
+def test_where_the_targets_lie_changes_only_the_intercept(loss):
+    near, far = (
+        MKLRegressor(KERNELS, loss=loss, tol=1e-5).fit(X_diabetes, y_diabetes + shift)
+        for shift in (0.0, 2.0**40)
+    )
+    assert far.objective_ == pytest.approx(near.objective_, rel=2e-5)
+    np.testing.assert_allclose(far.intercept_ - 2.0**40, near.intercept_, atol=1e-2)
+
+
+def test_a_huge_cost_does_not_turn_the_objective_into_rounding():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = MKLRegressor(KERNELS, C=1e28, max_iter=5).fit(X_diabetes, y_diabetes)
+    assert model.objective_ > 1.0
+
+
+def test_a_class_that_costs_nothing_leaves_the_mean_of_a_centred_stack_too():
+    costs, kernels = {0: 1.0, 1: 1.0, 2: 0.0}, [Linear(), Gaussian(2.0)]
+    stack = np.stack([kernel(X_iris) for kernel in kernels], axis=2)
+    options = {"center": True, "class_weight": costs, "tol": 1e-6, "loss": "squared_hinge"}
+    given = MKLClassifier("precomputed", **options).fit(stack, y_iris)
+    computed = MKLClassifier(kernels, **options).fit(X_iris, y_iris)
+    np.testing.assert_allclose(given.decision_function(stack), computed.decision_function(X_iris), atol=1e-2)
+    assert given.objective_ == pytest.approx(computed.objective_, rel=1e-5)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from ..grams import Gram, build_from_stack, build_gram, is_definite
 from ..kernels import Fitted, Kernel
 from ..losses import Loss
 from ..objectives import Risk
-from ..penalties import Penalty, Simplex, resolve_penalty
+from ..penalties import Penalty, resolve_penalty
 from ..solvers import History, Result, Solver, resolve_solver
 from ._data import Kind, take
 from ._rows import Rows
@@ -69,6 +69,7 @@ def _from_stack(estimator: Any, X: Any, rows: Rows, weight: Array, options: dict
             "new against training samples does not hold. Divide each kernel by the square roots of both "
             "diagonals beforehand, or take normalize='trace'."
         )
+    weight = np.where(rows.owner >= 0, weight, 0.0)  # classes that cost nothing are left out too
     w = None if np.all(weight == 1.0) else weight
     kernels = resolve_kernels(estimator.kernels, X, w)
     if isinstance(estimator.kernels, str):
@@ -122,7 +123,8 @@ def _some(n: int) -> NDArray[np.intp]:
 
 
 def _warn_duplicates(kernels: dict[str, Kernel], norm: Any) -> None:
-    if not isinstance(resolve_penalty(norm), Simplex):
+    penalty = resolve_penalty(norm)
+    if not (penalty.sparse and penalty.homogeneous):  # elsewhere duplicates get equal weights
         return
     first: dict[Any, str] = {}
     for name, kernel in kernels.items():
@@ -190,9 +192,11 @@ def solve(estimator: Any, problem: Problem, start: tuple[Array, Array] | None) -
     penalty = resolve_penalty(estimator.norm)
     solver: Solver = resolve_solver(estimator.solver)
     gram = problem.dictionary.gram
+    # the dual bound holds up to rounding errors of Σα times the intercept: that must not be large for nothing
+    shift = np.median(problem.Y, axis=0) if problem.loss.translates and estimator.fit_intercept else 0.0
     result = solver.run(
         gram,
-        Risk(problem.loss, problem.Y, problem.C, bool(estimator.fit_intercept)),
+        Risk(problem.loss, problem.Y - shift, problem.C, bool(estimator.fit_intercept)),
         penalty,
         tol=float(estimator.tol),
         max_iter=int(estimator.max_iter),
@@ -200,6 +204,7 @@ def solve(estimator: Any, problem: Problem, start: tuple[Array, Array] | None) -
         start=_usable(start, penalty, problem.dictionary.useless, problem.Y.shape),
         history=History(report=print if estimator.verbose else None),
     )
+    result = replace(result, intercept=result.intercept + shift)
     result.theta[problem.dictionary.useless] = 0.0
     if may_be_indefinite(estimator.kernels) and not is_definite(
         gram.combine(result.theta) if result.K is None else result.K

@@ -30,6 +30,8 @@ class Loss(BaseEstimator, ABC):
     task: ClassVar[Task]
     smooth: ClassVar[bool] = True
     """Has a (generalised) Hessian, so that Newton's method applies."""
+    translates: ClassVar[bool] = False
+    """Whether ℓ(y + c, f + c) = ℓ(y, f), so that an intercept makes the fit independent of where y lies."""
     strong: float = 0.0
     """Modulus of strong convexity of ℓ*(y, ·), that is 1 / (largest Hessian); 0 promises nothing."""
 

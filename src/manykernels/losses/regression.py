@@ -14,6 +14,7 @@ class Squared(Loss):
     """ℓ(y, f) = ½ (y − f)² with ℓ*(y, u) = yu + ½ u²."""
 
     task: ClassVar[Task] = "regression"
+    translates: ClassVar[bool] = True
     strong = 1.0
 
     def value(self, y: FloatArray, f: FloatArray) -> FloatArray:
@@ -48,6 +49,7 @@ class EpsilonInsensitive(Loss):
     """ℓ(y, f) = (|y − f| − ε)₊ with ℓ*(y, u) = yu + ε|u| for |u| ≤ 1; ε ≥ 0."""
 
     task: ClassVar[Task] = "regression"
+    translates: ClassVar[bool] = True
     smooth: ClassVar[bool] = False
 
     def __init__(self, epsilon: float = 0.1) -> None:

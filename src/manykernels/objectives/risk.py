@@ -105,6 +105,14 @@ class Risk:
         """Σ C ℓ(y, f)."""
         return float(np.sum(self.C * self.loss.value(self.Y, f)))
 
+    def constant_value(self) -> float:
+        """P of the best constant function, 0 without an intercept: an upper bound on the optimum."""
+        b = np.zeros(self.Y.shape[1])
+        if self.fit_intercept:
+            zero = np.zeros(self.Y.shape[0])
+            b[:] = [self.loss.intercept(y, zero, C) for y, C in zip(self.Y.T, self.C.T, strict=True)]
+        return self.loss_value(np.zeros_like(self.Y) + b)
+
     def dual_fit(self, alpha: Array) -> float:
         """−Σ C ℓ*(y, −α/C)."""
         return -float(np.sum(self.C * self.loss.conjugate(self.Y, -alpha / self.C)))

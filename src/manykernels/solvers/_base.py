@@ -91,7 +91,8 @@ class Solver(BaseEstimator, ABC):
 def tight_primal(risk: Risk, penalty: Penalty, theta: Array, q: Array, f: Array) -> float:
     """P of w_m = θ_m Φ_mα at the weights that suit it best: ½ min_θ' Σ‖w_m‖²/θ'_m + h(θ').
 
-    What is left of the loss of f = 0 to rounding errors only (a constant target, say) is zero.
+    Where a constant function leaves nothing but rounding errors (a constant target, say), they are zero.
     """
     primal = 0.5 * penalty.group_norm(theta * np.sqrt(q)) + risk.loss_value(f)
-    return primal if primal > 1e-25 * risk.loss_value(np.zeros_like(f)) else 0.0
+    rounding = 1e-25 * risk.loss_value(np.zeros_like(f))
+    return 0.0 if primal <= rounding and risk.constant_value() <= rounding else primal
