@@ -125,6 +125,16 @@ def test_exact_zeros_are_optimal(loss):
 
 
 @each_loss
+@pytest.mark.parametrize("p", [30.0, 1e3, 1e6])
+def test_large_p(loss, p):
+    stack, labels, targets = problem(0)
+    risk = risk_of(loss, labels, targets, 3.0)
+    one, other = (run(solver, stack, risk, LpBall(p), TOL) for solver in SOLVERS[:2])
+    assert one.converged and one.n_iter <= 30
+    np.testing.assert_allclose(one.primal, other.primal, rtol=2e-6)
+
+
+@each_loss
 def test_elastic_net_zeros(loss):
     """θ_m > 0 exactly where √q_m > 1 − λ, and then θ = (1 − (1−λ)/√q)/λ."""
     stack, labels, targets = problem(6, 40, 12)

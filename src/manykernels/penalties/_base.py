@@ -55,7 +55,7 @@ class Penalty(BaseEstimator, ABC):
 
     @property
     def upper(self) -> float:
-        """An upper bound on each weight by itself; infinite where `constraint`, or nothing, bounds it."""
+        """A bound on each weight by itself; infinite where `constraint` is enough, or nothing bounds it."""
         return np.inf
 
     @property

@@ -90,7 +90,9 @@ class LpBall(Penalty):
 
     @property
     def upper(self) -> float:
-        return 1.0 if self._p() == np.inf else np.inf
+        """1 at p = ∞. For large p just outside the ball, so that θ^p stays of order one on the way to it."""
+        p = self._p()
+        return 1.0 + 1.0 / p if p > 2.0 else np.inf
 
     @property
     def sparse(self) -> bool:
@@ -105,8 +107,10 @@ class LpBall(Penalty):
         return float(np.max(q, initial=0.0)) if self.sparse else 0.0
 
     def interior(self, theta: FloatArray) -> FloatArray:
-        """The ball is convex and contains 0."""
-        return 0.95 * (0.9 * theta + 0.1 * self.start(theta.size))
+        """The ball is convex and contains 0; Σθ^p falls to 0.95 at most, also for large p."""
+        p = self._p()
+        shrink = 0.95 ** (1.0 / p) if p > 2.0 else 0.95
+        return shrink * (0.9 * theta + 0.1 * self.start(theta.size))
 
     def stretch(self, theta: FloatArray) -> FloatArray:
         s, x = scaled(theta)
