@@ -43,3 +43,19 @@ def factor(A: NDArray[Any], jitter: float = 0.0) -> NDArray[Any]:
 def solve(L: Array, x: Array) -> Array:
     """A⁻¹x from the factor of A."""
     return np.asarray(cho_solve((L, True), x, check_finite=False))
+
+
+def solve_sum(diagonal: Array, parts: list[Array], rhs: Array) -> Array:
+    """(diag + Σ PᵀP)⁻¹ rhs over the parts P, densely or by Woodbury's identity, whichever is smaller."""
+    if diagonal.size <= sum(part.shape[0] for part in parts):
+        H = np.zeros((diagonal.size, diagonal.size))
+        for part in parts:
+            H += part.T @ part
+        H.flat[:: diagonal.size + 1] += diagonal
+        return solve(factor(H), rhs)
+    root = 1.0 / np.sqrt(diagonal)
+    half = np.concatenate([part * root for part in parts])
+    inner = half @ half.T
+    inner.flat[:: inner.shape[0] + 1] += 1.0
+    right = root * rhs
+    return np.asarray(root * (right - half.T @ solve(factor(inner), half @ right)))

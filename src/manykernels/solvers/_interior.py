@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from .._fast.linalg import factor, solve
+from .._fast.linalg import factor, solve, solve_sum
 from ..objectives import Risk
 from ..penalties import Penalty
 from ._model import reach
@@ -212,10 +212,7 @@ class InteriorPoint:
             E = E + self.ball * psi[2]
             rhs = rhs - (tau + self.ball * off) / p * psi[1]
             rows.append(np.sqrt(self.ball / p) * psi[1][None, :])
-        F = np.concatenate(rows)
-        H = F.T @ F
-        H.flat[:: H.shape[0] + 1] += E
-        dtheta = solve(factor(H), rhs)
+        dtheta = solve_sum(E, rows, rhs)
         if psi is None:
             return dtheta, 0.0, 0.0
         droom = -off - float(psi[1] @ dtheta)

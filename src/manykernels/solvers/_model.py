@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .._fast.linalg import factor, solve
+from .._fast.linalg import factor, solve, solve_sum
 from ..penalties import Penalty
 
 Array = NDArray[np.float64]
@@ -48,7 +48,7 @@ class Model:
     ) -> None:
         self.c, self.Q, self.center = c / scale, Q / scale, center
         self.B, self.mu, self.penalty, self.scale = B / np.sqrt(scale), mu / scale, penalty, scale
-        # the cheaper of the two ways to solve with diag + BᵀB
+        # BᵀB once, where that is the cheaper way to solve with diag + BᵀB
         self.H = self.B.T @ self.B if center.size <= max(self.B.shape[0], 300) else None
 
     def minimise(self, accuracy: float, max_iter: int = 80) -> Step:
@@ -126,16 +126,12 @@ class Model:
         return moved, min(primal, dual)
 
     def _solve(self, diagonal: Array, rows: Array, rhs: Array) -> Array:
-        """(diag + BᵀB + rowsᵀrows)⁻¹ rhs, densely or by the Woodbury identity, whichever is smaller."""
-        if self.H is not None:
-            A = self.H + rows.T @ rows
-            A.flat[:: A.shape[0] + 1] += diagonal
-            return solve(factor(A), rhs)
-        R = np.concatenate([self.B, rows])
-        scaled = R / diagonal
-        inner = scaled @ R.T
-        inner.flat[:: inner.shape[0] + 1] += 1.0
-        return np.asarray((rhs - R.T @ solve(factor(inner), scaled @ rhs)) / diagonal)
+        """(diag + BᵀB + rowsᵀrows)⁻¹ rhs."""
+        if self.H is None:
+            return solve_sum(diagonal, [self.B, rows], rhs)
+        A = self.H + rows.T @ rows
+        A.flat[:: A.shape[0] + 1] += diagonal
+        return solve(factor(A), rhs)
 
     def _finish(self, x: _Point) -> Step:
         """Put exact zeros where the multiplier of θ ≥ 0 outweighs θ, and go back to the boundary of Θ."""
