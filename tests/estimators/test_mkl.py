@@ -313,6 +313,16 @@ def test_a_huge_cost_does_not_turn_the_objective_into_rounding():
     assert model.objective_ > 1.0
 
 
+@pytest.mark.parametrize("C", [1.0, 1e3])
+@pytest.mark.parametrize("norm", [1.0, 2.0])
+def test_a_class_that_costs_nothing_leaves_an_output_of_one_sign(norm, C):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = MKLClassifier(KERNELS, norm=norm, C=C, tol=1e-6, class_weight={0: 1.0, 1: 1.0, 2: 0.0})
+        model.fit(X, np.arange(len(X)) % 3)
+    assert not model.dual_coef_[:, 2].any() and model.intercept_[2] == pytest.approx(-1.0)
+
+
 def test_a_class_that_costs_nothing_leaves_the_mean_of_a_centred_stack_too():
     costs, kernels = {0: 1.0, 1: 1.0, 2: 0.0}, [Linear(), Gaussian(2.0)]
     stack = np.stack([kernel(X_iris) for kernel in kernels], axis=2)

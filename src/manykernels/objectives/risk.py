@@ -48,6 +48,12 @@ class Risk:
         """Whether the loss has corners, so that α(θ) moves from one set of bounds to another."""
         return isinstance(self.machine, SMO)
 
+    @property
+    def has_interior(self) -> bool:
+        """Whether some α with Σα = 0 is strictly inside the dual box: not if a target has one sign only."""
+        lo, hi = self.loss.bounds(self.Y)
+        return not self.fit_intercept or bool(np.all((lo < 0).any(axis=0) & (hi > 0).any(axis=0)))
+
     def subset(self, rows: NDArray[np.intp]) -> Risk:
         """The risk of some samples, their costs raised so that the fit weighs as much as it did."""
         share = self.C[rows].sum() / self.C.sum()

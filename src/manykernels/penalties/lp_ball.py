@@ -107,7 +107,7 @@ class LpBall(Penalty):
         return float(np.max(q, initial=0.0)) if self.sparse else 0.0
 
     def interior(self, theta: FloatArray) -> FloatArray:
-        """The ball is convex and contains 0; Σθ^p falls to 0.95 at most, also for large p."""
+        """The ball is convex and contains 0; for large p the factor shrinks Σθ^p, not θ, to 0.95."""
         p = self._p()
         shrink = 0.95 ** (1.0 / p) if p > 2.0 else 0.95
         return shrink * (0.9 * theta + 0.1 * self.start(theta.size))

@@ -57,6 +57,7 @@ class Search:
         self.mu, self.precision, self.stalled = 0.0, 1e-7, False
         self.candidate: Array | None = None  # a dual point better than the centre's, if there is one
         self.fixed = penalty.fixed or (gram.n_kernels == 1 and penalty.homogeneous)
+        self.polishes = risk.piecewise_linear and risk.has_interior
         self.screen = Screen(gram, risk, penalty)
         self.bundle = Bundle(cuts)
         self.buffers = [np.empty((gram.n, gram.n)) for _ in range(2)]
@@ -120,7 +121,7 @@ class Search:
         target = self._target()
         begun, patience = self.iterations, self.iterations + _PATIENCE + self.gram.n // 150
         while self.iterations < self.max_iter:
-            if self.stalled or (self.risk.piecewise_linear and self.iterations >= patience):
+            if self.stalled or (self.polishes and self.iterations >= patience):
                 self.stalled = True
                 return self._polish(self._target())
             # at least one machine each time: a working set that changes but never moves could go on for ever
