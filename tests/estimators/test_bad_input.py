@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from manykernels import MKLClassifier, MKLRegressor
-from manykernels.families import from_distances
+from manykernels.families import from_distances, rank_one
 from manykernels.kernels import Callable, Constant, Gaussian, Linear, OnColumns, Polynomial, Spectrum
 from manykernels.losses import Logistic
 
@@ -216,13 +216,33 @@ PAIR = {"all": Linear(), "last": OnColumns(Linear(), 3)}
 
 @pytest.mark.parametrize("norm", [1.0, 2.0, np.inf])
 def test_a_zero_kernel(norm):
-    with pytest.raises(ValueError, match="'last' is zero"):
-        MKLClassifier(PAIR, norm=norm).fit(ZERO, y)
-    with pytest.warns(UserWarning, match="'last' is zero"):
-        model = MKLClassifier(PAIR, norm=norm, normalize=None).fit(ZERO, y)
-    alone = MKLClassifier(Linear(), norm=norm, normalize=None).fit(ZERO, y)
-    np.testing.assert_allclose(model.weights_, [1.0, 0.0])
-    assert model.objective_ == pytest.approx(alone.objective_, rel=1e-3)
+    for normalize in (None, "trace", "max", "cosine", "frobenius"):
+        with pytest.warns(UserWarning, match="'last' is zero"):
+            model = MKLClassifier(PAIR, norm=norm, normalize=normalize).fit(ZERO, y)
+        alone = MKLClassifier(Linear(), norm=norm, normalize=normalize).fit(ZERO, y)
+        np.testing.assert_allclose(model.weights_, [1.0, 0.0], atol=1e-6)
+        assert model.objective_ == pytest.approx(alone.objective_, rel=1e-3)
+
+
+def test_a_column_of_zeros_among_rank_one_kernels():
+    with pytest.warns(UserWarning, match="'x3' is zero"):
+        model = MKLClassifier(rank_one()).fit(np.c_[X[:, :3], np.zeros(len(X))], y)
+    assert model.weights_[3] == 0.0 and model.dual_gap_ <= 1e-3
+
+
+def test_an_indefinite_kernel_behind_a_definite_mixture():
+    A = np.where(np.add.outer(np.arange(40), np.arange(40)) % 2 == 0, 0.9, -0.3)
+    np.fill_diagonal(A, 1.0)
+    A[:5, 5:10] = A[5:10, :5] = -0.9
+    assert np.linalg.eigvalsh(A)[0] < -0.5 and np.linalg.eigvalsh(A + 30.0 * np.eye(40))[0] > 0
+    with pytest.raises(ValueError, match=r"'kernel 0' is not positive semi-definite"):
+        MKLClassifier("precomputed", norm=2.0, normalize=None).fit(np.stack([A, 30.0 * np.eye(40)], 2), y)
+
+
+def test_duplicated_layers_of_a_stack():
+    K = Gaussian(2.0)(X)
+    with pytest.warns(UserWarning, match="'kernel 0' and 'kernel 2' are the same"):
+        MKLClassifier("precomputed").fit(np.stack([K, Linear()(X), K.copy()], 2), y)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
@@ -233,8 +253,9 @@ def test_a_constant_kernel_is_the_intercepts(norm, loss):
     alone = MKLClassifier(Linear(), norm=norm, loss=loss, tol=1e-6).fit(FLAT, y)
     np.testing.assert_allclose(model.weights_, [1.0, 0.0])
     np.testing.assert_allclose(model.decision_function(FLAT), alone.decision_function(FLAT), atol=1e-2)
-    with pytest.raises(ValueError, match="'last' is the same for all samples"):
-        MKLClassifier(PAIR, norm=norm, loss=loss, center=True).fit(FLAT, y)
+    with pytest.warns(UserWarning, match="'last' is zero"):  # after centring
+        centred = MKLClassifier(PAIR, norm=norm, loss=loss, center=True).fit(FLAT, y)
+    np.testing.assert_allclose(centred.weights_, [1.0, 0.0], atol=1e-6)
     free = MKLClassifier(PAIR, norm=norm, loss=loss, fit_intercept=False).fit(FLAT, y)
     assert free.dual_gap_ <= 1e-3 and free.intercept_ == 0.0
 

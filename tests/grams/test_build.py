@@ -262,8 +262,11 @@ def test_is_definite():
 def test_kernels_that_cannot_be_normalised():
     kernels = {"fine": Linear(), "flat": Constant()}
     for normalize in ("trace", "max", "cosine", "frobenius"):
-        with pytest.raises(ValueError, match=r"'flat' is the same for all samples.*normalize=None"):
-            build_gram(kernels, X, **{**PLAIN, "center": True, "normalize": normalize})
+        gram, fitted = build_gram(kernels, X, **{**PLAIN, "center": True, "normalize": normalize})
+        A = np.random.RandomState(0).randn(gram.n, 1)
+        assert gram.quad(A)[1] == 0.0 < gram.quad(A)[0] and not np.any(np.abs(fitted[1](X)) > 1e-12)
+        with pytest.raises(ValueError, match="'flat' is the same for all samples"):
+            build_gram({"flat": Constant()}, X, **{**PLAIN, "center": True, "normalize": normalize})
         with pytest.raises(ValueError, match="'nought' is zero"):
             build_gram({"nought": Constant(value=0.0)}, X, **{**PLAIN, "normalize": normalize})
     build_gram(kernels, X, **{**PLAIN, "center": True})

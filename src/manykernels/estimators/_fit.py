@@ -12,8 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from ..families import Family, resolve_kernels
-from ..grams import Gram, build_from_stack, build_gram, is_definite
-from ..kernels import Fitted, Kernel
+from ..grams import Gram, StackGram, build_from_stack, build_gram, is_definite
+from ..kernels import Fitted, Kernel, Precomputed
 from ..losses import Loss
 from ..objectives import Risk
 from ..penalties import Penalty, resolve_penalty
@@ -24,6 +24,7 @@ from ._spec import may_be_indefinite, needs_stack, signature
 
 Array = NDArray[np.float64]
 _PROBE = 32  # samples on which kernels are looked at before a whole pass is spent on them
+_AFFORDABLE = 1e10  # operations, about a tenth of a second
 _FLAT = 1e-12  # of the trace: a kernel that varies less does not vary
 
 
@@ -91,8 +92,13 @@ def _finish(
         kernel.name = name
     if not isinstance(estimator.kernels, str):
         _check_values(gram, kernels, X)
-        _warn_duplicates(kernels, estimator.norm)
-    return Dictionary(names, gram, fitted, _useless(gram, names, estimator.fit_intercept))
+    penalty = resolve_penalty(estimator.norm)
+    if penalty.sparse and penalty.homogeneous:  # elsewhere duplicates get equal weights
+        _warn_duplicates(kernels, gram)
+    useless = _useless(gram, names, estimator.fit_intercept)
+    if not useless.all():
+        gram.scale = np.where(useless, 0.0, gram.scale)  # the solver sees nothing in them
+    return Dictionary(names, gram, fitted, useless)
 
 
 def _check_values(gram: Gram, kernels: dict[str, Kernel], X: Any) -> None:
@@ -122,21 +128,30 @@ def _some(n: int) -> NDArray[np.intp]:
     return np.unique(np.linspace(0, n - 1, min(_PROBE, n)).astype(np.intp))
 
 
-def _warn_duplicates(kernels: dict[str, Kernel], norm: Any) -> None:
-    penalty = resolve_penalty(norm)
-    if not (penalty.sparse and penalty.homogeneous):  # elsewhere duplicates get equal weights
+def _warn_duplicates(kernels: dict[str, Kernel], gram: Gram) -> None:
+    """Say so where two kernels are the same: by their parameters, or as layers of a stack."""
+    if all(isinstance(kernel, Precomputed) for kernel in kernels.values()) and isinstance(gram, StackGram):
+        some = _some(gram.n)
+        part = np.ascontiguousarray(gram.stack[:, some[:, None], some])
+        signatures: list[Any] = [layer.tobytes() for layer in part]
+    else:
+        signatures = [signature(kernel) for kernel in kernels.values()]
+    first: dict[Any, int] = {}
+    for m, (name, key) in enumerate(zip(kernels, signatures, strict=True)):
+        twin = first.setdefault(key, m)
+        if twin == m or (isinstance(key, bytes) and not _equal_layers(gram, twin, m)):
+            continue
+        warnings.warn(
+            f"kernels {list(kernels)[twin]!r} and {name!r} are the same; at norm=1 only the total of their "
+            "weights is determined. Leave one out, or take norm > 1, where duplicates get equal weights.",
+            UserWarning,
+            stacklevel=2,
+        )
         return
-    first: dict[Any, str] = {}
-    for name, kernel in kernels.items():
-        twin = first.setdefault(signature(kernel), name)
-        if twin != name:
-            warnings.warn(
-                f"kernels {twin!r} and {name!r} are the same; at norm=1 only the total of their weights is "
-                "determined. Leave one out, or take norm > 1, where duplicates get equal weights.",
-                UserWarning,
-                stacklevel=2,
-            )
-            return
+
+
+def _equal_layers(gram: Gram, a: int, b: int) -> bool:
+    return isinstance(gram, StackGram) and bool(np.array_equal(gram.stack[a], gram.stack[b]))
 
 
 def _useless(gram: Gram, names: list[str], fit_intercept: bool) -> NDArray[np.bool_]:
@@ -156,7 +171,8 @@ def _useless(gram: Gram, names: list[str], fit_intercept: bool) -> NDArray[np.bo
     if zero.any():
         _warn_useless([names[m] for m in flat[zero]], "zero for all samples")
     if fit_intercept and not zero.all():
-        _warn_useless([names[m] for m in flat[~zero]], "constant, and the intercept does the same at no cost")
+        why = "constant (or vary by less than 1e-12 of their size), and the intercept does that at no cost"
+        _warn_useless([names[m] for m in flat[~zero]], why)
     useless[flat[zero | fit_intercept]] = True
     return useless
 
@@ -171,7 +187,8 @@ def _warn_useless(names: list[str], why: str) -> None:
     shown = ", ".join(map(repr, names[:5])) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
     many = len(names) > 1
     warnings.warn(
-        f"kernel{'s' if many else ''} {shown} {'are' if many else 'is'} {why}: weight zero.",
+        f"kernel{'s' if many else ''} {shown} {'are' if many else 'is'} {why}: weight zero. If features have "
+        "a large offset, centre them (StandardScaler).",
         UserWarning,
         stacklevel=2,
     )
@@ -201,19 +218,13 @@ def solve(estimator: Any, problem: Problem, start: tuple[Array, Array] | None) -
         tol=float(estimator.tol),
         max_iter=int(estimator.max_iter),
         rng=check_random_state(estimator.random_state),
-        start=_usable(start, penalty, problem.dictionary.useless, problem.Y.shape),
+        start=_usable(start, penalty),
         history=History(report=print if estimator.verbose else None),
     )
     result = replace(result, intercept=result.intercept + shift)
     result.theta[problem.dictionary.useless] = 0.0
-    if may_be_indefinite(estimator.kernels) and not is_definite(
-        gram.combine(result.theta) if result.K is None else result.K
-    ):
-        raise ValueError(
-            "the learned combination of kernels is not positive semi-definite, so at least one of the "
-            f"kernels with weight is not: {_weighted_names(problem.dictionary.names, result.theta)}. Clip "
-            "the negative eigenvalues of each kernel, or leave those that have them out."
-        )
+    if may_be_indefinite(estimator.kernels):
+        _require_definite(problem.dictionary, result)
     if not result.gap <= estimator.tol:
         warnings.warn(
             f"{type(estimator).__name__} stopped after {result.n_iter} iterations at a relative duality gap "
@@ -225,13 +236,31 @@ def solve(estimator: Any, problem: Problem, start: tuple[Array, Array] | None) -
     return result
 
 
-def _usable(
-    start: tuple[Array, Array] | None, penalty: Penalty, useless: NDArray[np.bool_], shape: tuple[int, ...]
-) -> tuple[Array, Array] | None:
-    """A start with weights that the penalty allows; useless kernels have none and so never get any."""
-    if useless.any() and not useless.all():
-        theta, alpha = start or (penalty.start(useless.size), np.zeros(shape))
-        start = penalty.stretch(np.where(useless, 0.0, theta)), alpha
+def _require_definite(dictionary: Dictionary, result: Result) -> None:
+    """An error if a kernel with weight, or at least the learned mixture, has negative eigenvalues.
+
+    Each kernel with weight is factored where that is cheap; where there are many of them on many samples,
+    only the mixture is, and single kernels have passed the tests of their diagonal and 2 × 2 minors.
+    """
+    gram, active = dictionary.gram, np.flatnonzero(result.theta)
+    single = isinstance(gram, StackGram) and gram.stack.dtype == np.float32
+    if active.size * gram.n**3 <= _AFFORDABLE:
+        for m in active:
+            if not is_definite(gram.combine(np.ones(1), np.array([m])), single):
+                raise ValueError(
+                    f"kernel {dictionary.names[m]!r} is not positive semi-definite: it has negative "
+                    "eigenvalues. Clip them (drop the negative part of the spectrum), or leave it out."
+                )
+    elif not is_definite(gram.combine(result.theta) if result.K is None else result.K, single):
+        raise ValueError(
+            "the learned combination of kernels is not positive semi-definite, so at least one of the "
+            f"kernels with weight is not: {_weighted_names(dictionary.names, result.theta)}. Clip "
+            "the negative eigenvalues of each kernel, or leave those that have them out."
+        )
+
+
+def _usable(start: tuple[Array, Array] | None, penalty: Penalty) -> tuple[Array, Array] | None:
+    """A start with weights that the penalty allows."""
     if start is None:
         return None
     theta, alpha = start

@@ -25,7 +25,7 @@ Atoms = NDArray[np.intp]
 
 
 class Gram(ABC):
-    """M Gram matrices of n samples. Subclasses implement the four underscored methods on raw kernels."""
+    """M Gram matrices of n samples. Subclasses implement the underscored methods on raw kernels."""
 
     precision = 1e-10  # of entries, relative to the largest: what may be negative by rounding only
 
@@ -33,6 +33,7 @@ class Gram(ABC):
         self.n = n
         self.n_kernels = n_kernels
         self.scale = np.ones(n_kernels) if scale is None else np.asarray(scale, dtype=float)
+        self.names: list[str] | None = None  # for messages
         self.mean = mean  # w̄ where kernels are centred, None where they are not
 
     # -- what subclasses supply -----------------------------------------------------------------
@@ -112,10 +113,13 @@ class Gram(ABC):
         bad = np.flatnonzero(q.min(axis=1) < -rounding)
         if bad.size:
             raise ValueError(
-                f"kernel {int(atoms[bad[0]])} is not positive semi-definite: a quadratic form αᵀKα is "
-                f"{q[bad[0]].min():.3g}. Multiple kernel learning needs kernels without negative "
+                f"kernel {self._name(int(atoms[bad[0]]))} is not positive semi-definite: a quadratic form "
+                f"αᵀKα is {q[bad[0]].min():.3g}. Multiple kernel learning needs kernels without negative "
                 "eigenvalues; clip them (drop the negative part of the spectrum) or leave this kernel out."
             )
+
+    def _name(self, m: int) -> str:
+        return str(m) if self.names is None else repr(self.names[m])
 
     # -- helpers --------------------------------------------------------------------------------
     def _atoms(self, atoms: Atoms | Sequence[int] | None) -> Atoms:

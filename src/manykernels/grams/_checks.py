@@ -57,14 +57,14 @@ def _why_indefinite(K: NDArray[Any]) -> str:
     )
 
 
-def is_definite(K: NDArray[np.float64]) -> bool:
+def is_definite(K: NDArray[np.float64], single: bool = False) -> bool:
     """Whether K is positive semi-definite: one Cholesky factorisation, of K itself.
 
-    Negative eigenvalues below 1e-7 of the mean diagonal are taken for rounding; from 1,000 samples on the
-    factorisation is in single precision, twice as fast, and it is 1e-4.
+    Negative eigenvalues below 1e-7 of the mean diagonal are taken for rounding, below 1e-4 where K was given
+    in single precision or, from 1,000 samples on, is factored so, which is twice as fast.
     """
     n = K.shape[0]
-    single = n >= 1000
+    single = single or n >= 1000
     A = K.astype(np.float32) if single else K.copy()
     A.flat[:: n + 1] += (1e-4 if single else 1e-7) * max(float(K.trace()) / max(n, 1), 1e-30)
     potrf = lapack.spotrf if single else lapack.dpotrf

@@ -98,6 +98,7 @@ def _normalised(
     sample_weight: Array | None,
 ) -> tuple[Gram, list[Fitted]]:
     """Find the constants of every kernel (weights are repetition) and put them into the Gram."""
+    gram.names = list(kernels)
     w = np.ones(gram.n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     mean = w / w.sum()
     d = gram._diagonals()
@@ -109,8 +110,10 @@ def _normalised(
         d = d - 2.0 * means + grand[:, None]
     scale = np.ones(gram.n_kernels)
     if normalize is not None:
-        _require_diagonal(d, largest, mean, list(kernels), center)
+        gone = _without_diagonal(d, largest, mean, list(kernels), center)
+        d[gone] = 1.0
         scale = _scales(gram, d, means, grand, w, normalize)
+        d[gone], scale[gone] = 0.0, 0.0  # nothing to normalise: such a kernel stays zero
     if normalize == "cosine":
         gram = _cosine(gram, d, means, grand, mean if center else None)
     else:
@@ -130,18 +133,21 @@ def _normalised(
     return gram, fitted
 
 
-def _require_diagonal(d: Array, largest: Array, mean: Array, names: list[str], center: bool) -> None:
-    gone = np.flatnonzero(~(d @ mean > 1e-12 * largest))
-    if gone.size and not np.isfinite(largest[gone[0]]):
+def _without_diagonal(
+    d: Array, largest: Array, mean: Array, names: list[str], center: bool
+) -> NDArray[np.bool_]:
+    """Which kernels are zero, or constant and centred; an error where no kernel is anything else."""
+    gone = ~(d @ mean > 1e-12 * largest)
+    if gone.any() and not np.isfinite(largest).all():
         raise ValueError(
-            f"kernel {names[gone[0]]!r} is not finite on the training data: it overflows, or returns NaN. "
-            "Scale the features (StandardScaler), or change its parameters."
+            f"kernel {names[int(np.argmin(np.isfinite(largest)))]!r} is not finite on the training data: it "
+            "overflows, or returns NaN. Scale the features (StandardScaler), or change its parameters."
         )
-    if gone.size:
+    if gone.all():
         why = "is the same for all samples, so that centring leaves nothing of it" if center else "is zero"
-        raise ValueError(
-            f"kernel {names[gone[0]]!r} {why} and cannot be normalised. Leave it out, or set normalize=None."
-        )
+        what = f"kernel {names[0]!r} {why}" + (", and so is every other one" if len(names) > 1 else "")
+        raise ValueError(f"{what}: there is nothing to learn from. Give kernels that vary with the samples.")
+    return np.asarray(gone)
 
 
 def _scales(gram: Gram, d: Array, means: Array, grand: Array, w: Array, normalize: str) -> Array:
@@ -157,7 +163,7 @@ def _scales(gram: Gram, d: Array, means: Array, grand: Array, w: Array, normaliz
         squares[m] += w[lo:hi] @ K @ w[:hi]
         if lo > 0:  # the part right of the diagonal block mirrors the one left of it
             squares[m] += w[lo:hi] @ K[:, :lo] @ w[:lo]
-    return np.asarray(1.0 / np.sqrt(squares))
+    return np.asarray(1.0 / np.sqrt(np.where(squares > 0.0, squares, 1.0)))
 
 
 def _cosine(gram: Gram, d: Array, means: Array, grand: Array, mean: Array | None) -> Gram:

@@ -17,7 +17,7 @@ class SMO(Machine):
     """Second-order working sets, shrinking, warm starts; compiled in `_fast/smo.py`."""
 
     def __init__(
-        self, loss: Hinge | EpsilonInsensitive, fit_intercept: bool, max_iter: int = 10_000_000
+        self, loss: Hinge | EpsilonInsensitive, fit_intercept: bool, max_iter: int = 1_000_000
     ) -> None:
         self.loss = loss
         self.fit_intercept = fit_intercept

@@ -65,6 +65,9 @@ class Search:
     # -- starting -------------------------------------------------------------------------------
     def begin(self, theta: Array, alpha: Array) -> None:
         """Solve the first machine, at θ or, if that is dense and the penalty sparse, at its best kernels."""
+        alive = self.gram.scale > 0.0
+        if self.penalty.sparse and np.any(theta[alive] > 0.0):  # no weight for kernels that are nothing
+            theta = self.penalty.stretch(np.where(alive, theta, 0.0))
         if self.penalty.sparse and np.count_nonzero(theta) > 5 * self.add:
             theta, alpha = self._select(theta, alpha)
         everything = np.arange(self.gram.n_kernels)
