@@ -75,7 +75,9 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
     active_ : indices of the kernels with weight.
     kernel_ : the learned mixture, callable on new data; a list of them for "ovr" with more than two classes.
     X_fit_, dual_coef_, intercept_ : decision_function(X) == kernel_(X, X_fit_) @ dual_coef_ + intercept_.
-    objective_, dual_gap_, certified_ : P, (P − D)/|P|, and whether the gap covers the whole family.
+    objective_, dual_gap_, certified_ : P of the decision function, at the weights that suit it best;
+        (P − D)/|P| with D the best lower bound that the fit met, which no weights and no machine can beat;
+        and whether D is a bound for the whole family of kernels.
     n_iter_, history_ : machines solved; objective, gap, seconds and active kernels at each look.
     classes_ : labels.
     """
