@@ -24,7 +24,7 @@ from ._spec import may_be_indefinite, needs_stack, signature
 
 Array = NDArray[np.float64]
 _PROBE = 32  # samples on which kernels are looked at before a whole pass is spent on them
-_AFFORDABLE = 1e10  # operations, about a tenth of a second
+_AFFORDABLE = 1e9  # operations, about ten milliseconds
 _FLAT = 1e-12  # of the trace: a kernel that varies less does not vary
 
 
