@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_solve, lapack
 
 Array = NDArray[np.float64]
+_COLUMNS = 1024  # of a wide matrix at a time: what is made of them stays in cache
 
 
 def factor(A: NDArray[Any], jitter: float = 0.0) -> NDArray[Any]:
@@ -54,8 +55,12 @@ def solve_sum(diagonal: Array, parts: list[Array], rhs: Array) -> Array:
         H.flat[:: diagonal.size + 1] += diagonal
         return solve(factor(H), rhs)
     root = 1.0 / np.sqrt(diagonal)
-    half = np.concatenate([part * root for part in parts])
-    inner = half @ half.T
-    inner.flat[:: inner.shape[0] + 1] += 1.0
-    right = root * rhs
-    return np.asarray(root * (right - half.T @ solve(factor(inner), half @ right)))
+    inner = np.eye(sum(part.shape[0] for part in parts))
+    for lo in range(0, diagonal.size, _COLUMNS):
+        block = slice(lo, lo + _COLUMNS)
+        half = np.concatenate([part[:, block] * root[block] for part in parts])
+        inner += half @ half.T
+    y = solve(factor(inner), np.concatenate([part @ (rhs / diagonal) for part in parts]))
+    edges = np.cumsum([0, *(part.shape[0] for part in parts)])
+    back = sum(part.T @ y[a:b] for part, a, b in zip(parts, edges[:-1], edges[1:], strict=True))
+    return np.asarray((rhs - back) / diagonal)
