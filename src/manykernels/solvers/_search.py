@@ -235,17 +235,14 @@ class Search:
         if not self.penalty.sparse and self.candidate is None:  # the working set is the whole family
             self.dual = max(self.dual, self._bound(self.center.fit.alpha, self.center.q))
             return np.empty(0, np.intp)
-        points = [self.center.fit.alpha] + ([self.candidate] if self.candidate is not None else [])
-        flat = self.screen.quad(np.concatenate(points, axis=1))
-        q = flat.reshape(self.gram.n_kernels, len(points), -1).sum(axis=2)
-        values = [self._bound(a, q[:, t]) for t, a in enumerate(points)]
-        best = int(np.argmax(values))
-        self.dual = max(self.dual, values[best])
-        self.screen.update(points[best], q[:, best], self.center.tight)
-        # who violates is asked where the working set is solved best: the best bound of the whole family
-        # may be an older point that no outside kernel violates, and nothing would ever join
-        within = [self._bound(a, q[self.work, t]) for t, a in enumerate(points)]
-        q = q[:, int(np.argmax(within))]
+        # one look, at the dual point where the working set is solved best: who violates there must join
+        alpha = self.center.fit.alpha
+        if self.candidate is not None:
+            within = self._bound(self.candidate, self.gram.quad(self.candidate, self.work).sum(axis=1))
+            alpha = self.candidate if within > self._bound(alpha, self.center.q) else alpha
+        q = self.screen.quad(alpha).sum(axis=1)
+        self.dual = max(self.dual, self._bound(alpha, q))
+        self.screen.update(alpha, q, self.center.tight)
         outside = np.setdiff1d(np.arange(self.gram.n_kernels), self.work)
         violating = outside[q[outside] > self.penalty.entry(q[self.work])]
         most = max(self.add, int(np.count_nonzero(self.center.theta)), _MANY if self.stalled else 0)
