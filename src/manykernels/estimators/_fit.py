@@ -171,8 +171,9 @@ def _useless(gram: Gram, names: list[str], fit_intercept: bool) -> NDArray[np.bo
     if zero.any():
         _warn_useless([names[m] for m in flat[zero]], "zero for all samples")
     if fit_intercept and not zero.all():
-        why = "constant (or vary by less than 1e-12 of their size), and the intercept does that at no cost"
-        _warn_useless([names[m] for m in flat[~zero]], why)
+        why = "constant to within 1e-12 of the size, which the intercept offers at no cost"
+        hint = " If features have a large offset, centre them (StandardScaler)."
+        _warn_useless([names[m] for m in flat[~zero]], why, hint)
     useless[flat[zero | fit_intercept]] = True
     return useless
 
@@ -183,12 +184,11 @@ def _flat(gram: Gram, atoms: NDArray[np.intp], rng: np.random.RandomState) -> ND
     return atoms[gram.quad(z, atoms)[:, 0] <= _FLAT * gram.traces()[atoms] * float(np.sum(z * z))]
 
 
-def _warn_useless(names: list[str], why: str) -> None:
+def _warn_useless(names: list[str], why: str, hint: str = "") -> None:
     shown = ", ".join(map(repr, names[:5])) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
     many = len(names) > 1
     warnings.warn(
-        f"kernel{'s' if many else ''} {shown} {'are' if many else 'is'} {why}: weight zero. If features have "
-        "a large offset, centre them (StandardScaler).",
+        f"kernel{'s' if many else ''} {shown} {'are' if many else 'is'} {why}: weight zero.{hint}",
         UserWarning,
         stacklevel=2,
     )
