@@ -30,6 +30,7 @@ ORDER = [
     ("measures",),
     ("machines",),
     ("objectives",),
+    ("weightings",),
     ("solvers",),
     ("estimators",),
     ("inspection", "bounds", "persistence", "datasets"),

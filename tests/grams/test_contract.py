@@ -114,6 +114,39 @@ def test_products_and_quadratic_forms(case, center, k):
 
 @each_case
 @each_centring
+def test_frobenius_products(case, center, monkeypatch):
+    """Of the kernels and of their combinations, centred whether or not the Gram centres."""
+    monkeypatch.setattr(Gram, "_chunk_bytes", 3000)
+    monkeypatch.setattr(BlockGram, "_chunk_bytes", 3000)
+    gram, dense, exact = make(case, center)
+    if center is None:
+        H = np.eye(N) - 1.0 / N
+        dense = H @ dense @ H
+    expected = np.einsum("aij,bij->ab", dense, dense)
+    exact = exact * np.sqrt(expected.max())
+    close(gram.inner(), expected, exact)
+    close(gram.norms(), np.sqrt(np.diag(expected)), exact)
+    W = np.vstack([np.linspace(-1.0, 2.0, len(dense)), np.eye(len(dense))[1]])
+    close(gram.inner(W), W @ expected @ W.T, exact)
+
+
+@pytest.mark.parametrize("width", [1.0, 1e3, 1e6])
+def test_frobenius_products_of_nearly_constant_kernels(width):
+    """The kernel varies by 1/width² around 1: raw products would lose its fourth power."""
+    kernels = [Gaussian(width), Gaussian(width / 2)]
+    D = ((X[:, None] - X[None]) ** 2).sum(axis=2)
+    raw = np.array([np.expm1(-D / kernel.width**2) for kernel in kernels])  # K − 1, the same when centred
+    H = np.eye(N) - 1.0 / N
+    dense = H @ raw @ H
+    expected = np.einsum("aij,bij->ab", dense, dense)
+    stack = np.array([kernel(X) for kernel in kernels])
+    digits = 1e-14 * width**2 * 100
+    for gram in (StackGram(stack), BlockGram(kernels, X, N, 0)):
+        np.testing.assert_allclose(gram.inner(), expected, rtol=digits)
+
+
+@each_case
+@each_centring
 def test_subset(case, center):
     """Some samples, in any order; centring is by their own mean."""
     gram, dense, exact = make(case, center)

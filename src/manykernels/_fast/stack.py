@@ -237,6 +237,28 @@ def _check_range(stack: Any, x: Array, slack: float, lo: int, hi: int, out: Arra
         out[m, 0], out[m, 1], out[m, 2] = total, worst, minor
 
 
+@njit(cache=True, nogil=True, fastmath=True)
+def _centre(stack: Any, first: int, lo: int, means: Array, grand: Array, scale: Array, out: Array) -> None:
+    height, width = out.shape[1], out.shape[2]
+    for m in range(out.shape[0]):
+        inside, left, mean = scale[m], np.sqrt(2.0) * scale[m], means[m]
+        for i in range(height):
+            row, to, shift = stack[m, i + first], out[m, i], mean[lo + i] - grand[m]
+            for j in range(lo):
+                to[j] = left * (row[j] - mean[j] - shift)
+            for j in range(lo, width):
+                to[j] = inside * (row[j] - mean[j] - shift)
+
+
+def centre(stack: Any, first: int, lo: int, means: Array, grand: Array, scale: Array, out: Array) -> None:
+    """out[m] = scale_m times the centred rows lo, lo + 1, … of kernel m, up to the square at the diagonal.
+
+    They are in `stack` from row `first` on, which may be `out` itself. What is left of the square counts
+    twice in a Frobenius product, once for its mirror image, and is multiplied by √2 for that.
+    """
+    _centre(stack, first, lo, means, grand, scale, out)
+
+
 def combine(stack: Any, index: Index, weight: Array, out: Array) -> None:
     """out = Σ_m weight_m K_{index_m}, both triangles."""
     n = out.shape[0]

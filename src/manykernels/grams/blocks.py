@@ -25,6 +25,8 @@ _BLOCK_BYTES = 1 << 22  # of one kernel's block: it stays in cache while it is u
 class BlockGram(Gram):
     """Kernels on data X, evaluated when asked for; `slots` of them may be kept."""
 
+    _chunk_bytes = 1 << 26  # what kernels share costs too much on fewer rows
+
     def __init__(
         self,
         kernels: list[Kernel],
@@ -190,6 +192,20 @@ class BlockGram(Gram):
         if self.cosine is not None:
             return (self.cosine[2] > 0).astype(float)
         return np.array([k.diag(self.X) for k in self.kernels]).reshape(-1, self.n)
+
+    def _centred(self, lo: int, hi: int, means: Array, grand: Array, out: Array) -> None:
+        exponential, others = self._groups(self._atoms(None))
+        for members in exponential + others:
+            first = self.kernels[members[0]]
+            if first.statistic is None:
+                out[members[0]] = first(*self._rows(lo, hi))
+            else:
+                S = first.compute_statistic(*self._rows(lo, hi))
+                for m in members:
+                    self.kernels[m].fill(S, out[m])
+            for m in members:
+                self._adjust(m, out[m], lo, hi)
+        fast.centre(out, 0, lo, means, grand, self.scale, out)
 
     def subset(self, rows: NDArray[np.intp]) -> BlockGram:
         X = self.X[np.ix_(rows, rows)] if is_stack(self.X) else take(self.X, rows)

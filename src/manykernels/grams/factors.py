@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ._base import Array, Atoms, Gram
+from ._base import Array, Atoms, Gram, centred
 from .stack import _renormalise
 
 
@@ -42,8 +42,9 @@ class FactorGram(Gram):
         if sp.issparse(phi):
             out[:] = (phi @ sp.diags_array(weights[owner]) @ phi.T).toarray()
         else:
-            half = phi * np.sqrt(weights[owner])
-            np.matmul(half, half.T, out=out)
+            half = phi * np.sqrt(np.abs(weights[owner]))
+            other = half if np.all(weights >= 0) else half * np.sign(weights[owner])
+            np.matmul(half, other.T, out=out)
 
     def _products(self, A: Array, atoms: Atoms) -> Array:
         phi, owner = self._columns(atoms)
@@ -81,6 +82,44 @@ class FactorGram(Gram):
             phi = self.features[:, self.ptr[m] : self.ptr[m + 1]]
             phi = phi.toarray() if sp.issparse(phi) else phi
             yield position, 0, self.n, phi @ phi.T
+
+    def inner(self, W: Array | None = None) -> Array:
+        """‖Φ_kᵀΦ_l‖² of the centred features: squared inner products where kernels are of rank one.
+
+        Combinations W are formed as matrices, which are few; the kernels are not.
+        """
+        if W is not None:
+            mean = np.full(self.n, 1.0 / self.n) if self.mean is None else self.mean
+            K = np.array([centred(self.combine(w), mean).ravel() for w in W])  # once more changes nothing
+            return np.asarray(K @ K.T)
+        G = np.square(self._cross())
+        if not self._rank_one:
+            G = np.add.reduceat(np.add.reduceat(G, self.ptr[:-1], axis=0), self.ptr[:-1], axis=1)
+        return np.asarray(G * np.outer(self.scale, self.scale))
+
+    def norms(self) -> Array:
+        if not self._rank_one:
+            return np.sqrt(np.diag(self.inner()))
+        total, mu = self._sums()
+        if sp.issparse(self.features):
+            squares = (self.features**2).sum(axis=0) - 2.0 * mu * total + self.n * mu**2
+            return np.asarray(np.maximum(squares, 0.0) * self.scale)
+        return np.asarray(((self.features - mu) ** 2).sum(axis=0) * self.scale)
+
+    def _sums(self) -> tuple[Array, Array]:
+        """The sum of every feature, and its mean."""
+        total = np.asarray(self.features.sum(axis=0), dtype=float)
+        return total, total / self.n if self.mean is None else np.asarray(self.mean @ self.features)
+
+    def _cross(self) -> Array:
+        """(D, D): inner products of the centred features; sparse ones are not filled in."""
+        total, mu = self._sums()
+        if not sp.issparse(self.features):
+            phi = self.features - mu
+            return np.asarray(phi.T @ phi)
+        G = (self.features.T @ self.features).toarray()
+        G -= np.outer(total, mu) + np.outer(mu, total - self.n * mu)
+        return np.asarray(G)
 
     def subset(self, rows: NDArray[np.intp]) -> FactorGram:
         part = self.features.tocsr()[rows] if sp.issparse(self.features) else self.features[rows]

@@ -52,6 +52,9 @@ class StackGram(Gram):
         for position, m in enumerate(atoms):
             yield position, 0, self.n, self.stack[m].astype(float, copy=False)
 
+    def _centred(self, lo: int, hi: int, means: Array, grand: Array, out: Array) -> None:
+        fast.centre(self.stack, lo, lo, means, grand, self.scale, out)
+
     def subset(self, rows: NDArray[np.intp]) -> StackGram:
         part = self.stack[:, rows[:, None], rows]
         return StackGram(np.ascontiguousarray(part), self.scale, _renormalise(self.mean, rows))
