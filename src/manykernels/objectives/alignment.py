@@ -1,0 +1,66 @@
+"""The objective of two-stage learning: how well a combination of kernels is aligned with the target."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..grams import Gram
+
+Array = NDArray[np.float64]
+_NOTHING = 1e-12  # of the trace: a kernel whose centred norm is smaller does not vary
+
+
+class Alignment:
+    """Centred alignment of K_θ = Σ θ_m K_m with the target kernel K_Y = YYᵀ (004 Def. 2.4):
+
+        ρ̂(θ) = θᵀa / (√(θᵀMθ) τ),      a_m = ⟨K_mc, K_Y⟩_F,      M_kl = ⟨K_kc, K_lc⟩_F,      τ = ‖K_Yc‖_F
+
+    K_Y is never formed: with the columns ỹ_j of Y less their means, a_m = Σ_j ỹ_jᵀ K_m ỹ_j and τ = ‖ỸᵀỸ‖_F.
+    M costs a product of all pairs of kernels and is computed only when asked for; ``norms`` are ‖K_mc‖_F.
+    """
+
+    def __init__(self, gram: Gram, Y: Array) -> None:
+        self.gram = gram
+        centred = Y - Y.mean(axis=0)
+        self.a = np.asarray(gram.quad(centred).sum(axis=1))
+        self.tau = float(np.linalg.norm(centred.T @ centred))
+
+    @cached_property
+    def M(self) -> Array:
+        return self.gram.inner()
+
+    @cached_property
+    def norms(self) -> Array:
+        norms = np.sqrt(np.diag(self.M)) if "M" in self.__dict__ else self.gram.norms()
+        flat = np.flatnonzero(~(norms > _NOTHING * self.gram.traces()))
+        if flat.size:
+            names = self.gram.names or list(map(str, range(self.gram.n_kernels)))
+            more = f" (and {flat.size - 1} more)" if flat.size > 1 else ""
+            raise ValueError(
+                f"kernel {names[flat[0]]!r}{more} is the same for all pairs of samples: its centred norm is "
+                "zero, and its alignment is not defined. Leave it out, or change its parameters (a narrower "
+                "width, say)."
+            )
+        return norms
+
+    @property
+    def each(self) -> Array:
+        """(M,): the alignment of every kernel by itself, in [0, 1]."""
+        return np.asarray(np.minimum(self.a / (self.norms * self.tau), 1.0))
+
+    @property
+    def cosines(self) -> Array:
+        """(M, M): the alignments between kernels, with ones on the diagonal."""
+        G = self.M / np.outer(self.norms, self.norms)
+        np.fill_diagonal(G, 1.0)
+        return np.asarray(G)
+
+    def value(self, theta: Array) -> float:
+        """ρ̂(θ), in [−1, 1]."""
+        square = theta @ self.M @ theta if "M" in self.__dict__ else self.gram.inner(theta[None])[0, 0]
+        if not square > 0.0:
+            return 0.0
+        return float(np.clip(theta @ self.a / (np.sqrt(square) * self.tau), -1.0, 1.0))

@@ -1,0 +1,28 @@
+"""How two-stage learning weighs kernels; the estimators take these objects or their names."""
+
+from typing import Any
+
+from ._base import Weighted, Weighting
+from .alignf import Alignf, AlignfLinear
+from .independent import Align, Uniform
+
+_NAMES: dict[str, type[Weighting]] = {
+    "alignf": Alignf,
+    "align": Align,
+    "uniform": Uniform,
+    "alignf-linear": AlignfLinear,
+}
+
+__all__ = ["Align", "Alignf", "AlignfLinear", "Uniform", "Weighted", "Weighting", "resolve_weighting"]
+
+
+def resolve_weighting(weighting: Any) -> Weighting:
+    """A weighting, or the one of that name."""
+    if isinstance(weighting, Weighting):
+        return weighting
+    if isinstance(weighting, str) and weighting in _NAMES:
+        return _NAMES[weighting]()
+    raise ValueError(
+        f"weighting={weighting!r} was given; expected one of {', '.join(map(repr, _NAMES))}, or an object of "
+        "manykernels.weightings such as Align(q=2)."
+    )
