@@ -1,15 +1,287 @@
-"""How good a kernel is for a target, and how similar two kernels are, without training anything."""
+"""How good a kernel is for a target, and how similar two kernels are, without training anything.
+
+- ``centered_alignment`` is the one to start with: in [0, 1], blind to the kernels' scale and offset, it
+  follows the error of the predictors that a kernel allows. ``kernel_similarity`` is the same between kernels.
+- ``uncentered_alignment`` is there for comparison only: unbalanced classes mislead it (004 §2.5.1).
+- ``unnormalized_alignment`` and ``hsic`` measure dependence in the units of the kernels, so compare them only
+  between kernels of one scale. ``hsic(unbiased=True)`` is 0 on average where there is no dependence.
+- ``fsm`` (classes only) and ``kl_measure`` are smaller for better kernels. ``fsm`` looks at nothing but the
+  lines between the centres of classes; ``kl_measure`` at all directions, and at the kernel's scale.
+
+A kernel is a matrix (n, n), or a ``Kernel`` with the samples X to evaluate it on.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import cho_solve, cholesky, solve_triangular
 from sklearn.utils.multiclass import type_of_target
+
+from ._fast.threads import threads
+from .families import Family, resolve_kernels
+from .grams import build_from_stack, build_gram
+from .kernels import Kernel
+from .kernels._base import is_number
+from .kernels._data import is_stack
 
 Array = NDArray[np.float64]
 _EPS = float(np.finfo(float).eps)
+_FLAT = 1e-12  # a kernel whose centred norm is a smaller part of its norm is constant
+_KINDS = ("auto", "kernel", "classification", "regression")
+
+
+# -- alignment and its relatives ------------------------------------------------------------------
+def centered_alignment(K: Any, target: Any, *, X: Any = None, kind: str = "auto") -> float:
+    """ρ = ⟨K_c, K'_c⟩ / (‖K_c‖ ‖K'_c‖), Frobenius (004 Def. 2.4), in [0, 1] for kernels K and K'.
+
+    ``target`` is another kernel K', or y with K' = YYᵀ as in ``target_factor``. ``kind="auto"`` takes a
+    ``Kernel`` or an (n, n) array for a kernel and anything else for y; n outputs of n samples need
+    ``kind="regression"``.
+    """
+    K, target, name = _read_pair(K, target, X, kind)
+    K_c, target_c = _centre(K), target.centred()
+    _require_varying(K_c, K, name)
+    if not target.factored:
+        _require_varying(target_c.values, target.values, "the target")
+    return _cosine(K_c, target_c)
+
+
+def uncentered_alignment(K: Any, target: Any, *, X: Any = None, kind: str = "auto") -> float:
+    """⟨K, K'⟩ / (‖K‖ ‖K'‖), Frobenius (004 Eq. 2.41, Cristianini et al.): what centring improves on."""
+    K, target, name = _read_pair(K, target, X, kind)
+    for values, what in ((K, name), (target.values, "the target")):
+        if not values.any():
+            raise ValueError(f"{what} is zero for all pairs of samples; expected a kernel that is not.")
+    return _cosine(K, target)
+
+
+def unnormalized_alignment(K: Any, target: Any, *, X: Any = None, kind: str = "auto") -> float:
+    """η = (1/n²) Σ_ij [K_c]_ij [K'_c]_ij, the estimate of E[K_c K'_c] of 004 Def. 2.5.
+
+    004 Def. 2.6 prints both ⟨K_c, K'_c⟩ and its mean over the n² entries for it: the mean is meant.
+    """
+    K, target, _ = _read_pair(K, target, X, kind)
+    return float(target.centred().inner(_centre(K)) / K.size)
+
+
+def hsic(K: Any, target: Any, *, X: Any = None, kind: str = "auto", unbiased: bool = False) -> float:
+    """The Hilbert-Schmidt independence criterion tr(KHLH)/(n−1)²: H centres, L is the target's kernel.
+
+    ``unbiased=True`` is the U-statistic of Song et al. (2012), n ≥ 4. With K̃, L̃ without diagonals it is
+
+        [tr(K̃L̃) + 1ᵀK̃1 · 1ᵀL̃1 / ((n−1)(n−2)) − 2/(n−2) · 1ᵀK̃L̃1] / (n(n−3)) = ⟨K_u, L⟩ / (n(n−3)),
+
+    where K_u is zero on the diagonal and K̃_ij − r_i − r_j + const elsewhere, such that its rows sum to zero:
+    neither the diagonal of L nor what centring takes from L matters then.
+    """
+    K, target, _ = _read_pair(K, target, X, kind)
+    n, need = len(K), 4 if unbiased else 2
+    if n < need:
+        raise ValueError(f"K has {n} sample(s); hsic(unbiased={unbiased}) needs at least {need}.")
+    K_c, L_c = _centre(K), target.centred()
+    if not unbiased:
+        return float(L_c.inner(K_c) / (n - 1) ** 2)
+    np.fill_diagonal(K_c, 0.0)
+    r = K_c.sum(axis=1) / (n - 2)
+    K_u = K_c - r[:, None] - r + r.sum() / (n - 1)
+    np.fill_diagonal(K_u, 0.0)
+    return float(L_c.inner(K_u) / (n * (n - 3)))
+
+
+# -- measures that are smaller for better kernels -------------------------------------------------
+def fsm(K: Any, y: Any, *, X: Any = None) -> float:
+    """Spread of two classes along the line between their centres, over the distance of the centres.
+
+    FSM = (std_+ + std_−) / ‖φ_− − φ_+‖ (Nguyen & Ho 2008, 000 §2.3.2), std of ⟨φ(x_i), u⟩ within a class with
+    u = (φ_− − φ_+)/‖φ_− − φ_+‖. Several classes: the mean over all pairs. Infinite where centres coincide.
+    """
+    if isinstance(y, Kernel):
+        raise ValueError(f"fsm was given the kernel {y.label} as y; expected one class label per sample.")
+    K, name = _read_kernel(K, X, "K")
+    y = _read(y)
+    _require_length(len(K), len(y))
+    classes, codes = _labels(y)
+    counts = np.bincount(codes)
+    if counts.min() < 2:
+        rare = str(classes[counts.argmin()])
+        raise ValueError(f"Class {rare!r} of y has 1 sample; fsm needs at least 2 of each class.")
+    K_c = _centre(K)
+    _require_varying(K_c, K, name)
+    F = K_c @ ((codes[:, None] == np.arange(classes.size)) / counts)  # ⟨φ(x_i), φ_c⟩
+    rounding = 8.0 * _EPS * float(np.abs(K).max())
+    values = []
+    for a, b in combinations(range(classes.size), 2):
+        f = F[:, a] - F[:, b]
+        f_a, f_b = f[codes == a], f[codes == b]
+        squared = float(f_a.mean() - f_b.mean())  # ‖φ_a − φ_b‖²
+        values.append((f_a.std(ddof=1) + f_b.std(ddof=1)) / squared if squared > rounding else np.inf)
+    return float(np.mean(values))
+
+
+def kl_measure(K: Any, target: Any, *, epsilon: float = 1e-3, X: Any = None, kind: str = "auto") -> float:
+    """tr(K*(K + εI)⁻¹) + log|K + εI| with the target's kernel K* (Ying et al. 2009, 000 §2.3.2).
+
+    That is 2 KL(N(0, K*) ‖ N(0, K + εI)) less what does not depend on K. ε is ``epsilon`` times the mean
+    diagonal of K. The scale of K matters.
+    """
+    if not is_number(epsilon) or not 0.0 < epsilon < np.inf:
+        raise ValueError(f"epsilon={epsilon!r} was given; expected a positive number.")
+    K, target, name = _read_pair(K, target, X, kind)
+    A = K.copy()
+    A.flat[:: len(K) + 1] += epsilon * K.trace() / len(K)
+    try:
+        L = cholesky(A, lower=True, overwrite_a=True, check_finite=False)
+    except np.linalg.LinAlgError as error:
+        raise ValueError(
+            f"{name} + εI is not positive definite at epsilon={epsilon:g}: {name} is zero, or has negative "
+            "eigenvalues. Clip them (drop the negative part of the spectrum), or raise epsilon."
+        ) from error
+    if target.factored:
+        fit = np.sum(solve_triangular(L, target.values, lower=True, check_finite=False) ** 2)
+    else:
+        fit = np.trace(cho_solve((L, True), target.values, check_finite=False))
+    return float(fit + 2.0 * np.log(np.diagonal(L)).sum())
+
+
+# -- many kernels ---------------------------------------------------------------------------------
+def kernel_similarity(
+    kernels: Any, X: Any, *, memory_limit: int | float | str | None = None, n_jobs: int | None = None
+) -> Array:
+    """(M, M): the centred alignments between kernels on X, given as estimators take them.
+
+    ``kernels`` is a list, a dict, a family, "auto", or "precomputed" with X a stack (n, n, M).
+    """
+    options: dict[str, Any] = {"center": False, "normalize": None, "sample_weight": None}
+    options["memory_limit"] = memory_limit
+    if is_stack(X) and X.shape[0] != X.shape[1]:
+        raise ValueError(f"X of shape {tuple(X.shape)} was given; expected a stack (n, n, n_kernels).")
+    with threads(n_jobs), np.errstate(invalid="ignore"):
+        named = resolve_kernels(kernels, X, None, None)
+        if isinstance(kernels, str) and kernels == "precomputed":
+            gram, _ = build_from_stack(np.asarray(X), names=list(named), **options)
+        else:
+            factors = isinstance(kernels, Family) and kernels.factors
+            gram, _ = build_gram(named, X, factors=factors, **options)
+        products, traces = gram.inner(), gram.traces()
+    norms = np.sqrt(np.diagonal(products))
+    for name, norm, trace in zip(named, norms, traces, strict=True):
+        if not np.isfinite(norm + trace):
+            raise ValueError(
+                f"kernel {name!r} is not finite on X: X holds NaN, or the kernel overflows. Impute or scale "
+                "the features, or change the kernel's parameters."
+            )
+        if norm <= _FLAT * trace:  # a constant kernel has ‖K‖ = tr K
+            raise _flat(f"kernel {name!r}")
+    S = products / norms[:, None] / norms
+    S = np.minimum(0.5 * (S + S.T), 1.0)
+    S[(S < 0.0) & (S > -1e-9)] = 0.0  # kernels with negative eigenvalues may be further below
+    np.fill_diagonal(S, 1.0)
+    return np.asarray(S)
+
+
+# -- kernels --------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class _Target:
+    """The kernel K' on the other side: its matrix, or Y with K' = YYᵀ, which is never multiplied out."""
+
+    values: Array
+    factored: bool
+
+    def centred(self) -> _Target:
+        Y = self.values
+        return _Target(Y - Y.mean(axis=0) if self.factored else _centre(Y), self.factored)
+
+    def inner(self, K: Array) -> float:
+        """⟨K, K'⟩ = Σ_j y_jᵀ K y_j."""
+        return float(np.vdot(self.values, K @ self.values if self.factored else K))
+
+    def norm(self) -> float:
+        """‖K'‖ = ‖YᵀY‖."""
+        return float(np.linalg.norm(self.values.T @ self.values if self.factored else self.values))
+
+
+def _cosine(K: Array, target: _Target) -> float:
+    """⟨K, K'⟩ / (‖K‖ ‖K'‖), with entries of order one so that no power of them overflows."""
+    K = K / np.abs(K).max()
+    target = _Target(target.values / np.abs(target.values).max(), target.factored)
+    return float(np.clip(target.inner(K) / (np.linalg.norm(K) * target.norm()), -1.0, 1.0))
+
+
+def _centre(K: Array) -> Array:
+    """K_c with [K_c]_ij = (K_ij − r_i) − (r_j − g), r the means of rows, g of all (004 Eq. 2.39): a copy.
+
+    In this order differences of nearly equal numbers, which are exact, come first: a nearly constant kernel
+    keeps the digits that its entries have.
+    """
+    r = K.mean(axis=1)
+    K_c = K - r[:, None]
+    K_c -= r - r.mean()
+    return np.asarray(K_c)
+
+
+def _require_varying(K_c: Array, K: Array, name: str) -> None:
+    if np.linalg.norm(K_c) <= _FLAT * np.linalg.norm(K):
+        raise _flat(name)
+
+
+def _flat(name: str) -> ValueError:
+    return ValueError(
+        f"{name} is constant (to within 1e-12 of its size): its centred norm is zero, so that nothing can be "
+        "said of it. Leave it out; if features have a large offset, centre them (StandardScaler)."
+    )
+
+
+def _read_pair(K: Any, target: Any, X: Any, kind: str) -> tuple[Array, _Target, str]:
+    """The matrix of K, the target on the same samples, and what to call K in messages."""
+    if kind not in _KINDS:
+        raise ValueError(f"kind={kind!r} was given; expected one of {', '.join(map(repr, _KINDS))}.")
+    K, name = _read_kernel(K, X, "K")
+    given = isinstance(target, Kernel)
+    if given and kind not in ("auto", "kernel"):
+        raise ValueError(f"kind={kind!r} was given with the kernel {target.label} as target; expected y.")
+    if given or kind == "kernel" or (kind == "auto" and np.shape(target) == K.shape):
+        read = _Target(_read_kernel(target, X, "the target")[0], False)
+    else:
+        read = _Target(target_factor(target, kind), True)
+    _require_length(len(K), len(read.values))
+    return K, read, name
+
+
+def _require_length(n: int, n_target: int) -> None:
+    if n != n_target:
+        raise ValueError(f"K has {n} samples and the target {n_target}; expected the same samples in both.")
+
+
+def _read_kernel(K: Any, X: Any, name: str) -> tuple[Array, str]:
+    """A kernel's matrix, finite, square and symmetric, and what to call it."""
+    if isinstance(K, Kernel):
+        name = f"kernel {K.label}"
+        if X is None:
+            raise ValueError(f"{name} was given without samples; give X=, or the kernel's matrix.")
+        K = K(X)
+    K = np.asarray(K)
+    if K.ndim != 2 or K.shape[0] != K.shape[1] or K.size == 0 or K.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{name} of shape {K.shape} and type {K.dtype} was given; expected a Kernel, or a square matrix "
+            "(n_samples, n_samples) of real numbers."
+        )
+    slack = 1e-4 if K.dtype == np.float32 else 1e-7
+    K = K.astype(float, copy=False)
+    if not np.isfinite(K).all():
+        i, j = (int(axis[0]) for axis in np.nonzero(~np.isfinite(K)))
+        raise ValueError(f"{name} holds {K[i, j]} at row {i}, column {j}; expected finite numbers.")
+    i, j = (int(v) for v in np.unravel_index(int(np.abs(K - K.T).argmax()), K.shape))
+    if abs(K[i, j] - K[j, i]) > slack * np.abs(K).max():
+        raise ValueError(
+            f"{name} is not symmetric: entry ({i}, {j}) is {K[i, j]:.6g} and ({j}, {i}) is {K[j, i]:.6g}. If "
+            "it is so up to noise, give (K + K.T) / 2; if it holds n outputs of n samples, kind='regression'."
+        )
+    return K, name
 
 
 # -- targets --------------------------------------------------------------------------------------
@@ -26,9 +298,7 @@ def target_factor(y: Any, kind: str = "auto") -> Array:
     if kind not in ("auto", "classification", "regression"):
         raise ValueError(f"kind={kind!r} was given; expected 'auto', 'classification' or 'regression'.")
     A = _read(y)
-    if kind == "auto":
-        kind = _kind(A)
-    if kind == "regression":
+    if kind == "regression" or (kind == "auto" and not _are_classes(A)):
         return _numbers(A)
     classes, codes = _labels(A)
     if classes.size == 2:
@@ -37,9 +307,7 @@ def target_factor(y: Any, kind: str = "auto") -> Array:
 
 
 def _read(y: Any) -> NDArray[Any]:
-    """y as an array (n,) or (n, k), k ≥ 2, without missing values."""
-    if y is None:
-        raise ValueError("The target y is None; expected one value per sample.")
+    """y as an array (n,) or (n, k), k ≥ 2, of finite numbers or of strings."""
     A = np.asarray(y)
     if A.dtype.kind == "c" or A.ndim not in (1, 2) or A.size == 0:
         raise ValueError(
@@ -58,22 +326,21 @@ def _read(y: Any) -> NDArray[Any]:
         where = tuple(int(axis[0]) for axis in np.nonzero(bad))
         what = "finite numbers" if numbers else "strings throughout, or numbers throughout"
         raise ValueError(
-            f"y holds {A[where]} for sample {where[0]}; expected {what}. Impute it, or leave such samples "
-            "out."
+            f"y holds {A[where]} for sample {where[0]}; expected {what}. Impute it, or leave it out."
         )
     return A
 
 
-def _kind(A: NDArray[Any]) -> str:
-    """Classes or numbers, as far as the values tell."""
+def _are_classes(A: NDArray[Any]) -> bool:
+    """Whether y holds classes rather than numbers, as far as the values tell."""
     if type_of_target(A, input_name="y") not in ("binary", "multiclass"):
-        return "regression"
+        return False
     if A.dtype.kind in "iuf" and np.unique(A).size == A.size > 2:
         raise ValueError(
             f"y holds {A.size} whole numbers for {A.size} samples, each of them once: say by "
             "kind='regression' that they are quantities, or by kind='classification' that they are labels."
         )
-    return "classification"
+    return True
 
 
 def _labels(A: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
@@ -86,7 +353,7 @@ def _labels(A: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
         )
     classes, codes = np.unique(A, return_inverse=True)
     if classes.size == 1:
-        raise _constant(A.shape[0], classes[0])
+        raise _constant(A)
     return classes, codes.ravel()
 
 
@@ -99,13 +366,12 @@ def _numbers(A: NDArray[Any]) -> Array:
         )
     Y = A.astype(float).reshape(A.shape[0], -1)
     if np.all(np.ptp(Y, axis=0) <= 4.0 * _EPS * np.abs(Y).max(axis=0)):
-        raise _constant(A.shape[0], A[0])
+        raise _constant(A)
     return Y
 
 
-def _constant(n: int, value: Any) -> ValueError:
-    shown = repr(value.tolist() if hasattr(value, "tolist") else value)
+def _constant(A: NDArray[Any]) -> ValueError:
     return ValueError(
-        f"y is the same for all {n} sample(s): {shown}. Alignment with a constant target is not defined; "
-        "give samples of at least two classes, or numbers that differ."
+        f"y is the same for all {A.shape[0]} sample(s): {A[:1].tolist()[0]!r}. Alignment with a constant "
+        "target is not defined; give samples of at least two classes, or numbers that differ."
     )
