@@ -225,7 +225,8 @@ def _centre(K: Array) -> Array:
 
 
 def _require_varying(K_c: Array, K: Array, name: str) -> None:
-    if np.linalg.norm(K_c) <= _FLAT * np.linalg.norm(K):
+    size = np.abs(K).max()  # divided by, so that no square overflows
+    if size == 0.0 or np.linalg.norm(K_c / size) <= _FLAT * np.linalg.norm(K / size):
         raise _flat(name)
 
 
@@ -333,7 +334,7 @@ def _read(y: Any) -> NDArray[Any]:
 
 def _are_classes(A: NDArray[Any]) -> bool:
     """Whether y holds classes rather than numbers, as far as the values tell."""
-    if type_of_target(A, input_name="y") not in ("binary", "multiclass"):
+    if _type(A) not in ("binary", "multiclass"):
         return False
     if A.dtype.kind in "iuf" and np.unique(A).size == A.size > 2:
         raise ValueError(
@@ -343,9 +344,14 @@ def _are_classes(A: NDArray[Any]) -> bool:
     return True
 
 
+def _type(A: NDArray[Any]) -> str:
+    with np.errstate(invalid="ignore"):  # it casts to int, which numbers above 2⁶³ do not survive
+        return str(type_of_target(A, input_name="y"))
+
+
 def _labels(A: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """The classes in sorted order, and the number of each sample's class."""
-    found = type_of_target(A, input_name="y")
+    found = _type(A)
     if found not in ("binary", "multiclass"):
         raise ValueError(
             f"y of shape {A.shape} ({found}) was given; expected one class label per sample. Numbers that "
