@@ -1,5 +1,6 @@
 """Bounds: what can be said of new data, with the assumptions under which it can."""
 
+from .margin import MarginBound, margin_bound
 from .rademacher import (
     RademacherEstimate,
     empirical_rademacher,
@@ -9,6 +10,8 @@ from .rademacher import (
 )
 
 __all__ = [
+    "MarginBound",
+    "margin_bound",
     "RademacherEstimate",
     "empirical_rademacher",
     "linear_rademacher_bound",
