@@ -1,0 +1,1 @@
+"""Experiments: tables of the papers, run anew with this package. See README.md."""
