@@ -1,7 +1,20 @@
 """Multiple kernel learning: learn the kernel, with a certificate of how close to optimal it is."""
 
-from .estimators import MKLClassifier, MKLRegressor
+from .estimators import (
+    AlignMKLClassifier,
+    AlignMKLRegressor,
+    KernelAligner,
+    MKLClassifier,
+    MKLRegressor,
+)
 
 __version__ = "0.1.0"
 
-__all__ = ["MKLClassifier", "MKLRegressor", "__version__"]
+__all__ = [
+    "AlignMKLClassifier",
+    "AlignMKLRegressor",
+    "KernelAligner",
+    "MKLClassifier",
+    "MKLRegressor",
+    "__version__",
+]

@@ -35,17 +35,20 @@ class Dictionary:
     names: list[str]
     gram: Gram
     kernels: list[Fitted]
-    useless: NDArray[np.bool_]  # zero, or constant where an intercept does the same for free
 
 
 def build_dictionary(
-    estimator: Any, X: Any, kind: Kind, rows: Rows, weight: Array, names_in: Any
+    estimator: Any, X: Any, kind: Kind, rows: Rows, weight: Array, names_in: Any, work: int = 5
 ) -> Dictionary:
-    """Resolve `kernels` on the merged rows and evaluate them there."""
+    """Resolve `kernels` on the merged rows and evaluate them there.
+
+    `work` is how many matrices of n × n are needed beside the kernels themselves.
+    """
     options: dict[str, Any] = {
         "center": bool(estimator.center),
         "normalize": estimator.normalize,
         "memory_limit": estimator.memory_limit,
+        "work": work,
     }
     spec = estimator.kernels
     if kind == "stack":
@@ -54,7 +57,8 @@ def build_dictionary(
         raise ValueError(
             "X holds 1 sample (or copies of one), and center=True leaves nothing of it; give more samples."
         )
-    merged = take(X, rows.first)
+    everyone = rows.first.size == rows.owner.size and np.array_equal(rows.first, np.arange(rows.first.size))
+    merged = X if everyone else take(X, rows.first)
     w = None if np.all(rows.weight == 1.0) else rows.weight
     kernels = resolve_kernels(spec, merged, w, names_in)
     factors = isinstance(spec, Family) and spec.factors
@@ -92,13 +96,22 @@ def _finish(
         kernel.name = name
     if not isinstance(estimator.kernels, str):
         _check_values(gram, kernels, X)
+    return Dictionary(names, gram, fitted)
+
+
+def find_useless(estimator: Any, dictionary: Dictionary) -> NDArray[np.bool_]:
+    """Kernels that are zero, or constant where an intercept does the same for free; warns of duplicates too.
+
+    The solver will see nothing in them.
+    """
+    gram, names = dictionary.gram, dictionary.names
     penalty = resolve_penalty(estimator.norm)
     if penalty.sparse and penalty.homogeneous:  # elsewhere duplicates get equal weights
-        _warn_duplicates(kernels, gram)
+        _warn_duplicates({kernel.name or "": kernel.kernel for kernel in dictionary.kernels}, gram)
     useless = _useless(gram, names, estimator.fit_intercept)
     if not useless.all():
-        gram.scale = np.where(useless, 0.0, gram.scale)  # the solver sees nothing in them
-    return Dictionary(names, gram, fitted, useless)
+        gram.scale = np.where(useless, 0.0, gram.scale)
+    return useless
 
 
 def _check_values(gram: Gram, kernels: dict[str, Kernel], X: Any) -> None:
@@ -199,6 +212,7 @@ class Problem:
     """What a solver is asked: one or several outputs that share the weights of the kernels."""
 
     dictionary: Dictionary
+    useless: NDArray[np.bool_]  # kernels that get no weight
     loss: Loss
     Y: Array
     C: Array
@@ -222,9 +236,9 @@ def solve(estimator: Any, problem: Problem, start: tuple[Array, Array] | None) -
         history=History(report=print if estimator.verbose else None),
     )
     result = replace(result, intercept=result.intercept + shift)
-    result.theta[problem.dictionary.useless] = 0.0
+    result.theta[problem.useless] = 0.0
     if may_be_indefinite(estimator.kernels):
-        _require_definite(problem.dictionary, result)
+        require_definite(problem.dictionary, result.theta, result.K)
     if not result.gap <= estimator.tol:
         warnings.warn(
             f"{type(estimator).__name__} stopped after {result.n_iter} iterations at a relative duality gap "
@@ -236,13 +250,13 @@ def solve(estimator: Any, problem: Problem, start: tuple[Array, Array] | None) -
     return result
 
 
-def _require_definite(dictionary: Dictionary, result: Result) -> None:
+def require_definite(dictionary: Dictionary, theta: Array, K: Array | None = None) -> None:
     """An error if a kernel with weight, or at least the learned mixture, has negative eigenvalues.
 
     Each kernel with weight is factored where that is cheap; where there are many of them on many samples,
     only the mixture is, and single kernels have passed the tests of their diagonal and 2 × 2 minors.
     """
-    gram, active = dictionary.gram, np.flatnonzero(result.theta)
+    gram, active = dictionary.gram, np.flatnonzero(theta)
     single = isinstance(gram, StackGram) and gram.stack.dtype == np.float32
     if active.size * gram.n**3 <= _AFFORDABLE:
         for m in active:
@@ -251,10 +265,10 @@ def _require_definite(dictionary: Dictionary, result: Result) -> None:
                     f"kernel {dictionary.names[m]!r} is not positive semi-definite: it has negative "
                     "eigenvalues. Clip them (drop the negative part of the spectrum), or leave it out."
                 )
-    elif not is_definite(gram.combine(result.theta) if result.K is None else result.K, single):
+    elif not is_definite(gram.combine(theta) if K is None else K, single):
         raise ValueError(
             "the learned combination of kernels is not positive semi-definite, so at least one of the "
-            f"kernels with weight is not: {_weighted_names(dictionary.names, result.theta)}. Clip "
+            f"kernels with weight is not: {_weighted_names(dictionary.names, theta)}. Clip "
             "the negative eigenvalues of each kernel, or leave those that have them out."
         )
 

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 NORMALIZE = ("trace", "max", "cosine", "frobenius")
+TARGETS = ("auto", "classification", "regression")
 
 
 class NestedKernels(BaseEstimator):
@@ -76,22 +77,35 @@ def check_parameters(estimator: Any) -> None:
     _require_positive("tol", estimator.tol, "the relative duality gap at which to stop, such as 1e-3")
     if not _is_number(estimator.max_iter, Integral) or estimator.max_iter < 1:
         raise ValueError(f"max_iter={estimator.max_iter!r} was given; expected a whole number, at least 1.")
-    if estimator.normalize is not None and estimator.normalize not in NORMALIZE:
-        raise ValueError(
-            f"normalize={estimator.normalize!r} was given; expected one of "
-            f"{', '.join(map(repr, NORMALIZE))}, or None."
-        )
     if estimator.approx is not None:
         raise ValueError(
             f"approx={estimator.approx!r} was given; approximations are not part of this version. Leave "
             "approx=None."
+        )
+    _check_common(estimator, ("center", "fit_intercept"))
+
+
+def check_two_stage(estimator: Any) -> None:
+    """The same for two-stage learning."""
+    _check_common(estimator, ("center",))
+    if estimator.target not in TARGETS:
+        raise ValueError(
+            f"target={estimator.target!r} was given; expected one of {', '.join(map(repr, TARGETS))}."
+        )
+
+
+def _check_common(estimator: Any, switches: tuple[str, ...]) -> None:
+    if estimator.normalize is not None and estimator.normalize not in NORMALIZE:
+        raise ValueError(
+            f"normalize={estimator.normalize!r} was given; expected one of "
+            f"{', '.join(map(repr, NORMALIZE))}, or None."
         )
     if estimator.n_jobs is not None and (not _is_number(estimator.n_jobs, Integral) or estimator.n_jobs == 0):
         raise ValueError(
             f"n_jobs={estimator.n_jobs!r} was given; expected a number of threads, -1 for all processors, or "
             "None."
         )
-    for name in ("center", "fit_intercept"):
+    for name in switches:
         if not isinstance(getattr(estimator, name), bool | np.bool_):
             raise ValueError(f"{name}={getattr(estimator, name)!r} was given; expected True or False.")
 

@@ -18,6 +18,7 @@ from .factors import FactorGram
 from .stack import StackGram
 
 _WORK = 5  # matrices of n × n that solvers need beside the kernels
+_SWEEP = 1 << 28  # bytes that recomputed kernels need for what they share and for their chunks
 
 
 def build_gram(
@@ -29,27 +30,29 @@ def build_gram(
     sample_weight: Array | None,
     memory_limit: int | float | str | None,
     factors: bool = False,
+    work: int = _WORK,
 ) -> tuple[Gram, list[Fitted]]:
     """The Gram of these kernels on X, and the kernels with the constants of this training data.
 
-    `factors` says that kernel m is column m of X alone (rank one), which is then never made n × n.
+    `factors` says that kernel m is column m of X alone (rank one), which is then never made n × n. `work` is
+    how many matrices of n × n the caller needs beside the kernels.
     """
     n, parts = n_samples(X), list(kernels.values())
     limit = parse_memory(memory_limit)
     matrix = 8 * n * n
     gram: Gram
     if factors:
-        _require_memory(_WORK * matrix, limit, n, len(parts))
+        _require_memory(work * matrix, limit, n, len(parts))
         gram = FactorGram(numeric(X), np.arange(len(parts) + 1))
-    elif (len(parts) + _WORK) * matrix <= limit:
+    elif (len(parts) + work) * matrix <= limit:
         stack = np.empty((len(parts), n, n))
         for _ in evaluate(parts, X, out=stack):
             pass
         gram = StackGram(stack)
     else:
-        _require_memory((_WORK + 2) * matrix, limit, n, len(parts))
+        _require_memory(work * matrix + min(2 * matrix, _SWEEP), limit, n, len(parts))
         vectors = 3 * 8 * n * len(parts)  # K_mα at two dual points, and the diagonals
-        slots = min(len(parts), max((limit - vectors) // matrix - _WORK, 0))
+        slots = min(len(parts), max((limit - vectors) // matrix - max(work, 2), 0))
         gram = BlockGram(parts, X, n, int(slots))
     return _normalised(gram, kernels, X, center, normalize, sample_weight)
 
@@ -62,6 +65,7 @@ def build_from_stack(
     normalize: str | None,
     sample_weight: Array | None,
     memory_limit: int | float | str | None,
+    work: int = _WORK,
 ) -> tuple[Gram, list[Fitted]]:
     """The Gram of a given stack (n, n, M), checked in one pass, copied only where its layout requires it."""
     n, M = stack.shape[0], stack.shape[2]
@@ -70,7 +74,7 @@ def build_from_stack(
     if kernels.dtype not in (np.float32, np.float64):
         kernels = kernels.astype(float)
     ready = kernels.strides[2] == kernels.itemsize
-    _require_memory((_WORK + (0 if ready and normalize != "cosine" else M)) * 8 * n * n, limit, n, M)
+    _require_memory((work + (0 if ready and normalize != "cosine" else M)) * 8 * n * n, limit, n, M)
     if not ready:
         kernels = np.ascontiguousarray(kernels)
     check_stack(kernels, names)

@@ -19,7 +19,7 @@ class Weighted:
     """Weights of the kernels, Σ|θ| = 1, and what is known about them."""
 
     theta: Array
-    bound: float = 1.0  # no weights that the method allows have a larger alignment
+    bound: float | None = None  # no weights that the method allows have a larger alignment
     residual: float | None = None  # of the optimality conditions, where the weights solve a problem
     unique: bool = True  # whether the problem has no other solution
 

@@ -1,0 +1,52 @@
+"""What a learner must be to take the learned kernel, and what can be read off it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.svm import SVC, SVR, NuSVC, NuSVR
+from sklearn.utils import get_tags
+
+Array = NDArray[np.float64]
+
+
+def check_learner(learner: Any) -> None:
+    """An error unless the learner takes a kernel between samples as its X."""
+    name = type(learner).__name__
+    params = learner.get_params(deep=False)
+    kernel = params.get("kernel", "precomputed")
+    if kernel != "precomputed":
+        raise ValueError(
+            f"estimator={name}(kernel={kernel!r}) was given; it would compute a kernel of its own from the "
+            f"learned one. Give {name}(kernel='precomputed')."
+        )
+    if params.get("metric") == "precomputed" or params.get("affinity") == "precomputed":
+        raise ValueError(
+            f"estimator={name} with metric='precomputed' was given; it expects distances, and a kernel is a "
+            "similarity. Give a learner that takes a kernel, such as SVC(kernel='precomputed')."
+        )
+    if not get_tags(learner).input_tags.pairwise:
+        raise ValueError(
+            f"estimator={name} was given; it takes features, not a kernel between samples. Give a learner "
+            "such as SVC(kernel='precomputed') or KernelRidge(kernel='precomputed'). To use the learned "
+            "kernel as features on purpose, put KernelAligner before it in a Pipeline."
+        )
+
+
+def dual_of(learner: Any, n: int) -> tuple[Array, Any]:
+    """(coefficients, intercept) of a fitted learner f = K coefficients + intercept, or an AttributeError."""
+    learner = getattr(learner, "best_estimator_", learner)
+    if isinstance(learner, KernelRidge):
+        return np.asarray(learner.dual_coef_), 0.0
+    two = not isinstance(learner, SVC | NuSVC) or len(learner.classes_) == 2
+    if isinstance(learner, SVC | NuSVC | SVR | NuSVR) and two:
+        dual = np.zeros(max(n, int(learner.support_.max(initial=-1)) + 1))
+        dual[learner.support_] = learner.dual_coef_[0]
+        return dual, float(learner.intercept_[0])
+    raise AttributeError(
+        f"{type(learner).__name__} does not decide by one linear combination of the kernel (several classes, "
+        "or a learner of another kind): there is no dual_coef_, and no kernel has a part of its own."
+    )

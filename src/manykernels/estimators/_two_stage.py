@@ -1,0 +1,164 @@
+"""The first stage of two-stage learning: weigh the kernels by their alignment with the target."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import _num_samples, check_is_fitted
+
+from .._fast.threads import threads
+from ..families import Family
+from ..grams import Gram, build_from_stack, build_gram
+from ..kernels import Kernel, Mixture
+from ..measures import target_factor
+from ..objectives import Alignment
+from ..weightings import resolve_weighting
+from ._data import read_new, read_training
+from ._explain import Array, LearnedKernel
+from ._fit import build_dictionary, require_definite
+from ._params import check_two_stage
+from ._rows import Rows
+from ._spec import may_be_indefinite
+from ._targets import check_length, require_target
+
+_TASKS = ("classification", "regression")
+_SAMPLES_A_CLASS = 4  # with fewer, whole numbers may well be quantities
+
+
+class TwoStage(LearnedKernel):
+    """Learns a combination of kernels by its alignment with the target; see the estimators for parameters."""
+
+    weighting: Any
+    center: bool
+    normalize: Any
+    target: str
+    memory_limit: Any
+
+    alignment_: float
+    alignment_bound_: float | None
+    kkt_residual_: float | None
+    unique_: bool
+
+    def _read_target(self, y: Any) -> NDArray[Any]:
+        """y as an array; what it may be is looked at where its kernel is made."""
+        return np.asarray(y)
+
+    def _learn(self, X: Any, y: Any, work: int) -> tuple[NDArray[Any], Gram]:
+        """Fit the kernel; y as it was read, and the Gram of the kernels."""
+        check_two_stage(self)
+        weighting = resolve_weighting(self.weighting)
+        require_target(self, y)
+        X, kind = read_training(self, X)
+        n, y = _num_samples(X), self._read_target(y)
+        check_length(n, y)
+        self._task = self._which_task(y)
+        Y = target_factor(y, self._task)
+        self._kind, self._n_layers = kind, X.shape[2] if kind == "stack" else 0
+        names_in = getattr(self, "feature_names_in_", None) if kind == "array" else None
+        everyone = Rows(np.arange(n), np.arange(n), np.ones(n), np.ones(n))
+        dictionary = build_dictionary(self, X, kind, everyone, np.ones(n), names_in, work)
+        alignment = Alignment(dictionary.gram, Y)
+        found = weighting.weigh(alignment)
+        if may_be_indefinite(self.kernels) and np.all(found.theta >= 0):
+            require_definite(dictionary, found.theta)
+        self.kernels_, self.kernel_names_ = dictionary.kernels, dictionary.names
+        self.weights_, self.active_ = found.theta, np.flatnonzero(found.theta)
+        self.kernel_ = Mixture([self.kernels_[m] for m in self.active_], found.theta[self.active_])
+        self.alignment_ = alignment.value(found.theta)
+        self.alignment_bound_ = None if found.bound is None else max(found.bound, self.alignment_)
+        self.kkt_residual_, self.unique_ = found.residual, found.unique
+        self.X_fit_ = np.arange(n) if kind == "stack" else X
+        self._support = self.X_fit_
+        if not found.unique:
+            warnings.warn(
+                "some kernels are linear combinations of others, so that several sets of weights give the "
+                "same learned kernel: do not read a meaning into single weights. Leave such kernels out (see "
+                "manykernels.measures.kernel_similarity), or take weighting='align'.",
+                UserWarning,
+                stacklevel=3,
+            )
+        return y, dictionary.gram
+
+    def _which_task(self, y: NDArray[Any]) -> str:
+        """What the target is, settled at fit so that new data are read in the same way."""
+        if self.target != "auto":
+            return self.target
+        if type_of_target(y, input_name="y") not in ("binary", "multiclass"):
+            return _TASKS[1]
+        classes = len(np.unique(y))
+        if classes * _SAMPLES_A_CLASS > len(y) and y.dtype.kind in "iuf":
+            warnings.warn(
+                f"y holds {classes} different whole numbers in {len(y)} samples, and target='auto' reads "
+                "them as classes. If y is a quantity, give target='regression'; else 'classification'.",
+                UserWarning,
+                stacklevel=4,
+            )
+        return _TASKS[0]
+
+    def score_alignment(self, X: Any, y: Any) -> float:
+        """The centred alignment of the learned kernel with the target on other data.
+
+        Compare it with ``alignment_``: a first stage that fits its training data too closely shows as a large
+        drop (000 §6.2.2). Where the model was fitted on a stack, X holds the kernels of the new samples among
+        themselves, of shape (n_samples, n_samples, n_kernels).
+        """
+        check_is_fitted(self)
+        require_target(self, y)
+        used = self.active_
+        with threads(self.n_jobs):
+            gram = self._gram_of_new(X)
+            y = np.asarray(y)
+            check_length(gram.n, y)
+            return Alignment(gram, target_factor(y, self._task)).value(self.weights_[used])
+
+    def _gram_of_new(self, X: Any) -> Gram:
+        """The active kernels on new samples, without the centring of training, since alignment centres."""
+        names = [self.kernel_names_[m] for m in self.active_]
+        options: dict[str, Any] = {
+            "center": False,
+            "normalize": None,
+            "sample_weight": None,
+            "memory_limit": self.memory_limit,
+            "work": 0,
+        }
+        scale = np.array([self.kernels_[m].scale_ for m in self.active_])
+        if self._kind == "stack" and isinstance(self.kernels, str):
+            X = np.asarray(X)
+            self._check_square(X)
+            gram, _ = build_from_stack(np.asarray(X)[:, :, self.active_], names=names, **options)
+        else:
+            kernels: list[Kernel] = [self.kernels_[m].kernel for m in self.active_]
+            if self.normalize == "cosine":  # not linear in the kernel
+                kernels, scale = [self.kernels_[m] for m in self.active_], np.ones(len(names))
+            if self._kind == "stack":
+                X = np.asarray(X)
+                self._check_square(X)
+            else:
+                X = read_new(self, X, self._kind)
+            every = self.active_.size == len(self.kernels_)
+            factors = isinstance(self.kernels, Family) and self.kernels.factors and every
+            gram, _ = build_gram(dict(zip(names, kernels, strict=True)), X, factors=factors, **options)
+        gram.scale = scale
+        return gram
+
+    def _check_square(self, X: Any) -> None:
+        n = X.shape[0] if X.ndim else 0
+        if X.ndim != 3 or X.shape[1] != n or X.shape[2] != self._n_layers:
+            raise ValueError(
+                f"X of shape {X.shape} was given; expected the kernels of the new samples among themselves, "
+                f"of shape (n_samples, n_samples, {self._n_layers})."
+            )
+
+    def _against_training(self, X: Any) -> Array:
+        """(n_samples, n_train): the learned kernel between new samples and the training samples."""
+        check_is_fitted(self)
+        X = read_new(self, X, self._kind)
+        K = np.empty((_num_samples(X), _num_samples(self._support)))
+        with threads(self.n_jobs):
+            for rows, part in self._blocks(X, len(K)):
+                K[rows] = self.kernel_(part, self._support)
+        return K

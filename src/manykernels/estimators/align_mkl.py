@@ -1,0 +1,189 @@
+"""Two-stage multiple kernel learning: learn the kernel by alignment, then hand it to a learner."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin, RegressorMixin, clone
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.svm import SVC
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import _num_samples
+
+from .._fast.threads import threads
+from ._explain import Array, Explained
+from ._second_stage import check_learner, dual_of
+from ._targets import encode, read_labels, read_numbers
+from ._two_stage import TwoStage
+
+_WORK = 3  # matrices of n × n: the learned kernel, and what a learner makes of it
+
+
+def _offers(method: str) -> Any:
+    """Whether the learner has this method, asked of the fitted one where there is one."""
+
+    def check(model: Any) -> bool:
+        getattr(model.__dict__.get("estimator_", model._learner()), method)
+        return True
+
+    return check
+
+
+class _AlignMKL(TwoStage, Explained):
+    """What both tasks share: the second stage."""
+
+    estimator: Any
+    estimator_: Any
+
+    def __init__(
+        self,
+        kernels: Any = "auto",
+        *,
+        weighting: Any = "alignf",
+        center: bool = True,
+        normalize: str | None = "trace",
+        target: str = "auto",
+        estimator: Any = None,
+        memory_limit: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.kernels = kernels
+        self.weighting = weighting
+        self.center = center
+        self.normalize = normalize
+        self.target = target
+        self.estimator = estimator
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
+
+    def _default(self) -> Any:
+        raise NotImplementedError
+
+    def _learner(self) -> Any:
+        return self._default() if self.estimator is None else self.estimator
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn the weights of the kernels from samples X and targets y, then the learner."""
+        learner = clone(self._learner())
+        check_learner(learner)
+        self.__dict__.pop("estimator_", None)
+        with threads(self.n_jobs):
+            y, gram = self._learn(X, y, work=_WORK)
+            K = gram.combine(self.weights_)
+        self.estimator_ = learner.fit(K, self._second_target(y))
+        return self
+
+    def _second_target(self, y: NDArray[Any]) -> NDArray[Any]:
+        """What the learner is to learn."""
+        return y
+
+    def _ask(self, method: str, X: Any) -> Any:
+        K = self._against_training(X)
+        return getattr(self.estimator_, method)(K)
+
+    # -- f(x) = Σ θ_m k_m(x, X_fit_) dual_coef_ + intercept_, where the learner is of that form ---
+    @property
+    def dual_coef_(self) -> Array:
+        """(n_train,) or (n_train, n_outputs), where the learner is linear in the kernel."""
+        if "estimator_" not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__} has no dual_coef_ before it is fitted.")
+        return dual_of(self.estimator_, _num_samples(self.X_fit_))[0]
+
+    @property
+    def intercept_(self) -> Any:
+        """What the decision adds to the kernel's part."""
+        if "estimator_" not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__} has no intercept_ before it is fitted.")
+        return dual_of(self.estimator_, 0)[1] + self._offset
+
+    @property
+    def _coefficients(self) -> Array:  # type: ignore[override]
+        dual = self.dual_coef_
+        return dual[:, None] if dual.ndim == 1 else dual
+
+    _offset: Any = 0.0
+
+
+class AlignMKLClassifier(ClassifierMixin, _AlignMKL):
+    """Two-stage classification: a kernel of large alignment with the labels, and a learner that uses it.
+
+    Parameters
+    ----------
+    kernels, weighting, center, normalize, target, memory_limit, n_jobs : as in :class:`KernelAligner`.
+    estimator : a classifier that takes a precomputed kernel, or None for ``SVC(kernel="precomputed")``
+        Also a search over its parameters: ``GridSearchCV(SVC(kernel="precomputed"), {"C": [1, 10]})``.
+
+    Attributes
+    ----------
+    kernels_, kernel_names_, weights_, active_, kernel_, X_fit_, alignment_, alignment_bound_, kkt_residual_,
+    unique_ : as in :class:`KernelAligner`.
+    estimator_ : the learner, fitted on the learned kernel.
+    dual_coef_, intercept_ : of a learner of two classes that is linear in the kernel.
+    classes_ : labels.
+    """
+
+    classes_: NDArray[Any]
+
+    def _default(self) -> Any:
+        return SVC(kernel="precomputed")
+
+    def _read_target(self, y: Any) -> NDArray[Any]:
+        y = read_labels(y)
+        self.classes_, _ = encode(y)
+        return y
+
+    def _which_task(self, y: NDArray[Any]) -> str:
+        return "classification" if self.target == "auto" else self.target
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each sample."""
+        return np.asarray(self._ask("predict", X))
+
+    @available_if(_offers("decision_function"))  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> Array:
+        """What the learner decides by."""
+        return np.asarray(self._ask("decision_function", X))
+
+    @available_if(_offers("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Array:
+        """(n_samples, n_classes): the learner's probabilities."""
+        return np.asarray(self._ask("predict_proba", X))
+
+    @available_if(_offers("predict_log_proba"))  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithms of the learner's probabilities."""
+        return np.asarray(self._ask("predict_log_proba", X))
+
+
+class AlignMKLRegressor(RegressorMixin, _AlignMKL):
+    """Two-stage regression: a kernel of large alignment with the targets, and a learner that uses it.
+
+    Parameters and attributes are those of :class:`AlignMKLClassifier`, with ``KernelRidge`` as the default
+    learner; y is (n_samples,) or (n_samples, n_outputs). The learner is given the targets less their means,
+    which are added to its predictions: kernel ridge has no intercept, and a centred kernel no constant.
+    """
+
+    def _default(self) -> Any:
+        return KernelRidge(kernel="precomputed")
+
+    def _read_target(self, y: Any) -> NDArray[Any]:
+        return np.asarray(read_numbers(y))
+
+    def _second_target(self, y: NDArray[Any]) -> NDArray[Any]:
+        self._offset = y.mean(axis=0)
+        return np.asarray(y - self._offset)
+
+    def _which_task(self, y: NDArray[Any]) -> str:
+        return "regression" if self.target == "auto" else self.target
+
+    def predict(self, X: Any) -> Array:
+        """(n_samples,), or (n_samples, n_outputs) where y had two dimensions."""
+        return np.asarray(self._ask("predict", X) + self._offset)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = get_tags(self._learner()).target_tags.multi_output
+        return tags
