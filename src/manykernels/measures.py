@@ -157,7 +157,7 @@ def kernel_similarity(
     ``kernels`` is a list, a dict, a family, "auto", or "precomputed" with X a stack (n, n, M).
     """
     options: dict[str, Any] = {"center": False, "normalize": None, "sample_weight": None}
-    options["memory_limit"] = memory_limit
+    options.update(memory_limit=memory_limit, work=0)
     if is_stack(X) and X.shape[0] != X.shape[1]:
         raise ValueError(f"X of shape {tuple(X.shape)} was given; expected a stack (n, n, n_kernels).")
     with threads(n_jobs), np.errstate(invalid="ignore"):

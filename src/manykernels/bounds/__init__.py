@@ -8,13 +8,19 @@ from .rademacher import (
     rademacher_bound,
     rademacher_bound_uniform,
 )
+from .stability import Stability, lkrr_range, lkrr_stability, lkrr_stability_of, stability_bound
 
 __all__ = [
     "MarginBound",
-    "margin_bound",
     "RademacherEstimate",
+    "Stability",
     "empirical_rademacher",
     "linear_rademacher_bound",
+    "lkrr_range",
+    "lkrr_stability",
+    "lkrr_stability_of",
+    "margin_bound",
     "rademacher_bound",
     "rademacher_bound_uniform",
+    "stability_bound",
 ]

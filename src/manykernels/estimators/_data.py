@@ -66,9 +66,7 @@ def take(X: Any, rows: Any) -> Any:
 
 
 def _validate_array(estimator: Any, X: Any, reset: bool) -> Any:
-    return validate_data(
-        estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64, accept_large_sparse=False
-    )
+    return validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64)
 
 
 # -- lists of strings and objects -----------------------------------------------------------------

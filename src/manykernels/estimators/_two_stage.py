@@ -139,8 +139,9 @@ class TwoStage(LearnedKernel):
                 self._check_square(X)
             else:
                 X = read_new(self, X, self._kind)
-            every = self.active_.size == len(self.kernels_)
-            factors = isinstance(self.kernels, Family) and self.kernels.factors and every
+            factors = isinstance(self.kernels, Family) and self.kernels.factors
+            if factors:  # kernel m is column m
+                X = X[:, self.active_]
             gram, _ = build_gram(dict(zip(names, kernels, strict=True)), X, factors=factors, **options)
         gram.scale = scale
         return gram

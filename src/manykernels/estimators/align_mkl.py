@@ -131,9 +131,9 @@ class AlignMKLClassifier(ClassifierMixin, _AlignMKL):
         return SVC(kernel="precomputed")
 
     def _read_target(self, y: Any) -> NDArray[Any]:
-        y = read_labels(y)
-        self.classes_, _ = encode(y)
-        return y
+        labels = read_labels(y)
+        self.classes_, _ = encode(labels)
+        return labels
 
     def _which_task(self, y: NDArray[Any]) -> str:
         return "classification" if self.target == "auto" else self.target
