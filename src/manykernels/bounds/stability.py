@@ -1,0 +1,220 @@
+"""How much kernel ridge regression with a learned kernel depends on one sample (004 §2.3), and what follows.
+
+LKRR is 004 Eqs 2.8 to 2.12: with μ in the ball B = {μ ≥ 0, ‖μ − μ₀‖₂ ≤ Λ} around μ₀ ≥ 0 and no intercept,
+
+    minimise F_S(w) = Ω(w) + (1/(λ₀n)) Σ_i (h(x_i) − y_i)²,   Ω(w) = min_{μ∈B} Σ_k ‖w_k‖²/μ_k,
+    h(x) = Σ_k ⟨w_k, φ_k(x)⟩.
+
+In this package that is MKLRegressor(norm=L2Ball(μ₀, Λ), C=1/(λ₀n), fit_intercept=False, normalize=None). Its
+objective ½ Σ_k ‖w_k‖²/θ_k + C Σ_i ½ (y_i − f(x_i))² is half of F_S.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.base import is_regressor
+from sklearn.utils.validation import check_is_fitted
+
+from ..kernels._data import n_samples
+from ..losses import Squared
+from ..penalties import L2Ball
+from ._common import Readable, count, finite_array, number, probability
+
+Method = Literal["convexity", "thesis"]
+
+
+@dataclass(frozen=True, repr=False)
+class Stability(Readable):
+    """|Δh(x)| ≤ beta_S + beta_K and |Δ(h(x) − y)²| ≤ beta for samples that differ in one point.
+
+    beta_S is what a fixed kernel has, beta_K the price of learning it.
+    """
+
+    beta_S: float
+    beta_K: float
+    beta: float
+    method: str
+
+
+def lkrr_stability(
+    n: int,
+    *,
+    lam0: float,
+    radius: float,
+    M: float,
+    R0: float,
+    RA: float = 0.0,
+    method: Method = "convexity",
+    n_kernels: int | None = None,
+    orthogonal: bool = False,
+) -> Stability:
+    """The uniform stability of LKRR: how much h and its losses change where one sample is replaced.
+
+    Assumes |h(x) − y| ≤ M for all x and y and all h that LKRR returns (see :func:`lkrr_range`),
+    (Σ_k K_k(x, x)²)^{1/2} ≤ R₀ and Σ_k μ₀_k K_k(x, x) ≤ R_A² for all x, no intercept, and kernels fixed in
+    advance.
+
+    method="convexity" (no assumption on the kernels; O(√p/n), since R₀ ≤ √p max_k K_k(x, x)):
+
+        |Δh(x)| ≤ 2M (R_A² + 3ΛR₀)/(λ₀n),      β_S = 2M (R_A² + ΛR₀)/(λ₀n),      β_K = 4MΛR₀/(λ₀n)
+
+    Proof. Ω*(v) = max_{μ∈B} ¼ Σ μ_k‖v_k‖² = ¼ (Σ μ₀_k‖v_k‖² + Λ‖v‖²_{2,4}) by 004 Thm 2.1: Ω is the infimal
+    convolution of Σ‖w_k‖²/μ₀_k and ‖w‖²_{2,4/3}/Λ. And ‖v + d‖² ≤ ‖v‖² + ⟨∇, d⟩ + 3‖d‖² for the norm 2,4.
+    Hence with |d|² = Σ μ₀_k‖d_k‖² + 3Λ‖d‖²_{2,4}, a squared norm, Ω*(v + d) ≤ Ω*(v) + ⟨∇, d⟩ + ¼|d|², and by
+    conjugation, with the dual norm |·|_*, Ω(w') ≥ Ω(w) + ⟨g, w' − w⟩ + |w' − w|_*² for every subgradient g at
+    w. (For μ₀ = 0 this is the strong convexity of ‖w‖²_{2,4/3}/Λ, with modulus 1/3.)
+    Let w minimise F_S and w' F_S', let S' have (x', y') in place of the sample (x, y) of S, and Δ = w' − w.
+    The quadratic part of F_S adds Σ_i Δh(x_i)²/(λ₀n) to the inequality for Ω, so that
+
+        |Δ|_*² + Σ_{i∈S} Δh(x_i)²/(λ₀n) ≤ F_S(w') − F_S(w),      and the same of S', w and w' exchanged.
+
+    In the sum of both, all samples but two cancel on the right, and (h'(x) − y)² − (h(x) − y)² =
+    2(h(x) − y)Δh(x) + Δh(x)². The squares are those on the left, which leaves
+
+        2|Δ|_*² ≤ (2/(λ₀n)) [(h(x) − y)Δh(x) − (h'(x') − y')Δh(x')] ≤ (4M/(λ₀n)) |Δ|_* sup|φ|,
+
+    as |Δh(x)| ≤ |Δ|_* |φ(x)|, and |φ(x)|² = Σ μ₀_k K_k(x, x) + 3Λ (Σ K_k(x, x)²)^{1/2} ≤ R_A² + 3ΛR₀. ∎
+
+    method="thesis" evaluates 004 Thms 2.2, 2.3 and Prop. 2.4. It needs `n_kernels` and `orthogonal=True`, the
+    user's word that the kernels are orthogonal (004 Def. 2.2; taken literally, all kernels are, in the direct
+    sum of their feature spaces). R² = max(R_A² + ΛR₀, R₀) bounds K(x, x) and every K_k(x, x), since the text
+    uses one R for both. Two things differ from what is printed, which is wrong (the tests have an example of
+    one sample in the plane for the first, and of two kernels for the second):
+
+    - λ_min is 0. Thm 2.2 takes the smallest eigenvalue of ΦᵀΦ = K' for that of ΦΦᵀ, which is 0 wherever there
+      are more features than samples.
+    - Prop. 2.2 ends with ‖V₂‖ ≤ 4Λ‖Δ_S w‖ ≤ 4ΛM/(…), which drops the 2R of Eq. 2.25. So Thm 2.3 and Prop. 2.4
+      have the factor 2R here. As printed, no R makes them the same for kernels times c and Λ divided by c,
+      which is the same problem.
+
+        β_S = 2MR²/(λ₀n),      β_K = 8ΛMR² ((4ΛR²√p + R²)/λ₀ + 1)/(λ₀n)
+
+    The proof in the text has another gap: Eq. A.6 bounds F₁ by 4, although with μ_k ∝ v_k its terms sum to
+    4p/Λ². The values hold all the same, because R² ≥ R_A² + ΛR₀ and R² ≥ R₀, so that neither is below its
+    counterpart of method="convexity"; but they are never better either.
+    """
+    n = count("n", n, 1, "samples")
+    lam0 = number("lam0", lam0, "λ₀ = 1/(C n), C as in MKLRegressor")
+    radius = number("radius", radius, "Λ, the radius of the ball of weights", zero=True)
+    M = number("M", M, "|h(x) − y| is at most M", zero=True)
+    R0 = number("R0", R0, "(Σ_k K_k(x, x)²)^½ is at most R₀", zero=True)
+    RA2 = number("RA", RA, "Σ_k μ₀_k K_k(x, x) is at most R_A²", zero=True) ** 2
+    if method == "convexity":
+        beta_S, beta_K = 2 * M * (RA2 + radius * R0) / (lam0 * n), 4 * M * radius * R0 / (lam0 * n)
+        return Stability(beta_S, beta_K, 2 * M * (beta_S + beta_K), method)
+    if method != "thesis":
+        raise ValueError(f"method={method!r} was given; expected 'convexity' or 'thesis'.")
+    if n_kernels is None or orthogonal is not True:
+        raise ValueError(
+            f"method='thesis' was given with n_kernels={n_kernels!r} and orthogonal={orthogonal!r}; expected "
+            "the number of kernels and orthogonal=True, your word that they are orthogonal (004 Def. 2.2). "
+            "Or take method='convexity', which does not need it and is never worse."
+        )
+    p = count("n_kernels", n_kernels, 1, "kernels to choose from")
+    R2 = max(RA2 + radius * R0, R0)
+    beta_S = 2 * M * R2 / (lam0 * n)
+    beta_K = 8 * radius * M * R2 * ((4 * radius * R2 * math.sqrt(p) + R2) / lam0 + 1) / (lam0 * n)
+    return Stability(beta_S, beta_K, 2 * M * (beta_S + beta_K), method)
+
+
+def lkrr_range(y_max: float, *, lam0: float, radius: float, R0: float, RA: float = 0.0) -> float:
+    """M = Y (1 + √((R_A² + ΛR₀)/λ₀)): what :func:`lkrr_stability` needs, for |y| ≤ Y and without data.
+
+    F_S(w) ≤ F_S(0) gives Ω(w) ≤ Y²/λ₀, and h(x)² ≤ Ω(w) max_{μ∈B} Σ_k μ_k K_k(x, x), by Cauchy-Schwarz.
+    """
+    y_max = number("y_max", y_max, "|y| is at most y_max", zero=True)
+    lam0 = number("lam0", lam0, "λ₀ = 1/(C n), C as in MKLRegressor")
+    radius = number("radius", radius, "Λ, the radius of the ball of weights", zero=True)
+    R0 = number("R0", R0, "(Σ_k K_k(x, x)²)^½ is at most R₀", zero=True)
+    RA = number("RA", RA, "Σ_k μ₀_k K_k(x, x) is at most R_A²", zero=True)
+    return y_max * (1.0 + math.sqrt((RA * RA + radius * R0) / lam0))
+
+
+def lkrr_stability_of(
+    estimator: Any, *, diagonal: Any, M: float | None = None, y_max: float | None = None
+) -> Stability:
+    """:func:`lkrr_stability` ("convexity") of a fitted MKLRegressor, with λ₀ = 1/(C n).
+
+    `diagonal` holds sup_x K_k(x, x) of each kernel (1 for a Gaussian), over all x and not only the training
+    samples; R₀ and R_A² follow from it. Give M, or y_max ≥ |y|, from which :func:`lkrr_range` has an M.
+    Refused unless the fit was LKRR: squared loss, norm=L2Ball(...), no intercept, neither centred nor
+    normalised. Sample weights must not have been used; they leave no trace in the model and are not checked.
+    """
+    penalty = _require_lkrr(estimator)
+    p, n = len(estimator.kernels_), n_samples(estimator.X_fit_)
+    d = finite_array("diagonal", diagonal, "sup_x K_k(x, x) of each kernel")
+    if d.size not in (1, p):
+        raise ValueError(f"diagonal has {d.size} entries; expected one number, or {p}, one per kernel.")
+    d, mu0 = np.broadcast_to(d, (p,)), np.broadcast_to(np.asarray(penalty.mu0, dtype=np.float64), (p,))
+    lam0, radius = 1.0 / (float(estimator.C) * n), float(penalty.radius)
+    R0, RA = float(np.linalg.norm(d)), math.sqrt(float(mu0 @ d))
+    if M is None and y_max is not None:
+        M = lkrr_range(y_max, lam0=lam0, radius=radius, R0=R0, RA=RA)
+    elif M is None or y_max is not None:
+        raise ValueError(
+            f"M={M!r} and y_max={y_max!r} were given; expected one of them: M ≥ |h(x) − y|, or y_max ≥ |y|."
+        )
+    return lkrr_stability(n, lam0=lam0, radius=radius, M=M, R0=R0, RA=RA)
+
+
+def _require_lkrr(estimator: Any) -> L2Ball:
+    name = type(estimator).__name__
+    if not is_regressor(estimator) or not hasattr(estimator, "kernels"):
+        raise ValueError(f"{name} was given; expected MKLRegressor. For classifiers see margin_bound.")
+    check_is_fitted(estimator, "dual_coef_")
+    found = {
+        "loss": estimator.loss == "squared" or isinstance(estimator.loss, Squared),
+        "norm": isinstance(estimator.norm, L2Ball),
+        "fit_intercept": not estimator.fit_intercept,
+        "center": not estimator.center,
+        "normalize": estimator.normalize is None,
+    }
+    wrong = [f"{key}={getattr(estimator, key)!r}" for key, right in found.items() if not right]
+    if wrong or np.ndim(estimator.dual_coef_) != 1:
+        raise ValueError(
+            f"{name} was fitted with {', '.join(wrong) or 'several outputs'}; expected LKRR: one output, "
+            "loss='squared', norm=L2Ball(mu0, radius), fit_intercept=False, center=False, normalize=None. "
+            "Fit such a model."
+        )
+    penalty: L2Ball = estimator.norm
+    return penalty
+
+
+def stability_bound(
+    empirical_risk: float,
+    beta: float,
+    n: int,
+    M: float,
+    delta: float = 0.05,
+    *,
+    change: Literal["replace", "remove"] = "replace",
+) -> float:
+    """A bound on E (h(x) − y)², which holds with probability at least 1 − δ (004 Thm 2.4).
+
+        replace:   R ≤ R̂ +  β + (2nβ + M²) √(log(1/δ)/2n)
+        remove:    R ≤ R̂ + 2β + (4nβ + M²) √(log(1/δ)/2n)
+
+    Assumes independent samples, |h(x) − y| ≤ M, and an algorithm whose losses (h(x) − y)² change by at most β
+    when one sample is replaced by another (004 Def. 2.1; what :func:`lkrr_stability` gives) or is removed
+    (Bousquet and Elisseeff; then replacing changes them by at most 2β). 004 Thm 2.4 prints the second with
+    the β of the first, which is true and twice too much, and M where the loss is bounded by M²; as printed it
+    is not the same bound when y is measured in other units.
+
+    Proof of the first, with g = R − R̂. E g = E[ℓ(h_S, z) − ℓ(h_S', z)] ≤ β, where S' has z for a sample of S.
+    Replacing one sample changes R by at most β and R̂ by at most β + M²/n, so McDiarmid's inequality gives
+    g ≤ E g + (2β + M²/n) √(n log(1/δ)/2). ∎
+
+    The value is not clipped: where it is above M² it says nothing.
+    """
+    empirical_risk = number("empirical_risk", empirical_risk, "mean of (h(x_i) − y_i)²", zero=True)
+    beta = number("beta", beta, "the stability coefficient", zero=True)
+    n, delta = count("n", n, 1, "samples"), probability(delta)
+    M = number("M", M, "|h(x) − y| is at most M", zero=True)
+    if change not in ("replace", "remove"):
+        raise ValueError(f"change={change!r} was given; expected 'replace' or 'remove'.")
+    beta = beta if change == "replace" else 2.0 * beta
+    return empirical_risk + beta + (2.0 * n * beta + M * M) * math.sqrt(math.log(1.0 / delta) / (2.0 * n))
