@@ -27,6 +27,7 @@ ORDER = [
     ("losses", "penalties"),
     ("families",),
     ("grams",),
+    ("oracles",),
     ("measures",),
     ("machines",),
     ("objectives",),

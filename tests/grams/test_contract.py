@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from tests.helpers import risk_of, run
 
 from manykernels import grams
-from manykernels.grams import BlockGram, FactorGram, Gram, StackGram
+from manykernels.grams import BlockGram, FactorGram, Gram, SelectedGram, StackGram
 from manykernels.kernels import Callable, Gaussian, Laplacian, Linear, OnColumns, Polynomial
 
 N = 23
@@ -43,6 +43,17 @@ def cases():
         "blocks, all kept": (lambda **o: BlockGram(KERNELS, X, N, 6, **o), STACK, 1e-9),
         "rank one": (lambda **o: FactorGram(X, one, **o), columns(one), 1e-10),
         "rank one, sparse": (lambda **o: FactorGram(sparse, one, **o), columns(one), 1e-10),
+        "selected": (
+            lambda **o: SelectedGram(
+                StackGram(
+                    STACK[::-1],
+                    **{k: v if k == "mean" else v[::-1] for k, v in o.items()},
+                ),
+                np.arange(6)[::-1],
+            ),
+            STACK,
+            1e-10,
+        ),
         "factors": (lambda **o: FactorGram(X, PTR, **o), columns(PTR), 1e-10),
         "factors, sparse": (lambda **o: FactorGram(sparse, PTR, **o), columns(PTR), 1e-10),
     }

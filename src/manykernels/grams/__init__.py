@@ -6,12 +6,14 @@ from ._memory import parse_memory
 from .blocks import BlockGram
 from .build import build_from_stack, build_gram
 from .factors import FactorGram
+from .selected import SelectedGram
 from .stack import StackGram
 
 __all__ = [
     "BlockGram",
     "FactorGram",
     "Gram",
+    "SelectedGram",
     "StackGram",
     "build_from_stack",
     "build_gram",

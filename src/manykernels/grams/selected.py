@@ -1,0 +1,46 @@
+"""Some of the kernels of another Gram, without a copy of anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._base import Array, Atoms, Gram
+
+
+class SelectedGram(Gram):
+    """The kernels `chosen` of `whole`, in that order."""
+
+    def __init__(self, whole: Gram, chosen: Atoms) -> None:
+        super().__init__(whole.n, chosen.size, whole.scale[chosen], whole.mean)
+        self.whole, self.chosen, self.precision = whole, chosen, whole.precision
+        self.names = None if whole.names is None else [whole.names[m] for m in chosen]
+
+    def _combine(self, atoms: Atoms, weights: Array, out: Array) -> None:
+        self.whole._combine(self.chosen[atoms], weights, out)
+
+    def _products(self, A: Array, atoms: Atoms) -> Array:
+        return self.whole._products(A, self.chosen[atoms])
+
+    def _quad(self, A: Array, atoms: Atoms) -> Array:
+        return self.whole._quad(A, self.chosen[atoms])
+
+    def _diagonals(self) -> Array:
+        return self.whole._diagonals()[self.chosen]
+
+    def _blocks(self, atoms: Atoms) -> Iterator[tuple[int, int, int, Array]]:
+        return self.whole._blocks(self.chosen[atoms])
+
+    def inner(self, W: Array | None = None) -> Array:
+        rows = np.eye(self.n_kernels) if W is None else W
+        full = np.zeros((len(rows), self.whole.n_kernels))
+        np.add.at(full.T, self.chosen, rows.T)
+        return self.whole.inner(full)
+
+    def norms(self) -> Array:
+        return self.whole.norms()[self.chosen]
+
+    def subset(self, rows: NDArray[np.intp]) -> SelectedGram:
+        return SelectedGram(self.whole.subset(rows), self.chosen)

@@ -1,0 +1,84 @@
+"""What a solver may ask of a family of kernels that is too large to list, on the training samples.
+
+An atom stands for a kernel of the family and is hashable. Everything is asked at a signed point A (n, k) of
+the dual: q_z = Σ_j α_jᵀ K_z α_j for its columns α_j. Which questions an oracle can answer decides which solvers
+can serve its family.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..grams import Gram
+from ..kernels import Fitted
+
+Array = NDArray[np.float64]
+Atom = Hashable
+
+
+@dataclass(frozen=True)
+class Best:
+    """The atoms of the largest q that were found, in falling order, and a bound on q of every atom there is."""
+
+    atoms: list[Atom]
+    values: Array
+    upper: float  # inf where the search cannot bound what it has not looked at
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Atoms drawn with replacement, each with the probability of drawing it."""
+
+    atoms: list[Atom]
+    probabilities: Array
+
+
+class Oracle(ABC):
+    """A family of kernels on n training samples, scaled as the problem sees them."""
+
+    n: int
+    size: float  # of the family; inf for a continuum
+
+    @abstractmethod
+    def name(self, atom: Atom) -> str:
+        """What a person calls this kernel."""
+
+    @abstractmethod
+    def kernel(self, atom: Atom) -> Fitted:
+        """The kernel as a function, with the constants of the training data."""
+
+    @abstractmethod
+    def gram(self, atoms: Sequence[Atom]) -> Gram:
+        """The Gram of some atoms, in this order; it is for these atoms only, so they must be few."""
+
+    def quad(self, A: Array, atoms: Sequence[Atom]) -> Array:
+        """(len(atoms),): q_z."""
+        return np.asarray(self.gram(atoms).quad(A).sum(axis=1)) if len(atoms) else np.zeros(0)
+
+    def best(self, A: Array, k: int) -> Best:
+        """The k atoms of the largest q, or the best that could be found."""
+        raise NotImplementedError
+
+    def sample(self, A: Array, size: int, rng: np.random.RandomState) -> Draws:
+        """Atoms drawn with a probability close to proportional to q_z."""
+        raise NotImplementedError
+
+    def sample_uniform(self, size: int, rng: np.random.RandomState) -> Draws:
+        """Atoms drawn with equal probability."""
+        raise NotImplementedError
+
+    def total(self, A: Array, r: float) -> float | None:
+        """‖q‖_r over the whole family, r ≥ 1 or inf: the dual value of norm p = r/(r−1); None if unknown."""
+        if r == np.inf:
+            upper = self.best(A, 1).upper
+            return upper if np.isfinite(upper) else None
+        return None
+
+    def offers(self, question: str) -> bool:
+        """Whether "best", "sample" or "sample_uniform" is answered."""
+        return getattr(type(self), question) is not getattr(Oracle, question)
