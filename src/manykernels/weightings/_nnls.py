@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
@@ -16,32 +18,52 @@ def nnls(G: Array, c: Array) -> Array:
     """The exact solution, by Lawson and Hanson's active set method on the normal equations.
 
     ``free`` holds the indices with v > 0. Each round frees those with the largest w = c − Gv, several at a
-    time as long as that makes progress and one at a time otherwise, solves G v = c on the free ones, and on
+    time where that makes progress and one at a time otherwise, solves G v = c on the free ones, and on
     the way there stops at the first v that reaches zero and fixes it, until none does. The objective falls at
     every round, so no set of free indices comes twice.
 
     G may be singular, if c is in its range. An index whose column depends on the free ones then has w = 0,
-    so that it need not be freed.
+    so that it need not be freed; one that depends on them but for 1e-7, say, is exchanged for one of them.
     """
-    v = np.zeros(c.size)
-    free = np.empty(0, dtype=np.intp)
-    value, batch = 0.0, c.size
+    v, free, value = np.zeros(c.size), np.empty(0, dtype=np.intp), 0.0
     for _ in range(3 * c.size + 10):
         w = c - G[:, free] @ v[free]
         candidates = np.flatnonzero((v == 0.0) & (w > _EXACT))
-        if not candidates.size:
-            return v
-        size = min(batch, 10 + free.size)
-        chosen = candidates[np.argsort(-w[candidates])][:size]
-        trial, trial_free = _descend(G, c, v, np.concatenate([free, chosen]))
-        trial_value = 0.5 * float(trial @ (G[:, trial_free] @ trial[trial_free])) - float(c @ trial)
-        if trial_value < value:
-            v, free, value, batch = trial, trial_free, trial_value, c.size
-        elif size > 1:
-            batch = 1  # several at once were in each other's way
+        candidates = candidates[np.argsort(-w[candidates])]
+        for trial, trial_free in _trials(G, c, v, free, candidates):
+            trial_value = 0.5 * float(trial @ (G[:, trial_free] @ trial[trial_free])) - float(c @ trial)
+            if trial_value < value:
+                v, free, value = trial, trial_free, trial_value
+                break
         else:
-            return v  # what is left of w is rounding
+            return v  # what is left of w, if anything, is rounding
     return v
+
+
+def _trials(G: Array, c: Array, v: Array, free: Index, candidates: Index) -> Iterator[tuple[Array, Index]]:
+    """What to go to from v, the most promising first."""
+    if candidates.size > 1:
+        yield _descend(G, c, v, np.concatenate([free, candidates[: 10 + free.size]]))
+    for k in candidates:  # several at once were in each other's way
+        yield _descend(G, c, v, np.append(free, k))
+        yield _exchange(G, c, v, free, k)
+
+
+def _exchange(G: Array, c: Array, v: Array, free: Index, k: np.intp) -> tuple[Array, Index]:
+    """Let k take the place of a free index, where their columns are too close to dependent to solve for all.
+
+    Along z = e_k − Σ_F (G_FF⁻¹ G_Fk) e_F the combination hardly changes and the objective falls by w_k: go as
+    far as the first v that reaches zero.
+    """
+    free, z = _solve(G, -G[:, k], free)
+    if not np.any(z < 0.0):
+        return v, free
+    steps = np.divide(v[free], -z, out=np.full(free.size, np.inf), where=z < 0.0)
+    first = int(steps.argmin())
+    v = v.copy()
+    v[free] = np.maximum(v[free] + steps[first] * z, 0.0)
+    v[k], v[free[first]] = steps[first], 0.0
+    return _descend(G, c, v, np.append(np.delete(free, first), k))
 
 
 def _descend(G: Array, c: Array, v: Array, free: Index) -> tuple[Array, Index]:
