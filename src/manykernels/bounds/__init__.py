@@ -1,5 +1,6 @@
 """Bounds: what can be said of new data, with the assumptions under which it can."""
 
+from .alignment import AlignmentPredictor, alignment_deviation, alignment_predictor, frobenius_deviation
 from .margin import MarginBound, margin_bound
 from .rademacher import (
     RademacherEstimate,
@@ -11,10 +12,14 @@ from .rademacher import (
 from .stability import Stability, lkrr_range, lkrr_stability, lkrr_stability_of, stability_bound
 
 __all__ = [
+    "AlignmentPredictor",
     "MarginBound",
     "RademacherEstimate",
     "Stability",
+    "alignment_deviation",
+    "alignment_predictor",
     "empirical_rademacher",
+    "frobenius_deviation",
     "linear_rademacher_bound",
     "lkrr_range",
     "lkrr_stability",
