@@ -42,7 +42,7 @@ def frobenius_deviation(n: int, *, R: float, delta: float = 0.05) -> float:
 
     The first term bounds the bias. Its proof, 004 Lemma A.5, adds coefficients of different expectations with
     their signs, which does not bound their sum; but the statement is right. For features φ and φ' less their
-    means, ⟨K_c, K'_c⟩_F/n² = ‖A − B‖² with A the mean of φ_i ⊗ φ'_i and B = φ̄ ⊗ φ̄'. E(A − B) = (1 − 1/n) C with
+    means, ⟨K_c, K'_c⟩_F/n² = ‖A − B‖² with A the mean of φ_i ⊗ φ'_i and B = φ̄ ⊗ φ̄'. E(A − B) = (1 − 1/n) C,
     ‖C‖² = E[K_c K'_c] ≤ R⁴, and A and B have variances of at most 4R⁴/n each (‖φ‖ ≤ 2R, E‖φ'‖² ≤ R²). So the
     expectation is at most 2R⁴/n below and at most 16R⁴/n above E[K_c K'_c].
     """
@@ -64,8 +64,8 @@ def alignment_deviation(n: int, *, R: float, second_moments: Any, delta: float =
     if moments.size > 2 or moments.min() <= 0 or moments.max() > R**4 * (1 + _ROUNDING):
         raise ValueError(
             f"second_moments={moments.tolist()} was given with R={R!r}; expected E[K_c²] of one or two "
-            f"kernels, above 0 and at most R⁴ = {R**4:.6g}, which K(x, x) ≤ R² implies. A constant kernel has no "
-            "alignment."
+            f"kernels, above 0 and at most R⁴ = {R**4:.6g}, which K(x, x) ≤ R² implies. A constant kernel "
+            "has no alignment."
         )
     beta = R**4 / float(moments.min())
     return 18.0 * beta * (3.0 / n + 4.0 * math.sqrt(math.log(6.0 / delta) / (2.0 * n)))
