@@ -20,11 +20,13 @@ class Alignment:
 
     K_Y is never formed: with the columns ỹ_j of Y less their means, a_m = Σ_j ỹ_jᵀ K_m ỹ_j and τ = ‖ỸᵀỸ‖_F.
     M costs a product of all pairs of kernels and is computed only when asked for; ``norms`` are ‖K_mc‖_F.
+    Ỹ is scaled to entries of at most one, which neither ρ̂ nor its maximum feels, so that no power overflows.
     """
 
     def __init__(self, gram: Gram, Y: Array) -> None:
         self.gram = gram
         centred = Y - Y.mean(axis=0)
+        centred = centred / np.abs(centred).max()
         self.a = np.asarray(gram.quad(centred).sum(axis=1))
         self.tau = float(np.linalg.norm(centred.T @ centred))
 
