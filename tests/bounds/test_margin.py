@@ -7,11 +7,14 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.svm import SVC
 
 from manykernels import MKLClassifier, MKLRegressor
 from manykernels.bounds import margin_bound
 from manykernels.bounds._raw import raw_function
 from manykernels.bounds.rademacher import ETA0
+from manykernels.estimators import AlignMKLClassifier
 from manykernels.families import Auto, Family, per_feature, rank_one, views
 from manykernels.kernels import Callable, Gaussian, Linear, Polynomial
 from manykernels.penalties import L2Ball, LpBall
@@ -107,6 +110,26 @@ def test_the_scaled_function_is_in_the_class(norm):
     for seed in range(20):
         other = np.random.RandomState(seed).uniform(0.1, 1, a.size)
         assert np.sum(a**2 / (other / np.linalg.norm(other, norm))) >= found**2 * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("center", [False, True])
+def test_two_stage_learners_have_the_bound_too(center):
+    X, y = data(n=60)
+    model = AlignMKLClassifier(KERNELS, center=center).fit(X, y)
+    function, values, _ = raw_function(model, model.X_fit_)
+    assert values == pytest.approx(model.decision_function(X), abs=1e-10)
+    assert function(X + 1) == pytest.approx(model.decision_function(X + 1), abs=1e-10)
+    found = margin_bound(model, y, margin=0.5)
+    assert found.guaranteed and found.n_kernels == 5
+    scale = found.function_norm * 0.5
+    loss = np.clip(1 - np.where(y == "yes", 1, -1) * model.decision_function(X) / scale, 0, 1)
+    assert found.margin_loss == pytest.approx(loss.mean())
+    three = AlignMKLClassifier(KERNELS).fit(X, np.arange(60) % 3)
+    with pytest.raises(ValueError, match="3 classes; expected 2"):
+        margin_bound(three, np.arange(60) % 3)
+    learner = OneVsRestClassifier(SVC(kernel="precomputed"))
+    with pytest.raises(ValueError, match="linear in the kernels"):
+        margin_bound(AlignMKLClassifier(KERNELS, estimator=learner).fit(X, y), y)
 
 
 # -- the bound -----------------------------------------------------------------------------------------

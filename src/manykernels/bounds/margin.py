@@ -164,11 +164,16 @@ def _check_estimator(estimator: Any) -> None:
             f"{name} was given; expected a classifier of this package such as MKLClassifier: the bound is on "
             "the probability of a wrong sign. For regression see lkrr_stability and stability_bound."
         )
-    check_is_fitted(estimator, "dual_coef_")
-    if len(estimator.classes_) != 2 or np.ndim(estimator.weights_) != 1 or np.ndim(estimator.dual_coef_) != 1:
+    check_is_fitted(estimator)
+    if len(estimator.classes_) != 2:
         raise ValueError(
             f"{name} was fitted to {len(estimator.classes_)} classes; expected 2. Fit one-vs-rest machines "
             "as binary problems of their own, and bound each of them at delta divided by their number."
+        )
+    if np.ndim(getattr(estimator, "dual_coef_", 0.0)) != 1:
+        raise ValueError(
+            f"{name} has no dual_coef_ of one machine; expected a decision that is linear in the kernels, "
+            "such as that of SVC(kernel='precomputed') in the second stage."
         )
     if getattr(estimator, "approx", None) is not None:
         raise ValueError(

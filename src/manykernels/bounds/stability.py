@@ -165,7 +165,7 @@ def _require_lkrr(estimator: Any) -> L2Ball:
     name = type(estimator).__name__
     if not is_regressor(estimator) or not hasattr(estimator, "kernels"):
         raise ValueError(f"{name} was given; expected MKLRegressor. For classifiers see margin_bound.")
-    check_is_fitted(estimator, "dual_coef_")
+    check_is_fitted(estimator)
     found = {
         "loss": estimator.loss == "squared" or isinstance(estimator.loss, Squared),
         "norm": isinstance(estimator.norm, L2Ball),
