@@ -7,6 +7,7 @@ from manykernels.kernels._fitted import Fitted
 from manykernels.kernels._given import Callable, FromDistance, Precomputed
 from manykernels.kernels._inner import Constant, Cosine, Linear, Polynomial
 from manykernels.kernels._mixture import Mixture
+from manykernels.kernels._monomial import Monomial
 from manykernels.kernels._shared import combine, evaluate
 from manykernels.kernels._stationary import Dirichlet, Gaussian, Laplacian
 from manykernels.kernels._strings import Spectrum
@@ -20,6 +21,7 @@ __all__ = [
     "Dirichlet",
     "Cosine",
     "Constant",
+    "Monomial",
     "Spectrum",
     "FromDistance",
     "Precomputed",

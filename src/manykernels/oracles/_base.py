@@ -1,8 +1,8 @@
 """What a solver may ask of a family of kernels that is too large to list, on the training samples.
 
 An atom stands for a kernel of the family and is hashable. Everything is asked at a signed point A (n, k) of
-the dual: q_z = Σ_j α_jᵀ K_z α_j for its columns α_j. Which questions an oracle can answer decides which solvers
-can serve its family.
+the dual: q_z = Σ_j α_jᵀ K_z α_j for its columns α_j. Which questions an oracle can answer decides which
+solvers can serve its family.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Atom = Hashable
 
 @dataclass(frozen=True)
 class Best:
-    """The atoms of the largest q that were found, in falling order, and a bound on q of every atom there is."""
+    """The atoms of the largest q that were found, in falling order, and a bound on q of all atoms."""
 
     atoms: list[Atom]
     values: Array

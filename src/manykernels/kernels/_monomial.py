@@ -1,0 +1,58 @@
+"""Products of single features: kernels of rank one, with a monomial as their feature."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from manykernels.kernels._base import Kernel, into
+from manykernels.kernels._data import Array, Data, n_samples, numeric, take_columns
+
+
+class Monomial(Kernel):
+    """k(x, x') = φ(x) φ(x') with φ(x) = Π_j x_{columns_j}^{powers_j}; the constant 1 without columns.
+
+    ``columns`` are positions or names of columns, ``powers`` as many whole numbers, all 1 if not given.
+    """
+
+    def __init__(
+        self, columns: Sequence[Any], powers: Sequence[int] | None = None, *, name: str | None = None
+    ) -> None:
+        self.columns = columns
+        self.powers = powers
+        self.name = name
+
+    def compute(self, X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
+        maps = self.feature_maps(X) if Y is None else self.feature_maps(X, Y)
+        return into(out, maps[0] * maps[-1].T)
+
+    def diag(self, X: Data) -> Array:
+        return np.asarray(self.feature_maps(X)[0][:, 0] ** 2)
+
+    @property
+    def has_features(self) -> bool:
+        return True
+
+    def feature_maps(self, *sets: Data) -> list[Any]:
+        powers = self._powers()
+        maps = []
+        for X in sets:
+            phi = np.ones((n_samples(X), 1))
+            for column, power in zip(self.columns, powers, strict=True):
+                x = numeric(take_columns(X, column))
+                x = (x.toarray() if sparse.issparse(x) else x).reshape(-1, 1)
+                phi *= x if power == 1 else x**power
+            maps.append(phi)
+        return maps
+
+    def _powers(self) -> list[int]:
+        powers = [1] * len(self.columns) if self.powers is None else list(self.powers)
+        if len(powers) != len(self.columns) or any(power != power // 1 or power < 1 for power in powers):
+            raise ValueError(
+                f"powers={self.powers!r} was given to Monomial with {len(self.columns)} column(s); expected "
+                "as many whole numbers, at least 1."
+            )
+        return [int(power) for power in powers]

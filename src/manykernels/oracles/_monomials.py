@@ -1,0 +1,225 @@
+"""All products of up to D columns of X, scored by matrix products.
+
+A product of degree d is a product of degree d − 1 (its prefix) times a column that is not before the prefix's
+last one. Sorted by their last column, the prefixes with last column g make one matrix Z_g, and
+Z_gᵀ diag(α) X_{≥g} holds Σ_t α_t Π_j x_tj for all products that continue them: r matrix products a degree,
+which is as fast as the machine multiplies. Scores come in blocks that are read and forgotten, so memory does not
+grow with the number of products.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Index = NDArray[np.intp]
+_CACHED = 1 << 28  # bytes of prefix products that are kept between calls
+_KNOWN = 1 << 25  # products whose scales are kept between calls
+_BLOCK = 1 << 19  # scores that are looked at together
+_PREFIXES = 1 << 22  # entries of the prefix products that are formed together, where they are not kept
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Prefixes lo … hi−1 of one degree with the same last column, and the first column they go on with."""
+
+    lo: int
+    hi: int
+    first: int
+
+
+class Monomials:
+    """Products of columns of X (n, r) of degree 1 … D and the constant: q_z = s_z Σ_k (Σ_t α_tk Π_j x_tj)².
+
+    s_z = scale[d] · c_z^exponent for a product of degree d that c_z orders of its factors give, divided by
+    Σ_t weight_t (Π_j x_tj)² where `weight` is given: each product then has a mean square of one.
+    """
+
+    def __init__(
+        self,
+        X: Array,
+        degree: int,
+        *,
+        scale: Array,
+        exponent: float = 0.0,
+        weight: Array | None = None,
+        interactions_only: bool = False,
+    ) -> None:
+        self.X = np.ascontiguousarray(X)
+        self.degree, self.scale, self.exponent, self.weight = degree, scale, exponent, weight
+        self.skip = int(interactions_only)
+        self.prefixes: list[NDArray[np.int32]] = [np.empty((1, 0), dtype=np.int32)]
+        for _ in range(degree - 1):
+            self.prefixes.append(self._longer(self.prefixes[-1]))
+        self._products: dict[int, Array] = {}
+        self._scales: dict[int, Array] = {}
+
+    # -- the order of products --------------------------------------------------------------------
+    def _longer(self, shorter: NDArray[np.int32]) -> NDArray[np.int32]:
+        """All products of one degree more, sorted by their last column."""
+        r = self.X.shape[1]
+        last = shorter[:, -1] if shorter.shape[1] else np.full(1, -self.skip)
+        counts = [int(np.searchsorted(last, g - self.skip, side="right")) for g in range(r)]
+        heads = np.concatenate([shorter[:count] for count in counts])
+        return np.column_stack([heads, np.repeat(np.arange(r, dtype=np.int32), counts)])
+
+    def _groups(self, d: int) -> Iterator[_Group]:
+        """The prefixes of products of degree d, by their last column."""
+        prefixes, r = self.prefixes[d - 1], self.X.shape[1]
+        if d == 1:
+            yield _Group(0, 1, 0)
+            return
+        edges = np.searchsorted(prefixes[:, -1], np.arange(r + 1))
+        for g in range(r - self.skip):
+            if edges[g] < edges[g + 1]:
+                yield _Group(int(edges[g]), int(edges[g + 1]), g + self.skip)
+
+    def count(self, d: int) -> int:
+        """How many products of degree d there are."""
+        r = self.X.shape[1]
+        return math.comb(r, d) if self.skip else math.comb(r + d - 1, d)
+
+    # -- scores ---------------------------------------------------------------------------------
+    def _factors(self, d: int, group: _Group) -> Iterator[tuple[int, int, Array]]:
+        """(lo, hi, Z): the values (hi − lo, n) of prefixes of products of degree d, in parts."""
+        n = len(self.X)
+        if d in self._products or self.prefixes[d - 1].shape[0] * n * 8 <= _CACHED:
+            if d not in self._products:
+                self._products[d] = self._values(self.prefixes[d - 1])
+            yield group.lo, group.hi, self._products[d][group.lo : group.hi]
+            return
+        step = max(1, _PREFIXES // n)
+        for lo in range(group.lo, group.hi, step):
+            hi = min(lo + step, group.hi)
+            yield lo, hi, self._values(self.prefixes[d - 1][lo:hi])
+
+    def _values(self, products: NDArray[np.int32]) -> Array:
+        """(len(products), n): the products of columns."""
+        Xt = self.X.T
+        Z = np.ones((len(products), len(self.X)))
+        for column in products.T:
+            Z *= Xt[column]
+        return Z
+
+    def _blocks(self, A: Array) -> Iterator[tuple[int, int, Array]]:
+        """(degree, place of the first product, q of consecutive products of that degree)."""
+        yield 0, 0, self._constant(A)
+        AX = [a[:, None] * self.X for a in A.T]
+        for d in range(1, self.degree + 1):
+            buffer, filled, place = np.empty((len(AX), _BLOCK)), 0, 0
+            for group in self._groups(d):
+                width = self.X.shape[1] - group.first
+                for lo, hi, Z in self._factors(d, group):
+                    for start in range(lo, hi, max(1, _BLOCK // width)):
+                        stop = min(start + max(1, _BLOCK // width), hi)
+                        size = (stop - start) * width
+                        if filled + size > buffer.shape[1]:
+                            yield d, place, self._squares(d, place, buffer[:, :filled])
+                            place, filled = place + filled, 0
+                            if size > buffer.shape[1]:
+                                buffer = np.empty((len(AX), size))
+                        for ax, out in zip(AX, buffer, strict=True):
+                            view = out[filled : filled + size].reshape(stop - start, width)
+                            np.matmul(Z[start - lo : stop - lo], ax[:, group.first :], out=view)
+                        filled += size
+            if filled:
+                yield d, place, self._squares(d, place, buffer[:, :filled])
+
+    def _constant(self, A: Array) -> Array:
+        s = self.scale[0] if self.weight is None else self.scale[0] / float(self.weight.sum())
+        return np.array([s * float(np.sum(A.sum(axis=0) ** 2))])
+
+    def _squares(self, d: int, place: int, scores: Array) -> Array:
+        q = np.square(scores[0], out=scores[0])
+        for other in scores[1:]:
+            q += np.square(other, out=other)
+        if self.weight is None and self.exponent == 0.0:
+            q *= self.scale[d]
+        else:
+            q *= self._known_scales(d)[place : place + q.size]
+        return np.asarray(q)
+
+    # -- scales ---------------------------------------------------------------------------------
+    def _known_scales(self, d: int) -> Array:
+        """s_z of all products of degree d, in their order; single precision where they are very many."""
+        if d not in self._scales:
+            many = self.count(d) > _KNOWN
+            s: Any = np.empty(self.count(d), dtype=np.float32 if many else np.float64)
+            place = 0
+            WX2 = None if self.weight is None else self.weight[:, None] * self.X**2
+            for group in self._groups(d):
+                width = self.X.shape[1] - group.first
+                for lo, hi, Z in self._factors(d, group):
+                    part = np.full((hi - lo, width), self.scale[d])
+                    if WX2 is not None:
+                        squares = Z**2 @ WX2[:, group.first :]
+                        np.divide(part, squares, out=part, where=squares > 0.0)
+                        part[squares <= 0.0] = 0.0
+                    if self.exponent != 0.0:
+                        part *= self._orders(self.prefixes[d - 1][lo:hi], group.first, width) ** self.exponent
+                    s[place : place + part.size] = part.ravel()
+                    place += part.size
+            self._scales[d] = s
+        return self._scales[d]
+
+    def _orders(self, prefixes: NDArray[np.int32], first: int, width: int) -> Array:
+        """(len(prefixes), width): c_z = d!/Π m_j! of the prefixes continued by columns first, first + 1, …"""
+        d = prefixes.shape[1] + 1
+        runs = np.ones(len(prefixes))  # of the last column
+        before = np.ones(len(prefixes))  # Π m_j! over the prefix
+        length = np.ones(len(prefixes))
+        for j in range(1, d - 1):
+            same = prefixes[:, j] == prefixes[:, j - 1]
+            length = np.where(same, length + 1.0, 1.0)
+            before *= np.where(same, length, 1.0)
+        runs = length
+        orders = np.repeat((math.factorial(d) / before)[:, None], width, axis=1)
+        if d > 1 and not self.skip:  # the first column repeats the prefix's last one
+            orders[:, 0] /= runs + 1.0
+        return orders
+
+    # -- answers --------------------------------------------------------------------------------
+    def best(self, A: Array, k: int) -> tuple[list[tuple[int, ...]], Array]:
+        """The k products of the largest q and their q, in falling order."""
+        kept: list[tuple[Array, Index, int]] = []
+        floor, held = -np.inf, 0
+        for d, place, q in self._blocks(A):
+            where = np.flatnonzero(q > floor)
+            if where.size > k:
+                where = where[np.argpartition(-q[where], k - 1)[:k]]
+            if where.size:
+                kept.append((q[where], where + place, d))
+                held += where.size
+            if held > 4 * k:
+                values = np.concatenate([part[0] for part in kept])
+                floor = float(-np.partition(-values, k - 1)[k - 1])
+                kept = [(v[v >= floor], w[v >= floor], deg) for v, w, deg in kept]
+                held = sum(v.size for v, _, _ in kept)
+        values = np.concatenate([part[0] for part in kept])
+        places = np.concatenate([part[1] for part in kept])
+        degrees = np.concatenate([np.full(part[1].size, part[2]) for part in kept])
+        order = np.argsort(-values, kind="stable")[:k]
+        return [self.product(int(degrees[i]), int(places[i])) for i in order], values[order]
+
+    def power_sum(self, A: Array, power: float) -> float:
+        """Σ_z q_z^power over all products."""
+        return float(sum(float(np.sum(q**power)) for _, _, q in self._blocks(A)))
+
+    def product(self, d: int, place: int) -> tuple[int, ...]:
+        """The product of degree d at this place, as its columns."""
+        if d == 0:
+            return ()
+        for group in self._groups(d):
+            width = self.X.shape[1] - group.first
+            size = (group.hi - group.lo) * width
+            if place < size:
+                prefix, column = divmod(place, width)
+                return (*map(int, self.prefixes[d - 1][group.lo + prefix]), group.first + column)
+            place -= size
+        raise IndexError(f"there is no product {place} of degree {d}")
