@@ -11,7 +11,7 @@ from scipy.linalg import lapack
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 DEPENDENT = 1e-13  # a column with a smaller part outside of the span of the others is in it, but for rounding
-_EXACT = 1e-13  # of w = c − Gv, where |c| ≤ 1: rounding
+_EXACT = 1e-13  # of w = c − Gv, where |c| ≤ 1, and of v relative to its largest: rounding
 
 
 def nnls(G: Array, c: Array) -> Array:
@@ -72,10 +72,11 @@ def _descend(G: Array, c: Array, v: Array, free: Index) -> tuple[Array, Index]:
     while True:
         free, solution = _solve(G, c, free)
         v[np.setdiff1d(np.flatnonzero(v), free)] = 0.0
-        down = solution <= 0.0
+        down = solution <= _EXACT * solution.max(initial=0.0)  # positive by rounding is zero
         if not down.any():
             v[free] = solution
             return v, free
+        solution[down] = np.minimum(solution[down], 0.0)
         now = v[free]
         step = float(np.min(now[down] / np.maximum(now[down] - solution[down], 1e-300)))
         v[free] = now + step * (solution - now)
