@@ -157,7 +157,7 @@ def test_scales_and_offsets_of_kernel_and_targets_do_not_matter():
     rng = np.random.RandomState(0)
     A, y = rng.randn(10, 2), rng.randn(10)
     one = alignment_predictor(A @ A.T, y, task="regression")
-    B = A + [3.0, -1.0]
+    B = A + np.array([3.0, -1.0])
     two = alignment_predictor(7 * B @ B.T + 5, 100 + 30 * y, task="regression")
     assert two.predictions == pytest.approx(one.predictions) and two.bound == pytest.approx(one.bound)
 
