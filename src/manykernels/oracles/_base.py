@@ -43,6 +43,7 @@ class Oracle(ABC):
 
     n: int
     size: float  # of the family; inf for a continuum
+    rank_one: bool = False  # whether every kernel is a feature times itself
 
     @abstractmethod
     def name(self, atom: Atom) -> str:

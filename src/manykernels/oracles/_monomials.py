@@ -3,8 +3,8 @@
 A product of degree d is a product of degree d − 1 (its prefix) times a column that is not before the prefix's
 last one. Sorted by their last column, the prefixes with last column g make one matrix Z_g, and
 Z_gᵀ diag(α) X_{≥g} holds Σ_t α_t Π_j x_tj for all products that continue them: r matrix products a degree,
-which is as fast as the machine multiplies. Scores come in blocks that are read and forgotten, so memory does not
-grow with the number of products.
+which is as fast as the machine multiplies. Scores come in blocks that are read and forgotten, so memory does
+not grow with the number of products.
 """
 
 from __future__ import annotations

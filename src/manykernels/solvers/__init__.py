@@ -1,12 +1,29 @@
 """How the weights move."""
 
 from ._base import History, Result, Solver
+from ._family import FamilyResult, FamilySolver
 from .active_set import ActiveSet
 from .alternating import Alternating
+from .corrective import Corrective
 
-__all__ = ["ActiveSet", "Alternating", "History", "Result", "Solver", "resolve_solver"]
+__all__ = [
+    "ActiveSet",
+    "Alternating",
+    "Corrective",
+    "FamilyResult",
+    "FamilySolver",
+    "History",
+    "Result",
+    "Solver",
+    "resolve_solver",
+]
 
-_NAMES: dict[str, type[Solver]] = {"auto": ActiveSet, "active-set": ActiveSet, "alternating": Alternating}
+_NAMES: dict[str, type[Solver]] = {
+    "auto": ActiveSet,
+    "active-set": ActiveSet,
+    "alternating": Alternating,
+    "corrective": Corrective,
+}
 
 
 def resolve_solver(solver: object) -> Solver:

@@ -14,8 +14,8 @@ DEPENDENT = 1e-13  # a column with a smaller part outside of the span of the oth
 _EXACT = 1e-13  # of w = c − Gv, where |c| ≤ 1, and of v relative to its largest: rounding
 
 
-def nnls(G: Array, c: Array) -> Array:
-    """The exact solution, by Lawson and Hanson's active set method on the normal equations.
+def nnls(G: Array, c: Array, start: Array | None = None) -> Array:
+    """The exact solution, by Lawson and Hanson's active set method on the normal equations, from `start` ≥ 0.
 
     ``free`` holds the indices with v > 0. Each round frees those with the largest w = c − Gv, several at a
     time where that makes progress and one at a time otherwise, solves G v = c on the free ones, and on
@@ -26,6 +26,9 @@ def nnls(G: Array, c: Array) -> Array:
     so that it need not be freed; one that depends on them but for 1e-7, say, is exchanged for one of them.
     """
     v, free, value = np.zeros(c.size), np.empty(0, dtype=np.intp), 0.0
+    if start is not None and np.any(start > 0.0):
+        v, free = _descend(G, c, start, np.flatnonzero(start > 0.0))
+        value = 0.5 * float(v @ (G[:, free] @ v[free])) - float(c @ v)
     for _ in range(3 * c.size + 10):
         w = c - G[:, free] @ v[free]
         candidates = np.flatnonzero((v == 0.0) & (w > _EXACT))

@@ -1,0 +1,94 @@
+"""The restricted problem of rank-one kernels, squared loss and norm 1: a lasso with the norm squared.
+
+With K_j = φ_jφ_jᵀ and f = Σ_j w_j φ_j + b,
+
+    P = ½ (Σ_j |w_j|)² + ½ Σ_i C_i (y_i − f_i)²,      α = C(y − f),      θ_j = |w_j|/Σ|w|
+    optimal ⟺ |φ_jᵀα| ≤ Σ|w|, and φ_jᵀα = sign(w_j) Σ|w| where w_j ≠ 0
+
+With the signs s given it is non-negative least squares in v = s w: ½vᵀ(sGs + 11ᵀ)v − (sb)ᵀv, for
+G = ΦᵀCΦ and b = ΦᵀCy of features and targets less their C-weighted means, which the intercept takes up. So
+it is solved exactly, and from the last solution when features join or C changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..grams import FactorGram
+from ..objectives import Risk
+from ..oracles import Oracle
+from ..oracles._base import Atom
+from ..weightings._nnls import nnls
+from ._base import Array
+
+_ROUNDS = 50  # of signs; two or three are enough
+
+
+class Lasso:
+    """The problem restricted to the atoms that were added, at costs `scale` · C."""
+
+    def __init__(self, oracle: Oracle, risk: Risk) -> None:
+        self.oracle, self.risk = oracle, risk
+        self.C, self.y = risk.C[:, 0], risk.Y[:, 0]
+        self.centre = self.C / self.C.sum() if risk.fit_intercept else np.zeros(self.y.size)
+        self.target = self.y - self.centre @ self.y
+        self.atoms: list[Atom] = []
+        self.Phi = np.empty((self.y.size, 0))
+        self.G, self.b, self.w, self.means = np.empty((0, 0)), np.empty(0), np.empty(0), np.empty(0)
+
+    def add(self, atoms: Sequence[Atom]) -> None:
+        """Let more atoms take part; those without weight leave, so that the problem stays small."""
+        self._keep(np.flatnonzero(self.w))
+        gram = self.oracle.gram(atoms)
+        assert isinstance(gram, FactorGram)
+        phi = np.asarray(gram.features) * np.sqrt(gram.scale)
+        means = self.centre @ phi
+        phi -= means
+        weighted = self.C[:, None] * phi
+        cross = self.Phi.T @ weighted
+        self.G = np.block([[self.G, cross], [cross.T, phi.T @ weighted]])
+        self.b = np.concatenate([self.b, self.target @ weighted])
+        self.means = np.concatenate([self.means, means])
+        self.w = np.concatenate([self.w, np.zeros(len(atoms))])
+        self.Phi = np.hstack([self.Phi, phi])
+        self.atoms = [*self.atoms, *atoms]
+
+    def _keep(self, used: NDArray[np.intp]) -> None:
+        self.atoms = [self.atoms[j] for j in used]
+        self.G, self.b, self.w = self.G[np.ix_(used, used)], self.b[used], self.w[used]
+        self.Phi, self.means = self.Phi[:, used], self.means[used]
+
+    def solve(self, scale: float, tol: float) -> tuple[Array, float, float]:
+        """(α, P, q of the atoms with weight), exactly whatever `tol`, over the atoms there are."""
+        for _ in range(_ROUNDS):
+            pull = scale * (self.b - self.G @ self.w)
+            signs = np.where(self.w != 0.0, np.sign(self.w), np.where(pull >= 0.0, 1.0, -1.0))
+            w = signs * self._non_negative(scale, signs)
+            pull, level = scale * (self.b - self.G @ w), float(np.abs(w).sum())
+            done = np.all((w != 0.0) | (np.abs(pull) <= level * (1.0 + 1e-10)) | (signs * pull > 0.0))
+            self.w = w
+            if done:
+                break
+        residual = self.target - self.Phi @ self.w
+        level = float(np.abs(self.w).sum())
+        primal = 0.5 * level**2 + 0.5 * scale * float(self.C @ residual**2)
+        return (scale * self.C * residual)[:, None], primal, level**2
+
+    def _non_negative(self, scale: float, signs: Array) -> Array:
+        H = scale * self.G * np.outer(signs, signs) + 1.0
+        d = np.sqrt(np.diag(H))
+        c = scale * signs * self.b / d
+        size = max(float(np.abs(c).max(initial=0.0)), 1e-300)
+        v = nnls(H / np.outer(d, d), c / size, np.abs(self.w) * d / size)
+        return np.asarray(v * size / d)
+
+    def weights(self) -> tuple[list[Atom], Array]:
+        """The atoms with weight and θ = |w|/Σ|w|."""
+        used = np.flatnonzero(self.w)
+        return [self.atoms[j] for j in used], np.abs(self.w[used]) / max(float(np.abs(self.w).sum()), 1e-300)
+
+    def intercept(self) -> Array:
+        return np.array([self.centre @ self.y - self.means @ self.w])
