@@ -13,6 +13,7 @@ from manykernels.families import (
     Family,
     FromDistances,
     PerFeature,
+    Products,
     RankOne,
     Views,
     from_distances,
@@ -49,11 +50,12 @@ FAMILIES = [
     (rank_one(), X, 3),
     (views({"body": [1, 2], "age": (0, Gaussian(2.0))}), X, 10),
 ]
+UNLISTED = [Products()]
 
 
 def test_every_exported_family_is_covered():
     exported = {value for name in package.__all__ if isinstance(value := getattr(package, name), type)}
-    assert exported - {Family} == {type(family) for family, _, _ in FAMILIES}
+    assert exported - {Family} == {type(family) for family in [f for f, _, _ in FAMILIES] + UNLISTED}
 
 
 @pytest.mark.parametrize(("family", "data", "size"), FAMILIES)
@@ -68,6 +70,15 @@ def test_contract(family, data, size):
     assert list(resolve_kernels(family, data)) == list(kernels)
     assert family.factors is isinstance(family, RankOne)
     assert repr(family)
+
+
+@pytest.mark.parametrize("family", UNLISTED)
+def test_families_too_large_to_list_say_who_can_serve_them(family):
+    for given in (family, clone(family), [Gaussian(1.0), family], {"all": family}):
+        with pytest.raises(ValueError, match=r"more kernels than can be listed.*solver="):
+            resolve_kernels(given, X)
+    with pytest.raises(ValueError, match=r"View 'body': .*more kernels than can be listed"):
+        resolve_kernels(views({"body": ([0, 1], family)}), X)
 
 
 def test_a_family_of_ones_own_must_resolve():

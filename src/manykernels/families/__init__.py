@@ -5,6 +5,7 @@ from manykernels.families._resolve import resolve_kernels
 from manykernels.families.auto import Auto
 from manykernels.families.features import PerFeature, RankOne, per_feature, rank_one
 from manykernels.families.grids import FromDistances, from_distances, gaussian_grid
+from manykernels.families.products import Products
 from manykernels.families.views import Views, views
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "Auto",
     "FromDistances",
     "PerFeature",
+    "Products",
     "RankOne",
     "Views",
     "from_distances",

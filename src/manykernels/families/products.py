@@ -1,0 +1,109 @@
+"""All products of base kernels up to a degree: far too many to list, and never listed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from manykernels.families._base import Family, names_of, numbers, unique
+from manykernels.families._resolve import resolve_kernels
+from manykernels.families.features import RankOne
+from manykernels.kernels import Kernel, Linear, OnColumns
+from manykernels.kernels._base import is_number
+from manykernels.kernels._data import Array, Columns, Data
+
+
+class Products(Family):
+    """K_z = s_z Π_{j∈z} K_j for every multiset z of at most ``degree`` base kernels (000 §4.2.1).
+
+    ``base`` is "features" (each column of X is a kernel of rank one, and products are monomials), or what
+    ``kernels`` may be elsewhere: a list or dict of kernels, or a family. ``rho`` holds ρ_0 … ρ_degree, a
+    prior on the degree: kernels of degree d are divided by ρ_d². ``interactions_only`` leaves out powers.
+
+    000 lists the factors in order, so that a multiset counts c_z = d!/Π_j m_j! times.
+    ``multiplicity="paper"`` solves that problem with every product held once, which scales it by
+    c_z^{(p−1)/p} for the norm p;
+    ``"distinct"`` counts each product once. They agree at p = 1. ``atom_scale="rms"`` scales every product to
+    a mean diagonal of 1 on the training data, so that none is preferred for its size.
+
+    Base kernels are normalised as the estimator asks, products are not. Solvers ask this family through an
+    oracle (``oracles/products.py``).
+    """
+
+    def __init__(
+        self,
+        base: Any = "features",
+        degree: int = 2,
+        rho: Sequence[float] | None = None,
+        interactions_only: bool = False,
+        multiplicity: str = "distinct",
+        atom_scale: str | None = None,
+    ) -> None:
+        self.base = base
+        self.degree = degree
+        self.rho = rho
+        self.interactions_only = interactions_only
+        self.multiplicity = multiplicity
+        self.atom_scale = atom_scale
+
+    def resolve(self, X: Data, sample_weight: Any = None, feature_names: Any = None) -> dict[str, Kernel]:
+        raise ValueError(
+            "Products stands for more kernels than can be listed, and this needs a list. Give it alone, as "
+            "kernels=Products(...), to MKLClassifier or MKLRegressor, with solver='corrective', 'greedy' or "
+            "'stochastic'."
+        )
+
+    def options(self) -> tuple[int, Array]:
+        """The degree D and ρ_0 … ρ_D, with every option checked."""
+        degree = self.degree
+        if not is_number(degree) or degree != degree // 1 or degree < 1:
+            raise ValueError(f"degree={degree!r} was given to Products; expected a whole number, at least 1.")
+        for option, allowed in (("multiplicity", ("distinct", "paper")), ("atom_scale", (None, "rms"))):
+            if getattr(self, option) not in allowed:
+                raise ValueError(
+                    f"{option}={getattr(self, option)!r} was given to Products; expected "
+                    f"{allowed[0]!r} or {allowed[1]!r}."
+                )
+        D = int(degree)
+        if self.rho is None:
+            return D, np.ones(D + 1)
+        rho = np.asarray(self.rho, dtype=float)
+        if rho.shape != (D + 1,) or not np.all((rho > 0.0) & np.isfinite(rho)):
+            raise ValueError(
+                f"rho={self.rho!r} was given to Products(degree={D}); expected {D + 1} positive numbers, one "
+                f"for each degree from 0 to {D}."
+            )
+        return D, rho
+
+    def base_kernels(
+        self, X: Data, sample_weight: Any = None, feature_names: Any = None
+    ) -> tuple[dict[str, Kernel], list[Columns] | None]:
+        """The base kernels by name, and their columns where each is linear on a single one (rank one)."""
+        if isinstance(self.base, RankOne) or (isinstance(self.base, str) and self.base == "features"):
+            numbers(X, feature_names)
+            names = unique(names_of(X, feature_names))
+            return {name: OnColumns(Linear(), j) for j, name in enumerate(names)}, list(range(len(names)))
+        if isinstance(self.base, str) and self.base not in ("auto", "precomputed"):
+            raise ValueError(
+                f"base={self.base!r} was given to Products; expected 'features', 'auto', 'precomputed', or a "
+                "list of kernels."
+            )
+        if isinstance(self.base, list | tuple | dict) and not self.base:
+            raise ValueError(
+                f"base={self.base!r} was given to Products; expected at least one kernel, or 'features'."
+            )
+        kernels = resolve_kernels(self.base, X, sample_weight, feature_names)
+        columns = [single_column(kernel) for kernel in kernels.values()]
+        return kernels, None if None in columns else columns
+
+
+def single_column(kernel: Kernel) -> Columns | None:
+    """The column, a position or a name, that a linear kernel is on; None for every other kernel."""
+    if not isinstance(kernel, OnColumns) or type(kernel.kernel) is not Linear:
+        return None
+    columns = kernel.columns
+    if isinstance(columns, list | tuple) and len(columns) == 1:
+        columns = columns[0]
+    return columns if isinstance(columns, str | int | np.integer) and not isinstance(columns, bool) else None

@@ -1,0 +1,49 @@
+"""From a family and data to the oracle that solvers ask."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..families import Products, resolve_kernels
+from ..grams import build_gram
+from ..kernels._data import Data
+from ._base import Array, Oracle
+from ._bind import bind_products
+from .finite import FiniteOracle
+
+
+def build_oracle(
+    family: Any,
+    X: Data,
+    *,
+    normalize: str | None,
+    sample_weight: Array | None = None,
+    feature_names: Any = None,
+    memory_limit: int | float | str | None = None,
+    norm: Any = 1.0,
+) -> Oracle:
+    """A family bound to training data X, with base kernels normalised there; weights mean repetition.
+
+    `norm` is that of the weights θ, on which some scales depend. What lists its kernels is a finite family.
+    """
+    if isinstance(family, Products):
+        return bind_products(
+            family,
+            X,
+            normalize=normalize,
+            sample_weight=sample_weight,
+            feature_names=feature_names,
+            memory_limit=memory_limit,
+            norm=norm,
+        )
+    kernels = resolve_kernels(family, X, sample_weight, feature_names)
+    gram, fitted = build_gram(
+        kernels,
+        X,
+        center=False,
+        normalize=normalize,
+        sample_weight=sample_weight,
+        memory_limit=memory_limit,
+        factors=getattr(family, "factors", False),
+    )
+    return FiniteOracle(gram, fitted)

@@ -1,0 +1,171 @@
+"""All products of base kernels up to a degree, asked on the training samples without listing them."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..grams import Gram
+from ..kernels import Constant, Fitted, Kernel, Power
+from ..kernels import Product as ProductKernel
+from ..kernels._data import Columns
+from ..kernels._monomial import Monomial
+from ._base import Array, Atom, Best, Oracle
+from ._hadamard import Hadamard
+from ._monomials import Monomials
+from ._parts import FactorParts, Parts, Product, StackParts
+
+_ENUMERABLE = 1e9  # products of columns that are worth scoring one by one
+_ENUMERABLE_MATRICES = 1e7  # the same for matrices of 500 × 500
+_POWERS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+class ProductsOracle(Oracle):
+    """K_z = s_z Π_{j∈z} K_j for all sorted tuples z of at most D base kernels; () is the constant kernel.
+
+        s_z = ρ_d⁻² c_z^exponent / Σ_i weight_i (Π_{j∈z} K_j)_ii        c_z = d!/Π_j m_j!, the orders of z
+
+    `base` are the base kernels as functions. `columns` are the columns of X that they are, where that is all
+    they are, up to scale: products are then monomials. `exponent` is (p−1)/p for ``multiplicity="paper"``,
+    else 0. `weight` (summing to 1) is there for ``atom_scale="rms"`` only.
+    """
+
+    def __init__(
+        self,
+        parts: Parts,
+        base: list[Fitted],
+        names: list[str],
+        degree: int,
+        rho: Array,
+        *,
+        columns: list[Columns] | None = None,
+        exponent: float = 0.0,
+        weight: Array | None = None,
+        interactions_only: bool = False,
+    ) -> None:
+        self.parts, self.base, self.names, self.columns = parts, base, names, columns
+        self.degree_limit = min(degree, parts.r) if interactions_only else degree
+        self.prior = np.asarray(rho, dtype=float)[: self.degree_limit + 1] ** -2.0
+        self.exponent, self.weight, self.interactions_only = exponent, weight, interactions_only
+        self.counts = [self._count(d) for d in range(self.degree_limit + 1)]
+        self.n, self.size = parts.n, float(sum(self.counts))
+        self.rank_one = isinstance(parts, FactorParts)
+        self._enumerator: Monomials | Hadamard | None = None
+
+    def _count(self, d: int) -> int:
+        """How many products of degree d there are."""
+        return math.comb(self.parts.r, d) if self.interactions_only else math.comb(self.parts.r + d - 1, d)
+
+    # -- single products ------------------------------------------------------------------------
+    def name(self, atom: Atom) -> str:
+        z = _product(atom)
+        powers = [(self.names[j], len(list(run))) for j, run in itertools.groupby(z)]
+        if len(powers) == 1 and powers[0][1] == 1:
+            return powers[0][0]
+        factors = [(f"({name})" if ": " in name or "·" in name else name, m) for name, m in powers]
+        return " · ".join(name + (str(m).translate(_POWERS) if m > 1 else "") for name, m in factors) or "1"
+
+    def degree(self, atom: Atom) -> int:
+        """How many factors the product has."""
+        return len(_product(atom))
+
+    def describe(self, atom: Atom) -> dict[str, Any]:
+        """What a table of products says of this one."""
+        return {"product": self.name(atom), "degree": self.degree(atom)}
+
+    def kernel(self, atom: Atom) -> Fitted:
+        z = _product(atom)
+        runs = [(j, len(list(run))) for j, run in itertools.groupby(z)]
+        scale = float(self.scales([z])[0])
+        product: Kernel
+        if self.columns is not None:
+            product = Monomial([self.columns[j] for j, _ in runs], [m for _, m in runs])
+            scale *= math.prod(self.base[j].scale_ for j in z)
+        elif not runs:
+            product = Constant()
+        else:
+            factors: list[Kernel] = [self.base[j] if m == 1 else Power(self.base[j], m) for j, m in runs]
+            product = factors[0] if len(factors) == 1 else ProductKernel(factors)
+        fitted = Fitted.from_constants(product, scale)
+        fitted.name = self.name(z)
+        return fitted
+
+    def scales(self, products: Sequence[Product]) -> Array:
+        """s_z; 0 for products that are zero on all samples and cannot be scaled to unit size."""
+        s = self.prior[[len(z) for z in products]]
+        if self.exponent != 0.0:
+            s = s * np.array([orders(z) for z in products]) ** self.exponent
+        if self.weight is not None:
+            size = self.parts.mean_diagonals(products, self.weight)
+            s = np.divide(s, size, out=np.zeros_like(s), where=size > 0.0)
+        return s
+
+    def atoms(self) -> Iterator[Product]:
+        """All products, by degree and then in order; for families small enough to list."""
+        choose: Any = (
+            itertools.combinations if self.interactions_only else itertools.combinations_with_replacement
+        )
+        for d in range(self.degree_limit + 1):
+            yield from choose(range(self.parts.r), d)
+
+    # -- what solvers ask -----------------------------------------------------------------------
+    def gram(self, atoms: Sequence[Atom]) -> Gram:
+        products = [_product(atom) for atom in atoms]
+        gram = self.parts.gram(products, self.scales(products))
+        gram.names = [self.name(z) for z in products]
+        return gram
+
+    def quad(self, A: Array, atoms: Sequence[Atom]) -> Array:
+        products = [_product(atom) for atom in atoms]
+        if not products:
+            return np.zeros(0)
+        q = self.parts.quad(self.parts.point(A), products)
+        return np.maximum(q, 0.0) * self.scales(products)
+
+    def best(self, A: Array, k: int) -> Best:
+        if not self.enumerable:
+            raise ValueError(
+                f"This family holds {self.size:.3g} products, more than can be looked at one by one. Lower "
+                "the degree, use fewer base kernels, or solver='stochastic', which draws products instead."
+            )
+        atoms, values = self.enumerator.best(A, k)
+        return Best(list(atoms), values, float(values[0]))
+
+    @property
+    def enumerable(self) -> bool:
+        """Whether looking at every product is affordable."""
+        if isinstance(self.parts, FactorParts):
+            return self.size <= _ENUMERABLE
+        return self.size <= _ENUMERABLE_MATRICES * (500.0 / self.n) ** 2
+
+    @property
+    def enumerator(self) -> Monomials | Hadamard:
+        """Looks at every product, up to the degree of the family."""
+        if self._enumerator is None:
+            options: dict[str, Any] = {
+                "scale": self.prior,
+                "exponent": self.exponent,
+                "weight": self.weight,
+                "interactions_only": self.interactions_only,
+            }
+            if isinstance(self.parts, FactorParts):
+                self._enumerator = Monomials(self.parts.X, self.degree_limit, **options)
+            else:
+                assert isinstance(self.parts, StackParts)
+                self._enumerator = Hadamard(self.parts, self.degree_limit, **options)
+        return self._enumerator
+
+
+def orders(product: Product) -> float:
+    """c_z = d!/Π_j m_j!: in how many orders the factors of a product can be written."""
+    repeats = [math.factorial(len(list(run))) for _, run in itertools.groupby(product)]
+    return float(math.factorial(len(product)) // math.prod(repeats))
+
+
+def _product(atom: Atom) -> Product:
+    assert isinstance(atom, tuple)
+    return atom
