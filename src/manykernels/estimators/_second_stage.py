@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_classifier, is_regressor
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 from sklearn.utils import get_tags
@@ -13,10 +14,13 @@ from sklearn.utils import get_tags
 Array = NDArray[np.float64]
 
 
-def check_learner(learner: Any) -> None:
-    """An error unless the learner takes a kernel between samples as its X."""
-    name = type(learner).__name__
-    params = learner.get_params(deep=False)
+def check_learner(learner: Any, task: str) -> None:
+    """An error unless the learner is for this task and takes a kernel between samples as its X."""
+    part = learner
+    while getattr(part, "estimator", None) is not None:
+        part = part.estimator  # of a search over its parameters, or of one-vs-rest
+    name = type(part).__name__
+    params = part.get_params(deep=False)
     kernel = params.get("kernel", "precomputed")
     if kernel != "precomputed":
         raise ValueError(
@@ -27,6 +31,12 @@ def check_learner(learner: Any) -> None:
         raise ValueError(
             f"estimator={name} with metric='precomputed' was given; it expects distances, and a kernel is a "
             "similarity. Give a learner that takes a kernel, such as SVC(kernel='precomputed')."
+        )
+    name = type(learner).__name__
+    if not (is_classifier if task == "classification" else is_regressor)(learner):
+        raise ValueError(
+            f"estimator={name} was given; it does not say that it is for {task}. Give a learner such as "
+            f"{'SVC' if task == 'classification' else 'KernelRidge'}(kernel='precomputed')."
         )
     if not get_tags(learner).input_tags.pairwise:
         raise ValueError(

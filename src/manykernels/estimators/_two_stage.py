@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
@@ -23,10 +24,11 @@ from ._fit import build_dictionary, require_definite
 from ._params import check_two_stage
 from ._rows import Rows
 from ._spec import may_be_indefinite
+from ._stack import check_training_stack
 from ._targets import check_length, require_target
 
 _TASKS = ("classification", "regression")
-_SAMPLES_A_CLASS = 4  # with fewer, whole numbers may well be quantities
+_SAMPLES_A_CLASS = 4  # with fewer, whole numbers may well be quantities; two values are the same as either
 
 
 class TwoStage(LearnedKernel):
@@ -45,13 +47,15 @@ class TwoStage(LearnedKernel):
 
     def _read_target(self, y: Any) -> NDArray[Any]:
         """y as an array; what it may be is looked at where its kernel is made."""
-        return np.asarray(y)
+        return _as_array(y)
 
     def _learn(self, X: Any, y: Any, work: int) -> tuple[NDArray[Any], Gram]:
         """Fit the kernel; y as it was read, and the Gram of the kernels."""
         check_two_stage(self)
         weighting = resolve_weighting(self.weighting)
         require_target(self, y)
+        for name in ("n_features_in_", "feature_names_in_"):  # which lists of strings do not have
+            self.__dict__.pop(name, None)
         X, kind = read_training(self, X)
         n, y = _num_samples(X), self._read_target(y)
         check_length(n, y)
@@ -87,10 +91,12 @@ class TwoStage(LearnedKernel):
         """What the target is, settled at fit so that new data are read in the same way."""
         if self.target != "auto":
             return self.target
-        if type_of_target(y, input_name="y") not in ("binary", "multiclass"):
+        with np.errstate(invalid="ignore"):  # it casts to int, which large numbers do not survive
+            found = type_of_target(y, input_name="y")
+        if found not in ("binary", "multiclass"):
             return _TASKS[1]
         classes = len(np.unique(y))
-        if classes * _SAMPLES_A_CLASS > len(y) and y.dtype.kind in "iuf":
+        if len(y) < classes * _SAMPLES_A_CLASS and classes > 2 and y.dtype.kind in "iuf":
             warnings.warn(
                 f"y holds {classes} different whole numbers in {len(y)} samples, and target='auto' reads "
                 "them as classes. If y is a quantity, give target='regression'; else 'classification'.",
@@ -111,7 +117,7 @@ class TwoStage(LearnedKernel):
         used = self.active_
         with threads(self.n_jobs):
             gram = self._gram_of_new(X)
-            y = np.asarray(y)
+            y = _as_array(y)
             check_length(gram.n, y)
             return Alignment(gram, target_factor(y, self._task)).value(self.weights_[used])
 
@@ -126,33 +132,37 @@ class TwoStage(LearnedKernel):
             "work": 0,
         }
         scale = np.array([self.kernels_[m].scale_ for m in self.active_])
+        X = self._read_square(X) if self._kind == "stack" else read_new(self, X, self._kind)
         if self._kind == "stack" and isinstance(self.kernels, str):
-            X = np.asarray(X)
-            self._check_square(X)
-            gram, _ = build_from_stack(np.asarray(X)[:, :, self.active_], names=names, **options)
+            gram, _ = build_from_stack(X[:, :, self.active_], names=names, **options)
         else:
             kernels: list[Kernel] = [self.kernels_[m].kernel for m in self.active_]
-            if self.normalize == "cosine":  # not linear in the kernel
-                kernels, scale = [self.kernels_[m] for m in self.active_], np.ones(len(names))
-            if self._kind == "stack":
-                X = np.asarray(X)
-                self._check_square(X)
-            else:
-                X = read_new(self, X, self._kind)
             factors = isinstance(self.kernels, Family) and self.kernels.factors
-            if factors:  # kernel m is column m
-                X = X[:, self.active_]
+            if factors:
+                X = self._features(X)
+            elif self.normalize == "cosine":  # not linear in the kernel
+                kernels = [self.kernels_[m] for m in self.active_]
             gram, _ = build_gram(dict(zip(names, kernels, strict=True)), X, factors=factors, **options)
-        gram.scale = scale
+        gram.scale = scale  # of one for "cosine"
         return gram
 
-    def _check_square(self, X: Any) -> None:
-        n = X.shape[0] if X.ndim else 0
-        if X.ndim != 3 or X.shape[1] != n or X.shape[2] != self._n_layers:
+    def _features(self, X: Any) -> Any:
+        """The columns of X that are an active kernel of rank one each: their signs where that is x/|x|."""
+        X = X[:, self.active_]
+        if self.normalize != "cosine":
+            return X
+        if self.center:
+            X = (X.toarray() if sparse.issparse(X) else X) - np.ravel(self.X_fit_.mean(axis=0))[self.active_]
+        return X.sign() if sparse.issparse(X) else np.sign(X)
+
+    def _read_square(self, X: Any) -> NDArray[Any]:
+        shape = np.shape(X)
+        if len(shape) != 3 or shape[0] != shape[1] or shape[2] != self._n_layers:
             raise ValueError(
-                f"X of shape {X.shape} was given; expected the kernels of the new samples among themselves, "
-                f"of shape (n_samples, n_samples, {self._n_layers})."
+                f"X of shape {shape} was given; expected the kernels of the new samples among themselves, of "
+                f"shape (n_samples, n_samples, {self._n_layers})."
             )
+        return check_training_stack(X, self.kernels)
 
     def _against_training(self, X: Any) -> Array:
         """(n_samples, n_train): the learned kernel between new samples and the training samples."""
@@ -163,3 +173,10 @@ class TwoStage(LearnedKernel):
             for rows, part in self._blocks(X, len(K)):
                 K[rows] = self.kernel_(part, self._support)
         return K
+
+
+def _as_array(y: Any) -> NDArray[Any]:
+    A = np.asarray(y)
+    if A.ndim == 0:
+        raise ValueError(f"y={y!r} was given; expected one value per sample.")
+    return A

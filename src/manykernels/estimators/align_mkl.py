@@ -37,6 +37,7 @@ class _AlignMKL(TwoStage, Explained):
 
     estimator: Any
     estimator_: Any
+    _for: str  # the task of the learner
 
     def __init__(
         self,
@@ -68,7 +69,7 @@ class _AlignMKL(TwoStage, Explained):
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the weights of the kernels from samples X and targets y, then the learner."""
         learner = clone(self._learner())
-        check_learner(learner)
+        check_learner(learner, self._for)
         self.__dict__.pop("estimator_", None)
         with threads(self.n_jobs):
             y, gram = self._learn(X, y, work=_WORK)
@@ -76,9 +77,15 @@ class _AlignMKL(TwoStage, Explained):
         self.estimator_ = learner.fit(K, self._second_target(y))
         return self
 
+    def _which_task(self, y: NDArray[Any]) -> str:
+        return self._for if self.target == "auto" else self.target
+
     def _second_target(self, y: NDArray[Any]) -> NDArray[Any]:
         """What the learner is to learn."""
         return y
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "estimator_" in self.__dict__  # not where a second stage failed
 
     def _ask(self, method: str, X: Any) -> Any:
         K = self._against_training(X)
@@ -126,6 +133,7 @@ class AlignMKLClassifier(ClassifierMixin, _AlignMKL):
     """
 
     classes_: NDArray[Any]
+    _for = "classification"
 
     def _default(self) -> Any:
         return SVC(kernel="precomputed")
@@ -134,9 +142,6 @@ class AlignMKLClassifier(ClassifierMixin, _AlignMKL):
         labels = read_labels(y)
         self.classes_, _ = encode(labels)
         return labels
-
-    def _which_task(self, y: NDArray[Any]) -> str:
-        return "classification" if self.target == "auto" else self.target
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each sample."""
@@ -166,6 +171,8 @@ class AlignMKLRegressor(RegressorMixin, _AlignMKL):
     which are added to its predictions: kernel ridge has no intercept, and a centred kernel no constant.
     """
 
+    _for = "regression"
+
     def _default(self) -> Any:
         return KernelRidge(kernel="precomputed")
 
@@ -175,9 +182,6 @@ class AlignMKLRegressor(RegressorMixin, _AlignMKL):
     def _second_target(self, y: NDArray[Any]) -> NDArray[Any]:
         self._offset = y.mean(axis=0)
         return np.asarray(y - self._offset)
-
-    def _which_task(self, y: NDArray[Any]) -> str:
-        return "regression" if self.target == "auto" else self.target
 
     def predict(self, X: Any) -> Array:
         """(n_samples,), or (n_samples, n_outputs) where y had two dimensions."""
