@@ -111,13 +111,22 @@ class Risk:
         """Σ C ℓ(y, f)."""
         return float(np.sum(self.C * self.loss.value(self.Y, f)))
 
-    def constant_value(self) -> float:
-        """P of the best constant function, 0 without an intercept: an upper bound on the optimum."""
+    def constant(self) -> Array:
+        """(k,): the best constant function, 0 without an intercept."""
         b = np.zeros(self.Y.shape[1])
         if self.fit_intercept:
             zero = np.zeros(self.Y.shape[0])
             b[:] = [self.loss.intercept(y, zero, C) for y, C in zip(self.Y.T, self.C.T, strict=True)]
-        return self.loss_value(np.zeros_like(self.Y) + b)
+        return b
+
+    def constant_value(self) -> float:
+        """P of the best constant function: an upper bound on the optimum."""
+        return self.loss_value(np.zeros_like(self.Y) + self.constant())
+
+    def constant_alpha(self) -> Array:
+        """α = −Cℓ' at the best constant function, made feasible: the solution where kernels have no weight."""
+        f = np.zeros_like(self.Y) + self.constant()
+        return self.feasible(-self.C * self.loss.gradient(self.Y, f))
 
     def dual_fit(self, alpha: Array) -> float:
         """−Σ C ℓ*(y, −α/C)."""

@@ -57,6 +57,7 @@ class Monomials:
         self.prefixes: list[NDArray[np.int32]] = [np.empty((1, 0), dtype=np.int32)]
         for _ in range(degree - 1):
             self.prefixes.append(self._longer(self.prefixes[-1]))
+        self._places = {d: self._places_of(d) for d in range(1, degree + 1)}
         self._products: dict[int, Array] = {}
         self._scales: dict[int, Array] = {}
 
@@ -69,16 +70,16 @@ class Monomials:
         heads = np.concatenate([shorter[:count] for count in counts])
         return np.column_stack([heads, np.repeat(np.arange(r, dtype=np.int32), counts)])
 
-    def _groups(self, d: int) -> Iterator[_Group]:
-        """The prefixes of products of degree d, by their last column."""
+    def _places_of(self, d: int) -> tuple[list[_Group], Index]:
+        """The prefixes of products of degree d, by their last column; and where their products begin."""
         prefixes, r = self.prefixes[d - 1], self.X.shape[1]
-        if d == 1:
-            yield _Group(0, 1, 0)
-            return
-        edges = np.searchsorted(prefixes[:, -1], np.arange(r + 1))
-        for g in range(r - self.skip):
-            if edges[g] < edges[g + 1]:
-                yield _Group(int(edges[g]), int(edges[g + 1]), g + self.skip)
+        groups = [_Group(0, 1, 0)]
+        if d > 1:
+            edges = np.searchsorted(prefixes[:, -1], np.arange(r + 1)).tolist()
+            groups = [_Group(edges[g], edges[g + 1], g + self.skip) for g in range(r - self.skip)]
+            groups = [group for group in groups if group.lo < group.hi]
+        sizes = [(group.hi - group.lo) * (r - group.first) for group in groups]
+        return groups, np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
 
     def count(self, d: int) -> int:
         """How many products of degree d there are."""
@@ -113,7 +114,7 @@ class Monomials:
         AX = [a[:, None] * self.X for a in A.T]
         for d in range(1, self.degree + 1):
             buffer, filled, place = np.empty((len(AX), _BLOCK)), 0, 0
-            for group in self._groups(d):
+            for group in self._places[d][0]:
                 width = self.X.shape[1] - group.first
                 for lo, hi, Z in self._factors(d, group):
                     for start in range(lo, hi, max(1, _BLOCK // width)):
@@ -153,7 +154,7 @@ class Monomials:
             s: Any = np.empty(self.count(d), dtype=np.float32 if many else np.float64)
             place = 0
             WX2 = None if self.weight is None else self.weight[:, None] * self.X**2
-            for group in self._groups(d):
+            for group in self._places[d][0]:
                 width = self.X.shape[1] - group.first
                 for lo, hi, Z in self._factors(d, group):
                     part = np.full((hi - lo, width), self.scale[d])
@@ -185,11 +186,15 @@ class Monomials:
         return orders
 
     # -- answers --------------------------------------------------------------------------------
-    def best(self, A: Array, k: int) -> tuple[list[tuple[int, ...]], Array]:
-        """The k products of the largest q and their q, in falling order."""
+    def best(self, A: Array, k: int, floor: float = -np.inf) -> tuple[list[tuple[int, ...]], Array]:
+        """Up to k products of the largest q above `floor`, and always the largest, in falling order."""
         kept: list[tuple[Array, Index, int]] = []
-        floor, held = -np.inf, 0
+        top, held = -np.inf, 0
         for d, place, q in self._blocks(A):
+            first = int(q.argmax())
+            if q[first] > top:
+                top = float(q[first])
+                leader = (q[[first]], np.array([first + place]), d)
             where = np.flatnonzero(q > floor)
             if where.size > k:
                 where = where[np.argpartition(-q[where], k - 1)[:k]]
@@ -198,9 +203,10 @@ class Monomials:
                 held += where.size
             if held > 4 * k:
                 values = np.concatenate([part[0] for part in kept])
-                floor = float(-np.partition(-values, k - 1)[k - 1])
+                floor = max(floor, float(-np.partition(-values, k - 1)[k - 1]))
                 kept = [(v[v >= floor], w[v >= floor], deg) for v, w, deg in kept]
                 held = sum(v.size for v, _, _ in kept)
+        kept = kept or [leader]
         values = np.concatenate([part[0] for part in kept])
         places = np.concatenate([part[1] for part in kept])
         degrees = np.concatenate([np.full(part[1].size, part[2]) for part in kept])
@@ -215,11 +221,7 @@ class Monomials:
         """The product of degree d at this place, as its columns."""
         if d == 0:
             return ()
-        for group in self._groups(d):
-            width = self.X.shape[1] - group.first
-            size = (group.hi - group.lo) * width
-            if place < size:
-                prefix, column = divmod(place, width)
-                return (*map(int, self.prefixes[d - 1][group.lo + prefix]), group.first + column)
-            place -= size
-        raise IndexError(f"there is no product {place} of degree {d}")
+        groups, starts = self._places[d]
+        g = int(np.searchsorted(starts, place, side="right")) - 1
+        prefix, column = divmod(place - int(starts[g]), self.X.shape[1] - groups[g].first)
+        return (*map(int, self.prefixes[d - 1][groups[g].lo + prefix]), groups[g].first + column)

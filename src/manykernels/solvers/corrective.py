@@ -84,14 +84,14 @@ class Corrective(FamilySolver):
     def _check(self, penalty: Penalty) -> None:
         if not isinstance(self.add, int) or self.add < 1 or not isinstance(self.steps, int) or self.steps < 0:
             raise ValueError(
-                f"Corrective(add={self.add!r}, steps={self.steps!r}) was given; expected whole numbers, add at "
-                "least 1 and steps at least 0."
+                f"Corrective(add={self.add!r}, steps={self.steps!r}) was given; expected whole numbers, add "
+                "at least 1 and steps at least 0."
             )
         if not (isinstance(penalty, LpBall) and penalty.sparse):
             raise ValueError(
-                f"solver='corrective' was given with norm={penalty!r}; it needs norm=1, where few kernels have "
-                "weight. Other norms give weight to every kernel of a family: take solver='stochastic', or "
-                "'active-set' for a finite dictionary."
+                f"solver='corrective' was given with norm={penalty!r}; it needs norm=1, where few kernels "
+                "have weight. Other norms give weight to every kernel of a family: take solver='stochastic', "
+                "or 'active-set' for a finite dictionary."
             )
 
     def _path(self, risk: Risk) -> list[float]:
@@ -121,10 +121,7 @@ class _Search:
         self.n_iter = 0
         self.restricted = _restricted(oracle, risk, penalty, rng)
         self.alpha, self.primal, self.dual, self.certified = np.empty((0, 0)), np.inf, -np.inf, False
-        start = risk.solve(
-            np.zeros((oracle.n, oracle.n)), np.zeros_like(risk.Y), 1e-3 * risk.constant_value()
-        )
-        self.restricted.add(oracle.best(start.alpha, add).atoms)
+        self.restricted.add(oracle.best(risk.constant_alpha(), add).atoms)
 
     def grow(self, scale: float, goal: float) -> None:
         """Add kernels at costs scale · C until the gap over the family is at most `goal`."""
