@@ -62,7 +62,7 @@ options = pytest.mark.parametrize(
 
 
 class Parzen(ClassifierMixin, BaseEstimator):
-    """A learner of the user's own, without a decision_function: the share of each class in exp of the kernel."""
+    """A learner of the user's own without a decision_function: shares of the classes in exp of the kernel."""
 
     def fit(self, K, y):
         self.classes_ = np.unique(y)
