@@ -5,6 +5,7 @@ from ._family import FamilyResult, FamilySolver
 from .active_set import ActiveSet
 from .alternating import Alternating
 from .corrective import Corrective
+from .greedy import Greedy
 
 __all__ = [
     "ActiveSet",
@@ -12,6 +13,7 @@ __all__ = [
     "Corrective",
     "FamilyResult",
     "FamilySolver",
+    "Greedy",
     "History",
     "Result",
     "Solver",
@@ -23,6 +25,7 @@ _NAMES: dict[str, type[Solver]] = {
     "active-set": ActiveSet,
     "alternating": Alternating,
     "corrective": Corrective,
+    "greedy": Greedy,
 }
 
 

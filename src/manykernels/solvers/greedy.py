@@ -1,0 +1,235 @@
+"""Greedy coordinate descent, GCD-1s = CKL (000 Algs 5, 6): Frank–Wolfe over kernels, one at a time.
+
+    I = argmax_z q_z(α),      θ ← (1−η)θ + ηe_I,      K_θ ← (1−η)K_θ + ηK_I,      α = α*(θ)
+
+J(θ), the optimal value of the machine at K_θ, is convex along the step with φ'(η) = −½αᵀ(K_I − K_θ)α at the
+machine's solution α at η, and φ''(η) = ‖B‖² from the machine's own sensitivity (see `machines`): the line
+search is Newton's method on φ' inside a bracket. It begins at θ⁰ = 0, from where J only falls: η₁ = 1.
+
+000 Thm 5.1, J(θ_k) − J* ≤ 2C_J/(k + 2), needs a smooth J. That of a piecewise linear loss has corners where α
+is not unique, and the method could stop at one that is no optimum. So there the machine is solved for
+K_θ + δI, which makes α unique; its f, less δα, costs at most δ Σ C|α| more, a share of the gap that shrinks
+with it. Both bounds are those of the true problem, whatever δ was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import ClassVar
+
+import numpy as np
+
+from ..objectives import Fit, Risk
+from ..oracles import Oracle
+from ..oracles._base import Atom
+from ..penalties import LpBall, Penalty
+from ._base import Array, History, relative, tight_primal
+from ._family import FamilyResult, FamilySolver
+
+_EXACT = 0.03  # of the slope at η = 0 may be left by the line search
+_TRIALS = 30  # machines in one line search at most; Newton's method needs two or three
+_SHARE = 0.1  # of the gap that smoothing may cost
+_BLIND = 1e-6  # the sharpest look at a gap that no kernel would close
+_RULES = ("line-search", "2/(k+1)")
+
+
+class Greedy(FamilySolver):
+    """Frank–Wolfe over kernels, for norm = 1: simple, with few machines, but slow to high accuracy.
+
+    Parameters
+    ----------
+    step : {"line-search", "2/(k+1)"}
+        The step η_k: exact minimisation along it, or the rule of 000 Alg. 5 (whose §5.2 has 2/(k + 3) in
+        another place), which needs one machine a step and does not lower the objective in each.
+    """
+
+    asks: ClassVar[tuple[str, ...]] = ("best",)
+
+    def __init__(self, step: str = "line-search") -> None:
+        self.step = step
+
+    def run_family(
+        self,
+        oracle: Oracle,
+        risk: Risk,
+        penalty: Penalty,
+        *,
+        tol: float,
+        max_iter: int,
+        rng: np.random.RandomState,
+        history: History | None = None,
+    ) -> FamilyResult:
+        self._check(oracle, penalty, max_iter)
+        descent = Descent(oracle, risk, penalty, tol, history or History())
+        while not descent.look() and descent.k < max_iter:
+            descent.move(None if self.step == "line-search" else 2.0 / (descent.k + 2.0))
+        return descent.result()
+
+    def _check(self, oracle: Oracle, penalty: Penalty, max_iter: int) -> None:
+        if self.step not in _RULES:
+            raise ValueError(f"step={self.step!r} was given to Greedy; expected one of {', '.join(_RULES)}.")
+        if max_iter < 1:
+            raise ValueError(f"max_iter={max_iter} was given; expected at least 1.")
+        if not (isinstance(penalty, LpBall) and penalty.sparse):
+            reason = (
+                "its steps stay on the simplex"
+                if np.isfinite(oracle.size)
+                else "for p > 1, splitting an atom into copies lowers the objective without end"
+            )
+            raise ValueError(
+                f"solver='greedy' serves norm=1 only, and {penalty!r} was given: {reason}. Take norm=1, or "
+                "another solver (solver='stochastic'; 'active-set' for a finite list of kernels)."
+            )
+        self.require(oracle, "Take solver='stochastic', or a finite list of kernels.")
+
+
+class Descent:
+    """One run: θ as weights of the atoms met, the machine at K_θ, and the best bounds so far."""
+
+    def __init__(self, oracle: Oracle, risk: Risk, penalty: Penalty, tol: float, history: History) -> None:
+        self.oracle, self.risk, self.penalty, self.tol, self.history = oracle, risk, penalty, tol, history
+        self.k, self.converged, self.gap = 0, False, 1.0
+        self.theta: dict[Atom, float] = {}
+        self.scale = max(risk.loss_value(np.zeros_like(risk.Y)), 1e-300)
+        self.primal, self.certified = np.inf, -np.inf
+        self.sharpness = 1.0  # lowered where the errors of machine and smoothing hide what is left
+        self.K, self.direction, self.trial = (np.zeros((oracle.n, oracle.n)) for _ in range(3))
+        self.delta = self._smoothing(risk.C)
+        self.fit = self._solve(self.K, np.zeros_like(risk.Y))
+
+    # -- the machine ------------------------------------------------------------------------------
+    def _smoothing(self, alpha: Array) -> float:
+        """δ such that what it takes from f costs a share of the gap; 0 where the loss is smooth itself."""
+        pull = float(np.sum(self.risk.C * np.abs(alpha)))
+        if not self.risk.piecewise_linear or pull == 0.0:
+            return 0.0
+        return _SHARE * self.sharpness * self.gap * self.scale / pull
+
+    @contextmanager
+    def _softened(self, K: Array) -> Iterator[Array]:
+        """K + δI, in the memory of K."""
+        diagonal = K.diagonal().copy()
+        K.flat[:: K.shape[0] + 1] += self.delta
+        yield K
+        K.flat[:: K.shape[0] + 1] = diagonal
+
+    def _solve(self, K: Array, alpha: Array) -> Fit:
+        """The machine at K + δI. An error ε of its value is one of 2√(2εq) in q: it must not hide the gap."""
+        accuracy = max(0.01 * self.sharpness * self.gap**2, 1e-13)
+        with self._softened(K):
+            return self.risk.solve(K, alpha, accuracy * self.scale)
+
+    def _function(self) -> tuple[Array, Array]:
+        """f = K_θα + b with the best b, without what δ adds."""
+        fit, risk = self.fit, self.risk
+        if self.delta == 0.0:
+            return fit.f, fit.intercept
+        score, b = fit.f - fit.intercept - self.delta * fit.alpha, np.zeros_like(fit.intercept)
+        if risk.fit_intercept:
+            columns = zip(risk.Y.T, score.T, risk.C.T, strict=True)
+            b[:] = [risk.loss.intercept(y, s, C) for y, s, C in columns]
+        return score + b, b
+
+    # -- bounds -----------------------------------------------------------------------------------
+    def look(self) -> bool:
+        """Ask the family for its best kernel, and bound the optimum; True if the gap is small enough."""
+        alpha, atoms, weights = self.fit.alpha, list(self.theta), np.array(list(self.theta.values()))
+        self.best = self.oracle.best(alpha, 1)
+        q, (f, b) = self.oracle.quad(alpha, atoms), self._function()
+        primal = tight_primal(self.risk, self.penalty, weights, q, f)
+        if primal <= self.primal:
+            self.primal, self.kept = primal, (atoms, weights, alpha, b)
+        self.dual = self._bound(alpha, q)
+        self.gap = relative(self.primal, self.dual)
+        self.scale = max(abs(self.primal), 1e-300)
+        self.history.add(self.primal, self.gap, len(self.kept[0]))
+        self.converged = self.gap <= self.tol
+        if self.sharpness < _BLIND:  # the family's own bound leaves this gap, or rounding errors do
+            return True
+        nothing = not self.best.atoms or not self.best.values[0] > 0.0  # no kernel could help
+        return self.converged and (self.k > 0 or nothing)
+
+    def _bound(self, alpha: Array, q: Array) -> float:
+        """D from a bound on q over the whole family, the best one so far.
+
+        Where there never was one, D of the kernels that were met, at this α: it says nothing of the others,
+        as one of an earlier α says nothing of the kernels met since.
+        """
+        if np.isfinite(self.best.upper):
+            bound = self.risk.dual(alpha, np.array([self.best.upper]), self.penalty)
+            self.certified = max(self.certified, bound)
+        if np.isfinite(self.certified):
+            return self.certified
+        met = max([*self.best.values[:1], *q], default=0.0)
+        return self.risk.dual(alpha, np.array([met]), self.penalty)
+
+    def result(self) -> FamilyResult:
+        atoms, weights, alpha, b = self.kept
+        certified = bool(np.isfinite(self.certified))
+        return FamilyResult(
+            atoms, weights, alpha, b, self.primal, self.dual, certified, self.converged, self.k, self.history
+        )
+
+    # -- one step ---------------------------------------------------------------------------------
+    def move(self, eta: float | None) -> None:
+        """θ ← (1−η)θ + ηe_I with this η, or the best."""
+        self.k += 1
+        delta = self._smoothing(self.fit.alpha)
+        renewed = delta < 0.5 * self.delta
+        if renewed:  # never within a step: a slope is of one function
+            self.delta = delta
+            self.fit = self._solve(self.K, self.fit.alpha)
+        if not self.best.atoms:
+            return self._sharpen()
+        atom = self.best.atoms[0]
+        self.oracle.gram([atom]).combine(np.ones(1), out=self.direction)
+        self.direction -= self.K
+        if self.k == 1:
+            eta, self.fit = 1.0, self._at(1.0, self.fit.alpha)
+        elif eta is not None:
+            self.fit = self._at(eta, self.fit.alpha)
+        else:
+            R, slope = self._slope(self.fit)
+            if slope >= 0.0:
+                return None if renewed else self._sharpen()
+            eta, self.fit = self._search(R, slope)
+        self.K, self.trial = self.trial, self.K
+        self.theta = {z: (1.0 - eta) * weight for z, weight in self.theta.items() if eta < 1.0}
+        self.theta[atom] = self.theta.get(atom, 0.0) + eta
+        return None
+
+    def _sharpen(self) -> None:
+        """To the eyes of this machine no kernel is better than the mixture: look closer."""
+        self.sharpness *= 0.1
+        self.delta = self._smoothing(self.fit.alpha)
+        self.fit = self._solve(self.K, self.fit.alpha)
+
+    def _at(self, eta: float, alpha: Array) -> Fit:
+        """The machine at K + η(K_I − K), which becomes `trial`."""
+        np.multiply(self.direction, eta, out=self.trial)
+        self.trial += self.K
+        return self._solve(self.trial, alpha)
+
+    def _slope(self, fit: Fit) -> tuple[Array, float]:
+        """R = (K_I − K)α and φ' = −½ Σ_k α_kᵀR_k."""
+        R = self.direction @ fit.alpha
+        return R, -0.5 * float(np.sum(fit.alpha * R))
+
+    def _search(self, R: Array, first: float) -> tuple[float, Fit]:
+        """η ∈ (0, 1] where φ' vanishes, or 1: Newton's method, by bisection where it leaves the bracket."""
+        K, fit, slope, eta, lo, hi = self.K, self.fit, first, 0.0, 0.0, 1.0
+        for _ in range(_TRIALS):
+            with self._softened(K):
+                B = self.risk.curvature(K, fit, R[None])[:, 0]
+            following = eta - slope / max(float(B @ B), 1e-300)
+            if not lo < following < hi:
+                following = hi if slope < 0.0 and hi == 1.0 else 0.5 * (lo + hi)
+            guess = self.risk.feasible(self.risk.move(fit, fit.alpha, B * (following - eta)))
+            K, eta = self.trial, following
+            fit = self._at(eta, guess)
+            R, slope = self._slope(fit)
+            if abs(slope) <= -_EXACT * first or (eta == 1.0 and slope <= 0.0):
+                break
+            lo, hi = (eta, hi) if slope < 0.0 else (lo, eta)
+        return eta, fit
