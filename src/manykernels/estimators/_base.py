@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -11,12 +12,14 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._fast.threads import threads
+from ..families import Family, Products
 from ..kernels import Mixture
 from ..losses import Loss
-from ..solvers import Result
+from ..solvers import FamilyResult, Result
 from ._data import read_new, read_training, take
 from ._explain import Explained
-from ._fit import Dictionary, Problem, build_dictionary, find_useless, solve
+from ._family_fit import learn_over_family
+from ._fit import Problem, build_dictionary, find_useless, solve
 from ._params import check_parameters
 from ._rows import Rows, merge
 from ._targets import check_length, check_weights, require_target
@@ -78,26 +81,33 @@ class BaseMKL(Explained):
         rows = merge(X, kind, Y, weight, kept)
         self._kind, self._n_layers = kind, X.shape[2] if kind == "stack" else 0
         names_in = getattr(self, "feature_names_in_", None) if kind == "array" else None
-        dictionary = build_dictionary(self, X, kind, rows, weight, names_in)
         place = np.full(n, -1)
         place[kept] = np.arange(kept.size)
         Y, cost = Y[place[rows.first]], cost[place[rows.first]]
         C = np.repeat((float(self.C) * rows.weight * cost)[:, None], Y.shape[1], axis=1)
+        if isinstance(self.kernels, Family) and not self.kernels.listed:
+            found = learn_over_family(self, X, kind, rows, names_in, loss, Y, C, self._groups(Y))
+            self.kernels_, self.kernel_names_, self._atoms = found.kernels, found.names, found.atoms
+            self._store(X, rows, found.theta, found.results)
+            return
+        dictionary = build_dictionary(self, X, kind, rows, weight, names_in)
         useless = find_useless(self, dictionary)
         results = self._solve(Problem(dictionary, useless, loss, Y, C), rows, previous)
-        self._store(X, rows, dictionary, results)
+        self.kernels_, self.kernel_names_ = dictionary.kernels, dictionary.names
+        self._store(X, rows, np.stack([result.theta for result in results]), results)
 
     def _previous(self) -> tuple[Array, Array] | None:
         """θ (problems, M) and dual coefficients of the last fit, where a new one should start from them."""
         if not self.warm_start or not hasattr(self, "dual_coef_"):
             return None
+        if isinstance(self.kernels, Family) and not self.kernels.listed:
+            return None  # its kernels are found anew
         return np.atleast_2d(self.weights_), self._dual
 
     def _solve(self, problem: Problem, rows: Rows, previous: tuple[Array, Array] | None) -> list[Result]:
         """One problem for all outputs, or one for each where they learn weights of their own."""
         outputs, M = problem.Y.shape[1], problem.dictionary.gram.n_kernels
-        separate = self._separate() and outputs > 1
-        groups = [[k] for k in range(outputs)] if separate else [list(range(outputs))]
+        groups = self._groups(problem.Y)
         shapes = ((len(groups), M), (rows.owner.size, outputs))
         if previous is not None and (previous[0].shape, previous[1].shape) != shapes:
             previous = None
@@ -108,12 +118,17 @@ class BaseMKL(Explained):
             results.append(solve(self, part, start))
         return results
 
-    def _store(self, X: Any, rows: Rows, dictionary: Dictionary, results: list[Result]) -> None:
+    def _groups(self, Y: Array) -> list[list[int]]:
+        """The outputs that share weights."""
+        outputs = Y.shape[1]
+        separate = self._separate() and outputs > 1
+        return [[k] for k in range(outputs)] if separate else [list(range(outputs))]
+
+    def _store(self, X: Any, rows: Rows, theta: Array, results: Sequence[Result | FamilyResult]) -> None:
+        """What was learned: θ (problems, M) over `kernels_`, and the machines of the problems."""
         alpha = np.concatenate([result.alpha for result in results], axis=1)
-        theta = np.stack([result.theta for result in results])
         intercept = np.concatenate([np.atleast_1d(result.intercept) for result in results])
         single = alpha.shape[1] == 1 and not self._keeps_outputs()
-        self.kernels_, self.kernel_names_ = dictionary.kernels, dictionary.names
         self.weights_ = theta if len(results) > 1 else theta[0]
         self.active_ = np.flatnonzero(theta.any(axis=0))
         mixtures = [self._mixture(weights) for weights in theta]
@@ -125,7 +140,7 @@ class BaseMKL(Explained):
         primal, dual = (sum(getattr(r, side) for r in results) for side in ("primal", "dual"))
         self.objective_ = float(primal)
         self.dual_gap_ = float(max(primal - dual, 0.0) / abs(primal)) if primal != 0.0 else 0.0
-        self.certified_ = True
+        self.certified_ = all(getattr(result, "certified", True) for result in results)
         self.n_iter_ = max(1, *(result.n_iter for result in results))
         histories = [result.history.as_dict() for result in results]
         self.history_ = histories if len(results) > 1 else histories[0]
@@ -170,3 +185,25 @@ class BaseMKL(Explained):
                     f[rows, columns] = mixture(part, self._support) @ self._coefficients[:, columns]
         f += self._intercept
         return f
+
+    @property
+    def selected_products_(self) -> dict[str, list[Any]]:
+        """The products with weight, as columns of a table: product, degree, weight, contribution.
+
+        For ``kernels=Products(...)``, largest contribution first. A contribution is the root mean square,
+        over the training samples, of what the product adds to the decision. ``pandas.DataFrame`` takes it as
+        it is.
+        """
+        if "weights_" not in self.__dict__ or not isinstance(self.kernels, Products):
+            raise AttributeError(
+                f"{type(self).__name__} has selected_products_ once fitted on Products(...)."
+            )
+        size = np.sqrt(np.mean(np.sum(self._parts(self.X_fit_) ** 2, axis=2), axis=0))
+        order = np.argsort(-size, kind="stable")
+        weights = np.atleast_2d(self.weights_).sum(axis=0)
+        return {
+            "product": [self.kernel_names_[self.active_[i]] for i in order],
+            "degree": [len(self._atoms[self.active_[i]]) for i in order],
+            "weight": [float(weights[self.active_[i]]) for i in order],
+            "contribution": [float(size[i]) for i in order],
+        }

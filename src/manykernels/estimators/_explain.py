@@ -79,7 +79,18 @@ class Explained(LearnedKernel):
         check_is_fitted(self)
         if by not in ("kernel", "view"):
             raise ValueError(f"by={by!r} was given; expected 'kernel' or 'view'.")
-        X = read_new(self, X, self._kind)
+        parts = self._parts(read_new(self, X, self._kind))
+        if by == "view":
+            views = self._views()
+            order = {view: v for v, view in enumerate(dict.fromkeys(views))}
+            total = np.zeros((parts.shape[0], len(order), parts.shape[2]))
+            for i, m in enumerate(self.active_):
+                total[:, order[views[m]]] += parts[:, i]
+            parts = total
+        return parts[:, :, 0] if self.dual_coef_.ndim == 1 else parts
+
+    def _parts(self, X: Any) -> Array:
+        """(n_samples, active kernels, outputs): what each kernel adds, for X as kernels read it."""
         outputs = self._coefficients.shape[1]
         theta = np.broadcast_to(np.atleast_2d(self.weights_), (outputs, len(self.kernels_)))[:, self.active_]
         parts = np.zeros((_num_samples(X), self.active_.size, outputs))
@@ -88,14 +99,7 @@ class Explained(LearnedKernel):
             for rows, part in self._blocks(X, len(parts)):
                 for i, K in evaluate(active, part, self._support):
                     parts[rows, i] = (K @ self._coefficients) * theta[:, i]
-        if by == "view":
-            views = self._views()
-            order = {view: v for v, view in enumerate(dict.fromkeys(views))}
-            total = np.zeros((parts.shape[0], len(order), outputs))
-            for i, m in enumerate(self.active_):
-                total[:, order[views[m]]] += parts[:, i]
-            parts = total
-        return parts[:, :, 0] if self.dual_coef_.ndim == 1 else parts
+        return parts
 
     @property
     def coef_(self) -> Array:

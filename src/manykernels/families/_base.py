@@ -15,10 +15,12 @@ class Family(BaseEstimator):
     """Which kernels there are to choose from, where that depends on the data.
 
     ``factors`` says that every kernel is one column of X times itself, so that a Gram engine can work on the
-    columns and never form a matrix of n × n.
+    columns and never form a matrix of n × n. ``listed`` says that ``resolve`` lists the kernels; families too
+    large for that are asked through an oracle.
     """
 
     factors: ClassVar[bool] = False
+    listed: ClassVar[bool] = True
 
     def resolve(self, X: Data, sample_weight: Any = None, feature_names: Any = None) -> dict[str, Kernel]:
         """The kernels for training data X, by name and in order; sample weights mean repetition."""

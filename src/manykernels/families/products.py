@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -31,6 +31,8 @@ class Products(Family):
     Base kernels are normalised as the estimator asks, products are not. Solvers ask this family through an
     oracle (``oracles/products.py``).
     """
+
+    listed: ClassVar[bool] = False
 
     def __init__(
         self,

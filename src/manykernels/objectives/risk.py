@@ -124,7 +124,7 @@ class Risk:
         return self.loss_value(np.zeros_like(self.Y) + self.constant())
 
     def constant_alpha(self) -> Array:
-        """α = −Cℓ' at the best constant function, made feasible: the solution where kernels have no weight."""
+        """α = −Cℓ' at the best constant function, made feasible: the solution without any kernel."""
         f = np.zeros_like(self.Y) + self.constant()
         return self.feasible(-self.C * self.loss.gradient(self.Y, f))
 

@@ -30,6 +30,8 @@ _ROUNDS = 50  # of signs; two or three are enough
 class Lasso:
     """The problem restricted to the atoms that were added, at costs `scale` · C."""
 
+    exact = True
+
     def __init__(self, oracle: Oracle, risk: Risk) -> None:
         self.oracle, self.risk = oracle, risk
         self.C, self.y = risk.C[:, 0], risk.Y[:, 0]

@@ -23,6 +23,7 @@ from ._lasso import Lasso
 from .active_set import ActiveSet
 
 _LOOSE = 0.05  # the gap along the path
+_EXACT = 1e-9  # the gap of a restricted problem below which nothing is gained
 _DUST = 1e-12  # of the largest weight
 _SMALL = 3000  # samples up to which one BLAS thread is as fast as several that wait for each other
 
@@ -31,6 +32,7 @@ class Restricted(Protocol):
     """The problem of the atoms that were added, at costs scale · C."""
 
     atoms: list[Atom]
+    exact: bool  # whether `solve` leaves rounding errors only
 
     def add(self, atoms: Sequence[Atom]) -> None: ...
 
@@ -126,10 +128,10 @@ class _Search:
     def grow(self, scale: float, goal: float) -> None:
         """Add kernels at costs scale · C until the gap over the family is at most `goal`."""
         risk = Risk(self.risk.loss, self.risk.Y, scale * self.risk.C, self.risk.fit_intercept)
-        self.dual = -np.inf
+        self.dual, accuracy = -np.inf, 0.3 * goal
         while True:
             self.n_iter += 1
-            self.alpha, self.primal, level = self.restricted.solve(scale, 0.3 * goal)
+            self.alpha, self.primal, level = self.restricted.solve(scale, accuracy)
             found = self.oracle.best(self.alpha, self.add)
             self.certified = bool(np.isfinite(found.upper))
             top = max(level, found.upper if self.certified else float(found.values[0]))
@@ -140,9 +142,14 @@ class _Search:
                 self.history.add(self.primal, gap, len(self.restricted.weights()[0]))
             better = zip(found.atoms, found.values, strict=True)
             fresh = [z for z, q in better if q > level * (1.0 + 1e-9) and z not in known]
-            if gap <= goal or self.n_iter >= self.max_iter or not fresh:
-                return  # without fresh kernels only the accuracy of the restricted problem is left
-            self.restricted.add(fresh)
+            if gap <= goal or self.n_iter >= self.max_iter:
+                return
+            if fresh:
+                self.restricted.add(fresh)
+            elif accuracy < _EXACT or self.restricted.exact:
+                return  # what is left is rounding
+            else:
+                accuracy *= 0.1
 
     def result(self, tol: float) -> FamilyResult:
         atoms, weights = self.restricted.weights()
@@ -162,6 +169,8 @@ class _Search:
 
 class _Finite:
     """Any loss and any kernels: the active set method on the Gram of the atoms that were added."""
+
+    exact = False
 
     def __init__(self, oracle: Oracle, risk: Risk, penalty: Penalty, rng: np.random.RandomState) -> None:
         self.oracle, self.risk, self.penalty, self.rng = oracle, risk, penalty, rng

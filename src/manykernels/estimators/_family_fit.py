@@ -1,0 +1,112 @@
+"""Learning over families too large to list: the family is bound to the data and asked by a solver."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from ..kernels import Fitted
+from ..losses import Loss
+from ..objectives import Risk
+from ..oracles import Oracle, build_oracle
+from ..penalties import Penalty, resolve_penalty
+from ..solvers import FamilyResult, FamilySolver, History, resolve_solver
+from ._data import Kind, take
+from ._rows import Rows
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Found:
+    """The kernels that got weight in some problem, and θ (problems, kernels) over them."""
+
+    atoms: list[Any]
+    names: list[str]
+    kernels: list[Fitted]
+    theta: Array
+    results: list[FamilyResult]
+
+
+def learn_over_family(
+    estimator: Any,
+    X: Any,
+    kind: Kind,
+    rows: Rows,
+    names_in: Any,
+    loss: Loss,
+    Y: Array,
+    C: Array,
+    groups: list[list[int]],
+) -> Found:
+    """One problem for each group of outputs, over all kernels of the family on the merged rows."""
+    if estimator.center:
+        raise ValueError(
+            f"center=True was given with kernels={estimator.kernels!r}; centring every kernel of a family by "
+            "itself would change what the family is. Leave center=False: the intercept does the same."
+        )
+    penalty = resolve_penalty(estimator.norm)
+    solver = _solver(estimator.solver, penalty)
+    oracle = build_oracle(
+        estimator.kernels,
+        take(X, rows.first),
+        normalize=estimator.normalize,
+        sample_weight=None if np.all(rows.weight == 1.0) else rows.weight,
+        feature_names=names_in,
+        memory_limit=estimator.memory_limit,
+        norm=penalty,
+    )
+    results = [_solve(estimator, oracle, solver, penalty, loss, Y[:, group], C[:, group]) for group in groups]
+    atoms = list(dict.fromkeys(z for result in results for z in result.atoms))
+    atoms = atoms or [oracle.best(np.ones((oracle.n, 1)), 1).atoms[0]]  # of weight zero: nothing to learn
+    place = {z: m for m, z in enumerate(atoms)}
+    theta = np.zeros((len(results), len(atoms)))
+    for row, result in zip(theta, results, strict=True):
+        row[[place[z] for z in result.atoms]] = result.weights
+    names = [oracle.name(z) for z in atoms]
+    kernels = [oracle.kernel(z) for z in atoms]
+    for name, kernel in zip(names, kernels, strict=True):
+        kernel.name = name
+    return Found(atoms, names, kernels, theta, results)
+
+
+def _solver(given: Any, penalty: Penalty) -> FamilySolver:
+    auto = isinstance(given, str) and given == "auto"
+    solver = resolve_solver(("corrective" if penalty.sparse else "stochastic") if auto else given)
+    if not isinstance(solver, FamilySolver):
+        raise ValueError(
+            f"solver={given!r} needs a list of kernels, and this family is too large for one. Take "
+            "'corrective' or 'greedy' (norm=1), or 'stochastic'."
+        )
+    return solver
+
+
+def _solve(
+    estimator: Any, oracle: Oracle, solver: FamilySolver, penalty: Penalty, loss: Loss, Y: Array, C: Array
+) -> FamilyResult:
+    # the dual bound holds up to rounding errors of Σα times the intercept: that must not be large for nothing
+    shift = np.median(Y, axis=0) if loss.translates and estimator.fit_intercept else 0.0
+    result = solver.run_family(
+        oracle,
+        Risk(loss, Y - shift, C, bool(estimator.fit_intercept)),
+        penalty,
+        tol=float(estimator.tol),
+        max_iter=int(estimator.max_iter),
+        rng=check_random_state(estimator.random_state),
+        history=History(report=print if estimator.verbose else None),
+    )
+    if not result.gap <= estimator.tol and result.certified:
+        warnings.warn(
+            f"{type(estimator).__name__} stopped after {result.n_iter} iterations at a relative duality gap "
+            f"of {result.gap:.1e} over all {oracle.size:.3g} kernels, above tol={estimator.tol:g}. Raise "
+            f"max_iter (now {estimator.max_iter}) or tol.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    return replace(result, intercept=result.intercept + shift)
