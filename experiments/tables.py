@@ -25,7 +25,8 @@ class Spread:
         return float(np.mean(self.values))
 
     def __str__(self) -> str:
-        return f"{self.mean:.{self.digits}f} ± {np.std(self.values, ddof=1):.{self.digits}f}"
+        mean = round(self.mean, self.digits) + 0.0  # no minus before a zero
+        return f"{mean:.{self.digits}f} ± {np.std(self.values, ddof=1):.{self.digits}f}"
 
 
 @dataclass
