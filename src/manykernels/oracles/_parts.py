@@ -8,7 +8,7 @@ n × n matrices for columns, lower triangles for matrices.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from ..grams import FactorGram, Gram, StackGram
 Array = NDArray[np.float64]
 Product = tuple[int, ...]
 _ENTRIES = 1 << 22  # of products that are formed together
+_KEPT = 1 << 28  # bytes of sums over blocks of base kernels
 
 
 class Parts(ABC):
@@ -25,6 +26,8 @@ class Parts(ABC):
 
     n: int
     r: int
+    _blocks: dict[int, Array]
+    _sums: dict[int, Array]
 
     @abstractmethod
     def point(self, A: Array) -> Array:
@@ -41,6 +44,33 @@ class Parts(ABC):
     @abstractmethod
     def masses(self, point: Array, prefixes: Sequence[Product], H: Array | None, power: int = 1) -> Array:
         """(len(prefixes), r): ⟨M ∘ Π_{i∈prefix} K_i ∘ H, K_j^{∘power}⟩ for all j."""
+
+    @abstractmethod
+    def block_masses(self, point: Array, prefixes: Sequence[Product], H: Array) -> Array:
+        """(len(prefixes), blocks): ⟨M ∘ Π_{i∈prefix} K_i ∘ H, Σ_{j∈block} K_j⟩ for all blocks."""
+
+    @abstractmethod
+    def within(self, point: Array, prefixes: Sequence[Product], H: Array, b: int) -> Array:
+        """(len(prefixes), size of block b): what `masses` gives, for the base kernels of one block."""
+
+    @property
+    def edges(self) -> list[int]:
+        """Where blocks of about √r base kernels begin and end."""
+        blocks = max(1, round(self.r**0.5))
+        return [self.r * b // blocks for b in range(blocks + 1)]
+
+    def block_sum(self, b: int) -> Array:
+        """Σ_j K_j over block b, kept from one call to the next where that is affordable."""
+        if b not in self._blocks:
+            total = self._block_sum(self.edges[b], self.edges[b + 1])
+            if total.nbytes * (len(self.edges) - 1) > _KEPT:
+                return total
+            self._blocks[b] = total
+        return self._blocks[b]
+
+    @abstractmethod
+    def _block_sum(self, lo: int, hi: int) -> Array:
+        """Σ_{lo≤j<hi} K_j, in the layout of the parts."""
 
     @abstractmethod
     def power_sum(self, power: int) -> Array:
@@ -67,7 +97,7 @@ class FactorParts(Parts):
         self.rows = np.ones((self.r + 1, self.n))  # the columns, and 1 to fill up products of lower degree
         self.rows[: self.r] = X.T
         self.X = self.rows[: self.r].T
-        self._sums: dict[int, Array] = {}
+        self._sums, self._blocks = {}, {}
 
     def point(self, A: Array) -> Array:
         return np.ascontiguousarray(A, dtype=float)
@@ -92,23 +122,49 @@ class FactorParts(Parts):
         return float(np.einsum("nk,nk->", point, H @ point))
 
     def masses(self, point: Array, prefixes: Sequence[Product], H: Array | None, power: int = 1) -> Array:
-        """Σ_k (u_k∘x_j)ᵀ H (u_k∘x_j) with u_k = α_k ∘ Π x_i, as diagonals of Xᵀ (UUᵀ∘H) X.
+        X = self.X if power == 1 else self.X**power
+        if H is None:
+            U = self.features(prefixes).T[:, :, None] * point[:, None, :]
+            inner = X.T @ U.reshape(self.n, -1)
+            return np.asarray(np.square(inner).reshape(self.r, len(prefixes), -1).sum(axis=2).T)
+        return self._diagonals(point, prefixes, H, X)
+
+    def _diagonals(self, point: Array, prefixes: Sequence[Product], H: Array, X: Array) -> Array:
+        """Σ_k (u_k∘x_j)ᵀ H (u_k∘x_j) with u_k = α_k ∘ Π x_i, for some columns x_j.
 
         H = S = XXᵀ needs Xᵀ diag(u_k) X only, which is less where there are fewer columns than samples.
         """
-        X = self.X if power == 1 else self.X**power
-        U = self.features(prefixes)[:, :, None] * point
-        if H is None:
-            inner = X.T @ U.transpose(1, 0, 2).reshape(self.n, -1)
-            return np.asarray(np.square(inner).reshape(self.r, len(prefixes), -1).sum(axis=2).T)
-        out = np.empty((len(prefixes), self.r))
-        short = power == 1 and H is self._sums.get(1) and point.shape[1] * self.r <= self.n
-        for pi, u in zip(out, U, strict=True):
+        out = np.empty((len(prefixes), X.shape[1]))
+        short = H is self._sums.get(1) and self.r <= self.n
+        for pi, z in zip(out, self.features(prefixes), strict=True):
+            U = z[:, None] * point
             if short:
-                pi[:] = sum(np.square((X.T * column) @ X).sum(axis=0) for column in u.T)
+                pi[:] = sum(np.square((X.T * u) @ self.X).sum(axis=1) for u in U.T)
+            elif U.shape[1] == 1:
+                V = U * X
+                pi[:] = np.einsum("nr,nr->r", V, H @ V)
             else:
-                pi[:] = np.einsum("nr,nr->r", X, ((u @ u.T) * H) @ X)
+                pi[:] = np.einsum("nr,nr->r", X, ((U @ U.T) * H) @ X)
         return out
+
+    def pairs(self, point: Array, prefix: Product) -> Array:
+        """(r, r): ⟨M ∘ Π_{i∈prefix} K_i, K_j∘K_l⟩ for all j and l."""
+        U = self.features([prefix]).T * point
+        return np.asarray(sum(np.square((self.X.T * u) @ self.X) for u in U.T))
+
+    def block_masses(self, point: Array, prefixes: Sequence[Product], H: Array) -> Array:
+        """Σ_k u_kᵀ (H ∘ Σ_{j∈block} x_j x_jᵀ) u_k: one product of matrices for all prefixes."""
+        U = (self.features(prefixes).T[:, :, None] * point[:, None, :]).reshape(self.n, -1)
+        out = np.empty((len(self.edges) - 1, U.shape[1]))
+        for b, mass in enumerate(out):
+            mass[:] = np.einsum("nm,nm->m", U, (self.block_sum(b) * H) @ U)
+        return np.asarray(out.reshape(len(out), len(prefixes), -1).sum(axis=2).T)
+
+    def within(self, point: Array, prefixes: Sequence[Product], H: Array, b: int) -> Array:
+        return self._diagonals(point, prefixes, H, self.X[:, self.edges[b] : self.edges[b + 1]])
+
+    def _block_sum(self, lo: int, hi: int) -> Array:
+        return np.asarray(self.X[:, lo:hi] @ self.X[:, lo:hi].T)
 
     def power_sum(self, power: int) -> Array:
         if power not in self._sums:
@@ -139,7 +195,7 @@ class StackParts(Parts):
         self.n, self.r, self.B = n, len(B), B
         self.lower = np.tril_indices(n)
         self.on_diagonal = np.flatnonzero(self.lower[0] == self.lower[1])
-        self._sums: dict[int, Array] = {}
+        self._sums, self._blocks = {}, {}
 
     def point(self, A: Array) -> Array:
         M = (A @ A.T)[self.lower]
@@ -161,16 +217,31 @@ class StackParts(Parts):
         return float(point.sum() if H is None else point @ H)
 
     def masses(self, point: Array, prefixes: Sequence[Product], H: Array | None, power: int = 1) -> Array:
+        def table(W: Array) -> Array:
+            return W @ self.B.T if power == 1 else np.array([W @ K**power for K in self.B]).T
+
+        return self._weighted(point, prefixes, H, table)
+
+    def block_masses(self, point: Array, prefixes: Sequence[Product], H: Array) -> Array:
+        def table(W: Array) -> Array:
+            return np.array([W @ self.block_sum(b) for b in range(len(self.edges) - 1)]).T
+
+        return self._weighted(point, prefixes, H, table)
+
+    def within(self, point: Array, prefixes: Sequence[Product], H: Array, b: int) -> Array:
+        return self._weighted(point, prefixes, H, lambda W: W @ self.B[self.edges[b] : self.edges[b + 1]].T)
+
+    def _weighted(
+        self, point: Array, prefixes: Sequence[Product], H: Array | None, table: Callable[[Array], Array]
+    ) -> Array:
+        """The table of M∘P∘H for the product P of every prefix, a few of them at a time."""
         weights = point if H is None else point * H
-        out = np.empty((len(prefixes), self.r))
-        step = max(1, 4 * _ENTRIES // self.B.shape[1])
-        for lo in range(0, len(prefixes), step):
-            W = np.array([weights * self.triangle(prefix) for prefix in prefixes[lo : lo + step]])
-            if power == 1:
-                out[lo : lo + step] = W @ self.B.T
-            else:
-                out[lo : lo + step] = np.array([W @ K**power for K in self.B]).T
-        return out
+        step = max(1, 4 * _ENTRIES // weights.size)
+        parts = [prefixes[lo : lo + step] for lo in range(0, len(prefixes), step)]
+        return np.concatenate([table(np.array([weights * self.triangle(z) for z in part])) for part in parts])
+
+    def _block_sum(self, lo: int, hi: int) -> Array:
+        return np.asarray(self.B[lo:hi].sum(axis=0))
 
     def power_sum(self, power: int) -> Array:
         if power not in self._sums:

@@ -14,10 +14,11 @@ from ..kernels import Constant, Fitted, Kernel, Power
 from ..kernels import Product as ProductKernel
 from ..kernels._data import Columns
 from ..kernels._monomial import Monomial
-from ._base import Array, Atom, Best, Oracle
+from ._base import Array, Atom, Best, Draws, Oracle
 from ._hadamard import Hadamard
 from ._monomials import Monomials
 from ._parts import FactorParts, Parts, Product, StackParts
+from ._sampling import Sampler, draw_uniformly
 
 _ENUMERABLE = 1e9  # products of columns that are worth scoring one by one
 _ENUMERABLE_MATRICES = 1e7  # the same for matrices of 500 × 500
@@ -55,6 +56,7 @@ class ProductsOracle(Oracle):
         self.n, self.size = parts.n, float(sum(self.counts))
         self.rank_one = isinstance(parts, FactorParts)
         self._enumerator: Monomials | Hadamard | None = None
+        self._sampler: Sampler | None = None
 
     def _count(self, d: int) -> int:
         """How many products of degree d there are."""
@@ -135,6 +137,76 @@ class ProductsOracle(Oracle):
         atoms, values = self.enumerator.best(A, k)
         return Best(list(atoms), values, float(values[0]))
 
+    def total(self, A: Array, r: float) -> float | None:
+        """‖q‖_r: in closed form for r = 1 where scales allow it, else by looking at all products."""
+        if r == 1.0 and self.weight is None and (self.interactions_only or self.exponent in (0.0, 1.0)):
+            return float(self._by_degree(A, self._kind(self.exponent == 0.0)).sum())
+        if not self.enumerable:
+            return super().total(A, r) if r == np.inf and self.rank_one else None
+        return super().total(A, r) if r == np.inf else self.enumerator.power_sum(A, r) ** (1.0 / r)
+
+    # -- draws ----------------------------------------------------------------------------------
+    def sample(self, A: Array, size: int, rng: np.random.RandomState) -> Draws:
+        """Products z with the probability c_z q°_z / normaliser(A) (000 Alg. 3), q° without c_z in its scale.
+
+        With `interactions_only` all products of a degree have the same c_z, and draws are exactly in
+        proportion to q_z.
+        """
+        return self._draws(A, size, self._kind(distinct=False), rng)
+
+    def sample_distinct(self, A: Array, size: int, rng: np.random.RandomState) -> Draws:
+        """Products z drawn with the probability q°_z / Σ_z q°_z: by q_z for ``multiplicity="distinct"``."""
+        return self._draws(A, size, self._kind(distinct=True), rng)
+
+    def sample_uniform(self, size: int, rng: np.random.RandomState) -> Draws:
+        drawn = draw_uniformly(self.parts.r, self.counts, self.interactions_only, size, rng)
+        return Draws(list(drawn), np.full(size, 1.0 / self.size))
+
+    def normaliser(self, A: Array) -> float:
+        """Σ_z c_z q°_z over the family: what `sample` divides by (000: C_{k−1} = Σ_d δ(d))."""
+        self._require_no_atom_scale()
+        return float(self._by_degree(A, self._kind(distinct=False)).sum())
+
+    def _by_degree(self, A: Array, kind: str) -> Array:
+        return self.sampler.by_degree(self.parts.point(A), kind)
+
+    def _kind(self, distinct: bool) -> str:
+        return "sets" if self.interactions_only else "multisets" if distinct else "orders"
+
+    def _draws(self, A: Array, size: int, kind: str, rng: np.random.RandomState) -> Draws:
+        self._require_no_atom_scale()
+        point = self.parts.point(A)
+        totals = self.sampler.by_degree(point, kind)
+        normaliser = float(totals.sum())
+        if not normaliser > 0.0:
+            return self.sample_uniform(size, rng)
+        drawn = self.sampler.draw(point, totals, size, kind, rng)
+        products, counts = list(drawn), list(drawn.values())
+        q = self.parts.quad(point, products) * self.sampler.prior[[len(z) for z in products]]
+        if kind == "orders":
+            q *= np.array([orders(z) for z in products])
+        which = rng.permutation(np.repeat(np.arange(len(products)), counts))
+        return Draws([products[i] for i in which], (q / normaliser)[which])
+
+    def _require_no_atom_scale(self) -> None:
+        if self.weight is not None:
+            raise ValueError(
+                "Products(atom_scale='rms') scales every product by itself, so that sums over all of them, "
+                "which drawing by the gradient needs, are not known. Give atom_scale=None, draw uniformly "
+                "(Stochastic(sampling='uniform')), or use solver='corrective' or 'greedy'."
+            )
+
+    @property
+    def sampler(self) -> Sampler:
+        """Draws by the gradient. Sets of d factors all have d! orders: a matter of the degree alone."""
+        if self._sampler is None:
+            prior = self.prior
+            if self.interactions_only:
+                prior = prior * np.array([math.factorial(d) for d in range(prior.size)]) ** self.exponent
+            self._sampler = Sampler(self.parts, prior)
+        return self._sampler
+
+    # -- looking at all products ----------------------------------------------------------------
     @property
     def enumerable(self) -> bool:
         """Whether looking at every product is affordable."""
