@@ -141,6 +141,15 @@ def test_frobenius_products(case, center, monkeypatch):
     close(gram.inner(W), W @ expected @ W.T, exact)
 
 
+@each_case
+@each_centring
+def test_against_a_matrix(case, center):
+    gram, dense, exact = make(case, center)
+    S = np.random.RandomState(3).randn(N, N)
+    S += S.T
+    close(gram.against(S), np.einsum("mij,ij->m", dense, S), exact * N)
+
+
 @pytest.mark.parametrize("width", [1.0, 1e3, 1e6])
 def test_frobenius_products_of_nearly_constant_kernels(width):
     """The kernel varies by 1/width² around 1: raw products would lose its fourth power."""

@@ -111,6 +111,19 @@ class Gram(ABC):
             squares += part
         return np.sqrt(squares)
 
+    def against(self, S: Array) -> Array:
+        """(M,): ⟨K_m, S⟩_F for a symmetric matrix S, which centred kernels see as HᵀSH."""
+        if self.mean is not None:
+            sums = S.sum(axis=0)
+            S = S - np.outer(self.mean, sums) - np.outer(sums, self.mean)
+            S += float(sums.sum()) * np.outer(self.mean, self.mean)
+        values = np.zeros(self.n_kernels)
+        for position, lo, hi, K in self._blocks(self._atoms(None)):
+            values[position] += np.vdot(K[:, lo:], S[lo:hi, lo:hi])
+            if lo:
+                values[position] += 2.0 * np.vdot(K[:, :lo], S[lo:hi, :lo])
+        return np.asarray(values * self.scale)
+
     def _over_chunks(self, product: Callable[[Array], Array]) -> list[Array]:
         """Sums, one a thread, of product(B) over chunks B (M, entries) of the centred lower triangles."""
         mean = np.full(self.n, 1.0 / self.n) if self.mean is None else self.mean

@@ -65,6 +65,10 @@ class Oracle(ABC):
         """The k atoms of the largest q, or the best that could be found."""
         raise NotImplementedError
 
+    def best_against(self, S: Array, k: int) -> Best:
+        """The same for ⟨K_z, S⟩_F with any symmetric S (n, n), of which the largest may be negative."""
+        raise NotImplementedError
+
     def sample(self, A: Array, size: int, rng: np.random.RandomState) -> Draws:
         """Atoms drawn with a probability close to proportional to q_z."""
         raise NotImplementedError
@@ -81,5 +85,5 @@ class Oracle(ABC):
         return None
 
     def offers(self, question: str) -> bool:
-        """Whether "best", "sample" or "sample_uniform" is answered."""
+        """Whether "best", "best_against", "sample" or "sample_uniform" is answered."""
         return getattr(type(self), question) is not getattr(Oracle, question)

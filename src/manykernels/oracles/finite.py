@@ -37,6 +37,11 @@ class FiniteOracle(Oracle):
         top, q = self.whole.best(A, k, np.empty(0, dtype=np.intp))
         return Best([int(m) for m in top], q[top], float(q.max()))
 
+    def best_against(self, S: Array, k: int) -> Best:
+        values = self.whole.against(S)
+        top = np.argsort(-values, kind="stable")[:k]
+        return Best([int(m) for m in top], values[top], float(values.max()))
+
     def sample(self, A: Array, size: int, rng: np.random.RandomState) -> Draws:
         q = self.whole.quad(A).sum(axis=1)
         total = q.sum()
