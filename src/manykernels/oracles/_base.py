@@ -45,6 +45,11 @@ class Oracle(ABC):
     size: float  # of the family; inf for a continuum
     rank_one: bool = False  # whether every kernel is a feature times itself
 
+    @property
+    def work(self) -> float:
+        """Operations of one look at the family, roughly."""
+        return self.size * self.n if np.isfinite(self.size) else 16.0 * self.n**2
+
     @abstractmethod
     def name(self, atom: Atom) -> str:
         """What a person calls this kernel."""

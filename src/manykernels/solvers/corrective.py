@@ -14,7 +14,7 @@ import numpy as np
 from .._fast.threads import blas_threads
 from ..losses import Squared
 from ..objectives import Risk
-from ..oracles import Oracle
+from ..oracles import Best, Oracle
 from ..oracles._base import Atom
 from ..penalties import LpBall, Penalty
 from ._base import Array, History, Result, relative
@@ -25,6 +25,7 @@ from .active_set import ActiveSet
 _LOOSE = 0.05  # the gap along the path
 _EXACT = 1e-9  # the gap of a restricted problem below which nothing is gained
 _DUST = 1e-12  # of the largest weight
+_LARGE = 3e8  # operations of a look at the family from which threads are worth their while
 _SMALL = 3000  # samples up to which one BLAS thread is as fast as several that wait for each other
 
 
@@ -54,13 +55,13 @@ class Corrective(FamilySolver):
     ----------
     add : int
         How many kernels may join at a time.
-    steps : int
-        Of the path, a decade of C; 0 starts at C.
+    steps : int or None
+        Of the path, a decade of C; 0 starts at C. None takes 3, or 1 where a look at the family takes long.
     """
 
     asks: ClassVar[tuple[str, ...]] = ("best",)
 
-    def __init__(self, add: int = 50, steps: int = 3) -> None:
+    def __init__(self, add: int = 50, steps: int | None = None) -> None:
         self.add = add
         self.steps = steps
 
@@ -78,16 +79,16 @@ class Corrective(FamilySolver):
         self.require(oracle, "Greedy and Corrective ask for the best kernels, Stochastic draws them.")
         self._check(penalty)
         search = _Search(oracle, risk, penalty, self.add, max_iter, rng, history or History())
-        with blas_threads(1 if oracle.n < _SMALL else None):
-            for scale in self._path(risk):
-                search.grow(scale, tol if scale == 1.0 else max(tol, _LOOSE))
+        for scale in self._path(oracle, risk):
+            search.grow(scale, tol if scale == 1.0 else max(tol, _LOOSE))
         return search.result(tol)
 
     def _check(self, penalty: Penalty) -> None:
-        if not isinstance(self.add, int) or self.add < 1 or not isinstance(self.steps, int) or self.steps < 0:
+        steps = 0 if self.steps is None else self.steps
+        if not isinstance(self.add, int) or self.add < 1 or not isinstance(steps, int) or steps < 0:
             raise ValueError(
                 f"Corrective(add={self.add!r}, steps={self.steps!r}) was given; expected whole numbers, add "
-                "at least 1 and steps at least 0."
+                "at least 1 and steps at least 0, or None."
             )
         if not (isinstance(penalty, LpBall) and penalty.sparse):
             raise ValueError(
@@ -96,12 +97,13 @@ class Corrective(FamilySolver):
                 "or 'active-set' for a finite dictionary."
             )
 
-    def _path(self, risk: Risk) -> list[float]:
+    def _path(self, oracle: Oracle, risk: Risk) -> list[float]:
         """Factors of C, from about 1/n, where hardly anything is fitted, up to 1."""
         first = 1.0 / (risk.Y.shape[0] * float(risk.C.mean()))
-        if self.steps == 0 or first >= 1.0:
+        steps = (3 if oracle.work < _LARGE else 1) if self.steps is None else self.steps
+        if steps == 0 or first >= 1.0:
             return [1.0]
-        count = int(np.ceil(-self.steps * np.log10(first)))
+        count = int(np.ceil(-steps * np.log10(first)))
         return [float(first ** (1.0 - step / count)) for step in range(count)] + [1.0]
 
 
@@ -123,7 +125,7 @@ class _Search:
         self.n_iter = 0
         self.restricted = _restricted(oracle, risk, penalty, rng)
         self.alpha, self.primal, self.dual, self.certified = np.empty((0, 0)), np.inf, -np.inf, False
-        self.restricted.add(oracle.best(risk.constant_alpha(), add).atoms)
+        self.restricted.add(self._best(risk.constant_alpha()).atoms)
 
     def grow(self, scale: float, goal: float) -> None:
         """Add kernels at costs scale · C until the gap over the family is at most `goal`."""
@@ -131,8 +133,9 @@ class _Search:
         self.dual, accuracy = -np.inf, 0.3 * goal
         while True:
             self.n_iter += 1
-            self.alpha, self.primal, level = self.restricted.solve(scale, accuracy)
-            found = self.oracle.best(self.alpha, self.add)
+            with blas_threads(1 if self.oracle.n < _SMALL else None):
+                self.alpha, self.primal, level = self.restricted.solve(scale, accuracy)
+            found = self._best(self.alpha)
             self.certified = bool(np.isfinite(found.upper))
             top = max(level, found.upper if self.certified else float(found.values[0]))
             self.dual = max(self.dual, risk.dual(self.alpha, np.array([top]), self.penalty))
@@ -150,6 +153,10 @@ class _Search:
                 return  # what is left is rounding
             else:
                 accuracy *= 0.1
+
+    def _best(self, alpha: Array) -> Best:
+        with blas_threads(1 if self.oracle.work < _LARGE else None):
+            return self.oracle.best(alpha, self.add)
 
     def result(self, tol: float) -> FamilyResult:
         atoms, weights = self.restricted.weights()
