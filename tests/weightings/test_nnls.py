@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.linalg import lapack
 from scipy.optimize import minimize
 from scipy.optimize import nnls as scipy_nnls
 
@@ -124,6 +125,24 @@ def test_500_kernels(kind):
     v = nnls(G, c)
     assert_optimal(G, c, v)
     assert np.linalg.norm(B @ v - t) <= scipy_nnls(B, t, maxiter=10_000)[1] + 1e-12
+
+
+def test_dependent_kernels_are_found_together(monkeypatch):
+    """One factorisation each would take the time of hundreds where many features are the same."""
+    B, t = problem(0, M=150, d=400, kind="random")
+    B = np.repeat(B, 2, axis=1) + 0.0
+    calls = []
+
+    class Counting:
+        def __getattr__(self, name):
+            calls.append(name)
+            return getattr(lapack, name)
+
+    monkeypatch.setattr("manykernels.weightings._nnls.lapack", Counting())
+    G, c = normal(B, t)
+    v = nnls(G, c)
+    assert_optimal(G, c, v)
+    assert np.count_nonzero(v) > 20 and calls.count("dpotrf") < 20
 
 
 def test_500_smooth_kernels():

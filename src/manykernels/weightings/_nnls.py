@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lapack
+from scipy.linalg import lapack, solve_triangular
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -89,12 +89,27 @@ def _descend(G: Array, c: Array, v: Array, free: Index) -> tuple[Array, Index]:
 
 
 def _solve(G: Array, c: Array, free: Index) -> tuple[Index, Array]:
-    """Solve G v = c on the free indices, without those that depend on the ones before them."""
+    """Solve G v = c on the free indices, without those that depend on others, earlier ones first."""
     while True:
         L, failed = lapack.dpotrf(G[np.ix_(free, free)], lower=1, clean=0)
         pivots = np.diag(L)[: failed - 1 if failed else None] ** 2
         small = np.flatnonzero(pivots <= DEPENDENT)
-        if small.size or failed:
-            free = np.delete(free, small[0] if small.size else failed - 1)
-            continue
-        return free, np.asarray(lapack.dpotrs(L, c[free], lower=1)[0])
+        if not small.size and not failed:
+            return free, np.asarray(lapack.dpotrs(L, c[free], lower=1)[0])
+        first = int(small[0]) if small.size else failed - 1
+        free = _without_dependent(G, L[:first, :first], free[:first], free[first + 1 :])
+
+
+def _without_dependent(G: Array, L: Array, kept: Index, rest: Index) -> Index:
+    """`kept`, with G = LLᵀ there, and of the rest what does not depend on them nor on each other.
+
+    One factorisation with pivoting finds all: one at a time would be slow where many features are the same.
+    """
+    S = G[np.ix_(rest, rest)]
+    if kept.size:
+        X = solve_triangular(L, G[np.ix_(kept, rest)], lower=True, check_finite=False)
+        S = S - X.T @ X
+    if rest.size:
+        _, order, rank, _ = lapack.dpstrf(S, tol=DEPENDENT, lower=1)
+        rest = rest[np.sort(order[:rank] - 1)]
+    return np.concatenate([kept, rest])
