@@ -45,7 +45,7 @@ class Hadamard:
         products: list[Product] = []
         values = np.empty(0)
         for prefix, first, q in self._tables(A):
-            floor = values[-1] if values.size == k else -np.inf
+            floor = values[-1] if values.size == k else -0.5  # above what stands for no product
             where = np.flatnonzero(q.ravel() > floor)
             if where.size > k:
                 where = where[np.argpartition(-q.ravel()[where], k - 1)[:k]]

@@ -66,7 +66,7 @@ class Sampler:
     def draw(
         self, point: Array, totals: Array, size: int, kind: str, rng: np.random.RandomState
     ) -> Counter[Product]:
-        """`size` products with replacement, and how often each was drawn; `totals` are those of `by_degree`."""
+        """`size` products with replacement, and how often each was drawn, from the `totals` by degree."""
         step = {"orders": self._by_order, "multisets": self._by_multiset, "sets": self._by_set}[kind]
         # What is left to draw: pending[e] are prefixes, with how often they go on by e more factors.
         counts = rng.multinomial(size, _normalised(totals))
