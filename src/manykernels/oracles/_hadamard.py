@@ -16,7 +16,8 @@ import numpy as np
 
 from ._parts import Array, Product, StackParts
 
-_WORK = 1 << 20  # entries of M∘P∘B that are formed together
+_WORK = 1 << 17  # entries of M∘P∘B that are formed together
+_ROWS = 32  # of a table of pairs that are formed together
 
 
 class Hadamard:
@@ -80,14 +81,16 @@ class Hadamard:
         return itertools.combinations if self.skip else itertools.combinations_with_replacement
 
     def _pairs(self, m: Array, prefix: Product, first: int) -> Array:
-        """⟨M∘P∘B_i, B_j⟩ for all i, j ≥ first."""
+        """⟨M∘P∘B_i, B_j⟩ for all first ≤ i ≤ j, and some others: half of a symmetric table will do."""
         B = self.parts.B[first:]
         weights = m * self.parts.triangle(prefix) if prefix else m
         table = np.zeros((len(B), len(B)))
         step = max(64, _WORK // len(B))
         for lo in range(0, B.shape[1], step):
             part = B[:, lo : lo + step]
-            table += (part * weights[lo : lo + step]) @ part.T
+            left = part * weights[lo : lo + step]
+            for i in range(0, len(B), _ROWS):
+                table[i : i + _ROWS, i:] += left[i : i + _ROWS] @ part[i:].T
         return table
 
     def _scaled(self, prefix: Product, first: int, table: Array) -> Array:

@@ -57,6 +57,7 @@ class ProductsOracle(Oracle):
         self.rank_one = isinstance(parts, FactorParts)
         self._enumerator: Monomials | Hadamard | None = None
         self._sampler: Sampler | None = None
+        self._beam: Any = None
 
     def _count(self, d: int) -> int:
         """How many products of degree d there are."""
@@ -129,13 +130,20 @@ class ProductsOracle(Oracle):
         return np.maximum(q, 0.0) * self.scales(products)
 
     def best(self, A: Array, k: int) -> Best:
-        if not self.enumerable:
+        if self.enumerable:
+            atoms, values = self.enumerator.best(A, k)
+            return Best(list(atoms), values, float(values[0]))
+        if not isinstance(self.parts, FactorParts):
             raise ValueError(
-                f"This family holds {self.size:.3g} products, more than can be looked at one by one. Lower "
-                "the degree, use fewer base kernels, or solver='stochastic', which draws products instead."
+                f"This family holds {self.size:.3g} products of matrices, more than can be looked at one by "
+                "one. Lower the degree, use fewer base kernels, or solver='stochastic', which draws products."
             )
-        atoms, values = self.enumerator.best(A, k)
-        return Best(list(atoms), values, float(values[0]))
+        if self._beam is None:
+            from ._beam import Beam
+
+            self._beam = Beam(self.parts.X, self.degree_limit, **self._options())
+        atoms, values, upper = self._beam.best(A, k)
+        return Best(list(atoms), values, upper)
 
     def total(self, A: Array, r: float) -> float | None:
         """‖q‖_r: in closed form for r = 1 where scales allow it, else by looking at all products."""
@@ -218,18 +226,26 @@ class ProductsOracle(Oracle):
     def enumerator(self) -> Monomials | Hadamard:
         """Looks at every product, up to the degree of the family."""
         if self._enumerator is None:
-            options: dict[str, Any] = {
-                "scale": self.prior,
-                "exponent": self.exponent,
-                "weight": self.weight,
-                "interactions_only": self.interactions_only,
-            }
             if isinstance(self.parts, FactorParts):
-                self._enumerator = Monomials(self.parts.X, self.degree_limit, **options)
+                self._enumerator = Monomials(self.parts.X, self.degree_limit, **self._options())
             else:
                 assert isinstance(self.parts, StackParts)
-                self._enumerator = Hadamard(self.parts, self.degree_limit, **options)
+                self._enumerator = Hadamard(self.parts, self.degree_limit, **self._options())
         return self._enumerator
+
+    def _options(self) -> dict[str, Any]:
+        """The scales s_z, for those who look at many products."""
+        return {
+            "scale": self.prior,
+            "exponent": self.exponent,
+            "weight": self.weight,
+            "interactions_only": self.interactions_only,
+        }
+
+    @property
+    def work(self) -> float:
+        entries = self.n if self.rank_one else self.n**2 / 2
+        return min(self.size, _ENUMERABLE) * entries
 
 
 def orders(product: Product) -> float:
