@@ -237,14 +237,21 @@ def test_many_sparse_rank_one_kernels_are_never_made_matrices(weighting):
     assert model.alignment_ == pytest.approx(dense.alignment_, abs=1e-10)
 
 
-@pytest.mark.parametrize("weighting", ["align", "alignf"])
-def test_kernels_that_do_not_fit_are_recomputed(weighting):
-    Z = np.random.RandomState(1).randn(300, 3)
-    kernels = [Gaussian(float(w)) for w in np.logspace(-1, 1, 30)]
-    y = Z[:, 0] > 0
-    whole = KernelAligner(kernels, weighting=weighting).fit(Z, y)
-    small = KernelAligner(kernels, weighting=weighting, memory_limit="2MB").fit(Z, y)
-    np.testing.assert_allclose(small.weights_, whole.weights_, atol=1e-9)
+@pytest.mark.parametrize("normalize", NORMALIZE)
+@pytest.mark.parametrize("center", [False, True])
+def test_kernels_that_do_not_fit_are_recomputed(normalize, center):
+    Z = np.random.RandomState(1).randn(250, 3)
+    y = np.digitize(Z[:, 0], [-0.5, 0.5])
+    kernels = [Gaussian(float(w)) for w in np.logspace(-0.5, 0.5, 8)]
+    kernels += [Linear(), Polynomial(2), OnColumns(Gaussian(1.0), [0, 1])]
+    kernels += [Callable(lambda a, b: (a @ b.T) ** 2)]
+    for weighting in ("align", "alignf"):
+        options = {"weighting": weighting, "normalize": normalize, "center": center}
+        whole = KernelAligner(kernels, **options).fit(Z, y)
+        small = KernelAligner(kernels, memory_limit="1.4MB", **options).fit(Z, y)
+        np.testing.assert_allclose(small.weights_, whole.weights_, atol=1e-7)
+        assert small.alignment_ == pytest.approx(whole.alignment_, abs=1e-10)
+        assert small.score_alignment(Z[::-1], y) == pytest.approx(whole.score_alignment(Z[::-1], y), abs=1e-9)
     with pytest.raises(MemoryError, match="memory_limit"):
         AlignMKLClassifier(kernels, memory_limit="1MB").fit(Z, y)
 

@@ -114,3 +114,14 @@ def test_nearly_constant_kernels_still_have_an_alignment():
 def test_a_combination_that_cancels_has_no_alignment():
     stack = np.stack([X @ X.T, 2.0 * X @ X.T])
     assert Alignment(StackGram(stack), X[:, :1]).value(np.array([2.0, -1.0])) == 0.0
+
+
+def test_the_same_sample_over_and_over_is_aligned_with_nothing():
+    """What is left of the kernels after centring is rounding."""
+    for seed in range(5):
+        same = np.tile(np.random.RandomState(seed).randn(1, 4), (11, 1))
+        stack = np.stack([kernel(same) for kernel in KERNELS])
+        stack *= 1.0 + 3e-16 * np.random.RandomState(seed).randint(-1, 2, stack.shape)
+        y = np.arange(11.0)[:, None] % 2
+        for gram in (StackGram(stack), FactorGram(same, np.arange(5))):
+            assert Alignment(gram, y).value(np.full(4, 0.25)) == 0.0

@@ -27,6 +27,7 @@ class Alignment:
         self.gram = gram
         centred = Y - Y.mean(axis=0)
         centred = centred / np.abs(centred).max()
+        self.Y = centred
         self.a = np.asarray(gram.quad(centred).sum(axis=1))
         self.tau = float(np.linalg.norm(centred.T @ centred))
 
@@ -61,8 +62,9 @@ class Alignment:
         return np.asarray(G)
 
     def value(self, theta: Array) -> float:
-        """ρ̂(θ), in [−1, 1]."""
+        """ρ̂(θ), in [−1, 1]; 0 where K_θ does not vary but for rounding."""
         square = theta @ self.M @ theta if "M" in self.__dict__ else self.gram.inner(theta[None])[0, 0]
-        if not square > 0.0:
+        norm = np.sqrt(max(float(square), 0.0))
+        if not norm > _NOTHING * float(np.abs(theta) @ self.gram.traces()):
             return 0.0
-        return float(np.clip(theta @ self.a / (np.sqrt(square) * self.tau), -1.0, 1.0))
+        return float(np.clip(theta @ self.a / (norm * self.tau), -1.0, 1.0))
