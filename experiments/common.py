@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.svm import SVC
 
@@ -99,10 +100,12 @@ def tuned_error(data: Dataset, split: Split, K: Array) -> float:
     return tuned(data, split, machines(data, split, K))[1]
 
 
-def in_parallel(function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
-    """Trials on all processors, one thread each."""
-    from joblib import Parallel, delayed
-
+def in_parallel(
+    function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]], quick: bool = False
+) -> list[Any]:
+    """Trials on all processors, one thread each; in this process where they are quick."""
+    if quick:
+        return [function(*a) for a in arguments]
     return list(Parallel(n_jobs=-1, inner_max_num_threads=1)(delayed(function)(*a) for a in arguments))
 
 

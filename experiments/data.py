@@ -110,7 +110,7 @@ def _unit(X: Array) -> Array:
     return np.asarray(2.0 * (X - low) / np.where(high > low, high - low, 1.0) - 1.0)
 
 
-def _synthetic(source: Source, rng: np.random.RandomState, n: int = 90) -> tuple[Array, Array]:
+def _synthetic(source: Source, rng: np.random.RandomState, n: int = 60) -> tuple[Array, Array]:
     """Features that carry a nonlinear signal, letters where the source has letters."""
     X = rng.randn(n, source.n_features)
     signal = np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + 0.2 * rng.randn(n)
@@ -120,7 +120,7 @@ def _synthetic(source: Source, rng: np.random.RandomState, n: int = 90) -> tuple
     return (np.digitize(X, [-0.7, 0.0, 0.7]).astype(float) if source.letters else X), codes
 
 
-def _synthetic_counts(rng: np.random.RandomState, bigrams: int, n: int = 100) -> tuple[Any, Array]:
+def _synthetic_counts(rng: np.random.RandomState, bigrams: int, n: int = 60) -> tuple[Any, Array]:
     """Sparse counts whose first columns are more frequent in one class."""
     y = np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
     rates = np.full((n, bigrams), 0.1)
