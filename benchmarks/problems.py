@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer, make_classification
 from sklearn.preprocessing import StandardScaler
@@ -33,6 +34,17 @@ def classification(n: int, d: int = 50, informative: int = 15) -> tuple[Array, A
     """scikit-learn's synthetic classes, standardised; y is ±1."""
     X, y = make_classification(n, d, n_informative=informative, random_state=0)
     return StandardScaler().fit_transform(X), 2.0 * y - 1.0
+
+
+def word_counts(n: int, M: int, words: int = 100) -> tuple[sp.csr_matrix, Array]:
+    """Counts of M words in n documents of about `words` words, Zipf distributed; y is ±1, some words lean."""
+    rng = np.random.RandomState(0)
+    y = np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
+    frequency = 1.0 / np.arange(10, M + 10)
+    lean = np.where(rng.rand(M) < 0.1, 0.5 * rng.randn(M), 0.0)
+    rates = frequency * np.exp(y[:, None] * lean)
+    X = rng.poisson(words * rates / frequency.sum()).astype(float)
+    return sp.csr_matrix(X[:, X.any(axis=0)]), y
 
 
 def load(name: str) -> tuple[Array, Array]:
