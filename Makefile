@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 
-.PHONY: help install demo test test-slow test-all lint types unit bench format constraints clean
+.PHONY: help install demo test test-slow test-all lint types unit bench experiments format constraints clean
 
 help:
 	@echo "make install     set up $(VENV): the package, editable, with every extra at the versions of constraints.txt"
@@ -16,6 +16,7 @@ help:
 	@echo "make test        lint, types and the fast tests"
 	@echo "make test-all    the same and the slow tests"
 	@echo "make bench       the benchmarks; BENCH=\"--quick finite_small\" chooses, --list says what there is"
+	@echo "make experiments the papers' tables anew, from the data that MANYKERNELS_DATA names; EXPERIMENTS=\"--list\""
 	@echo "make format      let ruff format and fix what it can"
 	@echo "make constraints pin anew: install the newest of everything and rewrite constraints.txt"
 	@echo "make clean       remove $(VENV) and caches"
@@ -55,6 +56,9 @@ test-slow: install
 
 bench: install
 	$(BIN)/python -m benchmarks $(BENCH)
+
+experiments: install
+	$(BIN)/python -m experiments $(EXPERIMENTS)
 
 format: install
 	$(BIN)/ruff check --fix .
