@@ -122,8 +122,9 @@ def test_the_gradient_estimate_is_unbiased(kind, interactions_only, multiplicity
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_base_kernels_are_drawn_by_blocks_alike(kind, interactions_only, method):
     """Enough prefixes and base kernels that blocks come into play: frequencies against the probabilities."""
-    X, A = data(n=30, r=12, seed=5)
+    X, A = data(n=10, r=12, seed=5)
     oracle = oracle_of(kind, X, degree=3, interactions_only=interactions_only)
+    assert oracle.parts.blocks_pay(12, oracle.parts.power_sum(1))
     q = weights(kind, X, A, 3, None, interactions_only)
     if method == "sample" and not interactions_only:
         q = {z: orders(z) * value for z, value in q.items()}

@@ -18,6 +18,7 @@ from ..grams import FactorGram, Gram, StackGram
 Array = NDArray[np.float64]
 Product = tuple[int, ...]
 _ENTRIES = 1 << 22  # of products that are formed together
+_FEW = 8  # prefixes or base kernels, for which blocks do not pay
 _KEPT = 1 << 28  # bytes of sums over blocks of base kernels
 
 
@@ -52,6 +53,10 @@ class Parts(ABC):
     @abstractmethod
     def within(self, point: Array, prefixes: Sequence[Product], H: Array, b: int) -> Array:
         """(len(prefixes), size of block b): what `masses` gives, for the base kernels of one block."""
+
+    def blocks_pay(self, prefixes: int, H: Array | None) -> bool:
+        """Whether masses of blocks, and then of the base kernels of a few, cost less than all masses."""
+        return H is not None and min(prefixes, self.r) >= _FEW
 
     @property
     def edges(self) -> list[int]:
@@ -135,7 +140,7 @@ class FactorParts(Parts):
         H = S = XXᵀ needs Xᵀ diag(u_k) X only, which is less where there are fewer columns than samples.
         """
         out = np.empty((len(prefixes), X.shape[1]))
-        short = H is self._sums.get(1) and self.r <= self.n
+        short = self._is_short(H)
         for pi, z in zip(out, self.features(prefixes), strict=True):
             U = z[:, None] * point
             if short:
@@ -146,6 +151,14 @@ class FactorParts(Parts):
             else:
                 pi[:] = np.einsum("nr,nr->r", X, ((U @ U.T) * H) @ X)
         return out
+
+    def _is_short(self, H: Array) -> bool:
+        return H is self._sums.get(1) and self.r <= self.n
+
+    def blocks_pay(self, prefixes: int, H: Array | None) -> bool:
+        """Blocks cost √r n² for each prefix, and somewhat more; Xᵀ diag(u) X costs r² n."""
+        short = H is not None and self._is_short(H) and self.r**1.5 <= 3 * self.n
+        return not short and super().blocks_pay(prefixes, H)
 
     def pairs(self, point: Array, prefix: Product) -> Array:
         """(r, r): ⟨M ∘ Π_{i∈prefix} K_i, K_j∘K_l⟩ for all j and l."""

@@ -19,7 +19,6 @@ Pending = list[tuple[Product, int]]  # prefixes, and how often each goes on
 Steps = Iterator[tuple[Product, int, int, int]]
 _SMALL = 1000  # samples below which threads of BLAS wait for each other
 _TOGETHER = 256  # prefixes whose tables are formed together
-_FEW = 8  # prefixes or base kernels, for which blocks do not pay
 
 
 class Sampler:
@@ -86,7 +85,7 @@ class Sampler:
         takes O(√r n²) for each prefix.
         """
         H = self.functions("orders")[e - 1]
-        if H is None or len(prefixes) < _FEW or self.parts.r < _FEW:
+        if H is None or not self.parts.blocks_pay(len(prefixes), H):
             yield from _steps(prefixes, self.parts.masses(point, _first(prefixes), H), rng)
             return
         chosen: dict[int, Pending] = defaultdict(list)
