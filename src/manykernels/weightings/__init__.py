@@ -4,6 +4,7 @@ from typing import Any
 
 from ._base import Weighted, Weighting
 from .alignf import Alignf, AlignfLinear
+from .greedy import GreedyAlignment
 from .independent import Align, Uniform
 
 _NAMES: dict[str, type[Weighting]] = {
@@ -11,9 +12,19 @@ _NAMES: dict[str, type[Weighting]] = {
     "align": Align,
     "uniform": Uniform,
     "alignf-linear": AlignfLinear,
+    "greedy": GreedyAlignment,
 }
 
-__all__ = ["Align", "Alignf", "AlignfLinear", "Uniform", "Weighted", "Weighting", "resolve_weighting"]
+__all__ = [
+    "Align",
+    "Alignf",
+    "AlignfLinear",
+    "GreedyAlignment",
+    "Uniform",
+    "Weighted",
+    "Weighting",
+    "resolve_weighting",
+]
 
 
 def resolve_weighting(weighting: Any) -> Weighting:
