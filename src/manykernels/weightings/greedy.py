@@ -223,7 +223,7 @@ class _Distance(_State):
         else:
             moved = self._corrected(atom, new)
         if moved:
-            norm = float(np.sqrt(max(self.chosen.theta @ self.G @ self.chosen.theta, 0.0)))
+            norm = np.sqrt(max(float(self.chosen.theta @ self.G @ self.chosen.theta), 0.0))
             value = float(self.chosen.theta @ self.c) / (norm * self.tau + 1e-300)
             self.chosen.path.append(value)
         return moved
