@@ -26,6 +26,8 @@ Kind = Literal["array", "table", "items", "stack"]
 def read_training(estimator: Any, X: Any) -> tuple[Any, Kind]:
     """X validated, and which kind it is; sets n_features_in_ and feature_names_in_ where there are any."""
     spec = estimator.kernels
+    for name in ("n_features_in_", "feature_names_in_"):  # of another fit; lists of strings have none
+        estimator.__dict__.pop(name, None)
     if needs_stack(spec):
         X = check_training_stack(X, spec)
         return validate_data(estimator, X, skip_check_array=True), "stack"

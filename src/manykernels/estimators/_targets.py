@@ -68,7 +68,7 @@ def encode(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     if classes.size == y.size and y.size > 2:
         raise ValueError(
             f"y holds as many classes as samples (n_samples={y.size}), so there is nothing to learn from; is "
-            "y a quantity? Then use MKLRegressor."
+            "y a quantity? Then use the regressor."
         )
     return classes, codes.ravel()
 

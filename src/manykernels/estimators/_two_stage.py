@@ -54,8 +54,6 @@ class TwoStage(LearnedKernel):
         check_two_stage(self)
         weighting = resolve_weighting(self.weighting)
         require_target(self, y)
-        for name in ("n_features_in_", "feature_names_in_"):  # which lists of strings do not have
-            self.__dict__.pop(name, None)
         X, kind = read_training(self, X)
         n, y = _num_samples(X), self._read_target(y)
         check_length(n, y)

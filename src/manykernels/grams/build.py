@@ -120,6 +120,7 @@ def _normalised(
         d[gone], scale[gone] = 0.0, 0.0  # nothing to normalise: such a kernel stays zero
     if normalize == "cosine":
         gram = _cosine(gram, d, means, grand, mean if center else None)
+        gram.names = list(kernels)
     else:
         gram.scale = scale
         gram.mean = mean if center else None
