@@ -1,0 +1,116 @@
+"""The best of more products of columns than can be looked at one by one.
+
+Degrees are enumerated as far as they go within a budget. Beyond that, the best products of one degree are
+continued by all columns (a beam), which finds products whose parts are worth something by themselves, and
+branch and bound (`_branch.py`) proves that there is none better, where products die out quickly. Where it
+cannot, the bound on the rest is infinite, and nothing is promised.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ._branch import SLACK, Array, Branches, Index, Product
+from ._monomials import Monomials
+
+_ENUMERABLE = 1e9  # products that are enumerated
+_WORK = 1e11  # multiplications that a proof may cost
+_NODES = 20_000  # prefixes that it may open
+_ENTRIES = 1 << 24  # scores that are looked at together
+
+
+class Beam:
+    """Products of up to D columns of X (n, r), with the options of `Monomials`.
+
+    `width` products of a degree are continued; `budget` limits the products that are enumerated, and `nodes`
+    the prefixes that branch and bound opens (by default, as many as cost about as much as the rest).
+    """
+
+    def __init__(
+        self,
+        X: Array,
+        degree: int,
+        *,
+        width: int = 256,
+        budget: float = _ENUMERABLE,
+        nodes: int | None = None,
+        **options: Any,
+    ) -> None:
+        n, r = X.shape
+        single = bool(options.get("interactions_only", False))
+        self.degree, self.width = (min(degree, r) if single else degree), width
+        counts = [float(math.comb(r, d) if single else math.comb(r + d - 1, d)) for d in range(degree + 1)]
+        affordable = int(np.searchsorted(np.cumsum(counts), budget, side="right")) - 1
+        self.low = max(1, min(self.degree, affordable))
+        self.enumerator = Monomials(X, self.low, **options)
+        # the largest columns first, so that what may follow gets smaller and smaller
+        self.order = np.argsort(-np.abs(X).sum(axis=0), kind="stable")
+        self.branches = Branches(X[:, self.order], self.degree, self.low + 1, **options)
+        self.nodes = int(min(_WORK / (n * r * 2.0 * self.degree), _NODES)) if nodes is None else nodes
+
+    def best(self, A: Array, k: int) -> tuple[list[Product], Array, float]:
+        """The best k products that were found and their q, in falling order; a bound on q of all products."""
+        tops = self._enumerate(A, max(k, self.width))
+        level = tops[self.low]
+        for _ in range(self.low, self.degree):
+            level = self._longer(A, level[0][: self.width], k)
+            tops.append(level)
+        atoms = [tuple(map(int, z)) for products, _ in tops for z in products]
+        values = np.concatenate([q for _, q in tops])
+        first = np.argsort(-values, kind="stable")[:k]
+        atoms, values = [atoms[i] for i in first], values[first]
+        if self.low == self.degree:
+            return self._named(atoms), values, float(values[0])
+        found, proven = self.branches.search(A, float(values[0]), self.nodes)
+        for value, product in found:  # each better than all before
+            atoms, values = [product, *atoms][:k], np.concatenate([[value], values])[:k]
+        return self._named(atoms), values, float(values[0]) * (1.0 + SLACK) if proven else np.inf
+
+    def _named(self, products: list[Product]) -> list[Product]:
+        """The products by the columns of X as it was given."""
+        return [tuple(sorted(int(self.order[j]) for j in z)) for z in products]
+
+    def _enumerate(self, A: Array, k: int) -> list[tuple[Index, Array]]:
+        """The best k products of each enumerated degree, and their q."""
+        inverse = np.argsort(self.order)
+        kept: list[tuple[Array, Index]] = [(np.empty(0), np.empty(0, np.intp)) for _ in range(self.low + 1)]
+        for d, place, q in self.enumerator._blocks(A):
+            values, places = kept[d]
+            where = np.flatnonzero(q > (values.min() if values.size >= k else -np.inf))
+            if where.size > k:
+                where = where[np.argpartition(-q[where], k - 1)[:k]]
+            values, places = np.concatenate([values, q[where]]), np.concatenate([places, where + place])
+            first = np.argsort(-values, kind="stable")[:k]
+            kept[d] = values[first], places[first]
+        tops = []
+        for d, (values, places) in enumerate(kept):
+            products = np.array([self.enumerator.product(d, int(i)) for i in places], dtype=np.intp)
+            tops.append((inverse[products.reshape(len(places), d)], values))
+        return tops
+
+    def _longer(self, A: Array, prefixes: Index, k: int) -> tuple[Index, Array]:
+        """The best products that continue the prefixes (p, d) by one column."""
+        d, r = prefixes.shape[1] + 1, self.branches.X.shape[1]
+        keep = max(k, self.width)
+        products, values = np.empty((0, d), dtype=np.intp), np.empty(0)
+        step = max(1, _ENTRIES // max(r, len(self.branches.X)))
+        for lo in range(0, len(prefixes), step):
+            part = prefixes[lo : lo + step]
+            q = self.branches.scores(A, part, self.branches.values(part)).ravel()
+            first = np.argpartition(-q, min(d * keep, q.size) - 1)[: d * keep]  # each comes up to d times
+            first = first[q[first] >= 0.0]
+            new = np.sort(np.column_stack([part[first // r], first % r]), axis=1)
+            products, values = np.concatenate([products, new]), np.concatenate([values, q[first]])
+            products, where = np.unique(products, axis=0, return_index=True)
+            values = values[where]
+            best = np.argsort(-values, kind="stable")[:keep]
+            products, values = products[best], values[best]
+        return products, values
+
+
+def beam_best(X: Array, A: Array, k: int, degree: int, **options: Any) -> tuple[list[Product], Array, float]:
+    """`Beam(X, degree, **options).best(A, k)`: who asks more than once keeps the beam."""
+    return Beam(X, degree, **options).best(A, k)
