@@ -166,6 +166,60 @@ def test_projection_on_a_set_is_idempotent(penalty):
         np.testing.assert_allclose(penalty.project(theta), theta, atol=1e-14)
 
 
+def mirror(theta, p):
+    """∇Ψ(θ) for θ ≥ 0."""
+    norm = np.linalg.norm(theta, p)
+    return norm ** (2.0 - p) * theta ** (p - 1.0) if norm > 0 else theta
+
+
+@pytest.mark.parametrize("penalty", [x for x in INSTANCES if x.homogeneous], ids=repr)
+@each_seed
+@pytest.mark.parametrize("eta", [1e-3, 0.3, 100.0])
+def test_mirror_step_is_the_minimum(penalty, seed, eta):
+    """t is the step iff ⟨ηg + ∇Ψ(t) − ∇Ψ(θ), θ' − t⟩ ≥ 0 for every θ' in the set."""
+    rng = np.random.default_rng(seed)
+    points, p = feasible_points(penalty, 80), penalty.potential
+    assert p == (4 / 3 if getattr(penalty, "p", 2.0) == 4 / 3 else 2.0)
+    for theta in [*points[:3], points[-1], penalty.project(np.zeros(M))]:
+        for g in (-rng.exponential(size=M), rng.normal(size=M), -np.eye(M)[2], np.zeros(M)):
+            t = penalty.mirror_step(theta, g, eta)
+            assert np.isfinite(h(penalty, t)) and np.all(t >= 0)
+            slope = eta * g + mirror(t, p) - mirror(theta, p)
+            assert min(slope @ (point - t) for point in points) >= -1e-11 * (1 + eta * np.abs(g).sum())
+            if not g.any():
+                np.testing.assert_allclose(t, theta, atol=1e-12)
+
+
+@pytest.mark.parametrize("p", [1.1, 4 / 3, 1.9])
+def test_mirror_step_against_numerical_minimisation(p):
+    """Not only stationary: no feasible point has a smaller η⟨g, θ'⟩ + D_Ψ(θ', θ)."""
+    penalty, rng = LpBall(p), np.random.default_rng(0)
+    theta, g = penalty.stretch(rng.exponential(size=M)), rng.normal(size=M)
+
+    def objective(x):
+        return 0.3 * g @ x + 0.5 * np.linalg.norm(x, p) ** 2 - mirror(theta, p) @ x
+
+    best = objective(penalty.mirror_step(theta, g, 0.3))
+    near = [penalty.mirror_step(theta, g + 1e-2 * rng.normal(size=M), 0.3) for _ in range(100)]
+    assert min(objective(x) for x in [*feasible_points(penalty), *near]) >= best - 1e-14
+
+
+def test_mirror_step_leaves_kernels_without_weight_and_gradient_alone():
+    """So that steps over an endless family touch only the kernels that were drawn."""
+    theta, g = np.array([0.5, 0.0, 0.2, 0.0, 0.0, 0.0]), -np.array([0.0, 0.0, 3.0, 1.0, 0.0, 0.0])
+    for penalty in INSTANCES:
+        if isinstance(penalty, LpBall):
+            step = penalty.mirror_step(theta, g, 0.1)
+            used = np.array([0, 2, 3])
+            assert not np.delete(step, used).any()
+            np.testing.assert_allclose(step[used], penalty.mirror_step(theta[used], g[used], 0.1), atol=1e-14)
+
+
+def test_mirror_step_needs_a_set():
+    with pytest.raises(ValueError, match="indicator"):
+        ElasticNet(0.5).mirror_step(np.ones(M), np.ones(M), 0.1)
+
+
 def cost(penalty, a, theta):
     used = a > 0
     with np.errstate(divide="ignore", over="ignore"):

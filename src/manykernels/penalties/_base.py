@@ -81,6 +81,23 @@ class Penalty(BaseEstimator, ABC):
     def interior(self, theta: FloatArray) -> FloatArray:
         """A point strictly inside Θ, with θ > 0, near the given one: where interior-point methods start."""
 
+    @property
+    def potential(self) -> float:
+        """p of the potential Ψ = ½‖·‖_p² that `mirror_step` uses."""
+        return 2.0
+
+    def mirror_step(self, theta: FloatArray, g: FloatArray, eta: float) -> FloatArray:
+        """The θ' in Θ that minimises η⟨g, θ'⟩ + D_Ψ(θ', θ), a step of mirror descent (000 Alg. 1).
+
+        With Ψ = ½‖·‖₂² this is a projection; a penalty may have a potential that suits its set better.
+        """
+        if not self.homogeneous:
+            raise ValueError(
+                f"{self!r} is not the indicator of a set, and mirror descent steps inside one; expected "
+                "LpBall(p), Simplex() or L2Ball(mu0, radius), or use solver='active-set'."
+            )
+        return self.project(theta - eta * g)
+
     def stretch(self, theta: FloatArray) -> FloatArray:
         """θ moved out to the boundary of Θ: more weight never raises the objective of a set."""
         return theta

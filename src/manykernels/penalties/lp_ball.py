@@ -12,6 +12,8 @@ from scipy.special import expit
 from manykernels.penalties._base import ROUNDING, FloatArray, Penalty, scaled
 from manykernels.penalties._newton import convex_root
 
+_POTENTIAL = 1.05  # p below which the potential ½‖θ‖_p² maps weights of use to less than the smallest number
+
 
 class LpBall(Penalty):
     """Θ = {θ ≥ 0, ‖θ‖_p ≤ 1}, 1 ≤ p ≤ ∞ (Kloft's p; 000 and 001 write ν)."""
@@ -111,6 +113,31 @@ class LpBall(Penalty):
         p = self._p()
         shrink = 0.95 ** (1.0 / p) if p > 2.0 else 0.95
         return shrink * (0.9 * theta + 0.1 * self.start(theta.size))
+
+    @property
+    def potential(self) -> float:
+        p = self._p()
+        return p if _POTENTIAL <= p <= 2.0 else 2.0
+
+    def mirror_step(self, theta: FloatArray, g: FloatArray, eta: float) -> FloatArray:
+        """For 1 < p < 2 the potential is Ψ = ½‖·‖_p², (p−1)-strongly convex in ‖·‖_p whatever the dimension.
+
+        ∇Ψ(θ) = ‖θ‖_p^{2−p} θ^{p−1} has the inverse ∇Ψ*(u) = ‖u‖_r^{2−r} u^{r−1}, r = p/(p−1), and ‖∇Ψ(θ)‖_r =
+        ‖θ‖_p. The minimiser over θ ≥ 0 is θ̃ = ∇Ψ*((∇Ψ(θ) − ηg)₊), because ∇Ψ vanishes where θ does. ∇Ψ is
+        homogeneous of degree one, so that (1 + λ)∇Ψ(θ') = ∇Ψ(θ̃), the condition of the nearest point of the
+        ball, has the solution θ' = θ̃/‖θ̃‖_p. Other norms, and p next to 1, step by Euclidean projection.
+        """
+        p = self.potential
+        if p == 2.0:
+            return super().mirror_step(theta, g, eta)
+        s, x = scaled(theta)
+        u = s * math.pow(_norm(x, p), 2.0 - p) * x ** (p - 1.0) if s > 0 else x
+        s, x = scaled(u - eta * g)
+        if s == 0:
+            return x
+        r = p / (p - 1.0)
+        norm = _norm(x, r)
+        return min(s * norm, 1.0) * x ** (r - 1.0) / math.pow(norm, r - 1.0)
 
     def stretch(self, theta: FloatArray) -> FloatArray:
         s, x = scaled(theta)

@@ -6,6 +6,7 @@ from .active_set import ActiveSet
 from .alternating import Alternating
 from .corrective import Corrective
 from .greedy import Greedy
+from .stochastic import Stochastic
 
 __all__ = [
     "ActiveSet",
@@ -17,6 +18,7 @@ __all__ = [
     "History",
     "Result",
     "Solver",
+    "Stochastic",
     "resolve_solver",
 ]
 
@@ -26,6 +28,7 @@ _NAMES: dict[str, type[Solver]] = {
     "alternating": Alternating,
     "corrective": Corrective,
     "greedy": Greedy,
+    "stochastic": Stochastic,
 }
 
 

@@ -1,0 +1,178 @@
+"""The weights of the kernels that mirror descent has met, with K_θ and the average of all iterates.
+
+Both are kept up to date from the kernels of each step alone. Every iterate is θ = s·w and K_θ = s·K with one
+factor s for all kernels.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..oracles import Oracle
+from ..oracles._base import Atom
+from ..penalties import L2Ball, LpBall, Penalty
+from ._base import Array
+
+_SMALLEST = 1e-3  # of the factor of w before w is put back to scale: the average loses so many digits
+
+
+class Iterate(ABC):
+    """θ over the kernels met so far, zero elsewhere, and Σ a_k θ^(k) over the iterates that were counted."""
+
+    s: float
+
+    def __init__(self, oracle: Oracle) -> None:
+        self.oracle = oracle
+        self.atoms: list[Atom] = []
+        self.K = np.zeros((oracle.n, oracle.n))
+        self.counted = 0.0  # Σ a_k
+        self._index: dict[Atom, int] = {}
+
+    def positions(self, atoms: Sequence[Atom]) -> NDArray[np.intp]:
+        """Where these atoms are in `atoms`, new ones at its end."""
+        found = np.empty(len(atoms), dtype=np.intp)
+        for i, atom in enumerate(atoms):
+            found[i] = self._index.setdefault(atom, len(self.atoms))
+            if found[i] == len(self.atoms):
+                self.atoms.append(atom)
+        return found
+
+    @abstractmethod
+    def step(self, atoms: Sequence[Atom], g: Array, eta: float) -> None:
+        """θ ← argmin over Θ of η⟨g, θ'⟩ + D_Ψ(θ', θ), for a g ≤ 0 that is zero outside distinct `atoms`."""
+
+    @abstractmethod
+    def count(self, weight: float) -> None:
+        """Add the current θ to the average, with this weight."""
+
+    @abstractmethod
+    def weights(self) -> Array:
+        """θ, in the order of `atoms`."""
+
+    @abstractmethod
+    def average(self) -> tuple[Array, Array]:
+        """The average of the iterates counted, and its K_θ."""
+
+
+class ScaledIterate(Iterate):
+    """Balls {‖θ‖_p ≤ R}, 1 < p ≤ 2, with Ψ = ½‖·‖_p²: no step touches a kernel that was not drawn.
+
+    In the dual coordinates u = ∇Ψ(θ) of `LpBall.mirror_step` a step adds −ηg to the kernels drawn, and the
+    projection divides all of u by ‖u‖_r/R. With u = c·v, V = Σv^r and w = v^{r−1} this is θ = s·w,
+    s = c·V^{(2−r)/r}. Sums over iterates: Σ_k a_k s_k w^(k) = S·w + done with S = Σ a_k s_k, where `done`
+    loses S·Δw whenever w grows by Δw.
+    """
+
+    def __init__(self, oracle: Oracle, p: float, radius: float) -> None:
+        super().__init__(oracle)
+        self.r, self.radius = p / (p - 1.0), radius
+        self.s = self.c = 1.0
+        self.V = self.S = 0.0
+        self.v = np.zeros(64)
+        self.done = np.zeros(64)
+        self.K_done = np.zeros_like(self.K)
+
+    def step(self, atoms: Sequence[Atom], g: Array, eta: float) -> None:
+        at = self.positions(atoms)
+        self._reserve()
+        old = self.v[at]
+        new = old - (eta / self.c) * g
+        dw = new ** (self.r - 1.0) - old ** (self.r - 1.0)
+        dK = self.oracle.gram(atoms).combine(dw)
+        self.v[at] = new
+        self.done[at] -= self.S * dw
+        self.K += dK
+        if self.S:
+            dK *= self.S
+            self.K_done -= dK
+        self.V += float(np.sum(new**self.r - old**self.r))
+        norm = self.c * self.V ** (1.0 / self.r)
+        if norm > self.radius:
+            self.c *= self.radius / norm
+        if self.c ** (self.r - 1.0) < _SMALLEST:
+            self._rescale()
+        self.s = self.c * self.V ** ((2.0 - self.r) / self.r) if self.V > 0.0 else 1.0
+
+    def _reserve(self) -> None:
+        if len(self.atoms) > self.v.size:
+            more = np.zeros(max(len(self.atoms), 2 * self.v.size) - self.v.size)
+            self.v, self.done = np.concatenate([self.v, more]), np.concatenate([self.done, more])
+
+    def _rescale(self) -> None:
+        """c = 1. What was counted so far is added up, because S·w + done cancels where s has fallen far."""
+        self.done += self.S * self.v ** (self.r - 1.0)
+        self.K_done += self.S * self.K
+        self.S = 0.0
+        self.K *= self.c ** (self.r - 1.0)
+        self.v *= self.c
+        self.c, self.V = 1.0, float(np.sum(self.v**self.r))
+
+    def count(self, weight: float) -> None:
+        self.counted += weight
+        self.S += weight * self.s
+
+    def weights(self) -> Array:
+        return np.asarray(self.s * self.v[: len(self.atoms)] ** (self.r - 1.0))
+
+    def average(self) -> tuple[Array, Array]:
+        m = len(self.atoms)
+        theta = self.S * self.v[:m] ** (self.r - 1.0) + self.done[:m]
+        return np.maximum(theta, 0.0) / self.counted, (self.S * self.K + self.K_done) / self.counted
+
+
+class ProjectedIterate(Iterate):
+    """Any set that contains 0, by a dense step `move(θ, g, η)` such as its `mirror_step`.
+
+    All kernels with weight move at every step, and K_θ is added up anew. Kernels that lose their weight
+    are forgotten but for their share of the average.
+    """
+
+    s = 1.0
+
+    def __init__(self, oracle: Oracle, move: Callable[[Array, Array, float], Array]) -> None:
+        super().__init__(oracle)
+        self.move = move
+        self.theta = np.zeros(0)
+        self.total = np.zeros(0)
+        self.K_total = np.zeros_like(self.K)
+
+    def step(self, atoms: Sequence[Atom], g: Array, eta: float) -> None:
+        at = self.positions(atoms)
+        more = np.zeros(len(self.atoms) - self.theta.size)
+        theta = np.concatenate([self.theta, more])
+        self.total = np.concatenate([self.total, more])
+        gradient = np.zeros_like(theta)
+        gradient[at] = g
+        moving = np.union1d(np.flatnonzero(theta), at)
+        theta[moving] = self.move(theta[moving], gradient[moving], eta)
+        self.theta = theta
+        active = np.flatnonzero(theta)
+        if active.size:
+            self.oracle.gram([self.atoms[i] for i in active]).combine(theta[active], out=self.K)
+
+    def count(self, weight: float) -> None:
+        self.counted += weight
+        self.total += weight * self.theta
+        self.K_total += weight * self.K
+
+    def weights(self) -> Array:
+        return self.theta
+
+    def average(self) -> tuple[Array, Array]:
+        return self.total / self.counted, self.K_total / self.counted
+
+
+def iterate_for(oracle: Oracle, penalty: Penalty, euclidean: bool) -> Iterate:
+    """θ = 0 with the bookkeeping that suits the penalty."""
+    if isinstance(penalty, L2Ball):
+        return ScaledIterate(oracle, 2.0, float(penalty.radius))
+    p = 2.0 if euclidean else penalty.potential
+    if isinstance(penalty, LpBall) and penalty.p == p:
+        return ScaledIterate(oracle, p, 1.0)
+    if euclidean:
+        return ProjectedIterate(oracle, lambda theta, g, eta: penalty.project(theta - eta * g))
+    return ProjectedIterate(oracle, penalty.mirror_step)

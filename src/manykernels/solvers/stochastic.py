@@ -1,0 +1,264 @@
+"""SGD-1s: stochastic mirror descent on the weights of a family too large to look at (000 Algs 1, 2).
+
+J(θ), the optimal value of the machine at K_θ, is convex with ∂J/∂θ_z = g_z = −½q_z(α(θ)). Kernels z drawn
+with probability s_z give the estimate ĝ = (1/b) Σ_draws (g_z/s_z) e_z, whose mean is ∇J; θ moves by
+θ ← argmin_Θ η⟨ĝ, θ'⟩ + D_Ψ(θ', θ). Draws proportional to q make E‖ĝ‖² smallest. All draws of a batch
+share one solution of the machine.
+"""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+from typing import ClassVar
+
+import numpy as np
+
+from ..objectives import Fit, Risk
+from ..oracles import Oracle
+from ..oracles._base import Atom
+from ..penalties import L2Ball, LpBall, Penalty
+from ._base import Array, History, relative, tight_primal
+from ._descent import Iterate, iterate_for
+from ._family import FamilyResult, FamilySolver
+from ._ridge_updates import RidgePath
+
+_DUST = 1e-12  # of the largest weight: below it a kernel has none
+_CHUNK = 512  # kernels asked for at a time, when all with weight are
+_STEP = 0.5  # of the radius of the ball that the first automatic step goes
+_MEMORY = 0.5  # of the past in the size of the gradient that automatic steps are measured by
+_RIDGE_TOL = 1e-8  # relative gap of the squared loss, which conjugate gradients reach at little cost
+
+
+class Stochastic(FamilySolver):
+    """Stochastic mirror descent over any family that can be sampled.
+
+    `max_iter` counts batches. The whole family is looked at after 1, 2, 4, … of them, where its oracle can
+    sum q over all kernels: then the gap is certified. Where it cannot, all `max_iter` iterations run and
+    the dual value is −∞.
+
+    Parameters
+    ----------
+    sampling : "gradient" or "uniform"
+        How kernels are drawn: about proportional to their part of the gradient (SGD-1s), or all alike (UCD).
+    batch : int
+        How many kernels are drawn for each solution of the machine.
+    averaging : bool
+        Give the average of the iterates instead of the last. With step="theorem" all count alike, as the
+        theorem asks; otherwise θ^(k) counts k², so that the start is forgotten.
+    step : "auto", "theorem" or float
+        "theorem" is the constant step of Theorem 4.1 for `max_iter` iterations. "auto" moves θ by 1/(2√k) of
+        the radius of the ball at iteration k, whatever the size of the gradient. A number is a constant η.
+    potential : "auto" or "euclidean"
+        Ψ = ½‖·‖_p² for norms 1.05 ≤ p < 2 and ½‖·‖₂² for others, or always the latter. Where Ψ is the norm
+        of the ball, a step moves only the kernels drawn, elsewhere all that have weight.
+    inner_tol : float or None
+        The relative gap to which the machine is solved in each iteration; None chooses.
+    """
+
+    asks: ClassVar[tuple[str, ...]] = ("sample",)
+
+    def __init__(
+        self,
+        sampling: str = "gradient",
+        batch: int = 32,
+        averaging: bool = True,
+        step: str | float = "auto",
+        potential: str = "auto",
+        inner_tol: float | None = None,
+    ) -> None:
+        self.sampling = sampling
+        self.batch = batch
+        self.averaging = averaging
+        self.step = step
+        self.potential = potential
+        self.inner_tol = inner_tol
+
+    def run_family(
+        self,
+        oracle: Oracle,
+        risk: Risk,
+        penalty: Penalty,
+        *,
+        tol: float,
+        max_iter: int,
+        rng: np.random.RandomState,
+        history: History | None = None,
+    ) -> FamilyResult:
+        self._check(oracle, penalty, max_iter)
+        euclidean = self.potential == "euclidean"
+        iterate = iterate_for(oracle, penalty, euclidean)
+        p = 2.0 if euclidean else penalty.potential
+        steps = Steps(self.step, penalty, p, oracle.size, max_iter)
+        machine = _Machine(risk, self.inner_tol)
+        looks = _Looks(oracle, risk, penalty, tol, history or History())
+        k = 0
+        while k < max_iter:
+            k += 1
+            alpha = machine.solve(iterate)
+            if self.averaging:
+                iterate.count(1.0 if self.step == "theorem" else (k - 1.0) ** 2)
+            atoms, g, largest = self.estimate(oracle, alpha, rng)
+            iterate.step(atoms, g, steps.next(g, largest))
+            if (k & (k - 1) == 0 or k == max_iter) and looks.look(iterate, alpha):
+                break
+        return looks.result(k)
+
+    def estimate(
+        self, oracle: Oracle, alpha: Array, rng: np.random.RandomState
+    ) -> tuple[list[Atom], Array, float]:
+        """The distinct kernels of a batch of draws, ĝ there, and the largest |g_z|/s_z (000 Eq. 4.14)."""
+        if self.sampling == "gradient":
+            draws = oracle.sample(alpha, int(self.batch), rng)
+        else:
+            draws = oracle.sample_uniform(int(self.batch), rng)
+        index: dict[Atom, int] = {}
+        at = np.array([index.setdefault(atom, len(index)) for atom in draws.atoms])
+        atoms = list(index)
+        g = -0.5 * oracle.quad(alpha, atoms)
+        ratio = g[at] / draws.probabilities
+        return atoms, np.bincount(at, weights=ratio) / at.size, float(np.abs(ratio).max())
+
+    def _check(self, oracle: Oracle, penalty: Penalty, max_iter: int) -> None:
+        if self.sampling not in ("gradient", "uniform"):
+            raise ValueError(f"sampling={self.sampling!r} was given; expected 'gradient' or 'uniform'.")
+        if self.potential not in ("auto", "euclidean"):
+            raise ValueError(f"potential={self.potential!r} was given; expected 'auto' or 'euclidean'.")
+        if not isinstance(self.batch, Integral) or self.batch < 1:
+            raise ValueError(f"batch={self.batch!r} was given; expected a whole number of kernels from 1.")
+        number = isinstance(self.step, Real) and not isinstance(self.step, bool) and 0 < self.step < np.inf
+        if not number and self.step not in ("auto", "theorem"):
+            raise ValueError(f"step={self.step!r} was given; expected 'auto', 'theorem' or a number above 0.")
+        if max_iter < 1:
+            raise ValueError(f"max_iter={max_iter} was given; expected at least 1.")
+        around = isinstance(penalty, L2Ball) and np.any(np.asarray(penalty.mu0) != 0.0)
+        if around or penalty.fixed or not isinstance(penalty, LpBall | L2Ball):
+            raise ValueError(
+                f"{penalty!r} was given to Stochastic, which starts from no weight at all and gives some to "
+                "the kernels it draws; expected a finite norm from 1 on, or L2Ball(radius=...) around 0. "
+                "Use solver='active-set' for other penalties of finitely many kernels."
+            )
+        question = "sample" if self.sampling == "gradient" else "sample_uniform"
+        if not oracle.offers(question):
+            raise ValueError(
+                f"Stochastic(sampling={self.sampling!r}) needs a family that answers {question!r}, and "
+                f"{type(oracle).__name__} does not. Use solver='greedy' or 'corrective', or another sampling."
+            )
+
+
+class Steps:
+    """Step sizes η_k. They see a gradient only through ‖ĝ‖_*, the dual norm of the potential's.
+
+    "theorem": η = √(2αδ/(BT)) (Theorem 4.1) with α = p − 1 of Ψ = ½‖·‖_p², δ = max_Θ Ψ and E‖ĝ‖_*² ≤ B =
+    max (g_z/s_z)². (Corollary 4.3's ½ in B is an error.) For draws exactly
+    proportional to q all ratios are ‖∇J(θ)‖₁. The largest over Θ is not known beforehand (it is near θ = 0,
+    but not always there), so that B is the largest met so far, and the step may fall a little.
+
+    "auto": η_k = R/(2√k·G), R the radius and G² a mean of ‖ĝ‖_*² that forgets half of the past in each
+    iteration. ∇J falls by orders of magnitude from θ = 0 on (by C² and more), so that a sum of all
+    squares, as in AdaGrad, would stay with the first of them.
+    """
+
+    def __init__(self, step: str | float, penalty: Penalty, p: float, size: float, T: int) -> None:
+        self.step, self.T = step, T
+        self.r = p / (p - 1.0)
+        self.strong = p - 1.0
+        self.radius = float(penalty.radius) if isinstance(penalty, L2Ball) else 1.0
+        ball = penalty.p if isinstance(penalty, LpBall) else 2.0
+        self.delta = 0.5 * self.radius**2 * float(size) ** max(1.0 - 2.0 / ball, 0.0)
+        self.k, self.B, self.G2 = 0, 0.0, 0.0
+
+    def next(self, g: Array, largest: float) -> float:
+        """η for the step along g; `largest` is max |g_z|/s_z of its draws."""
+        self.k += 1
+        if self.step == "theorem":
+            self.B = max(self.B, largest**2)
+            return math.sqrt(2.0 * self.strong * self.delta / (self.B * self.T)) if self.B > 0.0 else 0.0
+        if self.step != "auto":
+            return float(self.step)
+        now = float(np.linalg.norm(g, self.r)) ** 2
+        self.G2 = max(now, _MEMORY * self.G2 + (1.0 - _MEMORY) * now)
+        return _STEP * self.radius / math.sqrt(self.k * self.G2) if self.G2 > 0.0 else 0.0
+
+
+class _Machine:
+    """α(θ) along the iterates, from the last one, and only as exact as the noise of a step deserves."""
+
+    def __init__(self, risk: Risk, tol: float | None) -> None:
+        self.risk, self.tol, self.k = risk, tol, 0
+        self.path = RidgePath(risk) if RidgePath.serves(risk) else None
+        self.alpha = np.zeros_like(risk.Y)
+        self.value = risk.loss_value(np.zeros_like(risk.Y))
+
+    def solve(self, iterate: Iterate) -> Array:
+        self.k += 1
+        if self.path is not None:
+            self.alpha = self.path.solve(iterate.K, iterate.s, self.alpha, self.tol or _RIDGE_TOL)
+            return self.alpha
+        tol = self.tol or 0.01 / math.sqrt(self.k)
+        fit = self.risk.solve(iterate.s * iterate.K, self.alpha, tol * self.value)
+        self.alpha, self.value = fit.alpha, self.risk.machine_value(fit)
+        return self.alpha
+
+
+class _Looks:
+    """The objective at the average of the iterates, now and then, and the bound of the whole family."""
+
+    def __init__(self, oracle: Oracle, risk: Risk, penalty: Penalty, tol: float, history: History) -> None:
+        self.oracle, self.risk, self.penalty = oracle, risk, penalty
+        self.tol, self.history = tol, history
+        p = float(penalty.p) if isinstance(penalty, LpBall) else 2.0
+        self.r = np.inf if p == 1.0 else p / (p - 1.0)
+        self.primal, self.dual = np.inf, -np.inf
+        self.best: tuple[list[Atom], Array, Fit] | None = None
+
+    def look(self, iterate: Iterate, alpha: Array) -> bool:
+        """Whether the gap is small enough. θ is first stretched to the boundary, which lowers J."""
+        theta, K = iterate.average() if iterate.counted > 0.0 else (iterate.weights(), iterate.s * iterate.K)
+        largest = theta.max()
+        theta = self.penalty.stretch(theta)
+        if largest > 0.0:
+            K *= theta.max() / largest
+        fit = self._solve(K, alpha)
+        keep = np.flatnonzero(theta > _DUST * theta.max())
+        atoms, theta = [iterate.atoms[i] for i in keep], theta[keep]
+        primal = self._primal(atoms, theta, fit)
+        total = self.oracle.total(fit.alpha, self.r)
+        if total is not None:
+            self.dual = max(self.dual, self.risk.dual(fit.alpha, np.array([total]), self.penalty))
+        if self.best is None or primal <= self.primal:
+            self.primal, self.best = primal, (atoms, theta, fit)
+        gap = relative(self.primal, self.dual)
+        self.history.add(self.primal, gap, len(self.best[0]))
+        return gap <= self.tol
+
+    def _solve(self, K: Array, alpha: Array) -> Fit:
+        """The machine at K, to a small part of the gap that is asked for."""
+        accuracy = max(0.01 * self.tol, 1e-12)
+        value = min(self.primal, self.risk.loss_value(np.zeros_like(self.risk.Y)))
+        fit = self.risk.solve(K, alpha, accuracy * value)
+        value = self.risk.machine_value(fit)
+        return fit if fit.gap <= accuracy * value else self.risk.solve(K, fit.alpha, accuracy * value)
+
+    def _primal(self, atoms: list[Atom], theta: Array, fit: Fit) -> float:
+        if not atoms:
+            return self.risk.loss_value(fit.f)
+        parts = [atoms[i : i + _CHUNK] for i in range(0, len(atoms), _CHUNK)]
+        q = np.concatenate([self.oracle.quad(fit.alpha, part) for part in parts])
+        return tight_primal(self.risk, self.penalty, theta, q, fit.f)
+
+    def result(self, k: int) -> FamilyResult:
+        assert self.best is not None
+        atoms, theta, fit = self.best
+        return FamilyResult(
+            atoms,
+            theta,
+            fit.alpha,
+            fit.intercept,
+            self.primal,
+            self.dual,
+            bool(np.isfinite(self.dual)),
+            relative(self.primal, self.dual) <= self.tol,
+            k,
+            self.history,
+        )
