@@ -9,9 +9,14 @@ from sklearn.base import clone
 
 import manykernels.families as package
 from manykernels.families import (
+    ARDGaussians,
     Auto,
+    Dirichlets,
     Family,
     FromDistances,
+    Gaussians,
+    Laplacians,
+    Parametric,
     PerFeature,
     Products,
     RankOne,
@@ -50,12 +55,14 @@ FAMILIES = [
     (rank_one(), X, 3),
     (views({"body": [1, 2], "age": (0, Gaussian(2.0))}), X, 10),
 ]
-UNLISTED = [Products()]
+UNLISTED = [Products(), Gaussians(0.1, 10.0), ARDGaussians(), Dirichlets(0.1, 9.0, degree=2), Laplacians()]
 
 
 def test_every_exported_family_is_covered():
     exported = {value for name in package.__all__ if isinstance(value := getattr(package, name), type)}
-    assert exported - {Family} == {type(family) for family in [f for f, _, _ in FAMILIES] + UNLISTED}
+    assert exported - {Family, Parametric} == {
+        type(family) for family in [f for f, _, _ in FAMILIES] + UNLISTED
+    }
 
 
 @pytest.mark.parametrize(("family", "data", "size"), FAMILIES)

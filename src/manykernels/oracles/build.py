@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..families import Products, resolve_kernels
+from ..families import Parametric, Products, resolve_kernels
 from ..grams import build_gram
 from ..kernels._data import Data
 from ._base import Array, Oracle
 from ._bind import bind_products
+from ._bind_continuous import bind_continuous
 from .finite import FiniteOracle
 
 
@@ -35,6 +36,15 @@ def build_oracle(
             feature_names=feature_names,
             memory_limit=memory_limit,
             norm=norm,
+        )
+    if isinstance(family, Parametric):
+        return bind_continuous(
+            family,
+            X,
+            normalize=normalize,
+            sample_weight=sample_weight,
+            feature_names=feature_names,
+            memory_limit=memory_limit,
         )
     kernels = resolve_kernels(family, X, sample_weight, feature_names)
     gram, fitted = build_gram(

@@ -1,0 +1,62 @@
+"""The Gaussian kernel with a width of its own for every feature."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from manykernels._fast import elementwise
+from manykernels.kernels import Kernel
+from manykernels.kernels._data import Array, Data, n_samples, numeric_pair
+from manykernels.kernels._stationary import squared_distances
+
+_SHOWN = 4  # widths that a label has room for
+
+
+class ARDGaussian(Kernel):
+    """k(x, x') = exp(−Σ_i (x_i − x'_i)² / widths_i²) (000 Eq. 4.20)."""
+
+    def __init__(self, widths: Sequence[float] = (1.0,), *, name: str | None = None) -> None:
+        self.widths = widths
+        self.name = name
+
+    @property
+    def statistic(self) -> Hashable | None:
+        return ("ard", tuple(map(float, self.widths)))
+
+    def compute_statistic(self, X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
+        A, B, symmetric = numeric_pair(X, Y)
+        widths = self._widths(A.shape[1])
+        return squared_distances(_divided(A, widths), None if symmetric else _divided(B, widths), out)
+
+    @property
+    def rate(self) -> float:
+        return -1.0
+
+    def fill(self, S: Array, out: Array) -> None:
+        elementwise.exp(S, -1.0, out)
+
+    def diag(self, X: Data) -> Array:
+        return np.ones(n_samples(X))
+
+    def _widths(self, n_features: int) -> Array:
+        widths = np.asarray(self.widths, dtype=np.float64)
+        if widths.shape != (n_features,) or not np.all((widths > 0.0) & np.isfinite(widths)):
+            raise ValueError(
+                f"widths={self.widths!r} were given to ARDGaussian for X with {n_features} features; "
+                f"expected {n_features} positive numbers."
+            )
+        return widths
+
+    def _describe(self) -> str:
+        shown = ", ".join(f"{width:.4g}" for width in self.widths[:_SHOWN])
+        rest = f", … ({len(self.widths)})" if len(self.widths) > _SHOWN else ""
+        return f"ARDGaussian(widths={shown}{rest})"
+
+
+def _divided(A: Any, widths: Array) -> Any:
+    """The columns of A divided by their widths."""
+    return A @ sparse.diags_array(1.0 / widths, format="csr") if sparse.issparse(A) else A / widths

@@ -1,0 +1,257 @@
+"""Kernels κ_σ for every σ of an interval or a box: not discretised, but searched (000 §4.2.2 and ch. 5)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from manykernels.families._ard import ARDGaussian
+from manykernels.families._base import Family, numbers
+from manykernels.families.auto import _widths as width_quantiles
+from manykernels.kernels import Dirichlet, Gaussian, Kernel, Laplacian
+from manykernels.kernels._base import is_number
+from manykernels.kernels._data import Array, Data, numeric
+
+_BEYOND = 4.0  # how far ranges from the data reach beyond the quantiles of distances
+
+
+class Parametric(Family):
+    """The base of families κ_σ, σ = (σ_1, …, σ_p) in a box; a subclass in a file of your own is enough.
+
+    A subclass defines ``kernel(*parameters)`` and ``bounds``, p pairs (low, high), as an attribute, a
+    property or an argument of its constructor. It may also define:
+
+    ``gradient(parameters, X, S)``
+        ∂/∂σ_i Σ_ab S_ab κ_σ(x_a, x_b) for all i; checked once against finite differences, which stand in for
+        it otherwise. Only searches over several parameters use it.
+    ``lipschitz``
+        For p = 1, L ≥ |∂/∂σ κ_σ(x, x')/ρ(σ)²| for all σ in the range and all training pairs: a number, or a
+        method ``lipschitz(X)`` that returns one, or a matrix of one for each pair. With it the search bounds
+        all kernels of the family, and fits are certified.
+    ``prior(*parameters)``
+        ρ(σ) > 0: kernels are divided by its square.
+    ``rate``
+        "inverse-square" or "inverse" where p = 1 and κ_σ = exp(−D/σ²) or exp(−D/σ), D the statistic that its
+        kernels share, and ρ = 1: such families are searched exactly and fast.
+
+    Parameters with low > 0 are searched on a logarithmic scale. Solvers ask these families through an oracle
+    (``oracles/continuous.py``), and the kernels that a fit selected are in ``kernels_``.
+    """
+
+    listed: ClassVar[bool] = False
+    rate: ClassVar[str | None] = None
+    bounds: Any = None
+    lipschitz: Any = None
+
+    def kernel(self, *parameters: float) -> Kernel:
+        """κ_σ."""
+        raise NotImplementedError(f"{type(self).__name__} must define kernel(*parameters).")
+
+    def gradient(self, parameters: Array, X: Data, S: Array) -> Any:
+        """∂/∂σ_i Σ_ab S_ab κ_σ(x_a, x_b), of shape (p,)."""
+        raise NotImplementedError
+
+    @property
+    def has_gradient(self) -> bool:
+        """Whether this class defines ``gradient``."""
+        return type(self).gradient is not Parametric.gradient
+
+    def prior(self, *parameters: float) -> float:
+        """ρ(σ)."""
+        return 1.0
+
+    @property
+    def has_prior(self) -> bool:
+        """Whether this class defines ``prior``."""
+        return type(self).prior is not Parametric.prior
+
+    def form(self, parameters: Array, X: Data, S: Array) -> tuple[float, Array | None]:
+        """h(σ) = Σ_ab S_ab κ_σ(x_a, x_b), and its gradient if there is one."""
+        K = self.kernel(*map(float, parameters))(X)
+        value = float(np.vdot(S, K))
+        if not self.has_gradient:
+            return value, None
+        return value, np.asarray(self.gradient(parameters, X, S), dtype=np.float64)
+
+    def box(self, X: Data, sample_weight: Any = None, feature_names: Any = None) -> tuple[Array, Array]:
+        """The smallest and the largest value of each parameter for training data X, checked."""
+        try:
+            limits = np.asarray(self.bounds, dtype=np.float64)
+        except (TypeError, ValueError):
+            limits = np.empty(0)
+        if limits.ndim != 2 or limits.shape[1:] != (2,) or not len(limits) or not np.isfinite(limits).all():
+            raise ValueError(
+                f"bounds={self.bounds!r} of {type(self).__name__} were given; expected a pair (low, high) of "
+                "finite numbers for every parameter, such as [(0.1, 10.0)]."
+            )
+        return self._checked(limits[:, 0], limits[:, 1])
+
+    def resolve(self, X: Data, sample_weight: Any = None, feature_names: Any = None) -> dict[str, Kernel]:
+        name = type(self).__name__
+        raise ValueError(
+            f"{name} stands for more kernels than can be listed, and this needs a list. Give it alone, as "
+            f"kernels={name}(...), to MKLClassifier or MKLRegressor, with solver='corrective' or 'greedy'; "
+            "or give a list, such as gaussian_grid(low, high, n)."
+        )
+
+    def _checked(self, low: Array, high: Array) -> tuple[Array, Array]:
+        bad = np.flatnonzero(~(low < high))
+        if bad.size:
+            j = int(bad[0])
+            which = f" for parameter {j}" if low.size > 1 else ""
+            raise ValueError(
+                f"low={low[j]:.6g} and high={high[j]:.6g} were given to {type(self).__name__}{which}; "
+                "expected low < high. For a single kernel give the kernel itself."
+            )
+        return low, high
+
+
+class _Positive(Parametric):
+    """One range of positive numbers, given or from the data."""
+
+    each: ClassVar[bool] = False  # whether every feature has a parameter, and may have a range
+
+    def __init__(self, low: Any = None, high: Any = None) -> None:
+        self.low = low
+        self.high = high
+
+    def box(self, X: Data, sample_weight: Any = None, feature_names: Any = None) -> tuple[Array, Array]:
+        size = self._size(X)
+        low, high = (self._end(end, size) for end in ("low", "high"))
+        if low is None or high is None:
+            found = self._from_data(X, sample_weight, feature_names)
+            low = np.full(size, found[0]) if low is None else low
+            high = np.full(size, found[1]) if high is None else high
+        return self._checked(low, high)
+
+    def _size(self, X: Data) -> int:
+        """How many parameters a kernel has."""
+        return int(numeric(X).shape[1]) if self.each else 1
+
+    def _end(self, end: str, size: int) -> Array | None:
+        """low or high as `size` positive numbers; None where the data decide."""
+        value = getattr(self, end)
+        if value is None:
+            return None
+        several = self.each and np.ndim(value) == 1
+        values = list(value) if several else [value]
+        fits = all(is_number(v) and 0.0 < v < np.inf for v in values) and (not several or len(values) == size)
+        if not fits:
+            expected = "a positive number" + (f" or {size} of them, one a feature" if self.each else "")
+            raise ValueError(
+                f"{end}={value!r} was given to {type(self).__name__}; expected {expected}, or None for a "
+                "range from the data."
+            )
+        return np.array(values, dtype=np.float64) if several else np.full(size, float(values[0]))
+
+    def _from_data(self, X: Data, sample_weight: Any, feature_names: Any) -> tuple[float, float]:
+        """low and high for these data, from the 5 % and 95 % quantiles of the positive distances."""
+        A = numbers(X, feature_names)
+        quantiles = width_quantiles(A, sample_weight)
+        if not quantiles:
+            raise ValueError(
+                f"{type(self).__name__} was given no range, and X has no two different rows to take one "
+                "from. Give low and high."
+            )
+        return self._range(quantiles[0], quantiles[-1], float(np.sqrt(A.shape[1])))
+
+    def _range(self, near: float, far: float, root: float) -> tuple[float, float]:
+        raise NotImplementedError
+
+
+class Gaussians(_Positive):
+    """exp(−‖x − x'‖²/σ²) for every width σ from ``low`` to ``high``.
+
+    Without ``low`` or ``high``: a quarter of the 5 % quantile and four times the 95 % quantile of the
+    positive distances between samples. Narrower kernels are close to the identity, wider ones to linear.
+    """
+
+    rate: ClassVar[str | None] = "inverse-square"
+
+    def kernel(self, *parameters: float) -> Kernel:
+        return Gaussian(*parameters)
+
+    def _range(self, near: float, far: float, root: float) -> tuple[float, float]:
+        return near / _BEYOND, far * _BEYOND
+
+
+class Laplacians(_Positive):
+    """exp(−‖x − x'‖₁/σ) for every width σ from ``low`` to ``high``.
+
+    Without ``low`` or ``high``: a quarter of the 5 % quantile and 4√d times the 95 % quantile of the positive
+    Euclidean distances, since ‖·‖₂ ≤ ‖·‖₁ ≤ √d ‖·‖₂ for d features.
+    """
+
+    rate: ClassVar[str | None] = "inverse"
+
+    def kernel(self, *parameters: float) -> Kernel:
+        return Laplacian(*parameters)
+
+    def _range(self, near: float, far: float, root: float) -> tuple[float, float]:
+        return near / _BEYOND, far * _BEYOND * root
+
+
+class Dirichlets(_Positive):
+    """Π_i (1 + 2 Σ_{k≤degree} cos(kσ(x_i − x'_i))) for every frequency σ from ``low`` to ``high`` (000 §3.1).
+
+    Without ``low`` or ``high``: π over four times the 95 % quantile of the positive distances, an eighth of a
+    period over it, and 2π over the 5 % quantile, a whole period over that. Only data of one feature are
+    searched with a certificate.
+    """
+
+    def __init__(self, low: Any = None, high: Any = None, degree: int = 1) -> None:
+        super().__init__(low, high)
+        self.degree = degree
+
+    def kernel(self, *parameters: float) -> Kernel:
+        return Dirichlet(parameters[0], self.degree)
+
+    def box(self, X: Data, sample_weight: Any = None, feature_names: Any = None) -> tuple[Array, Array]:
+        self.order()
+        return super().box(X, sample_weight, feature_names)
+
+    def order(self) -> int:
+        """The degree, checked."""
+        return Dirichlet(degree=self.degree)._integer("degree")
+
+    def _range(self, near: float, far: float, root: float) -> tuple[float, float]:
+        return np.pi / (_BEYOND * far), 2.0 * np.pi / near
+
+
+class ARDGaussians(_Positive):
+    """exp(−Σ_i (x_i − x'_i)²/σ_i²) for all widths σ_i from ``low`` to ``high``, one a feature (000 Eq. 4.20).
+
+    ``low`` and ``high`` are numbers, or hold one number for each feature. Without them: a quarter of the 5 %
+    quantile of the positive distances over √d, and 4√d times the 95 % quantile, so that a feature of d may
+    decide alone or not at all. Features on different scales should be standardised first.
+    """
+
+    each: ClassVar[bool] = True
+
+    def kernel(self, *parameters: float) -> Kernel:
+        return ARDGaussian(parameters)
+
+    def gradient(self, parameters: Array, X: Data, S: Array) -> Array:
+        return self.form(parameters, X, S)[1]
+
+    def form(self, parameters: Array, X: Data, S: Array) -> tuple[float, Array]:
+        """h = Σ W_ab with W = S∘K, and ∂h/∂σ_i = 2σ_i⁻³ Σ_ab W_ab (x_ai − x_bi)², all by one GEMM:
+
+        Σ_ab W_ab (x_ai − x_bi)² = 2 (x_i²·W1 − x_iᵀWx_i)        for a symmetric W
+        """
+        W = self.kernel(*map(float, parameters))(X)
+        W *= S
+        rows = W.sum(axis=1)
+        A = _centred(numeric(X))
+        squares = 2.0 * (rows @ A**2 - np.einsum("ai,ai->i", A, W @ A))
+        return float(rows.sum()), 2.0 * squares / np.asarray(parameters) ** 3
+
+    def _range(self, near: float, far: float, root: float) -> tuple[float, float]:
+        return near / (_BEYOND * root), far * _BEYOND * root
+
+
+def _centred(A: Any) -> Array:
+    """A less the mean of its columns: differences stay the same, and fewer digits cancel."""
+    A = A if isinstance(A, np.ndarray) else A.toarray()
+    return np.asarray(A - A.mean(axis=0))
