@@ -15,7 +15,7 @@ from tests.oracles.naive import all_products, base_matrices, data, matrix, oracl
 from manykernels.families import Products, rank_one
 from manykernels.grams import FactorGram, StackGram
 from manykernels.kernels import Callable, Gaussian, Linear, OnColumns, Precomputed
-from manykernels.oracles import build_oracle
+from manykernels.oracles import _hadamard, build_oracle
 from manykernels.oracles.products import orders as counted_orders
 from manykernels.penalties import L2Ball, LpBall, Simplex
 
@@ -64,6 +64,24 @@ def test_every_product_is_what_it_says(kind, options, interactions_only, weighte
     assert best.upper == pytest.approx(q.max(), rel=1e-11)
     for r in (1.0, 1.5, 2.0, np.inf):
         assert oracle.total(A, r) == pytest.approx(np.linalg.norm(q, r), rel=1e-10)
+
+
+@pytest.mark.parametrize("degree", [1, 2, 4, 5])
+@pytest.mark.parametrize("kind", KINDS)
+def test_enumeration_at_other_degrees_and_in_small_parts(kind, degree, monkeypatch):
+    """Prefixes of several factors, and tables that are put together from parts."""
+    monkeypatch.setattr(_hadamard, "_WORK", 1)
+    monkeypatch.setattr(_hadamard, "_ROWS", 2)
+    X, A = data(n=15, r=3)
+    oracle = oracle_of(kind, X, degree=degree, multiplicity="paper", atom_scale="rms")
+    atoms, bases = all_products(3, degree), base_matrices(kind, X)
+    s = [scale(z, bases, None, multiplicity="paper", atom_scale="rms") for z in atoms]
+    q = np.array([c * np.sum((A @ A.T) * matrix(bases, z)) for c, z in zip(s, atoms, strict=True)])
+    best = oracle.best(A, len(atoms))
+    assert dict(zip(best.atoms, best.values, strict=True)) == pytest.approx(
+        dict(zip(atoms, q, strict=True)), rel=1e-10
+    )
+    assert oracle.total(A, 2.0) == pytest.approx(np.linalg.norm(q), rel=1e-10)
 
 
 @pytest.mark.parametrize("norm", [1.0, 4 / 3, 2.0, math.inf, LpBall(2.0), Simplex()])

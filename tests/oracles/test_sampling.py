@@ -165,6 +165,20 @@ def test_masses_are_those_of_the_matrices(kind, outputs):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_masses_of_sets_are_sums_over_those_that_complete_them(kind):
+    X, A = data(r=6)
+    bases, M = base_matrices(kind, X), A @ A.T
+    oracle = oracle_of(kind, X, degree=4, interactions_only=True)
+    for prefix, e in [((), 4), ((2,), 3), ((0, 5), 2), ((1, 3), 1)]:
+        others = [j for j in range(6) if j not in prefix]
+        found = oracle.sampler._set_masses(oracle.parts.point(A), prefix, e)
+        for j in others:
+            rest = itertools.combinations([i for i in others if i != j], e - 1)
+            wanted = sum(np.sum(M * matrix(bases, (*prefix, j, *z))) for z in rest)
+            assert found[j] == pytest.approx(wanted, rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_symmetric_functions(kind):
     X, A = data(r=4)
     bases, M = base_matrices(kind, X), A @ A.T
