@@ -15,7 +15,7 @@ from tests.oracles.naive import all_products, base_matrices, data, matrix, oracl
 from manykernels.families import Products, rank_one
 from manykernels.grams import FactorGram, StackGram
 from manykernels.kernels import Callable, Gaussian, Linear, OnColumns, Precomputed
-from manykernels.oracles import _hadamard, build_oracle
+from manykernels.oracles import _hadamard, build_oracle, products
 from manykernels.oracles.products import orders as counted_orders
 from manykernels.penalties import L2Ball, LpBall, Simplex
 
@@ -318,6 +318,21 @@ def test_families_without_end_are_counted_and_drawn_from():
     c = np.array([orders(z) for z in draws.atoms])
     np.testing.assert_allclose(draws.probabilities, c * q / oracle.normaliser(A), rtol=1e-10)
     assert oracle.total(A, 2.0) is None
+
+
+def test_families_beyond_enumeration_are_searched(monkeypatch):
+    monkeypatch.setattr(products, "_ENUMERABLE", 10.0)
+    monkeypatch.setattr(products, "_ENUMERABLE_MATRICES", 1e-9)
+    X, A = data()
+    oracle = oracle_of("features", X, degree=3, atom_scale="rms")
+    best = oracle.best(A, 4)
+    q = oracle.quad(A, list(oracle.atoms()))
+    np.testing.assert_allclose(best.values, oracle.quad(A, best.atoms), rtol=1e-10)
+    assert best.upper >= q.max() * (1 - 1e-12)
+    matrices = oracle_of("gaussians", X, degree=3)
+    with pytest.raises(ValueError, match=r"holds 35 products of matrices.*solver='stochastic'"):
+        matrices.best(A, 1)
+    assert matrices.total(A, 2.0) is None and matrices.total(A, np.inf) is None
 
 
 def test_interactions_end_with_the_base():

@@ -15,6 +15,7 @@ from ..kernels import Product as ProductKernel
 from ..kernels._data import Columns
 from ..kernels._monomial import Monomial
 from ._base import Array, Atom, Best, Draws, Oracle
+from ._beam import Beam
 from ._hadamard import Hadamard
 from ._monomials import Monomials
 from ._parts import FactorParts, Parts, Product, StackParts
@@ -57,7 +58,7 @@ class ProductsOracle(Oracle):
         self.rank_one = isinstance(parts, FactorParts)
         self._enumerator: Monomials | Hadamard | None = None
         self._sampler: Sampler | None = None
-        self._beam: Any = None
+        self._beam: Beam | None = None
 
     def _count(self, d: int) -> int:
         """How many products of degree d there are."""
@@ -139,8 +140,6 @@ class ProductsOracle(Oracle):
                 "one. Lower the degree, use fewer base kernels, or solver='stochastic', which draws products."
             )
         if self._beam is None:
-            from ._beam import Beam
-
             self._beam = Beam(self.parts.X, self.degree_limit, **self._options())
         atoms, values, upper = self._beam.best(A, k)
         return Best(list(atoms), values, upper)
