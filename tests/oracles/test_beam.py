@@ -93,7 +93,7 @@ def test_sparse_indicators_are_proven(weight):
     X = (rng.rand(400, 32) < 0.15).astype(float)
     A = (3.0 * X[:, 3] * X[:, 7] + 0.3 * rng.randn(400))[:, None]
     A -= A.mean()
-    beam = Beam(X, 5, scale=np.ones(6), weight=weight, budget=600, width=50)
+    beam = Beam(X, 5, scale=np.ones(6), weight=weight, budget=600, width=50, work=0.0, nodes=20_000)
     atoms, values, upper = beam.best(A, 3)
     assert beam.low == 2
     assert values[0] <= upper <= values[0] * (1 + 1e-8)
@@ -108,7 +108,9 @@ def test_columns_below_one_are_proven():
     rng = np.random.RandomState(1)
     X = rng.uniform(-1.0, 1.0, (300, 150))
     A = (X[:, 3] * X[:, 5] + 0.02 * rng.randn(300))[:, None]
-    atoms, values, upper = beam_best(X, A, 1, 6, scale=0.5 ** np.arange(7), budget=1e5, width=20)
+    atoms, values, upper = beam_best(
+        X, A, 1, 6, scale=0.5 ** np.arange(7), budget=1e5, width=20, work=0.0, nodes=100
+    )
     assert atoms == [(3, 5)] and upper <= values[0] * (1 + 1e-8)
 
 
@@ -131,7 +133,7 @@ def test_finds_planted_products_whose_parts_carry_signal(interactions_only):
         p = np.prod(X[:, list(z)], axis=1)
         A = ((p - p.mean()) / p.std() + 0.2 * rng.randn(300))[:, None]
         weight = np.full(300, 1 / 300)
-        options = {"scale": np.ones(6), "weight": weight, "interactions_only": interactions_only}
+        options = {"scale": np.ones(6), "weight": weight, "interactions_only": interactions_only, "work": 0.0}
         atoms, values, _ = beam_best(X, A - A.mean(), 5, 5, budget=2000, width=100, **options)
         assert z in atoms
         planted = float(((A - A.mean())[:, 0] @ p) ** 2 / (weight @ p**2))
@@ -150,7 +152,7 @@ def test_what_the_beam_misses_the_proof_finds():
     A[40:45] = A[50:55] = -1.0
     A[55] = 0.5
     X[55, 3] = 2.0
-    options = {"scale": np.ones(4), "budget": 1, "width": 1}
+    options = {"scale": np.ones(4), "budget": 1, "width": 1, "work": 0.0}
     _, values, upper = beam_best(X, A, 1, 3, nodes=0, **options)
     _, better, proven = beam_best(X, A, 1, 3, nodes=1000, **options)
     best = max(every_product(X, A, 3, np.ones(4)).values())
@@ -164,3 +166,40 @@ def test_the_same_question_has_the_same_answer():
     beam = Beam(X, 4, scale=np.ones(5), budget=60, width=10)
     first, second = beam.best(A, 4), beam.best(A, 4)
     assert first[0] == second[0] and np.array_equal(first[1], second[1]) and first[2] == second[2]
+
+
+def test_shares_are_sums_over_all_sets():
+    """Σ over sets Z of e columns of (Σ_t α_t p_t x_tj Π_Z x_t)², less the terms of single samples."""
+    rng = np.random.RandomState(3)
+    X, A = rng.randn(9, 6), rng.randn(9, 2)
+    beam = Beam(X, 5, scale=np.ones(6), budget=1)
+    X, prefixes = beam.branches.X, np.array([[0, 3], [2, 5]])
+    for e in (1, 2, 3):
+        shares = beam._shares(A, prefixes, e)
+        for prefix, row in zip(prefixes, shares, strict=True):
+            for j in range(6):
+                start = A * (X[:, prefix].prod(axis=1) * X[:, j])[:, None]
+                terms = [
+                    start * X[:, Z].prod(axis=1)[:, None]
+                    for Z in map(list, itertools.combinations(range(6), e))
+                ]
+                expected = sum(np.sum(t.sum(axis=0) ** 2) - np.sum(t**2) for t in terms)
+                assert row[j] == -np.inf if j in prefix else np.isclose(row[j], expected)
+
+
+@pytest.mark.parametrize("interactions_only", [True, False])
+def test_finds_products_whose_parts_carry_none(interactions_only):
+    """x₁x₂x₃x₄ of independent columns of mean zero: no product of fewer of them is worth anything."""
+    alone = shared = 0
+    weight = np.full(300, 1 / 300)
+    for seed in range(5):
+        rng = np.random.RandomState(seed)
+        X = rng.uniform(-1.0, 1.0, (300, 50))
+        z = tuple(sorted(rng.choice(50, 4, replace=False).tolist()))
+        p = X[:, list(z)].prod(axis=1)
+        A = (p / p.std() + 0.3 * rng.randn(300))[:, None]
+        options = {"scale": np.ones(5), "weight": weight, "interactions_only": interactions_only}
+        options |= {"budget": 2000, "width": 20, "nodes": 0}
+        alone += beam_best(X, A, 1, 4, work=0.0, **options)[0] == [z]
+        shared += beam_best(X, A, 1, 4, **options)[0] == [z]
+    assert alone <= 2 and shared == 5
