@@ -17,7 +17,7 @@ from ..grams import Gram, build_from_stack, build_gram
 from ..kernels import Kernel, Mixture
 from ..measures import target_factor
 from ..objectives import Alignment
-from ..weightings import resolve_weighting
+from ..weightings import Weighting, resolve_weighting
 from ._data import read_new, read_training
 from ._explain import Array, LearnedKernel
 from ._fit import build_dictionary, require_definite
@@ -26,6 +26,7 @@ from ._rows import Rows
 from ._spec import may_be_indefinite
 from ._stack import check_training_stack
 from ._targets import check_length, require_target
+from ._two_stage_family import learn_over_family
 
 _TASKS = ("classification", "regression")
 _SAMPLES_A_CLASS = 4  # with fewer, whole numbers may well be quantities; two values are the same as either
@@ -61,6 +62,8 @@ class TwoStage(LearnedKernel):
         Y = target_factor(y, self._task)
         self._kind, self._n_layers = kind, X.shape[2] if kind == "stack" else 0
         names_in = getattr(self, "feature_names_in_", None) if kind == "array" else None
+        if isinstance(self.kernels, Family) and not self.kernels.listed:
+            return y, self._learn_over_family(X, Y, names_in, weighting)
         everyone = Rows(np.arange(n), np.arange(n), np.ones(n), np.ones(n))
         dictionary = build_dictionary(self, X, kind, everyone, np.ones(n), names_in, work)
         alignment = Alignment(dictionary.gram, Y)
@@ -68,13 +71,9 @@ class TwoStage(LearnedKernel):
         if may_be_indefinite(self.kernels) and np.all(found.theta >= 0):
             require_definite(dictionary, found.theta)
         self.kernels_, self.kernel_names_ = dictionary.kernels, dictionary.names
-        self.weights_, self.active_ = found.theta, np.flatnonzero(found.theta)
-        self.kernel_ = Mixture([self.kernels_[m] for m in self.active_], found.theta[self.active_])
-        self.alignment_ = alignment.value(found.theta)
+        self._store(X, found.theta, alignment.value(found.theta))
         self.alignment_bound_ = None if found.bound is None else max(found.bound, self.alignment_)
         self.kkt_residual_, self.unique_ = found.residual, found.unique
-        self.X_fit_ = np.arange(n) if kind == "stack" else X
-        self._support = self.X_fit_
         if not found.unique:
             warnings.warn(
                 "some kernels are linear combinations of others, so that several sets of weights give the "
@@ -84,6 +83,20 @@ class TwoStage(LearnedKernel):
                 stacklevel=3,
             )
         return y, dictionary.gram
+
+    def _learn_over_family(self, X: Any, Y: Array, names_in: Any, weighting: Weighting) -> Gram:
+        found = learn_over_family(self, X, Y, names_in, weighting)
+        self.kernels_, self.kernel_names_ = found.kernels, found.names
+        self._store(X, found.theta, found.alignment)
+        self.alignment_bound_, self.kkt_residual_, self.unique_ = None, None, True
+        return found.gram
+
+    def _store(self, X: Any, theta: Array, alignment: float) -> None:
+        self.weights_, self.active_ = theta, np.flatnonzero(theta)
+        self.kernel_ = Mixture([self.kernels_[m] for m in self.active_], theta[self.active_])
+        self.alignment_ = alignment
+        self.X_fit_ = np.arange(len(X)) if self._kind == "stack" else X
+        self._support = self.X_fit_
 
     def _which_task(self, y: NDArray[Any]) -> str:
         """What the target is, settled at fit so that new data are read in the same way."""

@@ -43,6 +43,7 @@ class Oracle(ABC):
 
     n: int
     size: float  # of the family; inf for a continuum
+    dimensions: int = 1  # parameters of an atom that are searched together
     rank_one: bool = False  # whether every kernel is a feature times itself
 
     @property
@@ -70,8 +71,11 @@ class Oracle(ABC):
         """The k atoms of the largest q, or the best that could be found."""
         raise NotImplementedError
 
-    def best_against(self, S: Array, k: int) -> Best:
-        """The same for ⟨K_z, S⟩_F with any symmetric S (n, n), of which the largest may be negative."""
+    def best_against(self, S: Array, k: int, shrinkage: float = 0.0) -> Best:
+        """The same for ⟨K_z, S⟩_F with any symmetric S (n, n), of which the largest may be negative.
+
+        `shrinkage` is λ of 000 Eq. 6.2, for atoms of several parameters.
+        """
         raise NotImplementedError
 
     def sample(self, A: Array, size: int, rng: np.random.RandomState) -> Draws:

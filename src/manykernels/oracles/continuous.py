@@ -41,7 +41,7 @@ class ContinuousOracle(Oracle):
         self, family: Parametric, X: Data, low: Array, high: Array, scale: Scale, limit: int
     ) -> None:
         self.family, self.X, self.scale, self.limit = family, X, scale, limit
-        self.n, self.size = n_samples(X), np.inf
+        self.n, self.size, self.dimensions = n_samples(X), np.inf, low.size
         self.coordinates = Coordinates(low, high)
         self._known: dict[Parameters, None] = {}  # kernels in use: what is found next to them is them
         self._search: Search | None = None
@@ -101,10 +101,10 @@ class ContinuousOracle(Oracle):
 
     # -- the best kernels -----------------------------------------------------------------------
     def best(self, A: Array, k: int, shrinkage: float = 0.0) -> Best:
-        """The k best local maxima of q_σ = Σ_j α_jᵀK_σα_j, for the columns α_j of A; see `best_dense`."""
+        """The k best local maxima of q_σ = Σ_j α_jᵀK_σα_j, for the columns α_j of A; see `best_against`."""
         return self._best(Point(factor=A), k, shrinkage)
 
-    def best_dense(self, S: Array, k: int, shrinkage: float = 0.0) -> Best:
+    def best_against(self, S: Array, k: int, shrinkage: float = 0.0) -> Best:
         """The same of ⟨S, K_σ⟩ for a symmetric matrix S, which may have negative values.
 
         `shrinkage` is λ of 000 Eq. 6.2 for kernels of several parameters: λ‖σ − σ̄‖² is taken off before

@@ -37,7 +37,7 @@ class FiniteOracle(Oracle):
         top, q = self.whole.best(A, k, np.empty(0, dtype=np.intp))
         return Best([int(m) for m in top], q[top], float(q.max()))
 
-    def best_against(self, S: Array, k: int) -> Best:
+    def best_against(self, S: Array, k: int, shrinkage: float = 0.0) -> Best:
         values = self.whole.against(S)
         top = np.argsort(-values, kind="stable")[:k]
         return Best([int(m) for m in top], values[top], float(values.max()))

@@ -52,8 +52,9 @@ class GreedyAlignment(Weighting):
     max_step : float
         η_max of Alg. 7, which regularises.
     shrinkage : float or None
-        λ of 000 Eq. 6.2, which pulls the widths of several features to their mean. None chooses it by the
-        alignment on samples held out, where a family has several widths.
+        λ of 000 Eq. 6.2, which pulls the widths of several features to their mean; here F' is scaled to norm
+        one, so that λ means the same at every step. None chooses it by the alignment on samples held out,
+        where a family has several widths.
     validation : float or None
         The share of the samples held out to stop early, at the kernel where their alignment is largest;
         None stops by `tol` alone. Where λ has to be chosen, None holds out a fifth.
@@ -142,10 +143,10 @@ class _State:
 
     def find(self, S: Array) -> tuple[Atom, float, Array]:
         """The best kernel against S, ⟨K, S⟩, and its centred matrix."""
-        extra = {"shrinkage": self.shrinkage} if self.shrinkage else {}
-        found = self.oracle.best_against(S, 1, **extra)
+        size = float(np.linalg.norm(S))
+        found = self.oracle.best_against(S / size if size > 0.0 else S, 1, self.shrinkage)
         K = self.oracle.gram(found.atoms[:1]).combine(np.ones(1))
-        return found.atoms[0], float(found.values[0]), centred(K, self.mean)
+        return found.atoms[0], size * float(found.values[0]), centred(K, self.mean)
 
     def copy(self) -> Chosen:
         c = self.chosen
