@@ -1,15 +1,21 @@
 """SGD-1s: the direction is unbiased, the bookkeeping is that of dense mirror descent, and it converges."""
 
+import warnings
 from itertools import combinations_with_replacement
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from tests.helpers import problem, risk_of, run
 
+from manykernels import MKLRegressor
+from manykernels.families import Products
 from manykernels.grams import FactorGram, StackGram
+from manykernels.kernels import Gaussian, OnColumns
 from manykernels.losses import Hinge, Logistic, Squared
 from manykernels.objectives import Risk
-from manykernels.oracles import Draws, FiniteOracle
+from manykernels.oracles import Draws, FiniteOracle, build_oracle
 from manykernels.penalties import ElasticNet, L2Ball, LpBall, Simplex
 from manykernels.solvers import ActiveSet, Alternating, History, Stochastic, resolve_solver
 from manykernels.solvers._descent import ProjectedIterate, ScaledIterate, iterate_for
@@ -424,3 +430,44 @@ def test_constant_step_and_name():
     risk = risk_of(Squared(), labels, targets, 0.1)
     assert isinstance(resolve_solver("stochastic"), Stochastic)
     assert run(Stochastic(step=0.05), stack, risk, LpBall(2.0), 2e-2, 500).converged
+
+
+# -- products --------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "base", ["features", [OnColumns(Gaussian(width=1.0), [j]) for j in range(3)]], ids=str
+)
+@pytest.mark.parametrize("multiplicity", ["distinct", "paper"])
+@pytest.mark.parametrize("sampling", ["gradient", "uniform"])
+def test_products_reach_the_optimum_of_the_listed_family(base, multiplicity, sampling):
+    """Draws by Alg. 3 count orders, which the probabilities undo: the same optimum, certified."""
+    rng = np.random.RandomState(0)
+    X = rng.uniform(-1.0, 1.0, (40, 3))
+    Y = (X[:, 0] * X[:, 1] + X[:, 2] ** 2)[:, None]
+    family = Products(base=base, degree=2, rho=[2.0, 1.0, 0.7], multiplicity=multiplicity)
+    oracle = build_oracle(family, X, normalize="trace", norm=2.0)
+    risk, penalty = risk_of(Squared(), Y, Y, 2.0), LpBall(2.0)
+    listed = oracle.gram(list(oracle.atoms()))
+    exact = solve_with(ActiveSet(), listed, risk, penalty, tol=1e-7)
+    options = {"tol": 5e-3, "max_iter": 1000, "rng": np.random.RandomState(1)}
+    result = Stochastic(sampling).run_family(oracle, risk, penalty, **options)
+    assert result.converged and result.certified and result.gap <= 5e-3
+    assert result.dual <= exact.primal * (1 + 1e-9) and exact.dual * (1 - 1e-9) <= result.primal
+    K = oracle.gram(result.atoms).combine(result.weights)
+    fit = risk.solve(K, np.zeros_like(Y), 1e-12)
+    np.testing.assert_allclose(result.alpha, fit.alpha, atol=1e-6 * np.abs(fit.alpha).max())
+
+
+def test_products_too_many_to_list():
+    """3·10¹¹ products: nothing is certified, the answer holds only what was drawn, and it fits."""
+    rng = np.random.RandomState(0)
+    X = rng.uniform(-1.0, 1.0, (60, 100))
+    y = X[:, 0] + X[:, 1]
+    solver = Stochastic(batch=8)
+    model = MKLRegressor(Products(degree=8), norm=2.0, C=1.0, solver=solver, max_iter=16, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X, y)
+    assert not model.certified_ and len(model.weights_) <= 16 * 8
+    assert model.objective_ < 0.5 * 0.5 * np.sum((y - y.mean()) ** 2)
+    again = clone(model).fit(X, y)
+    np.testing.assert_array_equal(model.weights_, again.weights_)

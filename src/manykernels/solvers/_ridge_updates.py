@@ -14,7 +14,7 @@ from ..losses import Squared
 from ..objectives import Risk
 from ._base import Array
 
-_FACTOR = 100.0  # samples for which a factor costs as much as one step of conjugate gradients
+_FACTOR = 150.0  # samples for which a factor costs as much as one step of conjugate gradients
 _REFINE = 3  # steps with a fresh factor, after which only rounding errors are left
 
 

@@ -27,7 +27,7 @@ _DUST = 1e-12  # of the largest weight: below it a kernel has none
 _CHUNK = 512  # kernels asked for at a time, when all with weight are
 _STEP = 0.5  # of the radius of the ball that the first automatic step goes
 _MEMORY = 0.5  # of the past in the size of the gradient that automatic steps are measured by
-_RIDGE_TOL = 1e-8  # relative gap of the squared loss, which conjugate gradients reach at little cost
+_RIDGE_TOL = 1e-6  # relative gap of the squared loss, which conjugate gradients reach at little cost
 
 
 class Stochastic(FamilySolver):
