@@ -13,11 +13,14 @@ from scipy.optimize import minimize
 from ._base import Array
 from ._lines import Peaks, Point
 
-_STEPS = 200
-_CHANGE = 1e-11  # relative, of the objective: no smaller step is worth an evaluation
+_FIRST = 10  # steps from every start, after which the best go on
+_STEPS = 100
+_FINALISTS = 2
+_CHANGE = 1e-9  # relative, of the objective: no smaller step is worth an evaluation
 _APART = 1e-3  # of the range: closer local maxima are one
 _DIFFERENCE = 1e-6  # of the range of a parameter, for differences
 
+End = tuple[float, float, Array]  # objective, h, u
 Form = Callable[[Array, Point], tuple[float, Array | None]]
 
 
@@ -57,21 +60,27 @@ class BoxSearch:
     def best(self, S: Point, k: int, starts: list[Array], shrinkage: float = 0.0) -> Peaks:
         """The largest local maxima of h(σ) − λ‖σ − σ̄‖² met from `starts`, σ̄ the mean of σ (000 Eq. 6.2).
 
-        `values` are those of h, in the order of the objective.
+        `values` are those of h, in the order of the objective. A few steps from each start tell which of them
+        are worth more.
         """
-        ends = [self._climb(S, start, shrinkage) for start in starts]
-        ends.sort(key=lambda end: -end[0])
-        kept: list[tuple[float, float, Array]] = []
-        for objective, value, u in ends:
-            distances = [np.max(np.abs(u - other) / self.coordinates.range) for _, _, other in kept]
-            if len(kept) < k and min(distances, default=1.0) > _APART:
-                kept.append((objective, value, u))
-        parameters = np.array([self.coordinates.outwards(u) for _, _, u in kept])
-        return Peaks(parameters, np.array([value for _, value, _ in kept]), np.inf)
+        inwards = self.coordinates.inwards
+        ends = self._distinct([self._climb(S, inwards(start), shrinkage, _FIRST) for start in starts])
+        refined = [self._climb(S, u, shrinkage, _STEPS) for _, _, u in ends[:_FINALISTS]]
+        ends = self._distinct([*refined, *ends[_FINALISTS:]])[:k]
+        parameters = np.array([self.coordinates.outwards(u) for _, _, u in ends])
+        return Peaks(parameters, np.array([value for _, value, _ in ends]), np.inf)
 
-    def _climb(self, S: Point, start: Array, shrinkage: float) -> tuple[float, float, Array]:
-        """(objective, h, u) where quasi-Newton steps from σ = `start` end."""
-        u0 = self.coordinates.inwards(start)
+    def _distinct(self, ends: list[End]) -> list[End]:
+        """The ends in falling order, without those close to a better one."""
+        kept: list[End] = []
+        for end in sorted(ends, key=lambda end: -end[0]):
+            distances = [np.max(np.abs(end[2] - other[2]) / self.coordinates.range) for other in kept]
+            if min(distances, default=1.0) > _APART:
+                kept.append(end)
+        return kept
+
+    def _climb(self, S: Point, u0: Array, shrinkage: float, steps: int) -> End:
+        """Where so many quasi-Newton steps from u0 end."""
         scale = abs(self._objective(S, u0, shrinkage)[0]) or S.absolute()
 
         def minus(u: Array) -> tuple[float, Array]:
@@ -84,18 +93,18 @@ class BoxSearch:
             jac=True,
             method="L-BFGS-B",
             bounds=self.coordinates.bounds,
-            options={"maxiter": _STEPS, "ftol": _CHANGE, "gtol": 1e-8},
+            options={"maxiter": steps, "ftol": _CHANGE, "gtol": 1e-8},
         )
-        objective, _, value = self._objective(S, end.x, shrinkage, gradient=False)
+        objective, _, value = self._objective(S, end.x, shrinkage, slopes=False)
         return objective, value, np.asarray(end.x)
 
     def _objective(
-        self, S: Point, u: Array, shrinkage: float, gradient: bool = True
+        self, S: Point, u: Array, shrinkage: float, slopes: bool = True
     ) -> tuple[float, Array, float]:
         """h − λ‖σ − σ̄‖², its gradient in u, and h; the mean drops out of the gradient, −2λ(σ − σ̄)."""
         sigma = self.coordinates.outwards(u)
         value, slope = self.form(sigma, S)
-        if slope is None and gradient:
+        if slope is None and slopes:
             slope = differences(lambda s: self.form(s, S)[0], sigma, self.coordinates)
         away = sigma - sigma.mean()
         objective = value - shrinkage * float(away @ away)

@@ -49,7 +49,10 @@ class Scale:
         if self.normalize is None:
             return 1.0 / (rho * rho)
         kernel = self.family.kernel(*parameters)
-        d = np.asarray(kernel.diag(self.X), dtype=float)
+        try:
+            d = np.asarray(kernel.diag(self.X), dtype=float)
+        except OverflowError:
+            d = np.full(self.weight.size, np.inf)
         m = float(d.max() if self.normalize == "max" else d @ self.weight / self.weight.sum())
         if not 0.0 < m < np.inf:
             raise ValueError(
