@@ -53,15 +53,15 @@ class Corrective(FamilySolver):
 
     Parameters
     ----------
-    add : int
-        How many kernels may join at a time.
+    add : int or None
+        How many kernels may join at a time; None takes 50 of rank one, or 10 others.
     steps : int or None
         Of the path, a decade of C; 0 starts at C. None takes 3, or 1 where a look at the family takes long.
     """
 
     asks: ClassVar[tuple[str, ...]] = ("best",)
 
-    def __init__(self, add: int = 50, steps: int | None = None) -> None:
+    def __init__(self, add: int | None = None, steps: int | None = None) -> None:
         self.add = add
         self.steps = steps
 
@@ -78,17 +78,18 @@ class Corrective(FamilySolver):
     ) -> FamilyResult:
         self.require(oracle, "Greedy and Corrective ask for the best kernels, Stochastic draws them.")
         self._check(penalty)
-        search = _Search(oracle, risk, penalty, self.add, max_iter, rng, history or History())
+        add = (50 if oracle.rank_one else 10) if self.add is None else self.add
+        search = _Search(oracle, risk, penalty, add, max_iter, rng, history or History())
         for scale in self._path(oracle, risk):
             search.grow(scale, tol if scale == 1.0 else max(tol, _LOOSE))
         return search.result(tol)
 
     def _check(self, penalty: Penalty) -> None:
-        steps = 0 if self.steps is None else self.steps
-        if not isinstance(self.add, int) or self.add < 1 or not isinstance(steps, int) or steps < 0:
+        steps, add = (0 if self.steps is None else self.steps), (1 if self.add is None else self.add)
+        if not isinstance(add, int) or add < 1 or not isinstance(steps, int) or steps < 0:
             raise ValueError(
                 f"Corrective(add={self.add!r}, steps={self.steps!r}) was given; expected whole numbers, add "
-                "at least 1 and steps at least 0, or None."
+                "at least 1 and steps at least 0, or None for either."
             )
         if not (isinstance(penalty, LpBall) and penalty.sparse):
             raise ValueError(
