@@ -18,7 +18,7 @@ from manykernels.objectives import Risk
 from manykernels.oracles import Draws, FiniteOracle, build_oracle
 from manykernels.penalties import ElasticNet, L2Ball, LpBall, Simplex
 from manykernels.solvers import ActiveSet, Alternating, History, Stochastic, resolve_solver
-from manykernels.solvers._descent import ProjectedIterate, ScaledIterate, iterate_for
+from manykernels.solvers._descent import ProjectedIterate, ScaledIterate, combined, iterate_for, quads
 from manykernels.solvers._ridge_updates import RidgePath
 from manykernels.solvers.stochastic import Steps
 
@@ -231,6 +231,20 @@ def test_the_average_stays_exact_when_weights_are_put_back_to_scale(p):
     np.testing.assert_allclose(sparse.weights(), dense[sparse.atoms], atol=1e-12)
     np.testing.assert_allclose(average, (total / weight)[sparse.atoms], atol=1e-12)
     np.testing.assert_allclose(K, gram.combine(total / weight), atol=1e-11)
+
+
+@pytest.mark.parametrize("entries", [1, 2000, 1 << 23])
+def test_kernels_are_added_a_few_at_a_time(entries, monkeypatch):
+    """However few that is, the sum is that of all; without any kernel it is zero."""
+    gram, _, _ = monomials(0, 20, 3, 2)
+    monkeypatch.setattr("manykernels.solvers._descent._ENTRIES", entries)
+    atoms, weights = [4, 0, 7, 2, 9, 1], np.arange(1.0, 7.0)
+    expected = np.einsum("m,mij->ij", weights, stack_of(gram)[atoms])
+    np.testing.assert_allclose(combined(FiniteOracle(gram), atoms, weights), expected, atol=1e-13)
+    assert not combined(FiniteOracle(gram), [], np.zeros(0)).any()
+    A = np.random.RandomState(1).randn(20, 2)
+    q = quads(FiniteOracle(gram), A, atoms)
+    np.testing.assert_allclose(q, np.einsum("ik,mij,jk->m", A, stack_of(gram)[atoms], A), rtol=1e-10)
 
 
 def test_norms_between_1_and_2_touch_only_what_is_drawn():

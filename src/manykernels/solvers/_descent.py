@@ -17,6 +17,7 @@ from ..oracles._base import Atom
 from ..penalties import L2Ball, LpBall, Penalty
 from ._base import Array
 
+_ENTRIES = 1 << 23  # of the kernels that are held at a time
 _SMALLEST = 1e-3  # of the factor of w before w is put back to scale: the average loses so many digits
 
 
@@ -82,7 +83,7 @@ class ScaledIterate(Iterate):
         old = self.v[at]
         new = old - (eta / self.c) * g
         dw = new ** (self.r - 1.0) - old ** (self.r - 1.0)
-        dK = self.oracle.gram(atoms).combine(dw)
+        dK = combined(self.oracle, atoms, dw)
         self.v[at] = new
         self.done[at] -= self.S * dw
         self.K += dK
@@ -151,8 +152,7 @@ class ProjectedIterate(Iterate):
         theta[moving] = self.move(theta[moving], gradient[moving], eta)
         self.theta = theta
         active = np.flatnonzero(theta)
-        if active.size:
-            self.oracle.gram([self.atoms[i] for i in active]).combine(theta[active], out=self.K)
+        self.K = combined(self.oracle, [self.atoms[i] for i in active], theta[active])
 
     def count(self, weight: float) -> None:
         self.counted += weight
@@ -164,6 +164,26 @@ class ProjectedIterate(Iterate):
 
     def average(self) -> tuple[Array, Array]:
         return self.total / self.counted, self.K_total / self.counted
+
+
+def combined(oracle: Oracle, atoms: Sequence[Atom], weights: Array) -> Array:
+    """Σ_z weights_z K_z, a few kernels at a time: an oracle may hold each as a matrix."""
+    K = np.zeros((oracle.n, oracle.n))
+    for part in _parts(oracle, len(atoms)):
+        K += oracle.gram(atoms[part]).combine(weights[part])
+    return K
+
+
+def quads(oracle: Oracle, A: Array, atoms: Sequence[Atom]) -> Array:
+    """q_z of these kernels, a few at a time for the same reason."""
+    return np.concatenate(
+        [np.zeros(0), *(oracle.quad(A, atoms[part]) for part in _parts(oracle, len(atoms)))]
+    )
+
+
+def _parts(oracle: Oracle, count: int) -> list[slice]:
+    size = max(1, _ENTRIES // (oracle.n if oracle.rank_one else oracle.n**2))
+    return [slice(lo, lo + size) for lo in range(0, count, size)]
 
 
 def iterate_for(oracle: Oracle, penalty: Penalty, euclidean: bool) -> Iterate:

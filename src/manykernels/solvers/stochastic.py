@@ -19,12 +19,11 @@ from ..oracles import Oracle
 from ..oracles._base import Atom
 from ..penalties import L2Ball, LpBall, Penalty
 from ._base import Array, History, relative, tight_primal
-from ._descent import Iterate, iterate_for
+from ._descent import Iterate, iterate_for, quads
 from ._family import FamilyResult, FamilySolver
 from ._ridge_updates import RidgePath
 
 _DUST = 1e-12  # of the largest weight: below it a kernel has none
-_CHUNK = 512  # kernels asked for at a time, when all with weight are
 _STEP = 0.5  # of the radius of the ball that the first automatic step goes
 _MEMORY = 0.5  # of the past in the size of the gradient that automatic steps are measured by
 _RIDGE_TOL = 1e-6  # relative gap of the squared loss, which conjugate gradients reach at little cost
@@ -61,7 +60,7 @@ class Stochastic(FamilySolver):
     def __init__(
         self,
         sampling: str = "gradient",
-        batch: int = 32,
+        batch: int = 128,
         averaging: bool = True,
         step: str | float = "auto",
         potential: str = "auto",
@@ -115,7 +114,7 @@ class Stochastic(FamilySolver):
         index: dict[Atom, int] = {}
         at = np.array([index.setdefault(atom, len(index)) for atom in draws.atoms])
         atoms = list(index)
-        g = -0.5 * oracle.quad(alpha, atoms)
+        g = -0.5 * quads(oracle, alpha, atoms)
         ratio = g[at] / draws.probabilities
         return atoms, np.bincount(at, weights=ratio) / at.size, float(np.abs(ratio).max())
 
@@ -243,8 +242,7 @@ class _Looks:
     def _primal(self, atoms: list[Atom], theta: Array, fit: Fit) -> float:
         if not atoms:
             return self.risk.loss_value(fit.f)
-        parts = [atoms[i : i + _CHUNK] for i in range(0, len(atoms), _CHUNK)]
-        q = np.concatenate([self.oracle.quad(fit.alpha, part) for part in parts])
+        q = quads(self.oracle, fit.alpha, atoms)
         return tight_primal(self.risk, self.penalty, theta, q, fit.f)
 
     def result(self, k: int) -> FamilyResult:
