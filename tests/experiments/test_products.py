@@ -1,0 +1,134 @@
+"""The experiments of products: problems as they say, and quick runs without a data folder."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from experiments import __main__ as command
+from experiments import products_huge, products_synthetic
+from experiments.products_convergence import Clock, TimeUp, rows_of
+from experiments.products_huge import t_values
+from experiments.products_real import polynomial, trial, tuned
+from experiments.products_synthetic import fit, problem, term_name
+from sklearn.kernel_ridge import KernelRidge
+
+
+@pytest.fixture
+def quick(tmp_path, monkeypatch):
+    """The tables that a quick run of an experiment saves."""
+
+    def run(name: str) -> list[dict[str, Any]]:
+        monkeypatch.delenv("MANYKERNELS_DATA", raising=False)
+        command.main([name, "--quick", "--output", str(tmp_path)])
+        return json.loads((tmp_path / f"{name}.json").read_text(encoding="utf-8"))["tables"]
+
+    return run
+
+
+@pytest.fixture
+def in_this_process(monkeypatch):
+    """Without a process of its own for the memory of a fit."""
+    for module in (products_synthetic, products_huge):
+        child = module.child
+        stand_in = lambda _, task, child=child: {**child(task), "peak": 1.0, "above": 0.0}  # noqa: E731
+        monkeypatch.setattr(module, "in_a_process", stand_in)
+
+
+def test_the_output_is_ten_products_of_the_first_variables():
+    given = problem(3, 9, 200, 50, 30)
+    (X, y), (X_validation, _), (X_test, _) = given.parts
+    assert (len(X), len(X_validation), len(X_test)) == (200, 50, 30)
+    assert len(set(given.terms)) == 10
+    assert all(len(z) <= 3 and max(z, default=0) < 5 and list(z) == sorted(z) for z in given.terms)
+    np.testing.assert_allclose([X.mean(axis=0), X.std(axis=0) - 1.0], 0.0, atol=1e-12)
+    np.testing.assert_allclose([y.mean(), y.std()], [0.0, 1.0], atol=1e-12)
+    raw = np.random.RandomState(3).uniform(-1.0, 1.0, (280, 9))
+    f = sum(raw[:, list(z)].prod(axis=1) for z in given.terms)
+    assert abs(np.corrcoef(f, given.y)[0, 1] - 1.0) < 1e-12
+
+
+def test_noise_has_the_size_that_was_asked_for():
+    clean, noisy = (problem(0, 6, 5000, 0, 0, noise=noise).y for noise in (0.0, 0.5))
+    assert np.corrcoef(clean, noisy)[0, 1] == pytest.approx(1.25**-0.5, abs=0.02)
+
+
+def test_products_have_the_names_of_the_package():
+    assert [term_name(z) for z in ((), (12,), (0, 0, 2), (1, 1, 1))] == ["1", "x12", "x0² · x2", "x1³"]
+    given = problem(0, 5, 60, 0, 0)
+    names = fit(*given.parts[0], 1e3).selected_products_["product"]
+    assert {term_name(z) for z in given.terms if z} <= set(names)
+
+
+def test_t_values_are_those_of_a_regression():
+    """Against the drop of the squared error when a term is left out: t² = (n − p)(RSS₀ − RSS)/RSS."""
+    given = problem(1, 6, 300, 0, 0, constant=False, noise=0.3)
+    X, y = given.parts[0]
+    F = np.column_stack([np.ones(300), *(X[:, list(z)].prod(axis=1) for z in given.terms)])
+
+    def rss(columns: list[int]) -> float:
+        return float(np.sum((y - F[:, columns] @ np.linalg.lstsq(F[:, columns], y)[0]) ** 2))
+
+    full = rss([*range(11)])
+    expected = [289.0 * (rss([j for j in range(11) if j != k]) - full) / full for k in range(1, 11)]
+    np.testing.assert_allclose(np.square(t_values(given)), expected, rtol=1e-6)
+
+
+def test_a_curve_gives_the_least_objective_known_by_then():
+    clock = Clock(limit=1e9)
+    for P in (5.0, 7.0, 3.0):
+        clock.add(P, 0.1, 1)
+    clock.seconds = [1.0, 2.0, 3.0]
+    assert [clock.at(t) for t in (0.5, 1.0, 2.5, 3.0)] == [None, 5.0, 5.0, 3.0]
+    assert rows_of({"a": clock}, (0.5, 3.0)) == [{"method": "a", "0.5 s": None, "3 s": "3", "looks": 3}]
+    with pytest.raises(TimeUp):
+        Clock(limit=-1.0).add(1.0, 0.1, 1)
+
+
+def test_the_uniform_polynomial_is_ridge_regression():
+    rng = np.random.RandomState(0)
+    X, y, Z = rng.randn(30, 3), rng.randn(30), rng.randn(5, 3)
+    scale = float(np.mean((1.0 + np.sum(X * X, axis=1)) ** 2))
+    for strength, predict in zip((10.0, 0.1), polynomial(X, y, 2, [10.0, 0.1]), strict=True):
+        reference = KernelRidge(alpha=strength * scale, kernel="poly", degree=2, gamma=1.0, coef0=1.0).fit(
+            X, y
+        )
+        np.testing.assert_allclose(predict(Z), reference.predict(Z), rtol=1e-8)
+
+
+def test_tuning_looks_at_the_validation_part_only():
+    y = np.array([1.0, 1.0, -1.0, -1.0])
+    parts = [(np.zeros(4), y), (np.arange(4.0), y), (np.arange(4.0) + 10.0, y)]
+    good_in_test = lambda x: np.where(x >= 10.0, np.where(x < 12.0, 1.0, -1.0), -1.0)  # noqa: E731
+    good_in_validation = lambda x: np.where(x < 2.0, 1.0, -1.0)  # noqa: E731
+    assert tuned(iter([good_in_test, good_in_validation]), parts) == 50.0
+
+
+def test_synthetic_and_huge_report_what_they_found(quick, in_this_process):
+    (table,) = quick("products_synthetic")
+    assert [row["seed"] for row in table["rows"]] == [0, 1]
+    assert all(row["certified"] and float(row["gap"]) <= 1e-3 for row in table["rows"])
+    (table,) = quick("products_huge")
+    first, second = table["rows"]
+    assert first["true found"] == "10 of 10" and first["certified"]
+    assert float(first["test error / variance"]) < float(second["test error / variance"])
+
+
+def test_convergence_tells_the_objective_of_every_method(quick):
+    objective, growth = quick("products_convergence")
+    bound = float(objective["note"].split()[-1].rstrip("."))
+    for row in objective["rows"]:
+        falling = [float(row[key]) for key in row if key.endswith(" s") and row[key] is not None]
+        assert falling == sorted(falling, reverse=True)
+        assert all(P >= bound * (1.0 - 1e-4) for P in falling)
+    assert [row["D"] for row in growth["rows"]] == [2, 3]
+
+
+def test_every_method_is_tried_on_real_sets():
+    rng = np.random.RandomState(0)
+    X = rng.randn(90, 4)
+    errors = trial(X, np.sign(X[:, 0] * X[:, 1]), (50, 20, 20), 0, quick=True)
+    assert len(errors) == 9
+    assert errors["norm 1, D = 2"] < 20.0 < errors["linear"]  # a product of two variables
