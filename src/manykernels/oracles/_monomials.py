@@ -120,11 +120,11 @@ class Monomials:
                     for start in range(lo, hi, max(1, _BLOCK // width)):
                         stop = min(start + max(1, _BLOCK // width), hi)
                         size = (stop - start) * width
-                        if filled + size > buffer.shape[1]:
+                        if filled and filled + size > buffer.shape[1]:
                             yield d, place, self._squares(d, place, buffer[:, :filled])
                             place, filled = place + filled, 0
-                            if size > buffer.shape[1]:
-                                buffer = np.empty((len(AX), size))
+                        if size > buffer.shape[1]:
+                            buffer = np.empty((len(AX), size))
                         for ax, out in zip(AX, buffer, strict=True):
                             view = out[filled : filled + size].reshape(stop - start, width)
                             np.matmul(Z[start - lo : stop - lo], ax[:, group.first :], out=view)
@@ -148,7 +148,7 @@ class Monomials:
 
     # -- scales ---------------------------------------------------------------------------------
     def _known_scales(self, d: int) -> Array:
-        """s_z of all products of degree d, in their order; single precision where they are very many."""
+        """s_z of all products of degree d, in their order; in single precision where they are very many."""
         if d not in self._scales:
             many = self.count(d) > _KNOWN
             s: Any = np.empty(self.count(d), dtype=np.float32 if many else np.float64)
@@ -164,7 +164,10 @@ class Monomials:
                         part[squares <= 0.0] = 0.0
                     if self.exponent != 0.0:
                         part *= self._orders(self.prefixes[d - 1][lo:hi], group.first, width) ** self.exponent
-                    s[place : place + part.size] = part.ravel()
+                    out = s[place : place + part.size]
+                    out[:] = part.ravel()
+                    if many:  # rounded up, so that the largest q remains a bound
+                        np.nextafter(out, np.float32(np.inf), out=out, where=part.ravel() > 0.0)
                     place += part.size
             self._scales[d] = s
         return self._scales[d]
