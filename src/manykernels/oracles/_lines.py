@@ -19,6 +19,7 @@ from scipy.optimize import minimize_scalar
 from ._base import Array
 
 _GRID = 65
+_PEAKS = 8  # local maxima that are worth polishing
 _EVALUATIONS = 500  # of h to spend on a bound
 _ACCURACY = 1e-5  # relative, of the bound
 _POLISH = 1e-10  # of the range
@@ -77,11 +78,11 @@ class LineSearch:
         high: float,
         *,
         lipschitz: Array | float | None = None,
-        grid: int = _GRID,
+        grid: Array | None = None,
     ) -> None:
         self.value, self.low, self.high, self.lipschitz = value, low, high, lipschitz
         space = np.geomspace if low > 0.0 else np.linspace
-        self.grid = space(low, high, grid)
+        self.grid = space(low, high, _GRID) if grid is None else grid
         self.grid[[0, -1]] = low, high
 
     def best(self, S: Point, k: int) -> Peaks:
@@ -92,7 +93,7 @@ class LineSearch:
         sigma, h = np.array(sorted(seen)), np.array([seen[s] for s in sorted(seen)])
         padded = np.concatenate([[-np.inf], h, [-np.inf]])
         tops = np.flatnonzero((h >= padded[:-2]) & (h > padded[2:]))
-        tops = tops[np.argsort(-h[tops], kind="stable")][:k]
+        tops = tops[np.argsort(-h[tops], kind="stable")][: min(k, _PEAKS)]
         found = [self._polish(S, sigma, h, int(top)) for top in tops]
         found.sort(key=lambda pair: -pair[1])
         values = np.array([value for _, value in found])

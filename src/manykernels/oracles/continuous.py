@@ -196,7 +196,12 @@ class ContinuousOracle(Oracle):
         S = Point(factor=A)
         c = self.coordinates
         if isinstance(self.family, ARDGaussians) and not S.zero:
-            sigma, density = draw_by_feature(self.X, S, c.low, c.high, size, rng)
+            room = max(1, self.limit // (8 * self.n**2) - _WORK)  # draws that fit in memory together
+            parts = [
+                draw_by_feature(self.X, S, c.low, c.high, min(room, size - lo), rng)
+                for lo in range(0, size, room)
+            ]
+            sigma, density = (np.concatenate(part) for part in zip(*parts, strict=True))
         else:
             mean = np.array(self.best(A, 1).atoms[0])
             sigma, density = draw_normal(np.tile(mean, (size, 1)), c.low, c.high, rng)
