@@ -78,6 +78,8 @@ def documents(name: str, task: Task, bigrams: int, m: int = 2000, quick: bool = 
     pairs = np.array([j for j, word in enumerate(words) if word.count("_") == 1])
     rows = np.sort(rng.permutation(len(y))[:m])
     X, y = X[rows], y[rows].astype(float)
+    if task == "classification":  # labels −1 and 1, or stars: 4 and 5 against 1 and 2
+        y = np.where(y > 0.5 * (y.min() + y.max()), 1.0, -1.0)
     total = np.asarray(X[:, pairs].sum(axis=0)).ravel()
     frequent = pairs[np.argsort(-total, kind="stable")[:bigrams]]
     return Dataset(X[:, np.sort(frequent)].tocsr(), y, task)

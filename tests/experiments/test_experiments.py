@@ -119,6 +119,19 @@ def test_the_most_frequent_bigrams_are_taken(tmp_path, monkeypatch):
     np.testing.assert_array_equal(data.y, [1.0, -1.0])
 
 
+def test_stars_become_two_classes_or_stay_numbers(tmp_path, monkeypatch):
+    counts = {
+        "X_data": np.ones(4),
+        "X_indices": np.zeros(4, int),
+        "X_indptr": np.arange(5),
+        "X_shape": (4, 1),
+    }
+    np.savez(tmp_path / "stars.npz", y=[1.0, 2.0, 4.0, 5.0], vocab=np.frombuffer(b"so_so", "u1"), **counts)
+    monkeypatch.setenv("MANYKERNELS_DATA", str(tmp_path))
+    np.testing.assert_array_equal(documents("stars", "classification", 1).y, [-1.0, -1.0, 1.0, 1.0])
+    np.testing.assert_array_equal(documents("stars", "regression", 1).y, [1.0, 2.0, 4.0, 5.0])
+
+
 def test_missing_data_are_said(tmp_path, monkeypatch, capsys):
     monkeypatch.delenv("MANYKERNELS_DATA", raising=False)
     with pytest.raises(MissingData, match="MANYKERNELS_DATA is not set"):
