@@ -151,8 +151,8 @@ class _Positive(Parametric):
         quantiles = width_quantiles(A, sample_weight)
         if not quantiles:
             raise ValueError(
-                f"{type(self).__name__} was given no range, and X has no two different rows to take one "
-                "from. Give low and high."
+                f"{type(self).__name__} was given no range, and X (n_samples = {A.shape[0]}) has no two "
+                "different rows to take one from. Give low and high."
             )
         return self._range(quantiles[0], quantiles[-1], float(np.sqrt(A.shape[1])))
 

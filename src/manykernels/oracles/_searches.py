@@ -7,13 +7,15 @@ from typing import Protocol
 
 import numpy as np
 
-from .._fast import elementwise
-from ..families import Parametric
-from ..kernels._data import Data
+from ..families import Dirichlets, Parametric
+from ..kernels._data import Data, numeric
 from ._base import Array
 from ._lines import LineSearch, Peaks, Point
 from ._quasi_newton import Coordinates
 from ._scales import Scale
+from ._widths import WidthSearch
+
+_FREQUENCIES = (64, 2000)
 
 
 class Search(Protocol):
@@ -22,16 +24,21 @@ class Search(Protocol):
     def best(self, S: Point, k: int) -> Peaks: ...
 
 
+class Certified:
+    """A search that bounds all kernels, each multiplied by `scale`."""
+
+    def __init__(self, search: WidthSearch, scale: float = 1.0) -> None:
+        self.search, self.scale = search, scale
+
+    def best(self, S: Point, k: int) -> Peaks:
+        given = S.matrix if S.factor is None else S.factor
+        found = self.search.best(given, k, factor=S.factor is not None)
+        return Peaks(found.parameters[:, None], self.scale * found.values, self.scale * found.upper)
+
+
 def width_search(D: Array, low: float, high: float, rate: str) -> Search:
     """The search over exp(−D/σ²) ("inverse-square") or exp(−D/σ) ("inverse")."""
-    power = 2 if rate == "inverse-square" else 1
-    buffer = np.empty_like(D)
-
-    def value(sigma: float, S: Point) -> float:
-        elementwise.exp(D, -(sigma**-power), buffer)
-        return S.inner(buffer)
-
-    return LineSearch(value, low, high)
+    return Certified(WidthSearch(D, low, high, rate))
 
 
 def line_search(
@@ -45,7 +52,14 @@ def line_search(
     def value(sigma: float, S: Point) -> float:
         return scale((sigma,)) * S.inner(family.kernel(sigma)(X))
 
-    return LineSearch(value, low, high, lipschitz=_lipschitz(family, X))
+    grid = _frequencies(family, X, low, high) if isinstance(family, Dirichlets) else None
+    return LineSearch(value, low, high, lipschitz=_lipschitz(family, X), grid=grid)
+
+
+def _frequencies(family: Dirichlets, X: Data, low: float, high: float) -> Array:
+    """Frequencies so close that between two of them no cosine turns by more than a quarter of a period."""
+    turns = family.order() * float(np.ptp(numeric(X), axis=0).max()) * (high - low) / (2.0 * np.pi)
+    return np.linspace(low, high, int(np.clip(4.0 * turns, *_FREQUENCIES)) + 1)
 
 
 def _lipschitz(family: Parametric, X: Data) -> Array | float | None:
