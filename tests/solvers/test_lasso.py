@@ -42,11 +42,11 @@ def solved(F, y, C, fit_intercept=True, scale=1.0):
 
 
 def assert_optimal(F, y, C, lasso, answer, scale=1.0, rtol=1e-8):
-    """The conditions of the module's docstring, from the data as they were given; the two sides of duality."""
+    """The conditions of the module's docstring, from the data as they were given, and no gap of duality."""
     alpha, primal, q = answer
     w = np.zeros(F.shape[1])
     np.add.at(w, lasso.atoms, lasso.w)
-    size, b = np.abs(w).sum(), float(lasso.intercept()[0])
+    size, b = np.abs(w).sum(), float(lasso.machine()[1][0])
     pull = F.T @ alpha[:, 0]
     assert np.all(np.abs(pull) <= size * (1 + rtol) + 1e-12)
     used = w != 0.0
@@ -128,14 +128,14 @@ def test_warm_starts_and_other_scales_end_where_a_fresh_start_does(fit_intercept
     """Columns join a few at a time, the scale goes up and down, and unused columns leave."""
     F, y, C = columns_of("doubled")
     lasso, m = lasso_of(F, y, C, fit_intercept), F.shape[1]
-    rng, present = np.random.RandomState(3), []
-    for atoms, scale in zip(np.array_split(rng.permutation(m), 7), [0.01, 0.1, 1.0, 30.0, 0.3, 0.001, 1.0]):
+    parts = np.array_split(np.random.RandomState(3).permutation(m), 7)
+    for atoms, scale in zip(parts, [0.01, 0.1, 1.0, 30.0, 0.3, 0.001, 1.0], strict=True):
         kept = [z for z, w in zip(lasso.atoms, lasso.w, strict=True) if w != 0.0]
         lasso.add([int(z) for z in atoms if z not in kept])
         present = list(lasso.atoms)
         assert set(kept) <= set(present) and len(set(present)) == len(present)
         answer = lasso.solve(scale, 0.0)
-        fresh, expected = solved(F[:, present], y, C, fit_intercept, scale)
+        _, expected = solved(F[:, present], y, C, fit_intercept, scale)
         np.testing.assert_allclose(answer[1], expected[1], rtol=1e-9)
         np.testing.assert_allclose(answer[0], expected[0], atol=1e-7 * np.abs(expected[0]).max())
         for other in (0.2 * scale, scale):
@@ -174,7 +174,7 @@ def test_nothing_to_learn(fit_intercept, level):
     F, _, C = data()
     lasso, (alpha, primal, q) = solved(F, np.full(40, level), C, fit_intercept)
     assert primal <= 1e-25 and q <= 1e-25 and np.abs(alpha).max() <= 1e-12
-    assert float(lasso.intercept()[0]) == pytest.approx(level, abs=1e-12)
+    assert float(lasso.machine()[1][0]) == pytest.approx(level, abs=1e-12)
     lasso.add([0])
     assert lasso.solve(1.0, 0.0)[1] <= 1e-25
 

@@ -38,6 +38,7 @@ class Lasso:
         self.centre = self.C / self.C.sum() if risk.fit_intercept else np.zeros(self.y.size)
         self.target = self.y - self.centre @ self.y
         self.atoms: list[Atom] = []
+        self.alpha = np.zeros((self.y.size, 1))
         self.Phi = np.empty((self.y.size, 0))
         self.G, self.b, self.w, self.means = np.empty((0, 0)), np.empty(0), np.empty(0), np.empty(0)
 
@@ -64,7 +65,7 @@ class Lasso:
         self.Phi, self.means = self.Phi[:, used], self.means[used]
 
     def solve(self, scale: float, tol: float) -> tuple[Array, float, float]:
-        """(α, P, q of the atoms with weight), exactly whatever `tol`, over the atoms there are."""
+        """(α, P, the largest q of the atoms there are), exactly whatever `tol`."""
         for _ in range(_ROUNDS):
             pull = scale * (self.b - self.G @ self.w)
             signs = np.where(self.w != 0.0, np.sign(self.w), np.where(pull >= 0.0, 1.0, -1.0))
@@ -77,7 +78,8 @@ class Lasso:
         residual = self.target - self.Phi @ self.w
         level = float(np.abs(self.w).sum())
         primal = 0.5 * level**2 + 0.5 * scale * float(self.C @ residual**2)
-        return (scale * self.C * residual)[:, None], primal, level**2
+        self.alpha = (scale * self.C * residual)[:, None]
+        return self.alpha, primal, level**2
 
     def _non_negative(self, scale: float, signs: Array) -> Array:
         H = scale * self.G * np.outer(signs, signs) + 1.0
@@ -92,5 +94,6 @@ class Lasso:
         used = np.flatnonzero(self.w)
         return [self.atoms[j] for j in used], np.abs(self.w[used]) / max(float(np.abs(self.w).sum()), 1e-300)
 
-    def intercept(self) -> Array:
-        return np.array([self.centre @ self.y - self.means @ self.w])
+    def machine(self) -> tuple[Array, Array]:
+        """α and the intercept."""
+        return self.alpha, np.array([self.centre @ self.y - self.means @ self.w])

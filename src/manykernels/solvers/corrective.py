@@ -38,11 +38,12 @@ class Restricted(Protocol):
     def add(self, atoms: Sequence[Atom]) -> None: ...
 
     def solve(self, scale: float, tol: float) -> tuple[Array, float, float]:
-        """(α, P, q of the atoms with weight)."""
+        """(a dual point, P, the largest q of the atoms there)."""
 
     def weights(self) -> tuple[list[Atom], Array]: ...
 
-    def intercept(self) -> Array: ...
+    def machine(self) -> tuple[Array, Array]:
+        """(α, b) of the function whose value P is."""
 
 
 class Corrective(FamilySolver):
@@ -125,7 +126,7 @@ class _Search:
         self.add, self.max_iter, self.history = add, max_iter, history
         self.n_iter = 0
         self.restricted = _restricted(oracle, risk, penalty, rng)
-        self.alpha, self.primal, self.dual, self.certified = np.empty((0, 0)), np.inf, -np.inf, False
+        self.primal, self.dual, self.certified = np.inf, -np.inf, False
         self.restricted.add(self._best(risk.constant_alpha()).atoms)
 
     def grow(self, scale: float, goal: float) -> None:
@@ -135,11 +136,9 @@ class _Search:
         while True:
             self.n_iter += 1
             with blas_threads(1 if self.oracle.n < _SMALL else None):
-                self.alpha, self.primal, level = self.restricted.solve(scale, accuracy)
-            found = self._best(self.alpha)
-            self.certified = bool(np.isfinite(found.upper))
-            top = max(level, found.upper if self.certified else float(found.values[0]))
-            self.dual = max(self.dual, risk.dual(self.alpha, np.array([top]), self.penalty))
+                alpha, self.primal, level = self.restricted.solve(scale, accuracy)
+            found = self._best(alpha)
+            self._bound(risk, alpha, max(level, float(found.values[0])), found.upper)
             gap = relative(self.primal, self.dual)
             known = set(self.restricted.atoms)
             if scale == 1.0:
@@ -155,17 +154,23 @@ class _Search:
             else:
                 accuracy *= 0.1
 
+    def _bound(self, risk: Risk, alpha: Array, top: float, upper: float) -> None:
+        """The best dual value so far, of those that are proven as this one is, or as it is not."""
+        proven = bool(np.isfinite(upper))
+        value = risk.dual(alpha, np.array([max(top, upper) if proven else top]), self.penalty)
+        if proven == self.certified:
+            self.dual = max(self.dual, value)
+        else:
+            self.dual, self.certified = value, proven
+
     def _best(self, alpha: Array) -> Best:
         with blas_threads(1 if self.oracle.work < _LARGE else None):
             return self.oracle.best(alpha, self.add)
 
     def result(self, tol: float) -> FamilyResult:
-        atoms, weights = self.restricted.weights()
         return FamilyResult(
-            atoms,
-            weights,
-            self.alpha,
-            self.restricted.intercept(),
+            *self.restricted.weights(),
+            *self.restricted.machine(),
             self.primal,
             self.dual,
             self.certified,
@@ -173,6 +178,24 @@ class _Search:
             self.n_iter,
             self.history,
         )
+
+
+class _Noting(Risk):
+    """At costs scale · C; remembers the dual point of the best value over all `size` kernels.
+
+    P is flat around the optimal θ, and the machine's α there is not: the best bound comes from other points.
+    """
+
+    def __init__(self, risk: Risk, scale: float, size: int) -> None:
+        super().__init__(risk.loss, risk.Y, scale * risk.C, risk.fit_intercept)
+        self.size, self.best = size, -np.inf
+        self.point: Array | None = None
+
+    def dual(self, alpha: Array, q: Array, penalty: Penalty) -> float:
+        value = super().dual(alpha, q, penalty)
+        if q.size == self.size and value > self.best:
+            self.best, self.point = value, alpha
+        return value
 
 
 class _Finite:
@@ -185,15 +208,21 @@ class _Finite:
         self.atoms: list[Atom] = []
         self.theta = np.empty(0)
         self.last: Result | None = None
+        self.scale, self.lowest = 0.0, np.inf
 
     def add(self, atoms: Sequence[Atom]) -> None:
-        used = np.flatnonzero(self.theta)
+        """Let more atoms take part; those without weight leave once P has fallen, or they could come back."""
+        used = np.arange(len(self.atoms))
+        if self.last is not None and self.last.primal < self.lowest * (1.0 - 1e-9):
+            used, self.lowest = np.flatnonzero(self.theta), self.last.primal
         self.atoms = [*(self.atoms[m] for m in used), *atoms]
         self.theta = np.concatenate([self.theta[used], np.zeros(len(atoms))])
         self.gram = self.oracle.gram(self.atoms)
 
     def solve(self, scale: float, tol: float) -> tuple[Array, float, float]:
-        risk = Risk(self.risk.loss, self.risk.Y, scale * self.risk.C, self.risk.fit_intercept)
+        risk = _Noting(self.risk, scale, self.gram.n_kernels)
+        if scale != self.scale:
+            self.scale, self.lowest = scale, np.inf
         start = None
         if self.last is not None and self.theta.any():
             start = self.theta, risk.feasible(self.last.alpha)
@@ -201,16 +230,16 @@ class _Finite:
             self.gram, risk, self.penalty, tol=tol, max_iter=200, rng=self.rng, start=start
         )
         self.theta = np.where(self.last.theta > _DUST * self.last.theta.max(), self.last.theta, 0.0)
-        q = self.gram.quad(self.last.alpha).sum(axis=1)
-        return self.last.alpha, self.last.primal, float(q.max())
+        alpha = self.last.alpha if risk.point is None else risk.point
+        return alpha, self.last.primal, float(self.gram.quad(alpha).sum(axis=1).max())
 
     def weights(self) -> tuple[list[Atom], Array]:
         used = np.flatnonzero(self.theta)
         return [self.atoms[m] for m in used], self.theta[used]
 
-    def intercept(self) -> Array:
+    def machine(self) -> tuple[Array, Array]:
         assert self.last is not None
-        return self.last.intercept
+        return self.last.alpha, self.last.intercept
 
 
 def _restricted(oracle: Oracle, risk: Risk, penalty: Penalty, rng: np.random.RandomState) -> Restricted:
