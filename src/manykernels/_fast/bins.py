@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 MOMENTS = 10
 MANTISSA = 48  # how many low bits of a double are not looked at
-CHUNK = 64  # terms that are added in any order; beyond that sums are compensated
+CHUNK, FEW = 128, 32  # pairs, and bins, that are added in any order; beyond that sums are compensated
 AREA = 1 << 16  # pairs in a tile, so that 16 bits tell where one is
 _WIDTH = 1 << 14  # columns of a tile
 
@@ -41,8 +41,8 @@ def tiles(n: int) -> NDArray[np.int64]:
 
 
 @njit(cache=True, nogil=True)
-def _bin(d: float, base: int, last: int) -> int:
-    b: int = (np.float64(d).view(np.int64) >> MANTISSA) - base
+def _bin(d: float, base: int, last: int) -> Any:
+    b: Any = (np.float64(d).view(np.int64) >> MANTISSA) - base
     return max(0, min(b, last))
 
 
@@ -97,11 +97,11 @@ def _size(s: Array) -> float:
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def _powers(s: Array, y: Array, out: Array) -> float:
-    """Σ_p s_p, and out_m += Σ_p s_p y_pᵐ for m ≥ 1."""
+def _powers(s: Array, order: Any, y: Array, out: Array) -> float:
+    """Σ_p s_{order_p}, and out_m += Σ_p s_{order_p} y_pᵐ for m ≥ 1."""
     a, b, c, d, e, f, g, h, i, j = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for p in range(y.size):
-        t, x = s[p], y[p]
+        t, x = s[order[p]], y[p]
         a += t
         t *= x
         b += t
@@ -148,16 +148,14 @@ def _moments(s: Array, order: Any, y: Array, starts: Any, total: Array, lost: Ar
     The sums of yᵐ are small for m ≥ 1, and count by (ρu)ᵐ exp(−u)/m! < 0.012: what is lost in a tile does not
     matter.
     """
-    buffer, sums = np.empty(CHUNK), np.empty(MOMENTS)
+    sums = np.empty(MOMENTS)
     for b in range(total.shape[0]):
         if starts[b] == starts[b + 1]:
             continue
         sums[:] = 0.0
         for lo in range(starts[b], starts[b + 1], CHUNK):
             hi = min(lo + CHUNK, starts[b + 1])
-            for p in range(hi - lo):
-                buffer[p] = s[order[lo + p]]
-            sums[0], rest = _two_sum(sums[0], _powers(buffer, y[lo:hi], sums))
+            sums[0], rest = _two_sum(sums[0], _powers(s, order[lo:hi], y[lo:hi], sums))
             lost[b, 0] += rest
         for m in range(MOMENTS):
             total[b, m], rest = _two_sum(total[b, m], sums[m])
@@ -168,11 +166,11 @@ def _moments(s: Array, order: Any, y: Array, starts: Any, total: Array, lost: Ar
 def _accumulate(
     S: Any, A: Array, tile: Any, order: Any, y: Array, starts: Any, total: Any, lost: Any
 ) -> float:
-    """The moments of some tiles, and Σ |S_ij| over their pairs."""
+    """The moments of some tiles, and Σ |S_ij| over their pairs, left to the caller where S = aaᵀ."""
     s, size, before = np.empty(AREA), 0.0, tile[0, 4]
     for k in range(tile.shape[0]):
         count = _fill(S, A, tile[k], s)
-        size += _size(s[:count])
+        size += _size(s[:count]) if A.shape[0] != 1 else 0.0
         at = tile[k, 4] - before
         _moments(s, order[at : at + count], y[at : at + count], starts[k], total, lost)
     return size
@@ -208,8 +206,8 @@ def evaluate(rates: Array, c: Array, w: Array, M: Array, counts: Any, constant: 
     for g in range(rates.size):
         count, total, lost = counts[g], constant, 0.0
         _terms(rates[g], c, w, M, buffer[:count])
-        for lo in range(0, count, CHUNK // 2):
-            term = _sum(buffer[lo : min(lo + CHUNK // 2, count)])
+        for lo in range(0, count, FEW):
+            term = _sum(buffer[lo : min(lo + FEW, count)])
             total, rest = _two_sum(total, term)
             lost += rest
         out[g] = total + lost
@@ -261,6 +259,9 @@ class Pairs:
 
         if self.pairs:
             split(len(self.tiles), 4.0 * self.pairs, run)
-        totals, losts, sizes = zip(*parts, strict=True) if parts else ([], [], [])
-        zero = np.zeros((self.c.size, MOMENTS))
-        return sum(totals, zero) + sum(losts, zero), float(sum(sizes))
+        total, size = np.zeros((self.c.size, MOMENTS)), 0.0
+        for one, lost, part in parts:
+            total, size = total + (one + lost), size + part
+        if A.shape[0] == 1:
+            size = 0.5 * float(np.abs(A).sum() ** 2 - (A**2).sum())
+        return total, max(size, 0.0)

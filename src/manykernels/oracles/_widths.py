@@ -22,9 +22,9 @@ _DEGREE = 20
 _APART = 0.3  # of log γ between local maxima that are told apart
 _SMALLEST, _LARGEST = 1e-300, 1e300  # γ
 _KEEP = 1 << 30  # bytes of sorted pairs that are kept between searches
-# In units: 64 for a chunk of pairs, 13 for their higher moments, 4 for S and y, 32 for a chunk of bins, 3 for
+# In units: 128 for a chunk of pairs, 8 for their higher moments, 4 for S and y, 32 for a chunk of bins, 3 for
 # powers of u, 4 for exp, 2 for γ at a point, and a few for the sums of sums.
-_ROUNDING = 136.0 * UNIT
+_ROUNDING = 196.0 * UNIT
 _TOLERANCE = (1e-7, 1e-14)
 
 
