@@ -82,7 +82,7 @@ CASES = [
     (Laplacian(width=4.0), lambda x, y: np.exp(-np.sum(np.abs(x - y)) / 4.0), SPARSE),
     (Cosine(), cosine, SPARSE),
     (Constant(value=0.7), lambda x, y: 0.7, SPARSE),
-    (Monomial([1, 0], [1, 3]), lambda x, y: x[1] * y[1] * (x[0] * y[0]) ** 3, SPARSE),
+    (Monomial([-1, 0], [1, 3]), lambda x, y: x[-1] * y[-1] * (x[0] * y[0]) ** 3, SPARSE),
     (Dirichlet(frequency=0.3), dirichlet(0.3, 1), DENSE),
     (Dirichlet(frequency=0.2, degree=3), dirichlet(0.2, 3), DENSE),
     (FromDistance(gamma=0.4), lambda x, y: np.exp(-0.4 * np.linalg.norm(x - y)), DENSE),

@@ -163,7 +163,12 @@ class _State:
 
 
 class _Stagewise(_State):
-    """Alg. 7, with a = ⟨K, T⟩ and c = ⟨K, K⟩ carried along."""
+    """Alg. 7, with a = ⟨K, T⟩ and c = ⟨K, K⟩ carried along.
+
+    It starts from εI, which is there to avoid a division by zero and is not in the learned kernel. But the
+    best η of the first step can be of the size of ε, since a part of the identity may raise the alignment; so
+    εI is left behind when the first kernel is found, and that one gets weight 1.
+    """
 
     def __init__(self, oracle: Oracle, Y: Array, options: GreedyAlignment, shrinkage: float) -> None:
         super().__init__(oracle, Y, options, shrinkage)
@@ -175,7 +180,9 @@ class _Stagewise(_State):
         P = (T - (a / c) * K) / (np.sqrt(c) * self.tau)
         atom, _, new = self.find(P)
         b, d, e = float(np.vdot(new, T)), float(np.vdot(K, new)), float(np.vdot(new, new))
-        eta = best_step(a, b, c, d, e, float(self.options.max_step))
+        if not self.chosen.atoms:
+            a, c, d, K = 0.0, 0.0, 0.0, np.zeros_like(K)
+        eta = 1.0 if c == 0.0 and b > 0.0 else best_step(a, b, c, d, e, float(self.options.max_step))
         if eta <= 0.0:
             return False
         self.K = K + eta * new
