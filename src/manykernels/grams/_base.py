@@ -135,10 +135,13 @@ class Gram(ABC):
 
         def run(first: int, last: int) -> None:
             total: Array | None = None
-            for lo, hi in itertools.pairwise(edges[first : last + 1].tolist()):
+            spans = list(itertools.pairwise(edges[first : last + 1].tolist()))
+            buffer = np.empty(self.n_kernels * max((hi - lo) * hi for lo, hi in spans))
+            for lo, hi in spans:
                 if lo == hi:
                     continue
-                out = np.empty((self.n_kernels, hi - lo, hi))
+                size = self.n_kernels * (hi - lo) * hi
+                out = buffer[:size].reshape(self.n_kernels, hi - lo, hi)
                 self._centred(lo, hi, means, grand, out)
                 part = product(out.reshape(self.n_kernels, -1))
                 total = part if total is None else total + part
