@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 MOMENTS = 10
 MANTISSA = 48  # how many low bits of a double are not looked at
 CHUNK, FEW = 128, 32  # pairs, and bins, that are added in any order; beyond that sums are compensated
-AREA = 1 << 16  # pairs in a tile, so that 16 bits tell where one is
+AREA = 1 << 14  # pairs in a tile: 16 bits tell where one is, and the second-level cache holds them
 _WIDTH = 1 << 14  # columns of a tile
 
 
@@ -44,6 +44,20 @@ def tiles(n: int) -> NDArray[np.int64]:
 def _bin(d: float, base: int, last: int) -> Any:
     b: Any = (np.float64(d).view(np.int64) >> MANTISSA) - base
     return max(0, min(b, last))
+
+
+@njit(cache=True, nogil=True)
+def extent(D: Array) -> tuple[float, float]:
+    """The smallest positive and the largest of the pairs (inf, 0 if none); nan if one is no distance."""
+    smallest, largest, wrong = np.inf, 0.0, False
+    for i in range(D.shape[0]):
+        row = D[i, :i]
+        for j in range(i):
+            d = row[j]
+            wrong |= not (0.0 <= d < np.inf)
+            largest = max(largest, d)
+            smallest = min(smallest, d if d > 0.0 else np.inf)
+    return (np.nan, np.nan) if wrong else (smallest, largest)
 
 
 @njit(cache=True, nogil=True)

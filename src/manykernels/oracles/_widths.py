@@ -147,10 +147,10 @@ def _distances(D: Array) -> tuple[float, float]:
     """The smallest positive and the largest entry."""
     if D.ndim != 2 or D.shape[0] != D.shape[1] or D.shape[0] == 0:
         raise ValueError(f"D has shape {D.shape}; expected a square matrix of distances between samples.")
-    largest = float(D.max())
-    if not (math.isfinite(largest) and float(D.min()) >= 0.0):
+    smallest, largest = bins.extent(D)
+    if math.isnan(largest):
         raise ValueError("D must hold finite distances that are not negative.")
-    return float(np.min(D, where=D > 0.0, initial=np.inf)) if largest > 0.0 else 1.0, largest
+    return (smallest, largest) if largest > 0.0 else (1.0, 0.0)
 
 
 def _index(d: float) -> int:
