@@ -54,19 +54,21 @@ def _fits(report: Report, X: Array, y: Array, F: Array, C: float, rounds: int) -
         ),
     }
     timings = compare(contenders, report.pick(5, 1), budget=5.0)
+    least = timings[OURS].result.objective_ * (1.0 - timings[OURS].result.dual_gap_)
+    rows = ratio_rows(timings, RIVAL, partial(_told, least))
     title = f"{len(F):,} products of {X.shape[1]} features, {len(X)} points, 1/C = {1 / C:g}, {rounds} rounds"
-    report.table(title, ratio_rows(timings, RIVAL, _told), "at least 200 × faster, certified, gap ≤ 1e-3")
+    report.table(title, rows, "at least 200 × faster, certified, gap ≤ 1e-3")
 
 
-def _told(name: str, result: Any) -> Facts:
+def _told(least: float, name: str, result: Any) -> Facts:
+    """The rival's P falls long before its bound is of use: so also after how many rounds P is good enough."""
     if name == RIVAL:
-        return {"gap": result.gap, "P": result.primal, "iterations": result.n_iter}
-    facts = {"gap": result.dual_gap_, "P": result.objective_, "iterations": result.n_iter_}
-    return {
-        **facts,
-        "certified": result.certified_,
-        "products": len(result.selected_products_["product"]),
-    }
+        excess = np.array(result.objective) / least - 1.0
+        enough = [f"{int(np.argmax(excess <= e)) + 1}" if excess.min() <= e else "more" for e in (1e-2, 1e-3)]
+        facts: Facts = {"gap": result.gap, "P above the optimum": float(excess[-1])}
+        return {**facts, "rounds to 1e-2, 1e-3": ", ".join(enough)}
+    facts = {"gap": result.dual_gap_, "P above the optimum": result.objective_ / least - 1.0}
+    return {**facts, "certified": result.certified_, "products": len(result.selected_products_["product"])}
 
 
 def _oracle(report: Report, n: int) -> list[Facts]:

@@ -18,12 +18,15 @@ _CHUNK = 4096  # features that are scaled together, so that no second copy of al
 
 @dataclass(frozen=True)
 class Alternated:
-    """Weights, the objective there and its certificate over the list, which is the whole family."""
+    """Weights, the objective of every round, and the last one's certificate over the list, all kernels."""
 
     theta: Array
-    primal: float
+    objective: list[float]
     gap: float
-    n_iter: int
+
+    @property
+    def primal(self) -> float:
+        return self.objective[-1]
 
 
 def product_features(X: Array, degree: int) -> Array:
@@ -52,18 +55,19 @@ def alternating_features(F: Array, y: Array, C: float, rounds: int) -> Alternate
     """
     target, (M, n) = y - y.mean(), F.shape
     penalty, risk = LpBall(1.0), risk_of(y, C, Squared())
-    theta = np.full(M, 1.0 / M)
+    theta, objective = np.full(M, 1.0 / M), []
     for _ in range(rounds):
         K = np.zeros((n, n))
         for lo, hi in itertools.pairwise([*range(0, M, _CHUNK), M]):
             part = np.sqrt(theta[lo:hi])[:, None] * F[lo:hi]
             K += part.T @ part
-        f = K.copy()
+        without = K.copy()
         K[np.diag_indices(n)] += 1.0 / C
         alpha = cho_solve(cho_factor(K, lower=True, overwrite_a=True, check_finite=False), target)
         score = np.abs(F @ alpha)
         used, a = theta, theta * score
         theta = a / a.sum()
-    primal = 0.5 * float(a.sum()) ** 2 + risk.loss_value((f @ alpha + y.mean())[:, None])
+        f = without @ alpha + y.mean()
+        objective.append(0.5 * float(a.sum()) ** 2 + risk.loss_value(f[:, None]))
     dual = risk.dual(alpha[:, None], np.array([score.max() ** 2]), penalty)
-    return Alternated(used, primal, (primal - dual) / primal, rounds)
+    return Alternated(used, objective, (objective[-1] - dual) / objective[-1])
