@@ -42,6 +42,7 @@ class RationalKernel(Gaussian):
 FAMILIES = {
     "gaussians": (Gaussians(0.1, 30.0), gaussian_grid(0.1, 30.0, 80), X, y),
     "laplacians": (Laplacians(0.1, 30.0), [Laplacian(w) for w in np.geomspace(0.1, 30.0, 80)], X, y),
+    "dirichlets": (Dirichlets(0.2, 8.0), [Dirichlet(s) for s in np.linspace(0.2, 8.0, 120)], LINE, waves),
 }
 
 
@@ -77,9 +78,6 @@ def test_the_frequencies_of_a_signal_are_found():
     grid = MKLRegressor([Dirichlet(s) for s in np.arange(1.0, 9.0)], C=3.0).fit(LINE, waves)
     assert model.objective_ < 0.9 * grid.objective_
     assert model._atoms[np.argmax(model.weights_)][0] == pytest.approx(np.sqrt(12), abs=0.1)
-    fine = MKLRegressor([Dirichlet(s) for s in np.linspace(0.2, 8.0, 120)], C=3.0, tol=1e-5).fit(LINE, waves)
-    assert model.objective_ <= fine.objective_ * (1 + 1e-3)
-    check_decision(model, LINE)
 
 
 def test_greedy_reaches_the_same_optimum():

@@ -8,8 +8,9 @@ from typing import Protocol
 import numpy as np
 
 from ..families import Dirichlets, Parametric
-from ..kernels._data import Data, numeric
+from ..kernels._data import Data, dense_pair, numeric
 from ._base import Array
+from ._frequencies import FrequencySearch
 from ._lines import LineSearch, Peaks, Point
 from ._quasi_newton import Coordinates
 from ._scales import Scale
@@ -25,9 +26,9 @@ class Search(Protocol):
 
 
 class Certified:
-    """A search that bounds all kernels, each multiplied by `scale`."""
+    """A search that bounds all kernels where that is affordable, each multiplied by `scale`."""
 
-    def __init__(self, search: WidthSearch, scale: float = 1.0) -> None:
+    def __init__(self, search: WidthSearch | FrequencySearch, scale: float = 1.0) -> None:
         self.search, self.scale = search, scale
 
     def best(self, S: Point, k: int) -> Peaks:
@@ -48,6 +49,9 @@ def line_search(
     low, high = float(coordinates.low[0]), float(coordinates.high[0])
     if family.rate is not None and scale.constant:
         return width_search(distances(), low, high, family.rate)
+    if type(family) is Dirichlets and scale.constant:
+        search = FrequencySearch(dense_pair(X, None, "Dirichlets")[0], low, high, family.order())
+        return Certified(search, scale((low,)))
 
     def value(sigma: float, S: Point) -> float:
         return scale((sigma,)) * S.inner(family.kernel(sigma)(X))
