@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks import bench_products
+from benchmarks.rivals_products import alternating_features, product_features
 from experiments import __main__ as command
 from experiments import products_huge, products_synthetic
 from experiments.products_convergence import Clock, TimeUp, rows_of
@@ -132,3 +134,13 @@ def test_every_method_is_tried_on_real_sets():
     errors = trial(X, np.sign(X[:, 0] * X[:, 1]), (50, 20, 20), 0, quick=True)
     assert len(errors) == 9
     assert errors["norm 1, D = 2"] < 20.0 < errors["linear"]  # a product of two variables
+
+
+def test_the_list_of_products_leads_to_the_same_optimum():
+    """The rival of the benchmark, which looks at every product, against the solver that asks for the best."""
+    X, y = bench_products.synthetic(60, 6)
+    listed = alternating_features(product_features(X, 3), y, 10.0, rounds=400)
+    ours = bench_products.fit(X, y, 10.0)
+    assert listed.theta.size == 84 and len(listed.objective) == 400
+    assert listed.gap <= 1e-2 and ours.certified_
+    assert abs(listed.primal / ours.objective_ - 1.0) <= 1e-3
