@@ -97,8 +97,8 @@ def mklpy_cka(stack: Array, y: Array, C: float, threads: int) -> Callable[[], An
     """A fit of MKLpy's CKA (its "alignf"), or None where MKLpy is not installed.
 
     Its weights are M⁻¹a/‖M⁻¹a‖ (004 Prop. 3.2) by an explicit inverse, so they have any sign and may align a
-    little better than non-negative ones. The SVM gets the combination of the kernels as given, neither centred
-    nor scaled, and possibly indefinite. Kernels are centred M²/2 times.
+    little better than non-negative ones. The SVM gets the combination of the kernels as given, not centred
+    nor scaled, and perhaps indefinite. Kernels are centred M²/2 times.
     """
     try:
         import torch
