@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from ..families import Products
 from ..kernels import Fitted
+from ..kernels._monomial import Monomial
 from ..losses import Loss
 from ..objectives import Risk
 from ..oracles import Oracle, build_oracle
@@ -21,6 +23,7 @@ from ._data import Kind, take
 from ._rows import Rows
 
 Array = NDArray[np.float64]
+_TINY = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,11 @@ def learn_over_family(
             f"center=True was given with kernels={estimator.kernels!r}; centring every kernel of a family by "
             "itself would change what the family is. Leave center=False: the intercept does the same."
         )
+    if rows.first.size == 1 and isinstance(estimator.kernels, Products):
+        raise ValueError(
+            f"X holds 1 sample, or several that are all the same, and kernels={estimator.kernels!r} needs "
+            "columns that vary. Give at least two samples that differ."
+        )
     penalty = resolve_penalty(estimator.norm)
     solver = _solver(estimator.solver, penalty)
     oracle = build_oracle(
@@ -73,7 +81,22 @@ def learn_over_family(
     kernels = [oracle.kernel(z) for z in atoms]
     for name, kernel in zip(names, kernels, strict=True):
         kernel.name = name
+        _require_range(name, kernel, take(X, rows.first))
     return Found(atoms, names, kernels, theta, results)
+
+
+def _require_range(name: str, kernel: Fitted, X: Any) -> None:
+    """An error where a product of columns as given is out of range, though that of scaled ones is not."""
+    if not isinstance(kernel.kernel, Monomial):
+        return
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        raw = kernel.kernel.diag(X)
+        fits = np.isfinite(kernel.scale_ * raw).all() and (kernel.scale_ >= _TINY or not raw.any())
+    if not fits:
+        raise ValueError(
+            f"The product {name!r} overflows: its factors are too large, or too small, to be multiplied as "
+            "they are. Scale the data (StandardScaler), or lower the degree."
+        )
 
 
 def _solver(given: Any, penalty: Penalty) -> FamilySolver:
@@ -101,10 +124,14 @@ def _solve(
         rng=check_random_state(estimator.random_state),
         history=History(report=print if estimator.verbose else None),
     )
-    if not result.gap <= estimator.tol and result.certified:
+    # without any bound on the family, as where kernels are drawn and never looked at, there is no gap to miss
+    if not result.gap <= estimator.tol and np.isfinite(result.gap):
+        whole = (
+            f"over all {oracle.size:.3g} kernels" if result.certified else "over the kernels that it found"
+        )
         warnings.warn(
             f"{type(estimator).__name__} stopped after {result.n_iter} iterations at a relative duality gap "
-            f"of {result.gap:.1e} over all {oracle.size:.3g} kernels, above tol={estimator.tol:g}. Raise "
+            f"of {result.gap:.1e} {whole}, above tol={estimator.tol:g}. Raise "
             f"max_iter (now {estimator.max_iter}) or tol.",
             ConvergenceWarning,
             stacklevel=2,

@@ -82,7 +82,10 @@ class Corrective(FamilySolver):
         add = (50 if oracle.rank_one else 10) if self.add is None else self.add
         search = _Search(oracle, risk, penalty, add, max_iter, rng, history or History())
         for scale in self._path(oracle, risk):
-            search.grow(scale, tol if scale == 1.0 else max(tol, _LOOSE))
+            if scale == 1.0:
+                search.grow(scale, tol)
+            elif search.n_iter < max_iter - 1:  # the last is for C itself
+                search.grow(scale, max(tol, _LOOSE))
         return search.result(tol)
 
     def _check(self, penalty: Penalty) -> None:
@@ -145,7 +148,7 @@ class _Search:
                 self.history.add(self.primal, gap, len(self.restricted.weights()[0]))
             better = zip(found.atoms, found.values, strict=True)
             fresh = [z for z, q in better if q > level * (1.0 + 1e-9) and z not in known]
-            if gap <= goal or self.n_iter >= self.max_iter:
+            if gap <= goal or self.n_iter >= self.max_iter - (scale < 1.0):
                 return
             if fresh:
                 self.restricted.add(fresh)
@@ -234,7 +237,8 @@ class _Finite:
         return alpha, self.last.primal, float(self.gram.quad(alpha).sum(axis=1).max())
 
     def weights(self) -> tuple[list[Atom], Array]:
-        used = np.flatnonzero(self.theta)
+        assert self.last is not None
+        used = np.flatnonzero(self.theta if self.last.alpha.any() else [])  # nothing to learn: no kernels
         return [self.atoms[m] for m in used], self.theta[used]
 
     def machine(self) -> tuple[Array, Array]:
