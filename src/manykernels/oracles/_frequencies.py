@@ -83,11 +83,11 @@ class FrequencySearch:
 
     def _certified(self, S: Array, k: int, factor: bool, size: float) -> Found:
         pieces, step = self.pieces, (self.high - self.low) / self.count
-        middles: Array = self.low + step * (np.arange(self.count) + 0.5)
+        middles = self.low + step * (np.arange(self.count, dtype=np.float64) + 0.5)
         h = self._waves(S, factor, middles, pieces.half * pieces.s)
         error = size * (pieces.lebesgue * self._rounding() + self._truncation())
         piece, s, upper = pieces.peaks(h, error, k + 2, (_TOLERANCE[0], _TOLERANCE[1] * size))
-        sigma: Array = np.clip(middles[piece] + pieces.half * s, self.low, self.high)
+        sigma = np.asarray(np.clip(middles[piece] + pieces.half * s, self.low, self.high), dtype=np.float64)
         values = self._waves(S, factor, sigma, np.zeros(1))[:, 0]
         top = choose(sigma, values, k, 1.5 / max(self.fastest, 1e-300))
         return Found(sigma[top], values[top], max(upper, float(values[top[0]])))
