@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.helpers import LOSSES, PENALTIES, gaussians, problem, risk_of, run
 
-from manykernels.grams import StackGram
+from manykernels.grams import FactorGram, StackGram
 from manykernels.losses import EpsilonInsensitive, Hinge, Logistic, Squared, SquaredHinge
 from manykernels.objectives import Risk
 from manykernels.penalties import ElasticNet, L2Ball, LpBall, Simplex
@@ -248,3 +248,19 @@ def test_a_run_screens_and_still_finds_the_optimum():
     q = np.einsum("ik,mij,jk->m", result.alpha, stack, result.alpha)
     assert result.screened > 0 and result.converged
     assert np.all(q <= q[result.theta > 0].max() * (1 + 1e-6))
+
+
+@pytest.mark.parametrize("seed", [1, 2, 5])
+def test_kernels_without_weight_that_bind_are_not_dropped_for_ever(seed):
+    """Few words in few texts: many α are optimal, and which of them is feasible kernels without weight decide.
+
+    A working set that drops those lets them in again at the next look, and the bound never rises.
+    """
+    rng = np.random.RandomState(seed)
+    X = (rng.rand(60, 120) < 0.08).astype(float)
+    X[rng.randint(60, size=120), np.arange(120)] = 1.0
+    y = np.where(rng.rand(60) < 0.5, 1.0, -1.0)[:, None]
+    gram = FactorGram(X / np.sqrt((X**2).mean(axis=0)), np.arange(121))
+    risk = Risk(Hinge(), y, np.full_like(y, 0.3), True)
+    result = ActiveSet().run(gram, risk, Simplex(), tol=1e-3, max_iter=60, rng=np.random.RandomState(0))
+    assert result.converged and result.gap <= 1e-3

@@ -241,7 +241,10 @@ class Search:
             within = self._bound(self.candidate, self.gram.quad(self.candidate, self.work).sum(axis=1))
             alpha = self.candidate if within > self._bound(alpha, self.center.q) else alpha
         q = self.screen.quad(alpha).sum(axis=1)
-        self.dual = max(self.dual, self._bound(alpha, q))
+        bound = self._bound(alpha, q)
+        # where many α are optimal, kernels without weight decide between them: dropped, they would come back
+        self.binding = q[self.work] >= (0.5 if bound > self.dual else 0.0) * self.penalty.entry(q[self.work])
+        self.dual = max(self.dual, bound)
         self.screen.update(alpha, q, self.center.tight)
         outside = np.setdiff1d(np.arange(self.gram.n_kernels), self.work)
         violating = outside[q[outside] > self.penalty.entry(q[self.work])]
@@ -252,8 +255,8 @@ class Search:
         """Drop kernels that left (no weight, no pull) and let `new` join with weight zero."""
         c = self.center
         keep = (c.theta > 0.0) | (c.q >= 0.9 * self.penalty.entry(c.q))
-        if self.stalled:  # its answer need not have become the centre
-            keep |= self.used
+        if self.stalled:  # its answer need not have become the centre, and bounds may bind without weight
+            keep |= self.used | self.binding
         self.bundle.keep(keep)
         self.bundle.extend(self.gram, new)
         self.work = np.concatenate([self.work[keep], new])
