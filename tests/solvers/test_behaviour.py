@@ -252,7 +252,7 @@ def test_a_run_screens_and_still_finds_the_optimum():
 
 @pytest.mark.parametrize("seed", [1, 2, 5])
 def test_kernels_without_weight_that_bind_are_not_dropped_for_ever(seed):
-    """Few words in few texts: many α are optimal, and which of them is feasible kernels without weight decide.
+    """Few words in few texts: many α are optimal, and kernels without weight decide which is feasible.
 
     A working set that drops those lets them in again at the next look, and the bound never rises.
     """
