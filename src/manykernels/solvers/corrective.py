@@ -56,13 +56,13 @@ class Corrective(FamilySolver):
     ----------
     add : int or None
         How many kernels may join at a time; None takes 50 of rank one, or 10 others.
-    steps : int or None
-        Of the path, a decade of C; 0 starts at C. None takes 3, or 1 where a look at the family takes long.
+    steps : int
+        Of the path, a decade of C; 0 starts at C.
     """
 
     asks: ClassVar[tuple[str, ...]] = ("best",)
 
-    def __init__(self, add: int | None = None, steps: int | None = None) -> None:
+    def __init__(self, add: int | None = None, steps: int = 1) -> None:
         self.add = add
         self.steps = steps
 
@@ -81,7 +81,7 @@ class Corrective(FamilySolver):
         self._check(penalty)
         add = (50 if oracle.rank_one else 10) if self.add is None else self.add
         search = _Search(oracle, risk, penalty, add, max_iter, rng, history or History())
-        for scale in self._path(oracle, risk):
+        for scale in self._path(risk):
             if scale == 1.0:
                 search.grow(scale, tol)
             elif search.n_iter < max_iter - 1:  # the last is for C itself
@@ -89,11 +89,11 @@ class Corrective(FamilySolver):
         return search.result(tol)
 
     def _check(self, penalty: Penalty) -> None:
-        steps, add = (0 if self.steps is None else self.steps), (1 if self.add is None else self.add)
-        if not isinstance(add, int) or add < 1 or not isinstance(steps, int) or steps < 0:
+        add = 1 if self.add is None else self.add
+        if not isinstance(add, int) or add < 1 or not isinstance(self.steps, int) or self.steps < 0:
             raise ValueError(
                 f"Corrective(add={self.add!r}, steps={self.steps!r}) was given; expected whole numbers, add "
-                "at least 1 and steps at least 0, or None for either."
+                "at least 1 and steps at least 0."
             )
         if not (isinstance(penalty, LpBall) and penalty.sparse):
             raise ValueError(
@@ -102,13 +102,12 @@ class Corrective(FamilySolver):
                 "or 'active-set' for a finite dictionary."
             )
 
-    def _path(self, oracle: Oracle, risk: Risk) -> list[float]:
+    def _path(self, risk: Risk) -> list[float]:
         """Factors of C, from about 1/n, where hardly anything is fitted, up to 1."""
         first = 1.0 / (risk.Y.shape[0] * float(risk.C.mean()))
-        steps = (3 if oracle.work < _LARGE else 1) if self.steps is None else self.steps
-        if steps == 0 or first >= 1.0:
+        if self.steps == 0 or first >= 1.0:
             return [1.0]
-        count = int(np.ceil(-steps * np.log10(first)))
+        count = int(np.ceil(-self.steps * np.log10(first)))
         return [float(first ** (1.0 - step / count)) for step in range(count)] + [1.0]
 
 
