@@ -29,7 +29,7 @@ def run(report: Report) -> None:
 
 
 NOTE = (
-    "|t| > 4: of the true products that a least-squares fit on these ten alone finds at |t| > 4, how many "
+    "t above 4: of the true products that a least-squares fit on these ten alone gives |t| > 4, how many "
     "have weight. Largest ten: how many of the ten products of the largest weight are true. "
     "Certified: whether the bound covers all products, not only those that were looked at."
 )
@@ -46,7 +46,7 @@ def child(task: Facts) -> Facts:
     true = [term_name(z) for z in given.terms]
     clear = [name for name, t in zip(true, t_values(given), strict=True) if abs(t) > 4.0]
     facts |= {"true found": f"{len(set(true) & set(names))} of {len(true)}"}
-    facts |= {"|t| > 4": f"{len(set(clear) & set(names))} of {len(clear)}"}
+    facts |= {"t above 4": f"{len(set(clear) & set(names))} of {len(clear)}"}
     facts |= {"largest ten": len(set(names[:10]) & set(true)), "products": len(names)}
     facts |= {
         "test error / variance": f"{scaled_error(model, *test):.1e}",
