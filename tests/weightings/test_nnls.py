@@ -183,3 +183,9 @@ def test_what_it_is_given_stays_as_it_was():
     nnls(G, c)
     np.testing.assert_array_equal(G, before[0])
     np.testing.assert_array_equal(c, before[1])
+
+
+def test_a_step_smaller_than_the_rounding_of_the_objective_is_taken():
+    """The objective is −½ and falls by 5e-19: as a difference of values that is nothing."""
+    v = nnls(np.eye(2), np.array([1.0, 1e-9]), np.array([1.0, 0.0]))
+    np.testing.assert_allclose(v, [1.0, 1e-9], rtol=1e-12)

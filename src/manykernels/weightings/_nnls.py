@@ -25,22 +25,29 @@ def nnls(G: Array, c: Array, start: Array | None = None) -> Array:
     G may be singular, if c is in its range. An index whose column depends on the free ones then has w = 0,
     so that it need not be freed; one that depends on them but for 1e-7, say, is exchanged for one of them.
     """
-    v, free, value = np.zeros(c.size), np.empty(0, dtype=np.intp), 0.0
+    v, free = np.zeros(c.size), np.empty(0, dtype=np.intp)
     if start is not None and np.any(start > 0.0):
         v, free = _descend(G, c, start, np.flatnonzero(start > 0.0))
-        value = 0.5 * float(v @ (G[:, free] @ v[free])) - float(c @ v)
     for _ in range(3 * c.size + 10):
         w = c - G[:, free] @ v[free]
         candidates = np.flatnonzero((v == 0.0) & (w > _EXACT))
         candidates = candidates[np.argsort(-w[candidates])]
         for trial, trial_free in _trials(G, c, v, free, candidates):
-            trial_value = 0.5 * float(trial @ (G[:, trial_free] @ trial[trial_free])) - float(c @ trial)
-            if trial_value < value:
-                v, free, value = trial, trial_free, trial_value
+            if _fall(G, w, trial - v) > 0.0:
+                v, free = trial, trial_free
                 break
         else:
             return v  # what is left of w, if anything, is rounding
     return v
+
+
+def _fall(G: Array, w: Array, d: Array) -> float:
+    """By how much the objective falls from v to v + d: wᵀd − ½dᵀGd.
+
+    Not as the difference of two values, in whose rounding a good step can be lost.
+    """
+    moved = np.flatnonzero(d)
+    return float(d[moved] @ (w[moved] - 0.5 * (G[np.ix_(moved, moved)] @ d[moved])))
 
 
 def _trials(G: Array, c: Array, v: Array, free: Index, candidates: Index) -> Iterator[tuple[Array, Index]]:
