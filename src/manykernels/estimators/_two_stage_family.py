@@ -38,8 +38,9 @@ def learn_over_family(estimator: Any, X: Any, Y: Array, names_in: Any, weighting
     if not isinstance(weighting, GreedyAlignment):
         raise ValueError(
             f"weighting={estimator.weighting!r} needs a list of kernels, and kernels={estimator.kernels!r} "
-            "stands for more than can be listed. Take weighting='greedy', or give a list such as "
-            "gaussian_grid(low, high, n)."
+            "stands for more than can be listed. Give a list such as gaussian_grid(low, high, n); for "
+            "families of widths take weighting='greedy'; for products learn in one stage, with MKLClassifier "
+            "or MKLRegressor."
         )
     oracle = _bind(estimator, X, names_in)
     if not oracle.offers("best_against"):

@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from manykernels.families._ard import ARDGaussian
 from manykernels.families._base import Family, numbers
 from manykernels.families.auto import _widths as width_quantiles
 from manykernels.kernels import Dirichlet, Gaussian, Kernel, Laplacian
+from manykernels.kernels._ard import ARDGaussian
 from manykernels.kernels._base import is_number
 from manykernels.kernels._data import Array, Data, numeric
 

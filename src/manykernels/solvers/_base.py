@@ -57,6 +57,7 @@ class Result:
     history: History
     screened: int = 0
     K: Array | None = field(default=None, repr=False)  # K_θ, where the solver still has it
+    dual_alpha: Array | None = field(default=None, repr=False)  # the point whose value `dual` is, if known
 
     @property
     def gap(self) -> float:

@@ -17,11 +17,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from .._fast.nnls import nnls
 from ..grams import FactorGram
 from ..objectives import Risk
 from ..oracles import Oracle
 from ..oracles._base import Atom
-from ..weightings._nnls import nnls
 from ._base import Array
 
 _ROUNDS = 50  # of signs; two or three are enough

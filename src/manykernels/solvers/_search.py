@@ -54,6 +54,7 @@ class Search:
         self.gram, self.risk, self.penalty = gram, risk, penalty
         self.tol, self.max_iter, self.history, self.add = tol, max_iter, history, add
         self.iterations, self.dual, self.converged = 0, -np.inf, False
+        self.dual_alpha: Array | None = None
         self.mu, self.precision, self.stalled = 0.0, 1e-7, False
         self.candidate: Array | None = None  # a dual point better than the centre's, if there is one
         self.fixed = penalty.fixed or (gram.n_kernels == 1 and penalty.homogeneous)
@@ -80,7 +81,7 @@ class Search:
         fit = self.risk.solve(self.gram.combine(theta, out=self.buffers[0]), alpha, 0.05 * self._scale())
         self.iterations += 1
         top, q = self.gram.best(fit.alpha, self.add, np.empty(0, np.intp))
-        self.dual = max(self.dual, self.risk.dual(fit.alpha, q, self.penalty))
+        self._raise(fit.alpha, self.risk.dual(fit.alpha, q, self.penalty))
         theta = np.zeros_like(theta)
         theta[top] = self.penalty.start(top.size)
         return theta, fit.alpha
@@ -160,6 +161,11 @@ class Search:
         """Whether α, with its quadratic forms q, proves the working set solved (of sparse penalties)."""
         return self.penalty.sparse and relative(self.center.tight, self._bound(alpha, q)) <= target
 
+    def _raise(self, alpha: Array, value: float) -> None:
+        """Keep the best bound over the whole family, and the point that gives it."""
+        if value > self.dual:
+            self.dual, self.dual_alpha = value, alpha
+
     def _bound(self, alpha: Array, q: Array) -> float:
         return self.risk.dual(alpha, q, self.penalty)
 
@@ -233,7 +239,7 @@ class Search:
     def _survey(self) -> Atoms:
         """Quadratic forms of all kernels at the current dual points; those that must join, best first."""
         if not self.penalty.sparse and self.candidate is None:  # the working set is the whole family
-            self.dual = max(self.dual, self._bound(self.center.fit.alpha, self.center.q))
+            self._raise(self.center.fit.alpha, self._bound(self.center.fit.alpha, self.center.q))
             return np.empty(0, np.intp)
         # one look, at the dual point where the working set is solved best: who violates there must join
         alpha = self.center.fit.alpha
@@ -244,7 +250,7 @@ class Search:
         bound = self._bound(alpha, q)
         # where many α are optimal, kernels without weight decide between them: dropped, they would come back
         self.binding = q[self.work] >= (0.5 if bound > self.dual else 0.0) * self.penalty.entry(q[self.work])
-        self.dual = max(self.dual, bound)
+        self._raise(alpha, bound)
         self.screen.update(alpha, q, self.center.tight)
         outside = np.setdiff1d(np.arange(self.gram.n_kernels), self.work)
         violating = outside[q[outside] > self.penalty.entry(q[self.work])]
@@ -279,4 +285,5 @@ class Search:
             self.history,
             self.screen.count,
             self.center.K,
+            self.dual_alpha,
         )

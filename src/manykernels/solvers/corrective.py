@@ -182,26 +182,12 @@ class _Search:
         )
 
 
-class _Noting(Risk):
-    """At costs scale · C; remembers the dual point of the best value over all `size` kernels.
-
-    P is flat around the optimal θ, and the machine's α there is not: the best bound comes from other points.
-    """
-
-    def __init__(self, risk: Risk, scale: float, size: int) -> None:
-        super().__init__(risk.loss, risk.Y, scale * risk.C, risk.fit_intercept)
-        self.size, self.best = size, -np.inf
-        self.point: Array | None = None
-
-    def dual(self, alpha: Array, q: Array, penalty: Penalty) -> float:
-        value = super().dual(alpha, q, penalty)
-        if q.size == self.size and value > self.best:
-            self.best, self.point = value, alpha
-        return value
-
-
 class _Finite:
-    """Any loss and any kernels: the active set method on the Gram of the atoms that were added."""
+    """Any loss and any kernels: the active set method on the Gram of the atoms that were added.
+
+    P is flat around the optimal θ, and the machine's α there is not: the family is asked at the point of the
+    best bound instead.
+    """
 
     exact = False
 
@@ -222,7 +208,7 @@ class _Finite:
         self.gram = self.oracle.gram(self.atoms)
 
     def solve(self, scale: float, tol: float) -> tuple[Array, float, float]:
-        risk = _Noting(self.risk, scale, self.gram.n_kernels)
+        risk = Risk(self.risk.loss, self.risk.Y, scale * self.risk.C, self.risk.fit_intercept)
         if scale != self.scale:
             self.scale, self.lowest = scale, np.inf
         start = None
@@ -232,7 +218,7 @@ class _Finite:
             self.gram, risk, self.penalty, tol=tol, max_iter=200, rng=self.rng, start=start
         )
         self.theta = np.where(self.last.theta > _DUST * self.last.theta.max(), self.last.theta, 0.0)
-        alpha = self.last.alpha if risk.point is None else risk.point
+        alpha = self.last.alpha if self.last.dual_alpha is None else self.last.dual_alpha
         return alpha, self.last.primal, float(self.gram.quad(alpha).sum(axis=1).max())
 
     def weights(self) -> tuple[list[Atom], Array]:

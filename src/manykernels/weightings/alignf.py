@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
+from .._fast.nnls import DEPENDENT, nnls
 from ..grams import is_definite
 from ..objectives import Alignment
 from ._base import Array, Weighted, Weighting, shares
-from ._nnls import DEPENDENT, nnls
 
 
 class Alignf(Weighting):

@@ -11,7 +11,7 @@ from scipy.linalg import lapack
 from scipy.optimize import minimize
 from scipy.optimize import nnls as scipy_nnls
 
-from manykernels.weightings._nnls import nnls
+from manykernels._fast.nnls import nnls
 
 
 def problem(seed, M=8, d=30, kind="random", signed=False):
@@ -138,7 +138,7 @@ def test_dependent_kernels_are_found_together(monkeypatch):
             calls.append(name)
             return getattr(lapack, name)
 
-    monkeypatch.setattr("manykernels.weightings._nnls.lapack", Counting())
+    monkeypatch.setattr("manykernels._fast.nnls.lapack", Counting())
     G, c = normal(B, t)
     v = nnls(G, c)
     assert_optimal(G, c, v)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from manykernels._fast import elementwise
-from manykernels.kernels import Kernel
+from manykernels.kernels._base import Kernel
 from manykernels.kernels._data import Array, Data, n_samples, numeric_pair
 from manykernels.kernels._stationary import squared_distances
 
