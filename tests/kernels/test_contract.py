@@ -16,6 +16,7 @@ from manykernels.kernels import (
     Constant,
     Cosine,
     Dirichlet,
+    FeatureMap,
     Fitted,
     FromDistance,
     Gaussian,
@@ -100,8 +101,8 @@ CASES = [
     ),
 ]
 IDS = [kernel.label for kernel, _, _ in CASES]
-# Tested in test_given.py and test_fitted.py.
-ELSEWHERE = {Precomputed, Callable, Fitted}
+# Tested in test_given.py, test_feature_map.py and test_fitted.py.
+ELSEWHERE = {Precomputed, Callable, FeatureMap, Fitted}
 
 
 def data(kind):

@@ -3,6 +3,7 @@
 from manykernels.kernels._algebra import Power, Product, Scaled, Sum
 from manykernels.kernels._base import Kernel
 from manykernels.kernels._columns import OnColumns
+from manykernels.kernels._feature_map import FeatureMap
 from manykernels.kernels._fitted import Fitted
 from manykernels.kernels._given import Callable, FromDistance, Precomputed
 from manykernels.kernels._inner import Constant, Cosine, Linear, Polynomial
@@ -26,6 +27,7 @@ __all__ = [
     "FromDistance",
     "Precomputed",
     "Callable",
+    "FeatureMap",
     "OnColumns",
     "Sum",
     "Product",

@@ -1,0 +1,37 @@
+"""Approximations: explicit features for kernels, so that n samples cost n rows and not n² entries."""
+
+from __future__ import annotations
+
+from manykernels.approx._base import Approximation, Features
+from manykernels.approx.diagnostics import approximation_error
+from manykernels.approx.nystroem import Nystroem
+from manykernels.approx.own import OwnFeatures
+from manykernels.approx.random_features import RandomFeatures
+
+__all__ = [
+    "Approximation",
+    "Features",
+    "Nystroem",
+    "OwnFeatures",
+    "RandomFeatures",
+    "approximation_error",
+    "resolve_approx",
+]
+
+
+def resolve_approx(spec: object) -> Approximation | None:
+    """The approximation that `approx` means: None for exact kernels, "features" for their own maps."""
+    if spec is None or isinstance(spec, Approximation):
+        return spec
+    expected = (
+        "expected None (exact kernels), 'features' (kernels with a finite map of their own), or an object "
+        "such as manykernels.approx.Nystroem(n_components=100)"
+    )
+    if isinstance(spec, type) and issubclass(spec, Approximation):
+        name = spec.__name__
+        raise TypeError(f"approx={name} is a class; {expected}. Give an object: approx={name}().")
+    if isinstance(spec, str):
+        if spec == "features":
+            return OwnFeatures()
+        raise ValueError(f"approx={spec!r} is unknown; {expected}.")
+    raise TypeError(f"approx={spec!r} of type {type(spec).__name__} was given; {expected}.")

@@ -1,0 +1,123 @@
+"""What every approximation offers: features that are drawn or chosen once, and then applied to any rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
+
+from manykernels.kernels import Kernel
+from manykernels.kernels._base import is_number
+from manykernels.kernels._data import Array, Data, n_samples, take_rows
+
+_ROWS = 1024  # at a time, so that what is computed on the way stays small and in cache
+_TYPES = (np.dtype(np.float64), np.dtype(np.float32))
+
+
+class Part:
+    """The features of some of the kernels, computed together because they share work.
+
+    ``members`` are the positions of the kernels in the dictionary, ``sizes`` their numbers of features.
+    """
+
+    members: list[int]
+    sizes: list[int]
+
+    def fill(self, X: Data, out: Any, start: NDArray[np.intp]) -> None:
+        """Write the features of the rows of X: those of members[i] to out[:, start[i] : start[i] + sizes[i]].
+
+        ``out`` is C-contiguous, of float64 or float32. A row's features depend on this row only.
+        """
+        raise NotImplementedError
+
+
+class Features:
+    """An explicit map φ_m for every kernel: ⟨φ_m(x), φ_m(x')⟩ ≈ k_m(x, x').
+
+    Attributes
+    ----------
+    ptr : (M + 1,) — the features of kernel m are the columns ptr[m] : ptr[m + 1].
+    """
+
+    def __init__(self, parts: Sequence[Part], n_kernels: int) -> None:
+        sizes = np.zeros(n_kernels, dtype=np.intp)
+        for part in parts:
+            sizes[part.members] = part.sizes
+        self.parts = list(parts)
+        self.ptr: NDArray[np.intp] = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
+
+    @property
+    def n_kernels(self) -> int:
+        """M."""
+        return int(self.ptr.size - 1)
+
+    @property
+    def n_features(self) -> int:
+        """Of all kernels together: ptr[M]."""
+        return int(self.ptr[-1])
+
+    def transform(self, X: Data, out: Any = None) -> Any:
+        """The features (n, ptr[M]) of the rows of X, in ``out`` (float64 or float32) if given.
+
+        Row by row: how rows are cut into blocks, here or by the caller, changes nothing but the last digits.
+        """
+        shape = n_samples(X), self.n_features
+        if out is None:
+            out = np.empty(shape)
+        elif not isinstance(out, np.ndarray) or out.shape != shape or out.dtype not in _TYPES:
+            given = (getattr(out, "shape", None), str(getattr(out, "dtype", type(out).__name__)))
+            raise ValueError(
+                f"transform was given out of shape {given[0]} and type {given[1]}; expected {shape} and "
+                "float64 or float32."
+            )
+        X = X.tocsr() if sparse.issparse(X) else X
+        for lo in range(0, shape[0], _ROWS):
+            hi = min(lo + _ROWS, shape[0])
+            block = out[lo:hi] if out.flags.c_contiguous else np.empty((hi - lo, shape[1]), out.dtype)
+            rows = X if hi - lo == shape[0] else take_rows(X, lo, hi)
+            for part in self.parts:
+                part.fill(rows, block, self.ptr[part.members])
+            if not out.flags.c_contiguous:
+                out[lo:hi] = block
+        return out
+
+    def __repr__(self) -> str:
+        return f"Features({self.n_features} of {self.n_kernels} kernels)"
+
+
+class Approximation(BaseEstimator):
+    """How features are drawn or chosen. Parameters are stored as given and checked in ``fit``."""
+
+    def fit(
+        self, kernels: Sequence[Kernel], X: Data, *, rng: np.random.RandomState, sample_weight: Any = None
+    ) -> Features:
+        """The features of these kernels, from the rows X where they must depend on data, and never on y.
+
+        A row of weight w counts as w rows.
+        """
+        raise NotImplementedError
+
+    def _components(self) -> int:
+        """``n_components``, checked."""
+        value: Any = getattr(self, "n_components", None)
+        if not is_number(value) or value != value // 1 or value < 1:
+            raise ValueError(
+                f"n_components={value!r} was given to {type(self).__name__}; expected a whole number of "
+                "features a kernel, at least 1."
+            )
+        return int(value)
+
+
+def weights_of(X: Data, sample_weight: Any) -> Array:
+    """The weights of the rows, 1 if none are given; X has at least one row of positive weight."""
+    n = n_samples(X)
+    weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    if weight.shape != (n,) or not np.all(weight >= 0.0) or not np.all(np.isfinite(weight)):
+        raise ValueError(f"sample_weight has shape {weight.shape}; expected {n} non-negative numbers.")
+    if not np.any(weight > 0):
+        raise ValueError(f"X has {n} rows, none of positive weight; features are chosen from at least one.")
+    return weight

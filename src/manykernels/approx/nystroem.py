@@ -1,0 +1,158 @@
+"""Nyström features: kernels with some of the samples (Williams & Seeger 2001), for any kernel."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import _safe_indexing
+
+from manykernels.approx._base import Approximation, Features, Part, weights_of
+from manykernels.kernels import Kernel, evaluate
+from manykernels.kernels._data import Array, Data, is_stack, numeric
+from manykernels.kernels._inner import squared_norms
+
+_RANK = 1e-12  # of the largest eigenvalue: what is below is rounding
+_INDEFINITE = 1e-8  # of the largest eigenvalue: a negative one of this size is no rounding
+_CANDIDATES = 50  # rows a landmark that k-means++ chooses among; more rows change the landmarks little
+_FEWEST = 10_000
+
+
+class Nystroem(Approximation):
+    """φ_m(x) = Λ^{−1/2} Uᵀ k_m(L, x), with landmarks L ⊂ X and k_m(L, L) = U Λ Uᵀ.
+
+    ⟨φ(x), φ(x')⟩ = k(x, L) k(L, L)⁺ k(L, x'), which is k(x, x') wherever x or x' is a landmark.
+    Eigenvalues below 1e-12 of the largest are cut, so a kernel of rank r has at most r features and nothing
+    is added to the diagonal. This is k(x, L) k(L, L)^{−1/2} up to a rotation, with as many columns as the
+    rank.
+
+    All kernels use the same rows as landmarks, so that kernels of the same distances share them.
+    ``landmarks="kmeans++"`` draws rows in proportion to the squared distance from those drawn before, on the
+    rows as numbers; of more than 50 rows a landmark (and 10,000 in all) it reads a random sample.
+    ``"uniform"`` draws rows without looking at them, which any data allow. Weights of rows are repetitions.
+
+    With as many components as rows the features give the kernel itself on them.
+    """
+
+    def __init__(self, n_components: int = 100, landmarks: str = "kmeans++") -> None:
+        self.n_components = n_components
+        self.landmarks = landmarks
+
+    def fit(
+        self, kernels: Sequence[Kernel], X: Data, *, rng: np.random.RandomState, sample_weight: Any = None
+    ) -> Features:
+        if self.landmarks not in ("kmeans++", "uniform"):
+            raise ValueError(
+                f"landmarks={self.landmarks!r} was given to Nystroem; expected 'kmeans++' or 'uniform'."
+            )
+        rows = self._rows(X, weights_of(X, sample_weight), rng)
+        return Features([_Landmarks(kernels, X, rows)] if len(kernels) else [], len(kernels))
+
+    def _rows(self, X: Data, weight: Array, rng: np.random.RandomState) -> NDArray[np.intp]:
+        """The rows that are landmarks, in their order in X."""
+        n_components = self._components()
+        possible = np.flatnonzero(weight)
+        if n_components >= possible.size:
+            if n_components > possible.size:
+                warnings.warn(
+                    f"n_components={n_components} is more than the {possible.size} rows (of positive weight) "
+                    "that Nystroem was given; all of them are landmarks, and the features are exact on them.",
+                    UserWarning,
+                    stacklevel=4,
+                )
+            return possible
+        if self.landmarks == "uniform":
+            return np.sort(_draw(possible, weight, n_components, rng))
+        most = max(_FEWEST, _CANDIDATES * n_components)
+        if possible.size > most:
+            possible = np.sort(_draw(possible, weight, most, rng))
+            weight = np.ones_like(weight)  # the draw has counted them already
+        A = _numbers(_safe_indexing(X, possible))
+        return np.sort(possible[kmeans_plus_plus(A, weight[possible], n_components, rng)])
+
+
+class _Landmarks(Part):
+    """All kernels, by their values at the same rows."""
+
+    def __init__(self, kernels: Sequence[Kernel], X: Data, rows: NDArray[np.intp]) -> None:
+        self.kernels = list(kernels)
+        self.rows = rows
+        # Of a stack the landmarks are columns, and the rows of it need not be kept.
+        chosen = _safe_indexing(X, rows)
+        self.landmarks = None if is_stack(X) else chosen
+        self.maps: list[Array] = [np.empty(0)] * len(kernels)
+        for m, W in evaluate(self.kernels, chosen):
+            self.maps[m] = _inverse_root(W[:, rows] if self.landmarks is None else W, self.kernels[m])
+        self.members = list(range(len(kernels)))
+        self.sizes = [T.shape[1] for T in self.maps]
+
+    def fill(self, X: Data, out: Any, start: NDArray[np.intp]) -> None:
+        for m, K in evaluate(self.kernels, X, self.landmarks):
+            K = K[:, self.rows] if self.landmarks is None else K
+            out[:, start[m] : start[m] + self.sizes[m]] = K @ self.maps[m]
+
+
+def _inverse_root(W: Array, kernel: Kernel) -> Array:
+    """U Λ^{−1/2} over the eigenvalues that count; a kernel that is zero has one feature, which is zero."""
+    if not np.all(np.isfinite(W)):
+        raise ValueError(f"{kernel.label} is not finite on the landmarks; check X and its parameters.")
+    values, U = np.linalg.eigh(0.5 * (W + W.T))
+    largest = max(float(np.abs(values).max()), 0.0)
+    if values[0] < -_INDEFINITE * largest:
+        raise ValueError(
+            f"{kernel.label} is not positive semidefinite on the landmarks: an eigenvalue is "
+            f"{values[0]:.3g}, the largest {values[-1]:.3g}. It has no features; use another kernel."
+        )
+    kept = values > _RANK * largest
+    return np.asarray(U[:, kept] / np.sqrt(values[kept])) if kept.any() else np.zeros((W.shape[0], 1))
+
+
+def kmeans_plus_plus(A: Any, weight: Array, k: int, rng: np.random.RandomState) -> NDArray[np.intp]:
+    """k rows of A, each drawn ∝ w_i D_i², D_i the distance to the nearest row drawn before (the first ∝ w_i).
+
+    Fewer if no row is left at a distance from those drawn.
+    """
+    if not sparse.issparse(A):
+        A = A - A.mean(axis=0)  # keeps the cancellation below small
+    squares = squared_norms(A)
+    rounding = 1e-14 * float(squares.max(initial=0.0))
+    chosen = [_inverse_cdf(weight, rng)]
+    nearest = np.full(A.shape[0], np.inf)
+    while len(chosen) < k:
+        c = A[[chosen[-1]]]
+        inner = (A @ c.T).toarray().ravel() if sparse.issparse(A) else A @ c[0]
+        np.minimum(nearest, squares + squares[chosen[-1]] - 2.0 * inner, out=nearest)
+        nearest[nearest <= rounding] = 0.0
+        if not np.any(weight * nearest > 0):
+            break
+        chosen.append(_inverse_cdf(weight * nearest, rng))
+    return np.array(chosen, dtype=np.intp)
+
+
+def _inverse_cdf(p: Array, rng: np.random.RandomState) -> int:
+    """A position drawn ∝ p."""
+    total = np.cumsum(p)
+    return int(min(np.searchsorted(total, rng.uniform() * total[-1], side="right"), np.flatnonzero(p)[-1]))
+
+
+def _draw(
+    possible: NDArray[np.intp], weight: Array, size: int, rng: np.random.RandomState
+) -> NDArray[np.intp]:
+    """``size`` different rows, drawn one after another ∝ their weights."""
+    w = weight[possible]
+    p = None if np.all(w == w[0]) else w / w.sum()
+    return np.asarray(rng.choice(possible, size, replace=False, p=p))
+
+
+def _numbers(X: Data) -> Any:
+    try:
+        return numeric(X)
+    except ValueError as error:
+        raise ValueError(
+            "landmarks='kmeans++' chooses rows by their distances and needs numbers in all columns of X "
+            f"({error}) Give Nystroem(landmarks='uniform')."
+        ) from error

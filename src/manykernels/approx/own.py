@@ -1,0 +1,122 @@
+"""Kernels that have a finite map of their own: nothing is approximated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from manykernels.approx._base import Approximation, Features, Part
+from manykernels.kernels import Fitted, Kernel, Linear, OnColumns, Spectrum
+from manykernels.kernels._data import Data, numeric, take_columns, take_rows
+
+
+class OwnFeatures(Approximation):
+    """Each kernel's own finite map, k = ΦΦᵀ: Linear, Cosine, Constant, Monomial, FeatureMap, and these on
+    columns, scaled or normalised. The shorthand is ``approx="features"``."""
+
+    def fit(
+        self, kernels: Sequence[Kernel], X: Data, *, rng: np.random.RandomState, sample_weight: Any = None
+    ) -> Features:
+        for kernel in kernels:
+            if not has_own_map(kernel):
+                raise ValueError(
+                    f"approx='features' was given, but {kernel.label} has no finite feature map of its own"
+                    f"{_why(kernel)}. Use approx=RandomFeatures() for Gaussian and Laplacian kernels; "
+                    "Nystroem serves every kernel."
+                )
+        return Features(own_parts(list(enumerate(kernels)), X), len(kernels))
+
+
+def has_own_map(kernel: Kernel) -> bool:
+    """Whether the kernel has a finite map that is the same in every call."""
+    return kernel.has_features and not _collects_anew(kernel)
+
+
+def own_parts(members: list[tuple[int, Kernel]], X: Data) -> list[Part]:
+    """Parts for kernels that have a map, given with their positions: linear ones on columns in one part."""
+    by_position: list[tuple[int, float, list[Any]]] = []
+    by_name: list[tuple[int, float, list[Any]]] = []
+    alone: list[tuple[int, Kernel]] = []
+    for m, kernel in members:
+        c, columns = _linear_columns(kernel)
+        if columns:
+            (by_name if isinstance(columns[0], str) else by_position).append((m, c, columns))
+        else:
+            alone.append((m, kernel))
+    parts: list[Part] = [_Columns(group) for group in (by_position, by_name) if group]
+    return parts + [_Own(m, kernel, X) for m, kernel in alone]
+
+
+class _Own(Part):
+    """The map of one kernel."""
+
+    def __init__(self, m: int, kernel: Kernel, X: Data) -> None:
+        self.kernel = kernel
+        self.members = [m]
+        self.sizes = [int(kernel.features(take_rows(X, 0, 1)).shape[1])]
+
+    def fill(self, X: Data, out: Any, start: NDArray[np.intp]) -> None:
+        Phi = self.kernel.features(X)
+        if Phi.shape[1] != self.sizes[0]:
+            raise ValueError(
+                f"{self.kernel.label} has {Phi.shape[1]} features on this X and had {self.sizes[0]} on the "
+                "training data; give X with the same columns."
+            )
+        Phi = Phi.toarray() if sparse.issparse(Phi) else Phi
+        out[:, start[0] : start[0] + self.sizes[0]] = Phi
+
+
+class _Columns(Part):
+    """Linear kernels on listed columns, c ⟨x_J, x'_J⟩: 10⁴ of them cost what their columns cost."""
+
+    def __init__(self, members: list[tuple[int, float, list[Any]]]) -> None:
+        self.members = [m for m, _, _ in members]
+        self.sizes = [len(columns) for _, _, columns in members]
+        self.columns = [j for _, _, columns in members for j in columns]
+        self.root = np.repeat(np.sqrt([c for _, c, _ in members]), self.sizes)
+
+    def fill(self, X: Data, out: Any, start: NDArray[np.intp]) -> None:
+        chosen = numeric(take_columns(X, self.columns))
+        chosen = chosen.toarray() if sparse.issparse(chosen) else chosen
+        ends = np.cumsum(self.sizes)
+        target = np.arange(ends[-1]) + np.repeat(start - (ends - self.sizes), self.sizes)
+        first = int(target[0])
+        if np.array_equal(target, np.arange(first, first + target.size)):
+            np.multiply(chosen, self.root, out=out[:, first : first + target.size], casting="same_kind")
+        else:
+            out[:, target] = chosen * self.root
+
+
+def _linear_columns(kernel: Kernel) -> tuple[float, list[Any]]:
+    """(c, J) if the kernel is c ⟨x_J, x'_J⟩ with J positions or names, else an empty J."""
+    terms = kernel.terms()
+    c, base = terms[0] if len(terms) == 1 else (1.0, kernel)
+    if not (isinstance(base, OnColumns) and type(base.kernel) is Linear):
+        return c, []
+    chosen = base.columns
+    chosen = [chosen] if isinstance(chosen, int | np.integer | str) else chosen
+    if not isinstance(chosen, list | tuple | np.ndarray):
+        return c, []
+    kinds = {type(j) for j in chosen}
+    if kinds == {str}:
+        return c, list(chosen)
+    plain = all(issubclass(kind, int | np.integer) and kind is not bool for kind in kinds)
+    return c, [int(j) for j in chosen] if plain else []
+
+
+def _collects_anew(kernel: Kernel) -> bool:
+    """Whether a kernel inside is Spectrum, whose substrings, and so features, are those of each call."""
+    if isinstance(kernel, Spectrum):
+        return True
+    inner = getattr(kernel, "kernel", None)
+    return isinstance(inner, Kernel) and _collects_anew(inner)
+
+
+def _why(kernel: Kernel) -> str:
+    if _collects_anew(kernel):
+        return " that is the same for all strings (its substrings are collected anew in every call)"
+    return " once it is centred" if isinstance(kernel, Fitted) and kernel.center else ""

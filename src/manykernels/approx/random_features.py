@@ -1,0 +1,192 @@
+"""Random Fourier features for stationary kernels (Rahimi & Recht 2007), with orthogonal frequencies."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaincinv
+
+from manykernels._fast.fourier import fourier
+from manykernels.approx._base import Approximation, Features, Part
+from manykernels.approx.own import has_own_map, own_parts
+from manykernels.kernels import Fitted, Gaussian, Kernel, Laplacian, OnColumns
+from manykernels.kernels._ard import ARDGaussian
+from manykernels.kernels._data import Array, Columns, Data, column_key, numeric, take_columns, take_rows
+
+_LARGEST = 1e150  # of 1/width: narrower kernels are 0 between any two different points anyway
+
+
+class RandomFeatures(Approximation):
+    """φ(x) = √(1/D) (cos ω_1ᵀx, …, cos ω_Dᵀx, sin ω_1ᵀx, …, sin ω_Dᵀx), D = n_components / 2.
+
+    E⟨φ(x), φ(x')⟩ = E cos ωᵀ(x − x') = k(x, x') (Bochner), ω drawn from the Fourier transform of k:
+
+        Gaussian   exp(−‖x − x'‖²/s²)    ω ~ N(0, 2/s²)
+        Laplacian  exp(−‖x − x'‖₁/s)     ω_j ~ Cauchy(1/s), independent (the distance is ℓ₁)
+
+    Pairs of cos and sin have ‖φ(x)‖² = k(x, x) exactly, and no phase to draw. The error falls as 1/√D.
+
+    ``orthogonal=True`` lowers the variance and leaves the mean as it is. Gaussian: the directions of each d
+    frequencies are orthogonal (Yu et al. 2016), their lengths chi-distributed with d degrees of freedom, one
+    in each of D strata of equal probability. The Laplacian's frequencies have no rotation invariance to use,
+    so each of their coordinates is stratified and the strata are shuffled (a Latin hypercube). On one column
+    both are a stratified sample.
+
+    Frequencies are drawn once for all kernels of one kind on the same columns, for s = 1, and divided by each
+    width: a grid of widths costs one product XΩ. Their errors are then not independent of each other.
+
+    Kernels with a finite map of their own of at most ``n_components`` features (Linear on few columns) use
+    it, so that dictionaries may be mixed. Others have no features here; Nystroem serves every kernel.
+    """
+
+    def __init__(self, n_components: int = 100, orthogonal: bool = True) -> None:
+        self.n_components = n_components
+        self.orthogonal = orthogonal
+
+    def fit(
+        self, kernels: Sequence[Kernel], X: Data, *, rng: np.random.RandomState, sample_weight: Any = None
+    ) -> Features:
+        n_components = self._components()
+        if n_components % 2:
+            raise ValueError(
+                f"n_components={n_components} was given to RandomFeatures; expected an even number, since "
+                f"features are pairs of cos and sin: take {n_components + 1}."
+            )
+        groups: dict[Hashable, list[tuple[int, _Stationary]]] = defaultdict(list)
+        own: list[tuple[int, Kernel]] = []
+        for m, kernel in enumerate(kernels):
+            stationary = _stationary(kernel)
+            if stationary is not None:
+                key = stationary.key
+                groups[m if key is None else ("shared", key)].append((m, stationary))
+            elif has_own_map(kernel):
+                own.append((m, kernel))
+            else:
+                raise ValueError(_no_features(kernel))
+        parts = own_parts(own, X)
+        for part in parts:
+            for m, size in zip(part.members, part.sizes, strict=True):
+                if size > n_components:
+                    raise ValueError(
+                        f"{kernels[m].label} has a map of its own with {size} features, more than "
+                        f"n_components={n_components}. Give n_components={size + size % 2}, or use Nystroem."
+                    )
+        one = take_rows(X, 0, 1)
+        for members in groups.values():
+            parts.append(_Fourier(members, one, n_components // 2, bool(self.orthogonal), rng))
+        return Features(parts, len(kernels))
+
+
+class _Stationary:
+    """factor · k(x_J / s), with k of width 1: ``path`` chooses the columns J, one step after another."""
+
+    def __init__(self, factor: float, path: tuple[Columns, ...], base: Kernel) -> None:
+        rate = base.rate
+        assert rate is not None
+        self.factor = factor
+        self.path = path
+        self.cauchy = type(base) is Laplacian
+        self.scale = min(-rate if self.cauchy else float(np.sqrt(-rate)), _LARGEST)  # 1 / s
+        self.widths = np.asarray(base.widths, dtype=np.float64) if isinstance(base, ARDGaussian) else None
+
+    @property
+    def key(self) -> Hashable | None:
+        """Kernels with equal keys share frequencies."""
+        steps = tuple(map(column_key, self.path))
+        widths = None if self.widths is None else tuple(self.widths)
+        return None if None in steps else (self.cauchy, widths, steps)
+
+    def select(self, X: Data) -> Any:
+        """The columns, as numbers."""
+        for columns in self.path:
+            X = take_columns(X, columns)
+        return numeric(X)
+
+
+class _Fourier(Part):
+    """Kernels of one kind on the same columns: (cos, sin) of XΩ, scaled for each width."""
+
+    def __init__(
+        self,
+        members: list[tuple[int, _Stationary]],
+        X: Data,
+        D: int,
+        orthogonal: bool,
+        rng: np.random.RandomState,
+    ) -> None:
+        self.members = [m for m, _ in members]
+        self.sizes = [2 * D] * len(members)
+        self.first = members[0][1]
+        self.scale = np.array([kernel.scale for _, kernel in members])
+        self.root = np.sqrt([kernel.factor / D for _, kernel in members])
+        d = self.first.select(X).shape[1]
+        omega = (cauchy if self.first.cauchy else gaussian)(d, D, orthogonal, rng)
+        if self.first.widths is not None:
+            omega /= self.first.widths[:, None]
+        self.omega = omega * (2.0 / np.pi)  # angles in quarter turns
+
+    def fill(self, X: Data, out: Any, start: NDArray[np.intp]) -> None:
+        A = self.first.select(X)
+        if A.shape[1] != self.omega.shape[0]:
+            raise ValueError(
+                f"X has {A.shape[1]} columns here; the features were drawn for {self.omega.shape[0]}."
+            )
+        P = np.ascontiguousarray(A @ self.omega, dtype=np.float64)
+        fourier(P, self.scale, self.root, start, out)
+
+
+def gaussian(d: int, D: int, orthogonal: bool, rng: np.random.RandomState) -> Array:
+    """(d, D): ω ~ N(0, 2), the Fourier transform of exp(−‖x − x'‖²)."""
+    if not orthogonal or d == 0:
+        return np.asarray(np.sqrt(2.0) * rng.standard_normal((d, D)))
+    directions = np.empty((d, D))
+    for lo in range(0, D, d):
+        # The signs that QR chooses do not matter: cos is even.
+        Q, _ = np.linalg.qr(rng.standard_normal((d, min(d, D - lo))))
+        directions[:, lo : lo + d] = Q
+    lengths = np.sqrt(2.0 * gammaincinv(0.5 * d, _strata(D, rng)))
+    return np.asarray(np.sqrt(2.0) * directions * lengths)
+
+
+def cauchy(d: int, D: int, orthogonal: bool, rng: np.random.RandomState) -> Array:
+    """(d, D): independent Cauchy coordinates, the Fourier transform of exp(−‖x − x'‖₁)."""
+    u = np.array([_strata(D, rng) if orthogonal else rng.uniform(size=D) for _ in range(d)]).reshape(d, D)
+    return np.asarray(np.tan(np.pi * (u - 0.5)))
+
+
+def _strata(D: int, rng: np.random.RandomState) -> Array:
+    """D numbers in shuffled order, one uniform in each of the D equal parts of (0, 1)."""
+    return np.asarray((rng.permutation(D) + rng.uniform(size=D)) / D)
+
+
+def _stationary(kernel: Kernel) -> _Stationary | None:
+    """The kernel as a multiple of a stationary one on columns, or None if it is none."""
+    if isinstance(kernel, Fitted) and kernel.normalize == "cosine" and not kernel.center:
+        inner = _stationary(kernel.kernel)
+        if inner is not None:
+            inner.factor = 1.0  # k(x, x) is the same for all x
+        return inner
+    terms = kernel.terms()
+    if len(terms) != 1:
+        return None
+    factor, base = terms[0]
+    path: list[Columns] = []
+    while isinstance(base, OnColumns):
+        path.append(base.columns)
+        base = base.kernel
+    if type(base) not in (Gaussian, Laplacian, ARDGaussian):
+        return None
+    return _Stationary(factor, tuple(path), base)
+
+
+def _no_features(kernel: Kernel) -> str:
+    centred = " once it is centred: set center=False" if isinstance(kernel, Fitted) and kernel.center else ""
+    return (
+        f"{kernel.label} has no random features{centred}. RandomFeatures serves Gaussian and Laplacian "
+        "kernels (also on columns, scaled or normalised) and kernels with a finite map of their own; "
+        "Nystroem serves every kernel."
+    )
