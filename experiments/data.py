@@ -53,11 +53,10 @@ class Source:
         """At most m samples, drawn at random (the same ones in every run)."""
         rng = np.random.RandomState(0)
         X, y = _synthetic(self, rng) if quick else _read(self.file, "X", "y")
-        X, y = X.astype(float), y.astype(float)
         if self.task == "classification":
             X, y = _two_classes(X, y, self.classes)
         rows = rng.permutation(len(y))[:m]
-        X, y = X[rows], y[rows]
+        X, y = X[rows].astype(float), y[rows].astype(float)  # only these: images are bytes
         if self.letters:
             X = (X[:, :, None] == np.arange(self.letters)).reshape(len(X), -1).astype(float)
         return Dataset(_unit(X) if self.scale == "unit" else X, y, self.task)
