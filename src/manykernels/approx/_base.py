@@ -10,22 +10,27 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
+from manykernels._fast.threads import blas_threads, split
 from manykernels.kernels import Kernel
 from manykernels.kernels._base import is_number
 from manykernels.kernels._data import Array, Data, n_samples, take_rows
 
 _ROWS = 1024  # at a time, so that what is computed on the way stays small and in cache
+_COST = 4  # operations of `split` that one feature is worth
+_LARGE = 1 << 16  # features below which one thread computes them, and BLAS may be as it is
 _TYPES = (np.dtype(np.float64), np.dtype(np.float32))
 
 
 class Part:
     """The features of some of the kernels, computed together because they share work.
 
-    ``members`` are the positions of the kernels in the dictionary, ``sizes`` their numbers of features.
+    ``members`` are the positions of the kernels in the dictionary, ``sizes`` their numbers of features;
+    ``threads`` says whether ``fill`` may run in several threads, which functions of a user may not allow.
     """
 
     members: list[int]
     sizes: list[int]
+    threads: bool
 
     def fill(self, X: Data, out: Any, start: NDArray[np.intp]) -> None:
         """Write the features of the rows of X: those of members[i] to out[:, start[i] : start[i] + sizes[i]].
@@ -75,15 +80,22 @@ class Features:
                 "float64 or float32."
             )
         X = X.tocsr() if sparse.issparse(X) else X
-        for lo in range(0, shape[0], _ROWS):
-            hi = min(lo + _ROWS, shape[0])
-            block = out[lo:hi] if out.flags.c_contiguous else np.empty((hi - lo, shape[1]), out.dtype)
-            rows = X if hi - lo == shape[0] else take_rows(X, lo, hi)
+        work = out.size if all(part.threads for part in self.parts) else 0
+        # Blocks are too small for BLAS's own threads, which would wait for each other.
+        with blas_threads(1 if work > _LARGE else None):
+            split(shape[0], _COST * work, lambda lo, hi: self._fill(X, out, lo, hi))
+        return out
+
+    def _fill(self, X: Data, out: Any, first: int, last: int) -> None:
+        """The rows first to last, some at a time."""
+        for lo in range(first, last, _ROWS):
+            hi = min(lo + _ROWS, last)
+            block = out[lo:hi] if out.flags.c_contiguous else np.empty((hi - lo, out.shape[1]), out.dtype)
+            rows = X if hi - lo == out.shape[0] else take_rows(X, lo, hi)
             for part in self.parts:
                 part.fill(rows, block, self.ptr[part.members])
             if not out.flags.c_contiguous:
                 out[lo:hi] = block
-        return out
 
     def __repr__(self) -> str:
         return f"Features({self.n_features} of {self.n_kernels} kernels)"
@@ -110,6 +122,17 @@ class Approximation(BaseEstimator):
                 "features a kernel, at least 1."
             )
         return int(value)
+
+
+def ours(kernel: Kernel) -> bool:
+    """Whether the kernel is made of kernels of this package alone, and calls no function of a user."""
+    inside = [kernel, *kernel.get_params(deep=True).values()]
+    return all(
+        type(value).__module__.startswith("manykernels.kernels.")
+        if isinstance(value, Kernel)
+        else not callable(value)
+        for value in inside
+    )
 
 
 def weights_of(X: Data, sample_weight: Any) -> Array:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import _safe_indexing
 
-from manykernels.approx._base import Approximation, Features, Part, weights_of
+from manykernels._fast.threads import blas_threads
+from manykernels.approx._base import Approximation, Features, Part, ours, weights_of
 from manykernels.kernels import Kernel, evaluate
 from manykernels.kernels._data import Array, Data, is_stack, numeric
 from manykernels.kernels._inner import squared_norms
@@ -20,6 +21,7 @@ _RANK = 1e-12  # of the largest eigenvalue: what is below is rounding
 _INDEFINITE = 1e-8  # of the largest eigenvalue: a negative one of this size is no rounding
 _CANDIDATES = 50  # rows a landmark that k-means++ chooses among; more rows change the landmarks little
 _FEWEST = 10_000
+_SMALL = 512  # landmarks up to which BLAS's threads wait for each other more than they do
 
 
 class Nystroem(Approximation):
@@ -80,13 +82,15 @@ class _Landmarks(Part):
 
     def __init__(self, kernels: Sequence[Kernel], X: Data, rows: NDArray[np.intp]) -> None:
         self.kernels = list(kernels)
+        self.threads = all(map(ours, kernels))
         self.rows = rows
         # Of a stack the landmarks are columns, and the rows of it need not be kept.
         chosen = _safe_indexing(X, rows)
         self.landmarks = None if is_stack(X) else chosen
         self.maps: list[Array] = [np.empty(0)] * len(kernels)
-        for m, W in evaluate(self.kernels, chosen):
-            self.maps[m] = _inverse_root(W[:, rows] if self.landmarks is None else W, self.kernels[m])
+        with blas_threads(1 if rows.size <= _SMALL else None):
+            for m, W in evaluate(self.kernels, chosen):
+                self.maps[m] = _inverse_root(W[:, rows] if self.landmarks is None else W, self.kernels[m])
         self.members = list(range(len(kernels)))
         self.sizes = [T.shape[1] for T in self.maps]
 

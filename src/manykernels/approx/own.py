@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from manykernels.approx._base import Approximation, Features, Part
+from manykernels.approx._base import Approximation, Features, Part, ours
 from manykernels.kernels import Fitted, Kernel, Linear, OnColumns, Spectrum
 from manykernels.kernels._data import Data, numeric, take_columns, take_rows
 
@@ -57,6 +57,7 @@ class _Own(Part):
     def __init__(self, m: int, kernel: Kernel, X: Data) -> None:
         self.kernel = kernel
         self.members = [m]
+        self.threads = ours(kernel)
         self.sizes = [int(kernel.features(take_rows(X, 0, 1)).shape[1])]
 
     def fill(self, X: Data, out: Any, start: NDArray[np.intp]) -> None:
@@ -77,6 +78,7 @@ class _Columns(Part):
         self.members = [m for m, _, _ in members]
         self.sizes = [len(columns) for _, _, columns in members]
         self.columns = [j for _, _, columns in members for j in columns]
+        self.threads = True
         self.root = np.repeat(np.sqrt([c for _, c, _ in members]), self.sizes)
 
     def fill(self, X: Data, out: Any, start: NDArray[np.intp]) -> None:

@@ -121,6 +121,7 @@ class _Fourier(Part):
         self.members = [m for m, _ in members]
         self.sizes = [2 * D] * len(members)
         self.first = members[0][1]
+        self.threads = not any(map(callable, self.first.path))
         self.scale = np.array([kernel.scale for _, kernel in members])
         self.root = np.sqrt([kernel.factor / D for _, kernel in members])
         d = self.first.select(X).shape[1]
