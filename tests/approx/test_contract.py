@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 import manykernels.approx as package
+from manykernels._fast import threads
 from manykernels.approx import (
     Approximation,
     Features,
@@ -19,7 +20,7 @@ from manykernels.approx import (
     approximation_error,
     resolve_approx,
 )
-from manykernels.kernels import Constant, Cosine, Fitted, Gaussian, Laplacian, Linear, OnColumns
+from manykernels.kernels import Constant, Cosine, FeatureMap, Fitted, Gaussian, Laplacian, Linear, OnColumns
 
 N, D = 60, 7
 X = np.random.RandomState(0).randn(N, D)
@@ -98,6 +99,17 @@ class TestContract:
         for rows in (slice(0, 1), slice(7, 8), slice(1020, 1030), slice(1499, 1500)):
             np.testing.assert_allclose(features.transform(many[rows]), Phi[rows], rtol=0, atol=tol)
 
+    def test_threads_change_nothing_but_the_last_digits(self, approx, kernels, tol, monkeypatch):
+        features = fitted(approx, kernels)
+        many = np.random.RandomState(5).randn(2500, D)
+        out = np.full((2500, features.n_features), np.nan)
+        with monkeypatch.context() as patch:
+            patch.setattr(threads.numba, "get_num_threads", lambda: 1)
+            Phi = features.transform(many)
+        monkeypatch.setattr(threads.numba, "get_num_threads", lambda: 3)
+        monkeypatch.setattr(threads, "_PARALLEL", 0)
+        np.testing.assert_allclose(features.transform(many, out), Phi, rtol=0, atol=tol)
+
     def test_the_same_seed_draws_the_same_features(self, approx, kernels, tol):
         first = fitted(approx, kernels).transform(X)
         np.testing.assert_array_equal(fitted(approx, kernels).transform(X), first)
@@ -153,6 +165,18 @@ def test_columns_by_name():
     np.testing.assert_allclose(Phi, features.transform(frame), atol=1e-13)
     np.testing.assert_array_equal(Phi[:, :1], X[:, [2]])
     np.testing.assert_array_equal(Phi[:, 11:], X[:, [1, 0]])
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+def test_a_map_of_the_users(convert):
+    """It is called in one thread, block by block, and its columns are counted."""
+    kernels = [Linear(), FeatureMap(lambda A: convert(A[:, :3] ** 2))]
+    features = fitted(OwnFeatures(), kernels)
+    assert [part.threads for part in features.parts] == [True, False]
+    np.testing.assert_array_equal(features.transform(X), np.hstack([X, X[:, :3] ** 2]))
+    growing = fitted(OwnFeatures(), [FeatureMap(lambda A: np.eye(len(A)), name="growing")])
+    with pytest.raises(ValueError, match="growing has 60 features on this X and had 1"):
+        growing.transform(X)
 
 
 class TestError:
