@@ -6,6 +6,8 @@ from .estimators import (
     KernelAligner,
     MKLClassifier,
     MKLRegressor,
+    UFOMKLClassifier,
+    UFOMKLRegressor,
 )
 
 __version__ = "0.1.0"
@@ -16,5 +18,7 @@ __all__ = [
     "KernelAligner",
     "MKLClassifier",
     "MKLRegressor",
+    "UFOMKLClassifier",
+    "UFOMKLRegressor",
     "__version__",
 ]

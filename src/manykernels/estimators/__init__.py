@@ -3,5 +3,14 @@
 from .align_mkl import AlignMKLClassifier, AlignMKLRegressor
 from .aligner import KernelAligner
 from .mkl import MKLClassifier, MKLRegressor
+from .ufo import UFOMKLClassifier, UFOMKLRegressor
 
-__all__ = ["AlignMKLClassifier", "AlignMKLRegressor", "KernelAligner", "MKLClassifier", "MKLRegressor"]
+__all__ = [
+    "AlignMKLClassifier",
+    "AlignMKLRegressor",
+    "KernelAligner",
+    "MKLClassifier",
+    "MKLRegressor",
+    "UFOMKLClassifier",
+    "UFOMKLRegressor",
+]

@@ -94,6 +94,19 @@ def check_two_stage(estimator: Any) -> None:
         )
 
 
+def check_online(estimator: Any) -> None:
+    """The same for online learning."""
+    _require_positive("lam", estimator.lam, "the strength of the regulariser, about 1/(C n_samples)")
+    if not _is_number(estimator.alpha, Real) or not (0 <= estimator.alpha < np.inf):
+        raise ValueError(
+            f"alpha={estimator.alpha!r} was given; expected a finite number ≥ 0: how much a kernel must do "
+            "per sample to get any weight."
+        )
+    if not _is_number(estimator.epochs, Integral) or estimator.epochs < 1:
+        raise ValueError(f"epochs={estimator.epochs!r} was given; expected a whole number, at least 1.")
+    _check_common(estimator, ("average", "shuffle", "fit_intercept", "warm_start"))
+
+
 def _check_common(estimator: Any, switches: tuple[str, ...]) -> None:
     if estimator.normalize is not None and estimator.normalize not in NORMALIZE:
         raise ValueError(

@@ -6,8 +6,21 @@ from manykernels.losses._base import Loss, Task
 from manykernels.losses.hinge import Hinge, SquaredHinge
 from manykernels.losses.logistic import Logistic
 from manykernels.losses.regression import EpsilonInsensitive, Squared
+from manykernels.losses.structured import MulticlassHinge, MulticlassLogistic, OrdinalHinge, StructuredLoss
 
-__all__ = ["EpsilonInsensitive", "Hinge", "Logistic", "Loss", "Squared", "SquaredHinge", "resolve_loss"]
+__all__ = [
+    "EpsilonInsensitive",
+    "Hinge",
+    "Logistic",
+    "Loss",
+    "MulticlassHinge",
+    "MulticlassLogistic",
+    "OrdinalHinge",
+    "Squared",
+    "SquaredHinge",
+    "StructuredLoss",
+    "resolve_loss",
+]
 
 NAMES: dict[str, type[Loss]] = {
     "hinge": Hinge,

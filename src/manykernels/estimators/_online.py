@@ -1,0 +1,317 @@
+"""What UFOMKLClassifier and UFOMKLRegressor share: the stream of samples, and what has come of it."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from abc import abstractmethod
+from typing import Any, Self
+
+import joblib
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _num_samples, check_is_fitted
+
+from .._fast.threads import threads
+from ..approx import OwnFeatures, resolve_approx
+from ..families import Family, resolve_kernels
+from ..grams import StackGram, parse_memory
+from ..grams.expansions import Expansion, FeatureExpansion, KernelExpansion
+from ..kernels import Fitted, Mixture, evaluate
+from ..kernels._data import take_rows
+from ..losses import StructuredLoss
+from ..solvers.ufo import UFO, GroupRegularizer, damping, dual_exponent, targets
+from ._data import read_new, read_training
+from ._explain import Explained
+from ._fit import build_dictionary
+from ._params import check_online
+from ._rows import Rows
+from ._targets import check_length, require_target
+
+Array = NDArray[np.float64]
+_ROWS = 4096  # whose features are held at a time
+_SLACK = 1e-9  # of k(x, x) above 1 that is rounding
+
+
+class BaseUFO(Explained):
+    """Learns online; see the estimators for the parameters."""
+
+    center = False  # UFO-MKL takes kernels as they are; not a parameter
+    intercept_: Any
+    _ufo: UFO
+    _expansion: Expansion
+    _loss_: StructuredLoss
+
+    # -- what an estimator supplies -------------------------------------------------------------
+    @abstractmethod
+    def _read_y(self, y: Any) -> NDArray[Any]:
+        """y validated."""
+
+    @abstractmethod
+    def _learn_targets(self, y: NDArray[Any]) -> None:
+        """Set what the first y tells: classes, or the shape and mean of numbers."""
+
+    @abstractmethod
+    def _structured_loss(self) -> StructuredLoss: ...
+
+    @abstractmethod
+    def _outputs(self, loss: StructuredLoss) -> int: ...
+
+    @abstractmethod
+    def _encode(self, y: NDArray[Any], loss: StructuredLoss) -> Array:
+        """Targets (n, outputs) for the loss, or (n, 1) with the number of the class."""
+
+    @abstractmethod
+    def _constant(self) -> Array:
+        """(outputs,): the decision where no kernel has any weight."""
+
+    @abstractmethod
+    def _single(self, f: Array) -> Array:
+        """Decisions or coefficients (…, outputs) as users see them."""
+
+    # -- fitting --------------------------------------------------------------------------------
+    def fit(self, X: Any, y: Any) -> Self:
+        """Take ``epochs`` passes over the samples, from the beginning or (``warm_start``) from the last one.
+
+        Parameters
+        ----------
+        X : array, CSR matrix, frame, list of strings, or stack (n_samples, n_train, n_kernels)
+        y : array of shape (n_samples,), or (n_samples, n_outputs) for regression
+        """
+        self._check(y)
+        going_on = self.warm_start and self._started()
+        if not going_on:
+            self._forget()
+        with threads(self.n_jobs):
+            self._fit(X, self._read_y(y), going_on)
+        return self
+
+    def _fit(self, X: Any, y: NDArray[Any], going_on: bool) -> None:
+        X, kind = self._read(X, going_on)
+        n = _num_samples(X)
+        check_length(n, y)
+        self._learn_targets(y)
+        again = self._seen(X, y) and going_on
+        if not going_on:
+            self._start(X, kind, stored=True)
+        elif kind == "stack" and not again:
+            raise ValueError(
+                "warm_start goes on with the stack it was started with, and got another one. Set "
+                "warm_start=False."
+            )
+        Y, rows = self._encode(y, self._loss_), self._expansion.enter(X, again)
+        rng = check_random_state(self.random_state)
+        history: dict[str, list[float]] = {"seconds": [], "dual": [], "active": []}
+        started = time.perf_counter()
+        for epoch in range(self.epochs):
+            order = rng.permutation(n) if self.shuffle else np.arange(n)
+            self._ufo.advance(self._expansion, self._loss_, rows[order], Y[order])
+            history["seconds"].append(time.perf_counter() - started)
+            history["dual"].append(self._ufo.dual(self._expansion, self._loss_, Y))
+            history["active"].append(float(np.count_nonzero(self._ufo.shares[0][: len(self.kernels_)])))
+            if self.verbose:
+                print(
+                    f"pass {epoch + 1}: {history['seconds'][-1]:.1f} s, {history['active'][-1]:.0f} kernels, "
+                    f"minimum ≥ {history['dual'][-1]:.4g}"
+                )
+        self.history_ = {name: np.array(values) for name, values in history.items()}
+        self._measure(self._ufo.primal(self._expansion, self._loss_, rows, Y), max(history["dual"]))
+        self.n_iter_ = int(self.epochs)
+        self._store()
+
+    def _measure(self, primal: float, dual: float) -> None:
+        """What is known of the objective: P, and its distance from the best lower bound."""
+        self.certified_ = bool(np.isfinite(primal - dual))
+        gap = max(primal - dual, 0.0) / abs(primal) if primal else 0.0
+        self.objective_, self.dual_gap_ = primal, float(gap) if self.certified_ else np.nan
+
+    def _stream(self, X: Any, y: NDArray[Any]) -> Self:
+        """The samples of a ``partial_fit``."""
+        going_on = self._started()
+        X, kind = self._read(X, going_on)
+        check_length(_num_samples(X), y)
+        if kind == "stack":
+            raise ValueError(
+                "partial_fit was given a stack, which holds products with the training samples only: give "
+                "the samples and kernels that compute their products, or call fit."
+            )
+        with threads(self.n_jobs):
+            if going_on:
+                self._check_sizes(X)
+            else:
+                self._start(X, kind, stored=False)
+            Y, rows = self._encode(y, self._loss_), self._expansion.enter(X)
+            self._fingerprint = None
+            self._ufo.advance(self._expansion, self._loss_, rows, Y)
+            self._measure(np.nan, -np.inf)
+            self.n_iter_ = 1
+            self._store()
+        return self
+
+    def objective(self, X: Any, y: Any) -> float:
+        """The objective ½ λ ‖w‖²_{2,p} + α Σ_j ‖w^j‖ + mean loss of what was learned, on any samples."""
+        check_is_fitted(self)
+        y = self._read_y(y)
+        f = self._decide(X)
+        check_length(len(f), y)
+        s, share = self._ufo.shares
+        norms = self._expansion.norms(s, share)
+        f += self._expansion.intercept(s, share) - self._intercept  # not the majority's
+        value = self._loss_.value(targets(self._loss_, self._encode(y, self._loss_)), f)
+        return self._ufo.regularizer.value(norms) + float(value.mean())
+
+    def _started(self) -> bool:
+        return getattr(self, "_ufo", None) is not None
+
+    def _check(self, y: Any) -> None:
+        check_online(self)
+        require_target(self, y)
+        if isinstance(self.kernels, Family) and not self.kernels.listed:
+            raise ValueError(
+                f"kernels={self.kernels!r} stands for more kernels than can be listed, and UFO-MKL looks at "
+                "every kernel in every step. Give a list such as gaussian_grid(low, high, n), or use "
+                "MKLClassifier or MKLRegressor."
+            )
+
+    def _forget(self) -> None:
+        for name in ("_ufo", "_counts", "_fingerprint", "features_", "feature_coef_", "dual_coef_", "X_fit_"):
+            self.__dict__.pop(name, None)
+
+    def _read(self, X: Any, going_on: bool) -> tuple[Any, Any]:
+        return (read_new(self, X, self._kind), self._kind) if going_on else read_training(self, X)
+
+    def _seen(self, X: Any, y: NDArray[Any]) -> bool:
+        """Whether a warm start sees the samples of the fit before it."""
+        if not self.warm_start:
+            return False
+        before, self._fingerprint = getattr(self, "_fingerprint", None), joblib.hash((X, y))
+        return bool(before == self._fingerprint)
+
+    # -- the state ------------------------------------------------------------------------------
+    def _start(self, X: Any, kind: Any, stored: bool) -> None:
+        """Kernels, features and a state at zero."""
+        self._kind, self._n_layers = kind, X.shape[2] if kind == "stack" else 0
+        self._loss_ = self._structured_loss()
+        names_in = getattr(self, "feature_names_in_", None) if kind == "array" else None
+        approx = resolve_approx(self.approx)
+        if approx is None and isinstance(self.kernels, Family) and self.kernels.factors:
+            approx = OwnFeatures()  # kernels of rank one: exact, and never n × n
+        gram = None
+        if approx is None and (stored or kind == "stack"):
+            n = _num_samples(X)
+            everyone = np.arange(n)
+            rows = Rows(everyone, everyone, np.ones(n), np.ones(n))
+            found = build_dictionary(self, X, kind, rows, np.ones(n), names_in, work=1)
+            self.kernels_, self.kernel_names_ = found.kernels, found.names
+            gram = found.gram if isinstance(found.gram, StackGram) else None
+        else:
+            kernels = resolve_kernels(self.kernels, X, None, names_in)
+            self.kernel_names_ = list(kernels)
+            options: dict[str, Any] = {"normalize": self.normalize}
+            self.kernels_ = [Fitted(k, name=name, **options).fit(X) for name, k in kernels.items()]
+        self._check_sizes(X)
+        outputs, F = self._outputs(self._loss_), len(self.kernels_)
+        if F < 3:
+            warnings.warn(
+                f"{F} kernel{'s were' if F > 1 else ' was'} given: q = 2 log F needs F ≥ 3, so q = 2 is "
+                "taken, the plain sum of squares.",
+                UserWarning,
+                stacklevel=2,
+            )
+        part: dict[str, Any] = {"constant": bool(self.fit_intercept), "averaging": bool(self.average)}
+        if approx is None:
+            self._expansion = KernelExpansion(self.kernels_, outputs, gram=gram, **part)
+        else:
+            self.features_ = approx.fit(self.kernels_, X, rng=check_random_state(self.random_state))
+            part["memory"] = parse_memory(self.memory_limit) // 2 if stored and self.epochs > 1 else 0
+            self._expansion = FeatureExpansion(self.features_, outputs, **part)
+        q, groups = dual_exponent(F), self._expansion.n_groups
+        regularizer = GroupRegularizer(float(self.lam), float(self.alpha), q)
+        lag = damping(self._loss_, q, groups, float(self.lam))
+        self._ufo = UFO(regularizer, groups, lag, bool(self.average))
+
+    def _check_sizes(self, X: Any) -> None:
+        """Theorem 2 needs ‖φ^j(x)‖ ≤ 1; say so where that does not hold."""
+        if self.normalize in ("max", "cosine"):
+            return
+        sizes = np.array([kernel.diag(X).max() for kernel in self.kernels_])
+        if sizes.max() > 1.0 + _SLACK:
+            j = int(sizes.argmax())
+            warnings.warn(
+                f"kernel {self.kernel_names_[j]!r} has k(x, x) up to {sizes[j]:.3g}: the bound of UFO-MKL, "
+                "and kernels on an equal footing, need k(x, x) ≤ 1. normalize='max' sees to that.",
+                UserWarning,
+                stacklevel=2,
+            )
+
+    # -- what was learned -----------------------------------------------------------------------
+    def _store(self) -> None:
+        """Fitted attributes from the state."""
+        (s, share), expansion, F = self._ufo.shares, self._expansion, len(self.kernels_)
+        self.weights_ = s[:F].copy()
+        self.active_ = np.flatnonzero(self.weights_)
+        self.kernel_ = Mixture([self.kernels_[m] for m in self.active_], self.weights_[self.active_])
+        self.t_, self.bound_ = self._ufo.t, self._ufo.bound(self._loss_)
+        self._intercept = expansion.intercept(s, share) + self._shift()
+        if not self.active_.size:
+            warnings.warn(
+                f"alpha={self.alpha!r} leaves no kernel any weight after {self.t_} steps: every sample gets "
+                "the same prediction. Lower alpha, or normalise the kernels (normalize='max').",
+                UserWarning,
+                stacklevel=2,
+            )
+            if not np.any(s):
+                self._intercept = self._constant() + self._shift()
+        self.intercept_ = self._single(self._intercept)
+        if isinstance(expansion, FeatureExpansion):
+            self._feature_coef = expansion.feature_coef(s, share)
+            self.feature_coef_ = self._single(self._feature_coef)
+            expansion.release()
+            return
+        assert isinstance(expansion, KernelExpansion)
+        self.X_fit_ = np.arange(len(expansion.coef)) if self._kind == "stack" else expansion.X
+        self._support = self.X_fit_
+        self._coefficients = expansion.coef
+        if self.average:
+            self._kernel_coef = expansion.kernel_coef(s, share)
+            self.dual_coef_ = self._single(self._kernel_coef)
+        else:
+            self.dual_coef_ = self._single(expansion.coef)
+
+    def _shift(self) -> Array | float:
+        """What targets were taken from."""
+        return getattr(self, "_offset", 0.0)
+
+    # -- deciding -------------------------------------------------------------------------------
+    def _decide(self, X: Any) -> Array:
+        """(n, outputs)."""
+        check_is_fitted(self)
+        X = read_new(self, X, self._kind)
+        f = np.empty((_num_samples(X), self._expansion.outputs))
+        with threads(self.n_jobs):
+            if isinstance(self._expansion, FeatureExpansion):
+                for lo in range(0, len(f), _ROWS):
+                    part = take_rows(X, lo, min(lo + _ROWS, len(f)))
+                    f[lo : lo + _ROWS] = self.features_.transform(part) @ self._feature_coef
+            elif self.average:
+                f[:] = self._parts(X).sum(axis=1)
+            else:
+                for rows, part in self._blocks(X, len(f)):
+                    f[rows] = self.kernel_(part, self._support) @ self._coefficients
+        return f + self._intercept
+
+    def _parts(self, X: Any) -> Array:
+        """(n_samples, active kernels, outputs): what each kernel adds, for X as kernels read it."""
+        if isinstance(self._expansion, FeatureExpansion):
+            Phi, ptr = self.features_.transform(X), self.features_.ptr
+            columns = [slice(ptr[m], ptr[m + 1]) for m in self.active_]
+            return np.stack([Phi[:, c] @ self._feature_coef[c] for c in columns], axis=1)
+        if not self.average:
+            return super()._parts(X)
+        parts = np.zeros((_num_samples(X), self.active_.size, self._expansion.outputs))
+        active = [self.kernels_[m] for m in self.active_]
+        for rows, part in self._blocks(X, len(parts)):
+            for i, K in evaluate(active, part, self._support):
+                parts[rows, i] = K @ self._kernel_coef[self.active_[i]]
+        return parts

@@ -1,0 +1,201 @@
+"""UFO-MKL: online learning of sparse combinations of kernels, in the primal (002, Orabona & Jie 2011).
+
+Minimises f(w) = Ω(w) + (1/N) Σ_i ℓ(y_i, Σ_j ⟨w^j, φ^j(x_i)⟩) with Ω(w) = ½ λ ‖w‖²_{2,p} + α ‖w‖_{2,1},
+q = 2 log F and 1/p + 1/q = 1, by stochastic mirror descent: θ adds up negative subgradients, one sample at a
+time, and after t of them w = ∇Ω*(θ/t), which has exact zeros.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+
+from .._fast import ufo as fast
+from ..grams.expansions import Expansion
+from ..losses import (
+    EpsilonInsensitive,
+    Hinge,
+    Logistic,
+    MulticlassHinge,
+    MulticlassLogistic,
+    Squared,
+    SquaredHinge,
+    StructuredLoss,
+)
+from ..losses.structured import Separable
+
+Array = NDArray[np.float64]
+Index = NDArray[np.intp]
+
+_CODES: dict[type, int] = {
+    Hinge: fast.HINGE,
+    SquaredHinge: fast.SQUARED_HINGE,
+    Logistic: fast.LOGISTIC,
+    Squared: fast.SQUARED,
+    EpsilonInsensitive: fast.EPSILON,
+    MulticlassHinge: fast.MULTICLASS,
+    MulticlassLogistic: fast.MULTINOMIAL,
+}
+
+
+@dataclass(frozen=True)
+class GroupRegularizer:
+    """Ω(w) = ½ λ ‖w‖²_{2,p} + α ‖w‖_{2,1}, as a function of the norms of the groups (002 Eq. 3)."""
+
+    lam: float
+    alpha: float
+    q: float
+
+    def value(self, norms: Array) -> float:
+        """Ω of groups w^j with these norms."""
+        p = self.q / (self.q - 1.0)
+        return float(0.5 * self.lam * _norm(norms, p) ** 2 + self.alpha * norms.sum())
+
+    def conjugate(self, norms: Array) -> float:
+        """Ω* of groups θ^j with these norms: ‖v‖_q² / 2λ, v = (‖θ^j‖ − α)₊."""
+        return float(0.5 / self.lam * _norm(np.maximum(norms - self.alpha, 0.0), self.q) ** 2)
+
+    def link(self, norms: Array) -> Array:
+        """c_j = ‖w^j‖ of w = ∇Ω*(θ) for groups θ^j with these norms (002 Theorem 3)."""
+        s = np.empty(norms.size)
+        fast.link(norms**2, 1.0, 0.0, self.lam, self.alpha, self.q, s)
+        return s * norms
+
+
+def _norm(x: Array, p: float) -> float:
+    """‖x‖_p of x ≥ 0 without overflow."""
+    top = float(x.max(initial=0.0))
+    return top * float(((x / top) ** p).sum() ** (1.0 / p)) if top > 0.0 else 0.0
+
+
+def targets(loss: StructuredLoss, Y: Array) -> Any:
+    """What a loss reads: labels (n,), or targets (n, k) where it is a sum over outputs."""
+    return Y if isinstance(loss, Separable) else Y[:, 0].astype(np.intp)
+
+
+def dual_exponent(n_kernels: int) -> float:
+    """q = 2 log F; 2 for fewer than three kernels, where 2 log F < 2 would make no norm of its conjugate."""
+    return max(2.0, 2.0 * float(np.log(n_kernels)))
+
+
+@dataclass
+class UFO:
+    """The state of 002 Alg. 1: t steps, ‖θ^j‖² kept up to date, and s_j with w^j = s_j θ^j.
+
+    Losses whose slope has no bound (the squared ones) make Alg. 1's first steps, of size 1/λ, explode. For
+    them the regulariser counts `lag` times more, w = ∇Ω*(θ/(t + lag)) but for the threshold αt: the regret
+    grows by lag · ½ λ‖w*‖², which the number of steps divides.
+    """
+
+    regularizer: GroupRegularizer
+    n_groups: int
+    lag: float = 0.0
+    average: bool = False
+    t: int = 0
+    squares: Array = field(init=False)
+    s: Array = field(init=False)
+    total: Array = field(init=False)  # Σ s over the iterates
+
+    def __post_init__(self) -> None:
+        self.squares, self.s, self.total = (np.zeros(self.n_groups) for _ in range(3))
+
+    def advance(self, expansion: Expansion, loss: StructuredLoss, rows: Index, Y: Array) -> None:
+        """One step for each of these samples, with targets Y, in this order."""
+        step = expansion.block_size
+        for lo in range(0, rows.size, step):
+            part = rows[lo : lo + step]
+            Z, K = expansion.block(part)
+            G = np.zeros((part.size, expansion.outputs))
+            late = np.zeros(Z.shape) if self.average else np.empty((0, 0, 0))
+            self._steps(Z, K, loss, Y[lo : lo + step], G, late)
+            expansion.add(part, G, late if self.average else None)
+
+    def _steps(self, Z: Array, K: Array, loss: StructuredLoss, Y: Array, G: Array, late: Array) -> None:
+        """Compiled for the losses of the package, sample by sample in Python for others."""
+        r = self.regularizer
+        scalar = loss.loss if isinstance(loss, Separable) else loss
+        code, width = _CODES.get(type(scalar), -1), float(getattr(scalar, "epsilon", 0.0))
+        state = (self.squares, self.s, self.total)
+        if code >= 0:
+            self.t = fast.run(Z, K, Y, code, width, *state, self.t, self.lag, r.lam, r.alpha, r.q, G, late)
+            return
+        f = np.empty(G.shape[1])
+        for b in range(len(G)):
+            self.t += 1
+            fast.score(Z, self.s, b, f)
+            target: Any = Y[b] if isinstance(loss, Separable) else int(Y[b, 0])
+            G[b] = -np.asarray(loss.subgradient(target, f.copy()), dtype=float)
+            if G[b].any():
+                fast.push(Z, K, self.squares, b, G[b])
+                if late.size:
+                    late[:, b] = -self.total[:, None] * G[b]
+            fast.link(self.squares, float(self.t), self.lag, r.lam, r.alpha, r.q, self.s)
+            self.total += self.s
+
+    # -- what was reached -----------------------------------------------------------------------
+    @property
+    def shares(self) -> tuple[Array, float]:
+        """(s, share) such that w^j = s_j θ^j + share · r^j: the last iterate, or the mean of all of them."""
+        return (self.total / self.t, 1.0 / self.t) if self.average and self.t else (self.s, 0.0)
+
+    def primal(self, expansion: Expansion, loss: StructuredLoss, rows: Index, Y: Array) -> float:
+        """f(w) on these samples."""
+        s, share = self.shares
+        norms = expansion.norms(s, share) if share else s * np.sqrt(self.squares)
+        value = loss.value(targets(loss, Y), expansion.decide(rows, s, share))
+        return self.regularizer.value(norms) + float(value.mean())
+
+    def dual(self, expansion: Expansion, loss: StructuredLoss, Y: Array) -> float:
+        """A lower bound on the minimum of f over all samples of the expansion, −inf if none is known.
+
+        With a_i = N c_i / t, a mean of negative subgradients and so inside the domain of ℓ*,
+
+            D(u) = −(1/N) Σ_i ℓ*(y_i, −u a_i) − Ω*(u θ/t)
+
+        for every scaling u ≥ 0 that keeps it there; the best one is taken.
+        """
+        if self.t == 0 or not expansion.complete:
+            return -np.inf
+        norms, a = np.sqrt(self.squares) / self.t, expansion.coef * (len(Y) / self.t)
+        target = targets(loss, Y)
+
+        def value(u: float) -> float:
+            conjugate = loss.conjugate(target, -u * a)
+            if conjugate is None:
+                return -np.inf
+            return float(-conjugate.mean()) - self.regularizer.conjugate(u * norms)
+
+        if loss.conjugate(target, -a) is None:
+            return -np.inf
+        top = 1.0 + self.lag / self.t
+        found = minimize_scalar(lambda u: -value(u), bounds=(0.0, top), method="bounded")
+        return max(value(1.0), value(float(found.x)), value(0.0))
+
+    def bound(self, loss: StructuredLoss) -> float:
+        """What 002 Theorem 2 promises after t steps of sampling with replacement, without its 1/δ.
+
+        R² (1 + log t) / (2 β t) with R = L F^{1/q} and β = λ/q: e L² (1 + log t) log F / (λ t). It bounds the
+        expected excess of f at an iterate drawn at random; with probability 1 − δ, the excess is below
+        bound/δ. (The theorem is printed for the last iterate, which its proof does not cover.)
+        """
+        if self.t == 0 or self.lag > 0.0:
+            return np.inf
+        r = self.regularizer
+        R2 = loss.lipschitz**2 * self.n_groups ** (2.0 / r.q)
+        return float(R2 * r.q * (1.0 + np.log(self.t)) / (2.0 * r.lam * self.t))
+
+
+def damping(loss: StructuredLoss, q: float, n_groups: int, lam: float) -> float:
+    """`lag` for losses of unbounded slope, 0 for others.
+
+    One step changes the score of its own sample by at most ℓ'(f) (q − 1) Σ_j s_j, which is at most
+    ℓ'(f) (q − 1) F^{2/q}/(λt); that it does not overshoot needs t ≥ ℓ''(q − 1) F^{2/q}/λ.
+    """
+    if np.isfinite(loss.lipschitz):
+        return 0.0
+    curvature = 1.0 / (getattr(getattr(loss, "loss", None), "strong", 0.0) or 1.0)
+    return float(curvature * (q - 1.0) * n_groups ** (2.0 / q) / lam)
