@@ -1,0 +1,138 @@
+"""The experiments of continua on digits, letters and IDA sets: their protocol, and quick runs."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from experiments import __main__ as command
+from experiments.continuous_digits import Method, draw, methods, peak_row, trial, validation_errors, wrong
+from experiments.continuous_ranks import TABLE_3, TABLE_5, searching_methods, standardised
+from experiments.data import Source
+from experiments.tables import median_ranks
+
+from manykernels.families import Gaussians
+from manykernels.kernels import Gaussian
+from manykernels.measures import centered_alignment
+
+
+@pytest.fixture
+def quick(tmp_path, monkeypatch):
+    """The tables that a quick run of an experiment saves, by title."""
+
+    def run(name: str) -> dict[str, list[dict[str, Any]]]:
+        monkeypatch.delenv("MANYKERNELS_DATA", raising=False)
+        command.main([name, "--quick", "--output", str(tmp_path)])
+        saved = json.loads((tmp_path / f"{name}.json").read_text(encoding="utf-8"))
+        return {table["title"]: table["rows"] for table in saved["tables"]}
+
+    return run
+
+
+@pytest.fixture
+def parts():
+    rng = np.random.RandomState(0)
+    X = rng.randn(120, 2)
+    return draw(X, np.where(np.sum(X**2, axis=1) > 1.4, 1.0, -1.0), (60, 30, 30), 0)
+
+
+def test_equal_errors_share_their_ranks():
+    errors = {"a": [1.0, 2.0, 3.0], "b": [1.0, 5.0, 1.0], "c": [4.0, 1.0, 1.0]}
+    assert median_ranks(errors) == {"a": 2.0, "b": 1.5, "c": 1.5}  # 1.5, 2, 3; 1.5, 3, 1.5; 3, 1, 1.5
+
+
+def test_parts_have_no_sample_in_common():
+    X, y = np.arange(50.0)[:, None], np.arange(50.0)
+    first, second = (draw(X, y, (20, 10, 15), seed) for seed in (0, 1))
+    assert [len(part[1]) for part in first] == [20, 10, 15]
+    assert np.unique(np.concatenate([part[1] for part in first])).size == 45
+    assert all(np.array_equal(part[0][:, 0], part[1]) for part in first)
+    assert not np.array_equal(first[0][1], second[0][1])
+
+
+def test_all_parts_are_standardised_by_the_first(parts):
+    (X, _), (Z, _), _ = standardised(parts)
+    np.testing.assert_allclose([X.mean(axis=0), X.std(axis=0) - 1.0], 0.0, atol=1e-12)
+    raw = parts[0][0]
+    np.testing.assert_allclose(Z * raw.std(axis=0) + raw.mean(axis=0), parts[1][0], atol=1e-12)
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+@pytest.mark.parametrize("weighting", ["greedy", "uniform"])
+def test_tuning_learns_the_first_stage_once_and_means_the_whole_learner(parts, weighting, task):
+    """Against both stages anew for every C, with the machine inside the estimator."""
+    kernels = Gaussians(0.1, 10.0) if weighting == "greedy" else [Gaussian(w) for w in (0.5, 1.0, 4.0)]
+    method, costs = Method(kernels, weighting), [0.01, 1.0, 100.0]
+    (X, y), (Z, y_validation), _ = parts
+    whole = [wrong(task, y_validation, method.at(C, task).fit(X, y).predict(Z)) for C in costs]
+    np.testing.assert_allclose(validation_errors(method, parts, costs, task), whole, rtol=1e-9)
+    assert len(set(whole)) > 1
+
+
+def test_the_test_part_has_no_say_and_a_follower_takes_the_cost(parts):
+    chosen = {
+        "leader": Method(Gaussians(0.1, 10.0), "greedy"),
+        "follower": Method([Gaussian(1.0), Gaussian(2.0)], "uniform", follows="leader"),
+    }
+    found = trial(parts, chosen, [0.01, 1.0, 100.0])
+    X_test, y_test = parts[2]
+    turned = trial([*parts[:2], (X_test, -y_test)], chosen, [0.01, 1.0, 100.0])
+    for name, facts in found.items():
+        assert facts["C"] == turned[name]["C"] == found["leader"]["C"]
+        assert facts["error"] == pytest.approx(100.0 - turned[name]["error"])
+
+
+def test_peaks_are_those_of_the_growth_of_alignment():
+    """F' is the derivative of the alignment (000 Prop. 5.2): against differences, kernel by kernel."""
+    X = np.random.RandomState(1).uniform(0.0, 3.0, (12, 1))
+    y = np.where(np.sin(4.0 * X[:, 0]) > 0.0, 1.0, -1.0)
+    method, widths = Method(Gaussians(0.1, 1.5), "greedy"), np.geomspace(0.1, 1.5, 60)
+    model = method.at(1.0).fit(X, y)
+    counts, K = [], np.eye(12)
+    for m in range(model.weights_.size + 1):
+        if m:
+            K = sum(w * k(X) for w, k in zip(model.weights_[:m], model.kernels_[:m], strict=True))
+        h = [centered_alignment(K + 1e-4 * Gaussian(w)(X), y) for w in widths]
+        rises = np.diff(h, prepend=-np.inf, append=-np.inf) > 0.0
+        counts.append(int(np.sum(rises[:-1] & ~rises[1:])))
+    assert peak_row(X, y, method, count=60)["peaks"] == ", ".join(map(str, counts))
+    assert max(counts) > 1
+
+
+def test_all_methods_of_the_tables_are_there():
+    listed = set(searching_methods(1.0, 2.0, "regression", quick=True)) | {"LPMKL, p = 2", "uniform"}
+    assert set(TABLE_3) | set(TABLE_5) == listed
+    assert {"IKL (nD)", "SGD-1s (1D)"}.isdisjoint(searching_methods(1.0, 2.0, "classification", quick=True))
+
+
+def test_images_are_read_as_numbers(tmp_path, monkeypatch):
+    X = np.array([[0, 255], [10, 0], [7, 7]], dtype=np.uint8)
+    np.savez(tmp_path / "mnist.npz", X=X, y=np.array([3, 8, 5]))
+    monkeypatch.setenv("MANYKERNELS_DATA", str(tmp_path))
+    data = Source("mnist", "classification", "raw", classes=((3,), (8,))).load()
+    assert data.X.dtype == data.y.dtype == np.float64
+    assert sorted(zip(data.y, data.X[:, 1], strict=True)) == [(-1.0, 0.0), (1.0, 255.0)]
+
+
+def test_digits_in_a_quick_run(quick):
+    tables = quick("continuous_digits")
+    errors = tables["Per cent wrong"]
+    assert [row["method"] for row in errors] == [n for n in methods(1, 2, 2) if not n.endswith("alternating")]
+    means = {row["method"]: [row[pair]["mean"] for pair in ("0 v 1", "0 v 2")] for row in errors}
+    assert {row["method"]: float(row["median rank"]) for row in errors} == pytest.approx(median_ranks(means))
+    seconds = tables["Seconds of one fit at the chosen C"]
+    assert [row["method"] for row in seconds] == list(methods(1, 2, 2))
+    assert all(row["seconds"] > 0.0 for row in seconds)
+
+
+def test_ranks_in_a_quick_run(quick):
+    letters, alignments, classes, ridge = quick("continuous_ranks").values()
+    assert [row["method"] for row in letters] == [row["method"] for row in alignments]
+    assert [row["method"] for row in letters] == [row["method"] for row in classes]
+    assert sum(row["largest in"] for row in alignments) == 1
+    for title, names in (("Table 6.3", TABLE_3), ("Table 6.5", TABLE_5)):
+        ranks = {row["method"]: float(row[title]) for row in ridge if row[title] is not None}
+        means = {row["method"]: [row["banana"]["mean"]] for row in ridge if row["method"] in names}
+        assert ranks == median_ranks(means)
