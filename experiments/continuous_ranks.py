@@ -10,6 +10,7 @@ import numpy as np
 from manykernels.families import ARDGaussians, Gaussians
 from manykernels.kernels import Gaussian
 from manykernels.solvers import Stochastic
+from manykernels.weightings import GreedyAlignment
 
 from .common import in_parallel
 from .continuous_digits import Method, Part, draw, error_rows, trial
@@ -126,7 +127,8 @@ def searching_methods(low: float, high: float, task: Task, quick: bool) -> dict[
                 "random_state": 0,
             },
         }
-        several: dict[str, Method] = {"GCD-2s": Method(widths, "greedy")}
+        greedy = GreedyAlignment(shrinkage=0.0, max_kernels=2) if quick else "greedy"
+        several: dict[str, Method] = {"GCD-2s": Method(widths, greedy)}
         several |= {name: Method(widths, options=choice) for name, choice in options.items()}
         if task == "classification":
             del several["SGD-1s"]
