@@ -18,23 +18,22 @@ from ..approx import OwnFeatures, resolve_approx
 from ..families import Family, resolve_kernels
 from ..grams import StackGram, parse_memory
 from ..grams.expansions import Expansion, FeatureExpansion, KernelExpansion
-from ..kernels import Fitted, Mixture, evaluate
-from ..kernels._data import take_rows
+from ..kernels import Fitted, Mixture
 from ..losses import StructuredLoss
 from ..solvers.ufo import UFO, GroupRegularizer, damping, dual_exponent, targets
 from ._data import read_new, read_training
-from ._explain import Explained
 from ._fit import build_dictionary
+from ._online_parts import OnlineParts
 from ._params import check_online
 from ._rows import Rows
 from ._targets import check_length, require_target
 
 Array = NDArray[np.float64]
-_ROWS = 4096  # whose features are held at a time
+_SETTLED = ("loss", "average", "normalize", "fit_intercept")  # by the first data seen
 _SLACK = 1e-9  # of k(x, x) above 1 that is rounding
 
 
-class BaseUFO(Explained):
+class BaseUFO(OnlineParts):
     """Learns online; see the estimators for the parameters."""
 
     center = False  # UFO-MKL takes kernels as they are; not a parameter
@@ -66,9 +65,8 @@ class BaseUFO(Explained):
     def _constant(self) -> Array:
         """(outputs,): the decision where no kernel has any weight."""
 
-    @abstractmethod
-    def _single(self, f: Array) -> Array:
-        """Decisions or coefficients (…, outputs) as users see them."""
+    def _count(self, y: NDArray[Any]) -> None:
+        """Take note of what is learned from."""
 
     # -- fitting --------------------------------------------------------------------------------
     def fit(self, X: Any, y: Any) -> Self:
@@ -92,15 +90,20 @@ class BaseUFO(Explained):
         n = _num_samples(X)
         check_length(n, y)
         self._learn_targets(y)
-        again = self._seen(X, y) and going_on
+        print_ = joblib.hash((X, y)) if self.warm_start else None
+        again = going_on and print_ == getattr(self, "_fingerprint", None)
         if not going_on:
             self._start(X, kind, stored=True)
         elif kind == "stack" and not again:
             raise ValueError(
-                "warm_start goes on with the stack it was started with, and got another one. Set "
+                "warm_start goes on with the stack and y it was started with, and got others. Set "
                 "warm_start=False."
             )
-        Y, rows = self._encode(y, self._loss_), self._expansion.enter(X, again)
+        else:
+            self._go_on(X)
+        Y, self._fingerprint = self._encode(y, self._loss_), print_
+        self._count(y)
+        rows = self._expansion.enter(X, again)
         rng = check_random_state(self.random_state)
         history: dict[str, list[float]] = {"seconds": [], "dual": [], "active": []}
         started = time.perf_counter()
@@ -138,11 +141,12 @@ class BaseUFO(Explained):
             )
         with threads(self.n_jobs):
             if going_on:
-                self._check_sizes(X)
+                self._go_on(X)
             else:
                 self._start(X, kind, stored=False)
-            Y, rows = self._encode(y, self._loss_), self._expansion.enter(X)
-            self._fingerprint = None
+            Y, self._fingerprint = self._encode(y, self._loss_), None
+            self._count(y)
+            rows = self._expansion.enter(X)
             self._ufo.advance(self._expansion, self._loss_, rows, Y)
             self._measure(np.nan, -np.inf)
             self.n_iter_ = 1
@@ -180,13 +184,6 @@ class BaseUFO(Explained):
 
     def _read(self, X: Any, going_on: bool) -> tuple[Any, Any]:
         return (read_new(self, X, self._kind), self._kind) if going_on else read_training(self, X)
-
-    def _seen(self, X: Any, y: NDArray[Any]) -> bool:
-        """Whether a warm start sees the samples of the fit before it."""
-        if not self.warm_start:
-            return False
-        before, self._fingerprint = getattr(self, "_fingerprint", None), joblib.hash((X, y))
-        return bool(before == self._fingerprint)
 
     # -- the state ------------------------------------------------------------------------------
     def _start(self, X: Any, kind: Any, stored: bool) -> None:
@@ -226,10 +223,25 @@ class BaseUFO(Explained):
             self.features_ = approx.fit(self.kernels_, X, rng=check_random_state(self.random_state))
             part["memory"] = parse_memory(self.memory_limit) // 2 if stored and self.epochs > 1 else 0
             self._expansion = FeatureExpansion(self.features_, outputs, **part)
-        q, groups = dual_exponent(F), self._expansion.n_groups
-        regularizer = GroupRegularizer(float(self.lam), float(self.alpha), q)
-        lag = damping(self._loss_, q, groups, float(self.lam))
-        self._ufo = UFO(regularizer, groups, lag, bool(self.average))
+        self._settled = {name: repr(getattr(self, name)) for name in _SETTLED}
+        self._ufo = UFO(*self._regularizer(), average=bool(self.average))
+
+    def _regularizer(self) -> tuple[GroupRegularizer, int, float]:
+        """Ω of the kernels, the number of its groups, and the damping that the loss needs."""
+        q, groups, lam = dual_exponent(len(self.kernels_)), self._expansion.n_groups, float(self.lam)
+        return GroupRegularizer(lam, float(self.alpha), q), groups, damping(self._loss_, q, groups, lam)
+
+    def _go_on(self, X: Any) -> None:
+        """With lam and alpha as they are now; other parameters were settled by the first data."""
+        for name, before in self._settled.items():
+            if repr(getattr(self, name)) != before:
+                raise ValueError(
+                    f"{name}={getattr(self, name)!r} was given to a model that was started with "
+                    f"{name}={before}, and goes on. Set it back, or start anew: fit with warm_start=False."
+                )
+        regularizer, _, lag = self._regularizer()
+        self._ufo.regularize(regularizer, lag)
+        self._check_sizes(X)
 
     def _check_sizes(self, X: Any) -> None:
         """Theorem 2 needs ‖φ^j(x)‖ ≤ 1; say so where that does not hold."""
@@ -270,6 +282,8 @@ class BaseUFO(Explained):
             expansion.release()
             return
         assert isinstance(expansion, KernelExpansion)
+        if not self.warm_start and self._kind != "stack":
+            expansion.release()
         self.X_fit_ = np.arange(len(expansion.coef)) if self._kind == "stack" else expansion.X
         self._support = self.X_fit_
         self._coefficients = expansion.coef
@@ -282,36 +296,3 @@ class BaseUFO(Explained):
     def _shift(self) -> Array | float:
         """What targets were taken from."""
         return getattr(self, "_offset", 0.0)
-
-    # -- deciding -------------------------------------------------------------------------------
-    def _decide(self, X: Any) -> Array:
-        """(n, outputs)."""
-        check_is_fitted(self)
-        X = read_new(self, X, self._kind)
-        f = np.empty((_num_samples(X), self._expansion.outputs))
-        with threads(self.n_jobs):
-            if isinstance(self._expansion, FeatureExpansion):
-                for lo in range(0, len(f), _ROWS):
-                    part = take_rows(X, lo, min(lo + _ROWS, len(f)))
-                    f[lo : lo + _ROWS] = self.features_.transform(part) @ self._feature_coef
-            elif self.average:
-                f[:] = self._parts(X).sum(axis=1)
-            else:
-                for rows, part in self._blocks(X, len(f)):
-                    f[rows] = self.kernel_(part, self._support) @ self._coefficients
-        return f + self._intercept
-
-    def _parts(self, X: Any) -> Array:
-        """(n_samples, active kernels, outputs): what each kernel adds, for X as kernels read it."""
-        if isinstance(self._expansion, FeatureExpansion):
-            Phi, ptr = self.features_.transform(X), self.features_.ptr
-            columns = [slice(ptr[m], ptr[m + 1]) for m in self.active_]
-            return np.stack([Phi[:, c] @ self._feature_coef[c] for c in columns], axis=1)
-        if not self.average:
-            return super()._parts(X)
-        parts = np.zeros((_num_samples(X), self.active_.size, self._expansion.outputs))
-        active = [self.kernels_[m] for m in self.active_]
-        for rows, part in self._blocks(X, len(parts)):
-            for i, K in evaluate(active, part, self._support):
-                parts[rows, i] = K @ self._kernel_coef[self.active_[i]]
-        return parts

@@ -128,9 +128,8 @@ class UFOMKLClassifier(ClassifierMixin, BaseUFO):
         if _check_partial_fit_first_call(self, classes):
             self._forget()
             if len(self.classes_) < 2:
-                raise ValueError(
-                    f"classes={list(self.classes_)!r} was given: a classifier needs at least two classes."
-                )
+                only = self.__dict__.pop("classes_")
+                raise ValueError(f"classes={only.tolist()!r} was given: expected at least two classes.")
         return self._stream(X, labels)
 
     # -- what the base asks -----------------------------------------------------------------------
@@ -141,8 +140,8 @@ class UFOMKLClassifier(ClassifierMixin, BaseUFO):
         classes, _ = encode(y)
         if self._started() and not np.array_equal(classes, self.classes_):
             raise ValueError(
-                f"warm_start goes on with classes {list(self.classes_)!r}, and y holds {list(classes)!r}. "
-                "Use partial_fit with all classes named, or set warm_start=False."
+                f"warm_start goes on with classes {self.classes_.tolist()!r}, and y holds "
+                f"{classes.tolist()!r}. Use partial_fit with all classes named, or set warm_start=False."
             )
         self.classes_ = classes
 
@@ -163,23 +162,27 @@ class UFOMKLClassifier(ClassifierMixin, BaseUFO):
         return loss.n_outputs if isinstance(loss, Separable) else int(loss.outputs(len(self.classes_)))
 
     def _encode(self, y: NDArray[Any], loss: StructuredLoss) -> Array:
-        codes = np.searchsorted(self.classes_, y)
-        codes = np.minimum(codes, len(self.classes_) - 1)
-        strange = self.classes_[codes] != y
+        strange = ~np.isin(y, self.classes_)
         if np.any(strange):
             raise ValueError(
-                f"y holds {y[strange][0]!r}, which is not among the classes {list(self.classes_)!r} that the "
-                "first call named; name all classes there, by classes=."
+                f"y holds {y[strange].tolist()[0]!r}, which is not among the classes "
+                f"{self.classes_.tolist()!r} that the first call named; name all classes there, by classes=."
             )
-        self._counts = getattr(self, "_counts", 0) + np.bincount(codes, minlength=len(self.classes_))
+        codes = np.searchsorted(self.classes_, y)
         if isinstance(loss, Separable):
             return signs(codes, len(self.classes_))
         return codes[:, None].astype(float)
 
+    def _count(self, y: NDArray[Any]) -> None:
+        codes = np.searchsorted(self.classes_, y)
+        self._counts = getattr(self, "_counts", 0) + np.bincount(codes, minlength=len(self.classes_))
+
     def _constant(self) -> Array:
-        """The majority's, where no kernel has any weight."""
-        share = self._counts / self._counts.sum()
-        return np.array([share[1] - share[0]]) if self._expansion.outputs == 1 else share - share.mean()
+        """The majority's, where no kernel has any weight and there is one score a class."""
+        share, k = self._counts / self._counts.sum(), self._expansion.outputs
+        if k == share.size:
+            return np.asarray(share - share.mean())
+        return np.array([share[1] - share[0]]) if k == 1 and share.size == 2 else np.zeros(k)
 
     # -- deciding -----------------------------------------------------------------------------------
     def _single(self, f: Array) -> Array:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -132,8 +133,8 @@ class KernelExpansion(Expansion):
 
     def enter(self, X: Data, again: bool = False) -> Index:
         """Samples of before stay as long as they have coefficients."""
-        if again:
-            return np.arange(len(self.coef))
+        if again:  # the last that entered
+            return np.arange(len(self.coef) - n_samples(X), len(self.coef))
         used = np.flatnonzero(self.coef.any(axis=1))
         if self.X is None:
             self.X = X
@@ -149,8 +150,15 @@ class KernelExpansion(Expansion):
 
     def kernel_coef(self, s: Array, share: float) -> Array:
         """(kernels, n, k): w^j = Σ_i φ^j(x_i) ⊗ kernel_coef[j, i]."""
-        own = s[: self.n_kernels, None, None] * self.coef
-        return own + share * self.late if self.averaging else own
+        return np.asarray([self._coef_of(m, s, share) for m in range(self.n_kernels)])
+
+    def release(self) -> None:
+        """Forget the stored matrices; what is needed of them later is computed again."""
+        self.gram = None
+
+    def _coef_of(self, m: int, s: Array, share: float) -> Array:
+        own: Array = s[m] * self.coef
+        return own + share * self.late[m] if self.averaging else own
 
     def _read(self, rows: Index, Z: Array, K: Array) -> None:
         M = self.n_kernels
@@ -173,18 +181,16 @@ class KernelExpansion(Expansion):
             self.late[:, rows] += late
 
     def _decide(self, rows: Index, s: Array, share: float, f: Array) -> None:
-        active = np.flatnonzero(s[: self.n_kernels])
-        coef = self.kernel_coef(s, share)
-        for m, values in self._matrices(rows, active):
-            f += values @ coef[m]
+        for m, values in self._matrices(rows, np.flatnonzero(s[: self.n_kernels])):
+            f += values @ self._coef_of(m, s, share)
 
     def _squares(self, s: Array, share: float) -> Array:
-        squares, coef = np.zeros(self.n_kernels), self.kernel_coef(s, share)
-        active = np.flatnonzero(s[: self.n_kernels])
+        squares, active = np.zeros(self.n_kernels), np.flatnonzero(s[: self.n_kernels])
         for lo in range(0, len(self.coef), _ROWS):
             rows = np.arange(lo, min(lo + _ROWS, len(self.coef)))
             for m, values in self._matrices(rows, active):
-                squares[m] += np.vdot(coef[m, rows], values @ coef[m])
+                coef = self._coef_of(m, s, share)
+                squares[m] += np.vdot(coef[rows], values @ coef)
         return squares
 
     def _matrices(self, rows: Index, active: Index) -> Iterator[tuple[int, Array]]:
@@ -201,9 +207,11 @@ def _concatenate(X: Data, Y: Data) -> Any:
     """The rows of both, in their own type."""
     if sparse.issparse(X):
         return sparse.vstack([X, Y], format="csr")
-    if hasattr(X, "iloc"):  # label-preserving and dtype-preserving, as only the frame's own library can
-        return type(X)({name: [*X[name], *Y[name]] for name in X.columns}).astype(X.dtypes)
-    return X.vstack(Y) if hasattr(X, "vstack") else np.concatenate([X, Y])
+    if hasattr(X, "iloc"):  # whose library knows what whole numbers followed by fractions are together
+        return import_module("pandas").concat([X, Y], ignore_index=True)
+    if hasattr(X, "to_series"):
+        return import_module("polars").concat([X, Y], how="vertical_relaxed")
+    return np.concatenate([X, Y])
 
 
 class FeatureExpansion(Expansion):

@@ -162,4 +162,4 @@ class Separable(StructuredLoss):
         return np.asarray(self.loss.conjugate(y, u).sum(axis=1))
 
     def decode(self, f: FloatArray) -> Codes:
-        return np.asarray((f[:, 0] > 0).astype(np.intp))
+        return np.asarray((f[:, 0] > 0).astype(np.intp)) if f.shape[1] == 1 else super().decode(f)

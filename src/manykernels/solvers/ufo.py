@@ -103,6 +103,13 @@ class UFO:
     def __post_init__(self) -> None:
         self.squares, self.s, self.total = (np.zeros(self.n_groups) for _ in range(3))
 
+    def regularize(self, regularizer: GroupRegularizer, lag: float) -> None:
+        """Go on with another Ω: w = ∇Ω*(θ/t) is a matter of θ and t alone."""
+        if (regularizer, lag) != (self.regularizer, self.lag):
+            self.regularizer, self.lag, r = regularizer, lag, regularizer
+            if self.t:
+                fast.link(self.squares, float(self.t), lag, r.lam, r.alpha, r.q, self.s)
+
     def advance(self, expansion: Expansion, loss: StructuredLoss, rows: Index, Y: Array) -> None:
         """One step for each of these samples, with targets Y, in this order."""
         step = expansion.block_size

@@ -1,0 +1,127 @@
+"""What models that were learned online decide, and what each kernel adds to that."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from types import SimpleNamespace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import _num_samples, check_is_fitted
+
+from .._fast.threads import threads
+from ..grams.expansions import Expansion, FeatureExpansion
+from ..kernels import evaluate
+from ..kernels._data import take_rows
+from ._data import read_new
+from ._explain import Explained
+from ._linear import linear_coefficients
+
+Array = NDArray[np.float64]
+_ROWS = 4096  # whose features are held at a time
+
+
+class OnlineParts(Explained):
+    """Reads the attributes that ``BaseUFO`` stores, in all three forms: one coefficient a sample for all
+    kernels, one for each of them (``average``), and explicit features (``approx``)."""
+
+    average: bool
+    features_: Any
+    _expansion: Expansion
+    _intercept: Array
+    _kernel_coef: Array  # (kernels, support, outputs), with average
+    _feature_coef: Array  # (features, outputs), with approx
+
+    @abstractmethod
+    def _single(self, f: Array) -> Array:
+        """Decisions or coefficients (…, outputs) as users see them."""
+
+    def _decide(self, X: Any) -> Array:
+        """(n, outputs)."""
+        check_is_fitted(self)
+        X = read_new(self, X, self._kind)
+        f = np.zeros((_num_samples(X), self._expansion.outputs))
+        if not self.active_.size:
+            return f + self._intercept
+        with threads(self.n_jobs):
+            if isinstance(self._expansion, FeatureExpansion):
+                for lo in range(0, len(f), _ROWS):
+                    part = take_rows(X, lo, min(lo + _ROWS, len(f)))
+                    f[lo : lo + _ROWS] = self.features_.transform(part) @ self._feature_coef
+            elif self.average:
+                active = [self.kernels_[m] for m in self.active_]
+                for rows, part in self._blocks(X, len(f)):
+                    for i, K in evaluate(active, part, self._support):
+                        f[rows] += K @ self._kernel_coef[self.active_[i]]
+            else:
+                for rows, part in self._blocks(X, len(f)):
+                    f[rows] = self.kernel_(part, self._support) @ self._coefficients
+        return f + self._intercept
+
+    def contributions(self, X: Any, by: Literal["kernel", "view"] = "kernel") -> Array:
+        """What each kernel adds to the decision on each sample; they and ``intercept_`` sum to the decision.
+
+        Returns (n_samples, len(active_)), in the order of ``active_``; with ``by="view"`` (n_samples,
+        n_views), in the order of ``view_weights_``. Models of several outputs have them on a last axis.
+        """
+        check_is_fitted(self)
+        if by not in ("kernel", "view"):
+            raise ValueError(f"by={by!r} was given; expected 'kernel' or 'view'.")
+        parts = self._single(self._parts(read_new(self, X, self._kind)))
+        if by == "kernel":
+            return parts
+        views = self._views()
+        names = list(dict.fromkeys(views))
+        total = np.zeros((len(parts), len(names), *parts.shape[2:]))
+        for i, m in enumerate(self.active_):
+            total[:, names.index(views[m])] += parts[:, i]
+        return total
+
+    def _parts(self, X: Any) -> Array:
+        """(n_samples, active kernels, outputs): what each kernel adds, for X as kernels read it."""
+        features = isinstance(self._expansion, FeatureExpansion)
+        if not features and not self.average:
+            return super()._parts(X)
+        parts = np.zeros((_num_samples(X), self.active_.size, self._expansion.outputs))
+        with threads(self.n_jobs):
+            if features and self.active_.size:
+                Phi, ptr = self.features_.transform(X), self.features_.ptr
+                for i, m in enumerate(self.active_):
+                    own = slice(ptr[m], ptr[m + 1])
+                    parts[:, i] = Phi[:, own] @ self._feature_coef[own]
+                return parts
+            active = [self.kernels_[m] for m in self.active_]
+            for rows, part in self._blocks(X, len(parts)) if active else ():
+                for i, K in evaluate(active, part, self._support):
+                    parts[rows, i] = K @ self._kernel_coef[self.active_[i]]
+        return parts
+
+    @property
+    def coef_(self) -> Array:
+        """Weights of the features of X where all active kernels are linear: X @ coef_.T + intercept_ decides.
+
+        Of shape (n_features,), or (n_outputs, n_features) where there are several outputs.
+        """
+        if "weights_" not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__} has no coef_ before it is fitted.")
+        if isinstance(self._expansion, FeatureExpansion):
+            raise AttributeError(
+                "coef_ belongs to linear kernels of X itself, and this model has explicit features of its "
+                "kernels: features_.transform(X) @ feature_coef_ + intercept_ decides."
+            )
+        coef: Any = linear_coefficients(self) if not self.average else self._mean_coefficients()
+        return self._single(np.asarray(coef).T).T
+
+    def _mean_coefficients(self) -> Array:
+        """(outputs, n_features), of kernels that have coefficients of their own."""
+        coef = np.zeros((self._expansion.outputs, self.n_features_in_))
+        for m in self.active_:
+            one = SimpleNamespace(
+                **{name: getattr(self, name) for name in ("_kind", "_support", "kernels_", "kernel_names_")},
+                _coefficients=self._kernel_coef[m],
+                weights_=np.ones(len(self.kernels_)),
+                active_=[m],
+            )
+            coef += linear_coefficients(one)
+        return coef
