@@ -8,8 +8,9 @@ from manykernels.penalties._base import Penalty
 from manykernels.penalties.elastic_net import ElasticNet
 from manykernels.penalties.l2_ball import L2Ball
 from manykernels.penalties.lp_ball import LpBall, Simplex
+from manykernels.penalties.product import BallProduct
 
-__all__ = ["ElasticNet", "L2Ball", "LpBall", "Penalty", "Simplex", "resolve_penalty"]
+__all__ = ["BallProduct", "ElasticNet", "L2Ball", "LpBall", "Penalty", "Simplex", "resolve_penalty"]
 
 
 def resolve_penalty(norm: object) -> Penalty:

@@ -45,8 +45,8 @@ class Penalty(BaseEstimator, ABC):
     def start(self, M: int) -> FloatArray:
         """Weights to start from: all kernels alike, none at zero."""
 
-    def constraint(self, theta: FloatArray) -> tuple[float, FloatArray, FloatArray] | None:
-        """ψ, ∇ψ and diag ∇²ψ of a smooth convex ψ with Θ = {θ ≥ 0, ψ(θ) ≤ 0}; None if there is none."""
+    def constraint(self, theta: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+        """ψ (J,), ∇ψ (J, M) and diag ∇²ψ (J, M) of smooth convex ψ_j with Θ = {θ ≥ 0, ψ(θ) ≤ 0}, or None."""
         return None
 
     def smooth(self, theta: FloatArray) -> tuple[float, FloatArray, FloatArray] | None:

@@ -87,11 +87,12 @@ class L2Ball(Penalty):
         mu0, radius = self._parameters(M)
         return mu0 + radius / math.sqrt(M)
 
-    def constraint(self, theta: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+    def constraint(self, theta: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """ψ(θ) = ½ (‖θ − μ₀‖² − Λ²)."""
         mu0, radius = self._parameters(theta.size)
         delta = theta - mu0
-        return 0.5 * (float(delta @ delta) - radius * radius), delta, np.ones_like(theta)
+        psi = 0.5 * (float(delta @ delta) - radius * radius)
+        return np.array([psi]), delta[None], np.ones((1, theta.size))
 
     @property
     def sparse(self) -> bool:

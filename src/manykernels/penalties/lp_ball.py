@@ -79,16 +79,16 @@ class LpBall(Penalty):
         """The point of equal weights with norm 1."""
         return np.full(M, float(M) ** (-1.0 / self._p()))
 
-    def constraint(self, theta: FloatArray) -> tuple[float, FloatArray, FloatArray] | None:
+    def constraint(self, theta: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray] | None:
         """ψ(θ) = Σ θ^p − 1 (for 1 < p < 2 its curvature is infinite at θ = 0); None at p = ∞: see `upper`."""
         p = self._p()
         if p == np.inf:
             return None
         if p == 1:
-            return float(np.sum(theta)) - 1.0, np.ones_like(theta), np.zeros_like(theta)
+            return np.array([np.sum(theta) - 1.0]), np.ones((1, theta.size)), np.zeros((1, theta.size))
         with np.errstate(divide="ignore", over="ignore"):
             curvature = p * (p - 1.0) * theta ** (p - 2.0)
-            return float(np.sum(theta**p)) - 1.0, p * theta ** (p - 1.0), curvature
+            return np.array([np.sum(theta**p) - 1.0]), p * theta[None] ** (p - 1.0), curvature[None]
 
     @property
     def upper(self) -> float:

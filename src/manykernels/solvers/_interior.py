@@ -114,16 +114,16 @@ class InteriorPoint:
 
     def run(self, gap: float, accuracy: float, max_iter: int = 60) -> int:
         """From an expected gap to a complementarity of `accuracy`; the number of iterations."""
-        counts = self.plus.complementarity()[1] + self.minus.complementarity()[1] + self.theta.size + 1
-        tau = gap / counts
         psi = self.penalty.constraint(self.theta)
+        counts = self.plus.complementarity()[1] + self.minus.complementarity()[1] + self.theta.size
+        counts += 0 if psi is None else psi[0].size
+        tau = gap / counts
         self.plus.center(tau)
         self.minus.center(tau)
         self.zero = tau / self.theta
-        self.room = (
-            -psi[0] if psi is not None else 1.0
-        )  # ψ(θ) + room = 0, linearised: steps may leave a curved Θ
-        self.ball = tau / self.room if psi is not None else 0.0
+        # ψ(θ) + room = 0, linearised: steps may leave a curved Θ
+        self.room = -psi[0] if psi is not None else np.empty(0)
+        self.ball = tau / self.room
         shorten, taken, self.off = 0.5, 0.0, np.inf
         for iteration in range(max_iter):
             total = self._complementarity()
@@ -137,7 +137,7 @@ class InteriorPoint:
         pairs = (
             self.plus.complementarity()[0] + self.minus.complementarity()[0] + float(self.zero @ self.theta)
         )
-        return pairs + self.ball * self.room
+        return pairs + float(self.ball @ self.room)
 
     def _step(self, tau: float) -> float:
         theta, alpha = self.theta, self.alpha
@@ -160,8 +160,8 @@ class InteriorPoint:
         dplus = self.plus.directions(-rp - invp * g, tau)
         dminus = self.minus.directions(-rm + invm * g, tau)
         dzero = tau / theta - self.zero - self.zero / theta * dtheta
-        inside = np.concatenate([theta, self.penalty.upper - theta, self.zero, [self.room, self.ball]])
-        change = np.concatenate([dtheta, -dtheta, dzero, [droom, dball]])
+        inside = np.concatenate([theta, self.penalty.upper - theta, self.zero, self.room, self.ball])
+        change = np.concatenate([dtheta, -dtheta, dzero, droom, dball])
         t = min(1.0, 0.99 * min(self.plus.reach(dplus), self.minus.reach(dminus), reach(inside, change)))
         self.plus.move(t, dplus)
         self.minus.move(t, dminus)
@@ -193,29 +193,27 @@ class InteriorPoint:
 
     def _theta_direction(
         self, q: Array, halves: list[tuple[Array, Array]], tau: float
-    ) -> tuple[Array, float, float]:
+    ) -> tuple[Array, Array, Array]:
         """(RᵀPR + E + (ν/p)∇ψ∇ψᵀ) Δθ = ½q − ½h' − (τ + ν(ψ + p))/p ∇ψ + τ/θ − RᵀPr, p the room."""
         E = self.zero / self.theta
         smooth, psi = self.penalty.smooth(self.theta), self.penalty.constraint(self.theta)
         slope = 0.5 * q
         if smooth is not None:
             slope, E = slope - smooth[1], E + smooth[2]
-        pull = self.ball * psi[1] if psi is not None else 0.0
+        pull = self.ball @ psi[1] if psi is not None else 0.0
         self.off = float(self.theta @ np.abs(slope - pull + self.zero))  # of stationarity in θ, in units of P
         rhs = slope + tau / self.theta
         rows = [B for B, _ in halves]
         for B, r in halves:
             rhs = rhs - B.T @ r
-        off, p = 0.0, self.room
-        if psi is not None:
-            off = psi[0] + p
-            E = E + self.ball * psi[2]
-            rhs = rhs - (tau + self.ball * off) / p * psi[1]
-            rows.append(np.sqrt(self.ball / p) * psi[1][None, :])
-        dtheta = solve_sum(E, rows, rhs)
+        p = self.room
         if psi is None:
-            return dtheta, 0.0, 0.0
-        droom = -off - float(psi[1] @ dtheta)
+            return solve_sum(E, rows, rhs), p, p
+        off = psi[0] + p
+        rhs = rhs - ((tau + self.ball * off) / p) @ psi[1]
+        rows.append(np.sqrt(self.ball / p)[:, None] * psi[1])
+        dtheta = solve_sum(E + self.ball @ psi[2], rows, rhs)
+        droom = -off - psi[1] @ dtheta
         return dtheta, tau / p - self.ball - self.ball / p * droom, droom
 
     def weights(self) -> Array:

@@ -36,8 +36,8 @@ class _Point:
     r: float  # height of the cuts' epigraph
     cuts: Array  # λ ≥ 0, multipliers of r ≥ c_t − ½q_tᵀθ
     zero: Array  # z ≥ 0, multipliers of θ ≥ 0
-    ball: float  # ν ≥ 0, multiplier of ψ(θ) ≤ 0
-    room: float  # ψ(θ) + room = 0, linearised: steps may leave a curved Θ on the way
+    ball: Array  # ν ≥ 0, multipliers of ψ(θ) ≤ 0
+    room: Array  # ψ(θ) + room = 0, linearised: steps may leave a curved Θ on the way
 
 
 class Model:
@@ -57,10 +57,10 @@ class Model:
         shorten = 0.3
         for _ in range(max_iter):
             slack = np.maximum(point.r - self.c + 0.5 * self.Q @ point.theta, 1e-16)
-            total = float(point.cuts @ slack + point.zero @ point.theta) + point.ball * point.room
+            total = float(point.cuts @ slack + point.zero @ point.theta + point.ball @ point.room)
             if total < accuracy and abs(1.0 - point.cuts.sum()) < accuracy:
                 break
-            average = total / (slack.size + point.theta.size + 1)
+            average = total / (slack.size + point.theta.size + point.ball.size)
             point, taken = self._newton(point, slack, shorten * average)
             if taken < 1e-10:  # rounding errors block the way
                 break
@@ -81,8 +81,8 @@ class Model:
         r = float(heights.max()) + 0.1
         tau = 0.1 / (theta.size + heights.size)
         psi = self.penalty.constraint(theta)
-        room = -psi[0] if psi is not None else 1.0
-        ball = tau / room if psi is not None else 0.0
+        room = -psi[0] if psi is not None else np.empty(0)
+        ball = tau / room
         return _Point(theta, r, np.full(heights.size, 1.0 / heights.size), tau / theta, ball, room)
 
     def _newton(self, x: _Point, s: Array, tau: float) -> tuple[_Point, float]:
@@ -97,24 +97,25 @@ class Model:
         mean = (w @ self.Q) / w.sum()
         rows = [0.5 * np.sqrt(w)[:, None] * (self.Q - mean)]
         rhs = -(gradient - 0.5 * self.Q.T @ (tau / s) - tau / x.theta)
-        off, p = 0.0, x.room
+        p, droom = x.room, x.room
         if psi is not None:
             off = psi[0] + p
-            diagonal = diagonal + x.ball * psi[2]
-            rhs -= (tau + x.ball * off) / p * psi[1]
-            rows.append(np.sqrt(x.ball / p) * psi[1][None, :])
+            diagonal = diagonal + x.ball @ psi[2]
+            rhs -= ((tau + x.ball * off) / p) @ psi[1]
+            rows.append(np.sqrt(x.ball / p)[:, None] * psi[1])
         rho = np.sum(tau / s) - 1.0
         step = self._solve(diagonal, np.concatenate(rows), rhs - 0.5 * mean * rho)
         dr = rho / w.sum() - 0.5 * mean @ step
         ds = dr + 0.5 * self.Q @ step
         dcuts = tau / s - x.cuts - w * ds
         dzero = tau / x.theta - x.zero - x.zero / x.theta * step
-        droom = -off - float(psi[1] @ step) if psi is not None else 0.0
-        dball = tau / p - x.ball - x.ball / p * droom if psi is not None else 0.0
-        inside = np.concatenate([x.theta, s, [p], self.penalty.upper - x.theta])
-        primal = min(1.0, 0.99 * reach(inside, np.concatenate([step, ds, [droom], -step])))
-        multipliers = np.concatenate([x.cuts, x.zero, [x.ball]])
-        dual = min(1.0, 0.99 * reach(multipliers, np.concatenate([dcuts, dzero, [dball]])))
+        if psi is not None:
+            droom = -off - psi[1] @ step
+        dball = tau / p - x.ball - x.ball / p * droom
+        inside = np.concatenate([x.theta, s, p, self.penalty.upper - x.theta])
+        primal = min(1.0, 0.99 * reach(inside, np.concatenate([step, ds, droom, -step])))
+        multipliers = np.concatenate([x.cuts, x.zero, x.ball])
+        dual = min(1.0, 0.99 * reach(multipliers, np.concatenate([dcuts, dzero, dball])))
         moved = _Point(
             x.theta + primal * step,
             x.r + primal * dr,

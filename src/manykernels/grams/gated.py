@@ -1,0 +1,81 @@
+"""Kernels c_j(x) k_m(x, x') c_j(x') of gates c_1 … c_l and kernels k_1 … k_M (003 Eq. 6), never stored.
+
+Kernel (j, m), in place jM + m, is diag(c_j) K_m diag(c_j): its products and quadratic forms are those of K_m
+at c_j ∘ α, and a combination costs the combinations of the K_m for each gate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._base import Array, Atoms, Gram
+
+
+class GatedGram(Gram):
+    """The kernels of `whole` behind every gate; `gates` is (n, l)."""
+
+    def __init__(self, whole: Gram, gates: Array) -> None:
+        super().__init__(whole.n, whole.n_kernels * gates.shape[1])
+        self.whole, self.gates, self.precision = whole, np.asarray(gates, dtype=float), whole.precision
+        if whole.names is not None:
+            self.names = [f"{name}, cluster {j}" for j in range(gates.shape[1]) for name in whole.names]
+
+    def _by_gate(self, atoms: Atoms) -> Iterator[tuple[Array, NDArray[np.intp], Atoms]]:
+        """(gate, positions in `atoms` of its kernels, these kernels in `whole`)."""
+        gate, kernel = np.divmod(atoms, self.whole.n_kernels)
+        for j in np.unique(gate):
+            places = np.flatnonzero(gate == j)
+            yield self.gates[:, j], places, kernel[places]
+
+    def _combine(self, atoms: Atoms, weights: Array, out: Array) -> None:
+        out.fill(0.0)
+        buffer = np.empty_like(out)
+        for gate, places, kernels in self._by_gate(atoms):
+            K = self.whole.combine(weights[places], kernels, out=buffer)
+            inside = np.flatnonzero(gate)
+            if inside.size < 0.7 * self.n:  # hard gates: most of the matrix is zero
+                part = np.ix_(inside, inside)
+                out[part] += K[part] * gate[inside, None] * gate[inside]
+                continue
+            K *= gate[:, None]
+            K *= gate
+            out += K
+
+    def _products(self, A: Array, atoms: Atoms) -> Array:
+        R = np.empty((atoms.size, *A.shape))
+        for gate, places, kernels in self._by_gate(atoms):
+            R[places] = self.whole.products(gate[:, None] * A, kernels) * gate[:, None]
+        return R
+
+    def _quad(self, A: Array, atoms: Atoms) -> Array:
+        q = np.empty((atoms.size, A.shape[1]))
+        for gate, places, kernels in self._by_gate(atoms):
+            q[places] = self.whole.quad(gate[:, None] * A, kernels)
+        return q
+
+    def _diagonals(self) -> Array:
+        d = self._whole_diagonals()
+        return np.concatenate([d * gate**2 for gate in self.gates.T])
+
+    def _whole_diagonals(self) -> Array:
+        d, mean = self.whole._diagonals(), self.whole.mean
+        if mean is not None:
+            rows = self.whole._products(mean[:, None], self.whole._atoms(None))[:, :, 0]
+            d = d - 2.0 * rows + (rows @ mean)[:, None]
+        return np.asarray(d * self.whole.scale[:, None])
+
+    def _blocks(self, atoms: Atoms) -> Iterator[tuple[int, int, int, Array]]:
+        for position, atom in enumerate(atoms):
+            K = self.combine(np.ones(1), np.array([atom]))
+            yield position, 0, self.n, K
+
+    def _centred(self, lo: int, hi: int, means: Array, grand: Array, out: Array) -> None:
+        for m in range(self.n_kernels):
+            K = self.combine(np.ones(1), np.array([m]))
+            out[m] = K[lo:hi, :hi] - means[m, lo:hi, None] - means[m, :hi] + grand[m]
+
+    def subset(self, rows: NDArray[np.intp]) -> GatedGram:
+        return GatedGram(self.whole.subset(rows), self.gates[rows])
