@@ -11,7 +11,7 @@ from manykernels.penalties.lp_ball import LpBall
 
 
 class BallProduct(Penalty):
-    """Θ = {θ ≥ 0, ‖θ_j‖_p ≤ 1 for all j}, θ = (θ_1, …, θ_l) in l groups of the same size, one after the other.
+    """Θ = {θ ≥ 0, ‖θ_j‖_p ≤ 1 for all j}, θ = (θ_1, …, θ_l) in l groups of the same size.
 
     h* and the penalty on the norms of w are sums over the groups. `groups=1` is LpBall(p).
     """
@@ -74,7 +74,7 @@ class BallProduct(Penalty):
 
     @property
     def sparse(self) -> bool:
-        """At p = 1 weights vanish, but which of them depends on the group: no kernel is left out on the way."""
+        """At p = 1 weights vanish, but by group: no kernel is left out on the way."""
         return False
 
     @property
