@@ -96,7 +96,7 @@ def run(report: Report) -> None:
         data = source.load(m=100_000, quick=quick)
         costs = COSTS[3::3] if quick else COSTS
         jobs = [(draw(data.X, data.y, sizes, seed), methods(*widths), costs) for seed in range(runs)]
-        found[f"{a} v {b}"] = in_parallel(trial, jobs, quick)
+        found[f"{a} v {b}"] = in_parallel(timed_trial, jobs, quick)
         peaks.append({"pair": f"{a} v {b}", **peak_row(*jobs[0][0][0], methods(*widths)["GCD-2s"])})
     report.table("Per cent wrong", error_rows(found, PAPER), NOTE)
     report.table("Seconds of one fit at the chosen C", second_rows(found), TIMES)
@@ -125,43 +125,61 @@ def draw(X: Array, y: Array, sizes: Sequence[int], seed: int) -> list[Part]:
     return [(X[rows], y[rows]) for rows in np.split(order, np.cumsum(sizes)[:2])]
 
 
-def trial(
-    parts: list[Part], chosen: dict[str, Method], costs: Sequence[float], task: Task = "classification"
-) -> dict[str, Facts]:
-    """Every method on one draw."""
-    found: dict[str, Facts] = {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of a gap above tol, and of weights that are not unique
-        for name, method in chosen.items():
-            own = costs if method.follows is None else [found[method.follows]["C"]]
-            found[name] = tuned(method, parts, own, task)
+def timed_trial(parts: list[Part], chosen: dict[str, Method], costs: Sequence[float]) -> dict[str, Facts]:
+    """Every method on one draw, and the seconds of a whole fit at the C that it chose."""
+    found = trial(parts, chosen, costs)
+    for name, method in chosen.items():
+        started = time.process_time()
+        quiet_fit(method.at(found[name]["C"]), *parts[0])
+        found[name]["seconds"] = time.process_time() - started
     return found
 
 
-def tuned(method: Method, parts: list[Part], costs: Sequence[float], task: Task) -> Facts:
-    """One fit with the first C that is best on the validation part: its error, its seconds, its kernels."""
-    (X, y), _, (X_test, y_test) = parts
-    errors = validation_errors(method, parts, costs, task) if len(costs) > 1 else [0.0]
-    C = costs[int(np.argmin(errors))]
-    started = time.process_time()
-    model = method.at(C, task).fit(X, y)
-    seconds = time.process_time() - started
-    facts = {"error": wrong(task, y_test, model.predict(X_test)), "seconds": seconds, "C": C}
-    X_test, y_test = X_test[:ALIGNED], y_test[:ALIGNED]
-    aligned = centered_alignment(model.kernel_(X_test), y_test, kind="classification")
-    return {**facts, "alignment": aligned, "kernels": int(model.active_.size)}
+def trial(
+    parts: list[Part],
+    chosen: dict[str, Method],
+    costs: Sequence[float],
+    task: Task = "classification",
+    first_stages: dict[str, Any] | None = None,
+) -> dict[str, Facts]:
+    """Every method on one draw. First stages that are there already are taken, and new ones left there."""
+    found: dict[str, Facts] = {}
+    first_stages = {} if first_stages is None else first_stages
+    for name, method in chosen.items():
+        if method.weighting is not None and name not in first_stages:
+            aligner = KernelAligner(method.kernels, weighting=method.weighting, normalize=None)
+            first_stages[name] = quiet_fit(aligner, *parts[0])
+        own = costs if method.follows is None else [found[method.follows]["C"]]
+        found[name] = tuned(method, parts, own, task, first_stages.get(name))
+    return found
 
 
-def validation_errors(method: Method, parts: list[Part], costs: Sequence[float], task: Task) -> list[float]:
-    """For every C. The first of two stages does not depend on it, and is learned once."""
-    (X, y), (Z, y_validation) = parts[:2]
-    if method.weighting is None:
-        return [wrong(task, y_validation, method.at(C, task).fit(X, y).predict(Z)) for C in costs]
-    aligner = KernelAligner(method.kernels, weighting=method.weighting, normalize=None).fit(X, y)
-    K, K_validation = aligner.transform(X), aligner.transform(Z)
-    mean = 0.0 if task == "classification" else y.mean()  # ridge regression has no intercept
-    predictions = (machine(C, task).fit(K, y - mean).predict(K_validation) + mean for C in costs)
-    return [wrong(task, y_validation, f) for f in predictions]
+def tuned(
+    method: Method, parts: list[Part], costs: Sequence[float], task: Task, aligner: Any = None
+) -> Facts:
+    """The learner with the first C that is best on the validation part, or the machine of a first stage."""
+    (_, y), (_, y_validation), (X_test, y_test) = parts
+    if aligner is None:
+        inputs, learners = [X for X, _ in parts], [method.at(C, task) for C in costs]
+    else:
+        inputs, learners = [aligner.transform(X) for X, _ in parts], [machine(C, task) for C in costs]
+    mean = y.mean() if task == "regression" else 0.0  # ridge regression has no intercept
+    learners = [quiet_fit(learner, inputs[0], y - mean) for learner in learners]
+    errors = [wrong(task, y_validation, learner.predict(inputs[1]) + mean) for learner in learners]
+    best = int(np.argmin(errors))
+    learned, rows = learners[best] if aligner is None else aligner, slice(0, ALIGNED)
+    return {
+        "error": wrong(task, y_test, learners[best].predict(inputs[2]) + mean),
+        "C": costs[best],
+        "alignment": centered_alignment(learned.kernel_(X_test[rows]), y_test[rows], kind="classification"),
+        "kernels": int(learned.active_.size),
+    }
+
+
+def quiet_fit(learner: Any, X: Array, y: Array) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of a gap above tol, and of weights that are not unique
+        return learner.fit(X, y)
 
 
 def machine(C: float, task: Task) -> Any:

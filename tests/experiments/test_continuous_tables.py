@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from experiments import __main__ as command
-from experiments.continuous_digits import Method, draw, methods, peak_row, trial, validation_errors, wrong
+from experiments.continuous_digits import Method, draw, methods, peak_row, trial, wrong
 from experiments.continuous_ranks import TABLE_3, TABLE_5, searching_methods, standardised
 from experiments.data import Source
 from experiments.tables import median_ranks
@@ -61,14 +61,31 @@ def test_all_parts_are_standardised_by_the_first(parts):
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
 @pytest.mark.parametrize("weighting", ["greedy", "uniform"])
-def test_tuning_learns_the_first_stage_once_and_means_the_whole_learner(parts, weighting, task):
+def test_a_machine_on_a_first_stage_is_the_whole_learner(parts, weighting, task):
     """Against both stages anew for every C, with the machine inside the estimator."""
     kernels = Gaussians(0.1, 10.0) if weighting == "greedy" else [Gaussian(w) for w in (0.5, 1.0, 4.0)]
     method, costs = Method(kernels, weighting), [0.01, 1.0, 100.0]
-    (X, y), (Z, y_validation), _ = parts
-    whole = [wrong(task, y_validation, method.at(C, task).fit(X, y).predict(Z)) for C in costs]
-    np.testing.assert_allclose(validation_errors(method, parts, costs, task), whole, rtol=1e-9)
-    assert len(set(whole)) > 1
+    (X, y), (Z, y_validation), (X_test, y_test) = parts
+    whole = [method.at(C, task).fit(X, y) for C in costs]
+    errors = [wrong(task, y_validation, model.predict(Z)) for model in whole]
+    assert len(set(errors)) > 1
+    found = trial(parts, {"it": method}, costs, task)["it"]
+    best = int(np.argmin(errors))
+    assert found["C"] == costs[best]
+    assert found["error"] == pytest.approx(wrong(task, y_test, whole[best].predict(X_test)))
+    assert found["kernels"] == whole[best].active_.size
+
+
+def test_first_stages_are_kept_for_the_next_machine(parts):
+    first_stages: dict[str, Any] = {}
+    chosen = {"two": Method(Gaussians(0.1, 10.0), "greedy"), "one": Method([Gaussian(1.0)])}
+    trial(parts, chosen, [1.0], "classification", first_stages)
+    assert list(first_stages) == ["two"]
+    first_stages["two"].transform = lambda X: np.zeros((len(X), 60))  # a kernel that tells nothing
+    found = trial(parts, chosen, [1.0], "regression", first_stages)
+    y, y_test = parts[0][1], parts[2][1]
+    assert found["two"]["error"] == pytest.approx(np.mean((y_test - y.mean()) ** 2))
+    assert found["one"]["error"] < found["two"]["error"]
 
 
 def test_the_test_part_has_no_say_and_a_follower_takes_the_cost(parts):
