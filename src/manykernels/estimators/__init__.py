@@ -2,6 +2,7 @@
 
 from .align_mkl import AlignMKLClassifier, AlignMKLRegressor
 from .aligner import KernelAligner
+from .localized import LocalizedMKLClassifier, LocalizedMKLRegressor
 from .mkl import MKLClassifier, MKLRegressor
 from .ufo import UFOMKLClassifier, UFOMKLRegressor
 
@@ -9,6 +10,8 @@ __all__ = [
     "AlignMKLClassifier",
     "AlignMKLRegressor",
     "KernelAligner",
+    "LocalizedMKLClassifier",
+    "LocalizedMKLRegressor",
     "MKLClassifier",
     "MKLRegressor",
     "UFOMKLClassifier",

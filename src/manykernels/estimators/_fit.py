@@ -35,6 +35,7 @@ class Dictionary:
     names: list[str]
     gram: Gram
     kernels: list[Fitted]
+    X: Any  # the merged rows; a stack as it was given
 
 
 def build_dictionary(
@@ -96,7 +97,7 @@ def _finish(
         kernel.name = name
     if not isinstance(estimator.kernels, str):
         _check_values(gram, kernels, X)
-    return Dictionary(names, gram, fitted)
+    return Dictionary(names, gram, fitted, X)
 
 
 def find_useless(estimator: Any, dictionary: Dictionary) -> NDArray[np.bool_]:
@@ -216,11 +217,12 @@ class Problem:
     loss: Loss
     Y: Array
     C: Array
+    penalty: Penalty | None = None  # where it is not what `norm` says
 
 
 def solve(estimator: Any, problem: Problem, start: tuple[Array, Array] | None) -> Result:
     """Run the estimator's solver, and say so if it stopped early."""
-    penalty = resolve_penalty(estimator.norm)
+    penalty = problem.penalty or resolve_penalty(estimator.norm)
     solver: Solver = resolve_solver(estimator.solver)
     gram = problem.dictionary.gram
     # the dual bound holds up to rounding errors of Σα times the intercept: that must not be large for nothing

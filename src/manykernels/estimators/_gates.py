@@ -1,0 +1,225 @@
+"""Which part of each sample belongs to which cluster: the gates of localized learning (003).
+
+c_j(x) ≥ 0 with Σ_j c_j(x) = 1, fixed before the kernels are weighed, because the problem is convex only then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+from sklearn.cluster import KMeans
+
+from ..grams import Gram
+from ..kernels import Kernel
+from ..kernels._data import Data, is_stack, n_samples, numeric
+
+Array = NDArray[np.float64]
+GATINGS = ("kernel-kmeans", "kmeans", "hard")
+_STARTS, _ROUNDS, _SETTLED = 10, 100, 1e-9
+
+
+class Gate:
+    """Shares of the training samples (n, l), and of new ones by calling it."""
+
+    def __init__(self, training: Array) -> None:
+        self.training = training
+
+    def __call__(self, X: Data) -> Array:
+        raise NotImplementedError
+
+
+class CentreGate(Gate):
+    """softmax_j(−d_j(x)/t), or the nearest centre (t = 0); d_j is a squared distance up to a common term."""
+
+    def __init__(self, distances: Callable[[Data], Array], t: float, training: Array) -> None:
+        super().__init__(training)
+        self.distances, self.t = distances, t
+
+    def __call__(self, X: Data) -> Array:
+        return _shares(self.distances(X), self.t)
+
+
+class KernelDistances:
+    """‖φ(x) − μ_j‖² − k(x, x) for centres μ_j = Σ_i R_ij φ(x_i): −2 Σ_i R_ij k(x, x_i) + μ_j · μ_j."""
+
+    def __init__(self, kernel: Kernel, X: Data, R: Array, squares: Array) -> None:
+        self.kernel, self.X, self.R, self.squares = kernel, X, R, squares
+
+    def __call__(self, X: Data) -> Array:
+        return np.asarray(self.squares - 2.0 * self.kernel(X, self.X) @ self.R)
+
+
+class PointDistances:
+    """‖x − μ_j‖² for centres in the space of the features."""
+
+    def __init__(self, centres: Array) -> None:
+        self.centres = centres
+
+    def __call__(self, X: Data) -> Array:
+        A = np.asarray(numeric(X) @ self.centres.T)
+        return np.asarray(np.sum(self.centres**2, axis=1) - 2.0 * A)
+
+
+class GivenGate(Gate):
+    """Shares that the user gave for the training samples alone."""
+
+    def __call__(self, X: Data) -> Array:
+        raise ValueError(
+            "gating was given as an array, which says nothing about new samples: give their gates too, "
+            "predict(X, gates=...), or give gating as a function of X."
+        )
+
+
+class FunctionGate(Gate):
+    """Shares by a function of the user's."""
+
+    def __init__(self, function: Callable[[Data], Any], training: Array) -> None:
+        super().__init__(training)
+        self.function = function
+
+    def __call__(self, X: Data) -> Array:
+        return check_gates(self.function(X), n_samples(X), self.training.shape[1])
+
+
+def fit_gate(
+    gating: Any,
+    n_clusters: int,
+    temperature: float,
+    X: Data,
+    rows: NDArray[np.intp],
+    n: int,
+    gram: Gram,
+    kernel: Kernel,
+    rng: np.random.RandomState,
+) -> Gate:
+    """The gate for merged samples X (a stack as given); `rows` are their places among the n given ones.
+
+    `kernel` is the uniform combination, `gram` the kernels on the merged samples.
+    """
+    if callable(gating):
+        shares = check_gates(gating(X), n_samples(X), None)
+        return FunctionGate(gating, shares[rows] if is_stack(X) else shares)
+    if not isinstance(gating, str):
+        return GivenGate(check_gates(gating, n, None)[rows])
+    if gating not in GATINGS:
+        raise ValueError(
+            f"gating={gating!r} was given; expected one of {', '.join(map(repr, GATINGS))}, an array of "
+            "shares (n_samples, n_clusters), or a function of X that returns one."
+        )
+    if n_clusters > gram.n:
+        raise ValueError(
+            f"n_clusters={n_clusters} was given for {gram.n} different samples; expected at most as many "
+            "clusters as samples."
+        )
+    if gating == "kmeans":
+        if is_stack(X):
+            raise ValueError("gating='kmeans' needs features, and X is a stack; take 'kernel-kmeans'.")
+        A = numeric(X)
+        means = KMeans(n_clusters, n_init=_STARTS, random_state=rng).fit(A)
+        t = temperature * float(means.inertia_) / len(means.labels_)
+        distances: Callable[[Data], Array] = PointDistances(means.cluster_centers_)
+        return CentreGate(distances, t, _shares(distances(X), t))
+    K = gram.combine(np.full(gram.n_kernels, 1.0 / gram.n_kernels))
+    labels, inertia = kernel_kmeans(K, n_clusters, rng)
+    R = np.eye(n_clusters)[labels]
+    t = 0.0 if gating == "hard" else temperature * inertia / gram.n
+    if t > 0.0:
+        R = _soften(K, R, t)
+    R = R / R.sum(axis=0)
+    squares = np.einsum("ij,ik,kj->j", R, K, R, optimize=True)
+    training = _shares(squares - 2.0 * K @ R, t)
+    if is_stack(X):  # new stacks hold products with all samples that were given
+        full = np.zeros((n, n_clusters))
+        full[rows] = R
+        R = full
+    return CentreGate(KernelDistances(kernel, X, R, squares), t, training)
+
+
+def check_gates(gates: Any, n: int, n_clusters: int | None) -> Array:
+    """Shares (n, l): not negative, a sum of one in every row, no cluster without any."""
+    c = np.asarray(gates, dtype=float)
+    if c.ndim != 2 or len(c) != n or (n_clusters is not None and c.shape[1] != n_clusters):
+        expected = f"({n}, {n_clusters or 'n_clusters'})"
+        raise ValueError(f"gates of shape {c.shape} were given; expected {expected}, a row per sample.")
+    if not np.isfinite(c).all() or c.min() < 0.0:
+        i, j = (int(axis[0]) for axis in np.nonzero(~(c >= 0.0) | ~np.isfinite(c)))
+        raise ValueError(f"gates hold {c[i, j]} for sample {i} and cluster {j}; expected shares from 0 to 1.")
+    worst = int(np.abs(c.sum(axis=1) - 1.0).argmax())
+    if abs(c[worst].sum() - 1.0) > 1e-6:
+        raise ValueError(
+            f"the gates of sample {worst} sum to {c[worst].sum():.6g}; expected 1: divide rows by their sums."
+        )
+    if n_clusters is None and not c.any(axis=0).all():
+        empty = int(np.argmin(c.any(axis=0)))
+        raise ValueError(f"cluster {empty} is empty: no sample has a share in it. Leave its column out.")
+    return c
+
+
+def kernel_kmeans(K: Array, n_clusters: int, rng: np.random.RandomState) -> tuple[NDArray[np.intp], float]:
+    """Labels and Σ_i ‖φ(x_i) − μ‖² of the best of several runs of Lloyd's algorithm in feature space."""
+    best: tuple[NDArray[np.intp], float] | None = None
+    for _ in range(_STARTS if n_clusters > 1 else 1):
+        found = _lloyd(K, _spread(K, n_clusters, rng))
+        if best is None or found[1] < best[1]:
+            best = found
+    assert best is not None
+    return best
+
+
+def _lloyd(K: Array, labels: NDArray[np.intp]) -> tuple[NDArray[np.intp], float]:
+    l, diagonal = int(labels.max()) + 1, K.diagonal()
+    for _ in range(_ROUNDS):
+        R = np.eye(l)[labels]
+        R /= R.sum(axis=0)
+        D = np.einsum("ij,ij->j", R, K @ R) - 2.0 * K @ R + diagonal[:, None]
+        nearest = D.argmin(axis=1)
+        for j in np.flatnonzero(np.bincount(nearest, minlength=l) == 0):  # take the sample that fits worst
+            counts = np.bincount(nearest, minlength=l)
+            own = np.where(counts[nearest] > 1, D[np.arange(len(D)), nearest], -np.inf)
+            nearest[int(own.argmax())] = j
+        if np.array_equal(nearest, labels):
+            break
+        labels = nearest
+    return labels, float(np.maximum(D[np.arange(len(D)), labels], 0.0).sum())
+
+
+def _spread(K: Array, l: int, rng: np.random.RandomState) -> NDArray[np.intp]:
+    """k-means++: centres drawn in proportion to the squared distance from those before."""
+    diagonal = K.diagonal()
+    chosen = [int(rng.randint(len(K)))]
+    D = [np.maximum(diagonal - 2.0 * K[:, chosen[0]] + diagonal[chosen[0]], 0.0)]
+    while len(chosen) < l:
+        nearest = np.min(D, axis=0)
+        nearest[chosen] = 0.0
+        total = nearest.sum()
+        free = np.setdiff1d(np.arange(len(K)), chosen)
+        i = int(rng.choice(len(K), p=nearest / total)) if total > 0.0 else int(rng.choice(free))
+        chosen.append(i)
+        D.append(np.maximum(diagonal - 2.0 * K[:, i] + diagonal[i], 0.0))
+    labels = np.argmin(D, axis=0)
+    labels[chosen] = np.arange(l)
+    return np.asarray(labels)
+
+
+def _soften(K: Array, R: Array, t: float) -> Array:
+    """Soft k-means from hard labels: centres of shares, shares of distances, until they settle."""
+    for _ in range(_ROUNDS):
+        weights = R / R.sum(axis=0)
+        products = K @ weights
+        fresh = _shares(np.einsum("ij,ij->j", weights, products) - 2.0 * products, t)
+        if fresh.sum(axis=0).min() <= 1e-6 * len(K):  # a cluster dies out: keep the last ones
+            break
+        change, R = float(np.abs(fresh - R).max()), fresh
+        if change < _SETTLED:
+            break
+    return R
+
+
+def _shares(D: Array, t: float) -> Array:
+    if t > 0.0:
+        return np.asarray(softmax(-D / t, axis=1))
+    return np.asarray(np.eye(D.shape[1])[D.argmin(axis=1)])
