@@ -11,7 +11,7 @@ from scipy.linalg import lapack
 from scipy.optimize import minimize
 from scipy.optimize import nnls as scipy_nnls
 
-from manykernels._fast.nnls import nnls
+from manykernels._fast.nnls import _factored, nnls
 
 
 def problem(seed, M=8, d=30, kind="random", signed=False):
@@ -127,22 +127,54 @@ def test_500_kernels(kind):
     assert np.linalg.norm(B @ v - t) <= scipy_nnls(B, t, maxiter=10_000)[1] + 1e-12
 
 
-def test_dependent_kernels_are_found_together(monkeypatch):
-    """One factorisation each would take the time of hundreds where many features are the same."""
-    B, t = problem(0, M=150, d=400, kind="random")
-    B = np.repeat(B, 2, axis=1) + 0.0
-    calls = []
+@pytest.fixture
+def calls(monkeypatch):
+    """The names of LAPACK's routines, as they are called."""
+    names = []
 
     class Counting:
         def __getattr__(self, name):
-            calls.append(name)
+            names.append(name)
             return getattr(lapack, name)
 
     monkeypatch.setattr("manykernels._fast.nnls.lapack", Counting())
+    return names
+
+
+def test_dependent_kernels_are_found_together(calls):
+    """One factorisation each would take the time of hundreds where many features are the same."""
+    B, t = problem(0, M=150, d=400, kind="random")
+    B = np.repeat(B, 2, axis=1) + 0.0
     G, c = normal(B, t)
     v = nnls(G, c)
     assert_optimal(G, c, v)
     assert np.count_nonzero(v) > 20 and calls.count("dpotrf") < 20
+
+
+def test_many_that_are_fixed_share_a_factorisation(calls):
+    """From far away: a factorisation for each of those that reach zero would take O(k³) for each."""
+    B, t = problem(0, M=200, d=300, signed=True)
+    G, c = normal(B, t)
+    v = nnls(G, c, np.full(200, 0.1))
+    assert_optimal(G, c, v)
+    assert np.count_nonzero(v == 0.0) > 60 and calls.count("dpotrf") < 12
+
+
+@pytest.mark.parametrize("kind", ["random", "dependent", 1e-5, 1e-7])
+@pytest.mark.parametrize("changes", [0, 3, 50])
+def test_free_indices_that_come_and_go(kind, changes):
+    """Whatever became free or was fixed since the factorisation, the solution is that on what is free now."""
+    rng = np.random.RandomState(1)
+    G, c = normal(*problem(2, M=20, d=40, kind=kind, signed=True))
+    free = _factored(G, c, np.arange(12), changes)
+    for _ in range(40):
+        free = free.toggle(rng.permutation(c.size)[: rng.randint(1, 4)])
+        part = free.indices
+        assert part.size == np.unique(part).size and np.all(np.flatnonzero(free.mask) == np.sort(part))
+        assert free.toggled.size <= changes
+        for solution, b in [(free.solution(), c), (free.solve(G[:, 3]), G[:, 3])]:
+            assert np.all(solution[~free.mask] == 0.0)
+            np.testing.assert_allclose((G @ solution)[part], b[part], atol=1e-9)
 
 
 def test_500_smooth_kernels():
