@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
+from ..families import ARDGaussians
+from ..families._base import unique
 from ..grams import Gram
 from ..kernels import Fitted
 from ..objectives import Alignment
@@ -18,8 +21,12 @@ from ..weightings.greedy import Validate
 from ._data import take
 from ._explain import Array
 
-_HELD_OUT = 0.2  # of the samples, where something must be chosen on others
-_SHRINKAGE = 10.0 ** np.arange(-4.0, 3.0)  # of what makes the pull to the mean as strong as the alignment
+Rows = NDArray[np.intp]
+
+_FOLDS = 5  # on which λ is chosen
+_SHRINKAGE = (1e5, 1e2, 1e1, 1.0, 1e-1, 0.0)  # λ in units of `_unit`; the largest leaves one width
+_STRONG = 1e6  # λ that leaves one width, whatever the data
+_JUDGED = 1  # kernels that tell one λ from another; more of them overfit, which hides what λ does
 
 
 @dataclass(frozen=True)
@@ -51,13 +58,13 @@ def learn_over_family(estimator: Any, X: Any, Y: Array, names_in: Any, weighting
         )
     target = _centred(Y)
     shrinkage = weighting.shrinkage
-    several = oracle.dimensions > 1
-    if weighting.validation is not None or (several and shrinkage is None):
-        shrinkage, count = _choose(estimator, X, Y, names_in, weighting, several)
-        weighting = clone(weighting).set_params(
-            max_kernels=count if weighting.validation is not None else weighting.max_kernels
-        )
-    chosen = weighting.choose(oracle, target, shrinkage=float(shrinkage or 0.0))
+    if shrinkage is None:
+        widths = isinstance(estimator.kernels, ARDGaussians) and oracle.dimensions > 1
+        shrinkage = _shrinkage(estimator, X, Y, names_in) if widths else 0.0
+    if weighting.validation is not None:
+        count = _count(estimator, X, Y, names_in, weighting, shrinkage)
+        weighting = clone(weighting).set_params(max_kernels=count)
+    chosen = weighting.choose(oracle, target, shrinkage=float(shrinkage))
     if not chosen.atoms:
         raise ValueError(
             "no kernel of the family is aligned with the target. Check that y belongs to these samples, or "
@@ -68,7 +75,8 @@ def learn_over_family(estimator: Any, X: Any, Y: Array, names_in: Any, weighting
     if estimator.center:
         gram.mean = np.full(gram.n, 1.0 / gram.n)
     kernels = [_function(estimator, oracle, atom, X) for atom in chosen.atoms]
-    return Learned([oracle.name(atom) for atom in chosen.atoms], kernels, chosen.theta, gram, alignment)
+    names = unique(map(oracle.name, chosen.atoms))  # the labels of many widths show the first few only
+    return Learned(names, kernels, chosen.theta, gram, alignment)
 
 
 def _bind(estimator: Any, X: Any, names_in: Any) -> Oracle:
@@ -96,41 +104,81 @@ def _function(estimator: Any, oracle: Oracle, atom: Atom, X: Any) -> Fitted:
     return fitted
 
 
-def _choose(
-    estimator: Any, X: Any, Y: Array, names_in: Any, weighting: GreedyAlignment, several: bool
-) -> tuple[float, int]:
-    """λ and the number of kernels with the largest alignment on samples held out."""
+def _shrinkage(estimator: Any, X: Any, Y: Array, names_in: Any) -> float:
+    """λ of Eq. 6.2 by cross-validation, from one width for all features to no shrinkage at all.
+
+    A fold is judged by the alignment of the block K(out, rest) with that of the target: the few pairs among
+    the samples of a fold say little where there are few samples, those with all others say much more.
+    """
+    parts = _folds(Y)
+    judged, units, values = GreedyAlignment(max_kernels=_JUDGED), [], np.zeros(len(_SHRINKAGE))
+    for out, rest in parts:
+        oracle, target = _bind(estimator, take(X, rest), names_in), _centred(Y[rest])
+        units.append(_unit(oracle, target))
+        for j, strength in enumerate(_SHRINKAGE):
+            chosen = judged.choose(oracle, target, shrinkage=strength * units[-1])
+            if chosen.atoms:
+                values[j] += _across(oracle, chosen.atoms[0], X, Y, out, rest) / len(parts)
+    return float(_SHRINKAGE[int(np.argmax(values))] * np.mean(units))
+
+
+def _folds(Y: Array) -> list[tuple[Rows, Rows]]:
+    """(out, rest) of every fold; targets are spread evenly over them, where two or more samples allow it."""
     n = len(Y)
-    share = _HELD_OUT if weighting.validation is None else float(weighting.validation)
+    order = np.random.RandomState(0).permutation(n)
+    order = order[np.argsort(Y[order, 0], kind="stable")]
+    fold = np.empty(n, dtype=int)
+    fold[order] = np.arange(n) % _FOLDS
+    parts = [(np.flatnonzero(fold == k), np.flatnonzero(fold != k)) for k in range(_FOLDS)]
+    parts = [
+        (out, rest) for out, rest in parts if out.size and np.ptp(Y[rest], axis=0).max(initial=0.0) > 0.0
+    ]
+    if not parts:
+        raise ValueError(
+            f"{n} samples are too few to choose shrinkage= by cross-validation: what is left to learn from "
+            "has equal targets. Give more samples, or shrinkage= a number."
+        )
+    return parts
+
+
+def _across(oracle: Oracle, atom: Atom, X: Any, Y: Array, out: Rows, rest: Rows) -> float:
+    """⟨B, T⟩/(‖B‖‖T‖) with B = K(out, rest), T = Y_out Y_restᵀ, both centred by the mean of `rest`."""
+    kernel = oracle.kernel(atom)
+    B, means = kernel(take(X, out), take(X, rest)), kernel(take(X, rest)).mean(axis=0)
+    B = B - B.mean(axis=1)[:, None] - means + means.mean()
+    left, right = (Y[rows] - Y[rest].mean(axis=0) for rows in (out, rest))
+    size = np.linalg.norm(B) * np.sqrt(np.sum((left.T @ left) * (right.T @ right)))
+    return float(np.sum(left * (B @ right)) / (size + 1e-300))
+
+
+def _unit(oracle: Oracle, target: Array) -> float:
+    """h/(rσ²) at the best kernel of one width σ: widths as far apart as they are large cost as much as h.
+
+    One width is what is left of r widths where the shrinkage is so strong that nothing else matters.
+    """
+    S = target @ target.T
+    found = oracle.best_against(S / np.linalg.norm(S), 1, shrinkage=_STRONG)
+    sigma = np.asarray(found.atoms[0], dtype=float)
+    return abs(float(found.values[0])) / float(sigma @ sigma + 1e-300)
+
+
+def _count(
+    estimator: Any, X: Any, Y: Array, names_in: Any, weighting: GreedyAlignment, shrinkage: float
+) -> int:
+    """The number of kernels with the largest alignment on a share of the samples held out."""
+    n, share = len(Y), float(weighting.validation or 0.0)
     order = np.random.RandomState(0).permutation(n)
     out, rest = np.sort(order[: max(2, round(share * n))]), np.sort(order[max(2, round(share * n)) :])
     Y_out, Y_rest = Y[out], Y[rest]
     if rest.size < 2 or np.ptp(Y_out, axis=0).max() == 0.0 or np.ptp(Y_rest, axis=0).max() == 0.0:
         raise ValueError(
             f"{out.size} of {n} samples were to be held out, which leaves a part whose targets are all the "
-            "same. Give more samples, another validation share, or shrinkage= and validation=None."
+            "same. Give more samples, another validation share, or validation=None."
         )
-    oracle, target = _bind(estimator, take(X, rest), names_in), _centred(Y_rest)
+    oracle = _bind(estimator, take(X, rest), names_in)
     validate = _held_out(oracle, take(X, out), Y_out)
-    candidates = [0.0 if weighting.shrinkage is None else float(weighting.shrinkage)]
-    if several and weighting.shrinkage is None:
-        candidates += list(_SHRINKAGE * _unit(oracle, target))
-    best = (-np.inf, 0.0, 1)
-    for shrinkage in candidates:
-        chosen = weighting.choose(oracle, target, validate, shrinkage)
-        if chosen.atoms:
-            value = validate(chosen.atoms, chosen.theta)
-            best = max(best, (value, shrinkage, len(chosen.path)))
-    return best[1], best[2]
-
-
-def _unit(oracle: Oracle, target: Array) -> float:
-    """λ at which λ‖σ − σ̄‖² of the best kernel without it is as large as what it is taken from."""
-    S = target @ target.T
-    found = oracle.best_against(S / np.linalg.norm(S), 1)
-    sigma = np.asarray(found.atoms[0], dtype=float)
-    spread = float(np.sum((sigma - sigma.mean()) ** 2))
-    return abs(float(found.values[0])) / spread if spread > 0.0 else 1.0
+    chosen = weighting.choose(oracle, _centred(Y_rest), validate, shrinkage)
+    return max(1, len(chosen.path))
 
 
 def _held_out(oracle: Oracle, X: Any, Y: Array) -> Validate:

@@ -53,11 +53,11 @@ class GreedyAlignment(Weighting):
         η_max of Alg. 7, which regularises.
     shrinkage : float or None
         λ of 000 Eq. 6.2, which pulls the widths of several features to their mean; here F' is scaled to norm
-        one, so that λ means the same at every step. None chooses it by the alignment on samples held out,
-        where a family has several widths.
+        one, so that λ means the same at every step. None chooses it by cross-validated alignment for
+        ``ARDGaussians``, and is 0 for other families.
     validation : float or None
         The share of the samples held out to stop early, at the kernel where their alignment is largest;
-        None stops by `tol` alone. Where λ has to be chosen, None holds out a fifth.
+        None stops by `tol` alone.
     """
 
     def __init__(
