@@ -1,0 +1,209 @@
+"""002 on a million rows: ringnorm and waveform streamed through random features, in bounded memory."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+from manykernels import MKLClassifier, UFOMKLClassifier
+from manykernels.approx import RandomFeatures
+from manykernels.families import gaussian_grid
+
+from .common import in_parallel
+from .data import Array
+from .products_synthetic import in_a_process
+from .tables import Facts, Report
+
+Labels = NDArray[np.int64]
+Part = tuple[Array, Labels]
+KERNELS, FEATURES, BATCH = 20, 256, 10_000
+LAMBDAS, ALPHAS, COSTS = [10.0**-k for k in range(2, 6)], [0.0, 1e-3, 3e-3], [10.0**k for k in range(-2, 3)]
+SHIFT = 2.0 / np.sqrt(20.0)
+_RISE = np.maximum(6.0 - np.abs(np.arange(21) - 10), 0.0)
+WAVES = np.array([_RISE, np.roll(_RISE, 4), np.roll(_RISE, -4)])
+PAIRS = np.array([[0, 1], [0, 2], [1, 2]])  # of the waves that a class mixes
+
+
+# -- the generators -------------------------------------------------------------------------------
+def ringnorm(n: int, rng: np.random.RandomState) -> Part:
+    """Breiman 1996: N(0, 4I) against N(a, I) in 20 dimensions, a = (2, …, 2)/√20.
+
+    Some texts print a = (1, …, 1)/√20; the rows of the IDA collection, and Breiman's error of 1.3 %, have 2.
+    """
+    y, z = rng.randint(0, 2, n), rng.standard_normal((n, 20))
+    return np.where(y[:, None] == 0, 2.0 * z, z + SHIFT), y
+
+
+def waveform(n: int, rng: np.random.RandomState) -> Part:
+    """Breiman et al. 1984: three classes, u h_a + (1 − u) h_b + N(0, I) of two of three triangular waves."""
+    y, u = rng.randint(0, 3, n), rng.uniform(size=(n, 1))
+    a, b = PAIRS[y].T
+    return u * WAVES[a] + (1.0 - u) * WAVES[b] + rng.standard_normal((n, 21)), y
+
+
+def best_ringnorm(X: Array) -> Labels:
+    """The class of the larger density, as no learner can do better."""
+    wide = -20.0 * np.log(2.0) - np.sum(X * X, axis=1) / 8.0
+    return np.where(wide > -0.5 * np.sum((X - SHIFT) ** 2, axis=1), 0, 1)
+
+
+def best_waveform(X: Array) -> Labels:
+    """The same, with ∫ N(x; u h_a + (1 − u) h_b, I) du by Gauss and Legendre's rule."""
+    nodes, weights = np.polynomial.legendre.leggauss(40)
+    u, density = 0.5 * (nodes[:, None] + 1.0), []
+    for a, b in PAIRS:
+        mean = u * WAVES[a] + (1.0 - u) * WAVES[b]
+        density.append(logsumexp(X @ mean.T - 0.5 * np.sum(mean * mean, axis=1), axis=1, b=weights))
+    return np.asarray(np.argmax(density, axis=0))
+
+
+SETS: dict[str, tuple[Callable[..., Part], Callable[[Array], Labels]]] = {
+    "ringnorm": (ringnorm, best_ringnorm),
+    "waveform": (waveform, best_waveform),
+}
+
+
+def batches(name: str, n: int, seed: int, scale: tuple[Array, Array]) -> Iterator[Part]:
+    """n rows, standardised, a batch at a time; the same ones for the same seed."""
+    rng = np.random.RandomState(seed)
+    for lo in range(0, n, BATCH):
+        X, y = SETS[name][0](min(BATCH, n - lo), rng)
+        yield (X - scale[0]) / scale[1], y
+
+
+def scale_of(name: str) -> tuple[Array, Array]:
+    """Mean and deviation of the features, from a first batch that nothing else sees."""
+    X, _ = SETS[name][0](BATCH, np.random.RandomState(0))
+    return X.mean(axis=0), X.std(axis=0)
+
+
+def kernels(d: int) -> Any:
+    """Widths from a quarter of √(2d), the distance of two standardised samples, to four times that."""
+    return gaussian_grid(0.25 * np.sqrt(2.0 * d), 4.0 * np.sqrt(2.0 * d), KERNELS)
+
+
+# -- learning -------------------------------------------------------------------------------------
+def stream(name: str, n: int, seed: int, lam: float, alpha: float) -> UFOMKLClassifier:
+    """One pass over n rows."""
+    scale = scale_of(name)
+    options: dict[str, Any] = {"approx": RandomFeatures(FEATURES), "random_state": 0}
+    model = UFOMKLClassifier(kernels(scale[0].size), lam=lam, alpha=alpha, **options)
+    classes = range(len(np.unique(SETS[name][0](100, np.random.RandomState(0))[1])))
+    for X, y in batches(name, n, seed, scale):
+        model.partial_fit(X, y, classes=list(classes))
+    return model
+
+
+def wrong(model: Any, name: str, n: int, seed: int) -> float:
+    """Per cent, on n rows."""
+    parts = batches(name, n, seed, scale_of(name))
+    return 100.0 * float(np.sum([np.sum(model.predict(X) != y) for X, y in parts])) / n
+
+
+def child(task: Facts) -> Facts:
+    """The long stream and its test, alone in a process whose memory is looked at."""
+    started, cpu = time.perf_counter(), time.process_time()
+    model = stream(task["name"], task["n"], 1, task["lam"], task["alpha"])
+    spent = {"seconds": time.perf_counter() - started, "of one processor": time.process_time() - cpu}
+    found = {"wrong": wrong(model, task["name"], task["test"], 4), "active": int(model.active_.size)}
+    return {**spent, **found, "microseconds a row": parts_of(model, task)}
+
+
+def parts_of(model: UFOMKLClassifier, task: Facts) -> dict[str, float]:
+    """What a row costs, in microseconds of one processor: features, products within blocks, all."""
+    X, y = next(batches(task["name"], min(BATCH, task["n"]), 5, scale_of(task["name"])))
+    ptr, clock = model.features_.ptr, [0.0, 0.0, 0.0]
+    for lo in range(0, len(X), 64):  # as the estimator cuts them
+        moments = [time.process_time()]
+        Phi = model.features_.transform(X[lo : lo + 64])
+        moments.append(time.process_time())
+        for j in range(KERNELS):
+            own = Phi[:, ptr[j] : ptr[j + 1]]
+            own @ own.T
+        moments.append(time.process_time())
+        clock[0] += moments[1] - moments[0]
+        clock[1] += moments[2] - moments[1]
+    started = time.process_time()
+    model.partial_fit(X, y)
+    clock[2] = time.process_time() - started
+    return {part: 1e6 * t / len(X) for part, t in zip(("features", "products", "all"), clock, strict=True)}
+
+
+def tried(name: str, n: int, validation: int, lam: float, alpha: float) -> float:
+    """Per cent wrong on the validation rows after a short stream."""
+    return wrong(stream(name, n, 2, lam, alpha), name, validation, 3)
+
+
+def exact(name: str, n: int, validation: int, test: int, costs: list[float]) -> Facts:
+    """Kernels as they are on a sample, the cost chosen on the validation rows."""
+    scale = scale_of(name)
+    X, y = (np.concatenate(part) for part in zip(*batches(name, n, 1, scale), strict=True))
+    best: tuple[float, float, Any] = (np.inf, 0.0, None)
+    started = time.process_time()
+    for C in costs:
+        model = MKLClassifier(kernels(X.shape[1]), C=C).fit(X, y)
+        found = wrong(model, name, validation, 3)
+        best = min(best, (found, C, model), key=lambda one: one[0])
+    spent = time.process_time() - started
+    found = {"wrong": wrong(best[2], name, test, 4), "active": int(best[2].active_.size)}
+    return {"C": best[1], **found, "of one processor": spent}
+
+
+def run(report: Report) -> None:
+    """Both generators: the stream, the exact method on a sample, and the best there is."""
+    long, short, validation, sample, test = 1_000_000, 50_000, 10_000, 5000, 100_000
+    lambdas, alphas, costs = LAMBDAS, ALPHAS, COSTS
+    if report.quick:
+        long, short, validation, sample, test = 1000, 500, 300, 150, 500
+        lambdas, alphas, costs = [1e-3], [0.0], [1.0]
+    for name, (draw, best) in SETS.items():
+        grid = [(lam, alpha) for lam in lambdas for alpha in alphas]
+        errors = in_parallel(tried, [(name, short, validation, *pair) for pair in grid], report.quick)
+        lam, alpha = grid[int(np.argmin(errors))]
+        facts = in_a_process(__name__, {"name": name, "n": long, "test": test, "lam": lam, "alpha": alpha})
+        rival = exact(name, sample, validation, test, costs)
+        X, y = draw(test, np.random.RandomState(4))
+        floor = 100.0 * float(np.mean(best(X) != y))
+        report.table(*told(name, (long, sample), (lam, alpha), facts, rival, floor))
+        if not report.quick:
+            rows = [
+                {"λ": f"{a:g}", "α": f"{b:g}", "wrong": e} for (a, b), e in zip(grid, errors, strict=True)
+            ]
+            report.table(f"{name}: per cent wrong on {validation:,} rows after {short:,}", rows)
+
+
+def told(
+    name: str, sizes: tuple[int, int], chosen: tuple[float, float], facts: Facts, rival: Facts, floor: float
+) -> tuple[str, list[Facts], str]:
+    cost = facts["microseconds a row"]
+    rows: list[Facts] = [
+        {
+            "method": f"stream, λ = {chosen[0]:g}, α = {chosen[1]:g}",
+            "rows": f"{sizes[0]:,}",
+            "per cent wrong": f"{facts['wrong']:.2f}",
+            "kernels": facts["active"],
+            "seconds": f"{facts['seconds']:.0f}",
+            "of one processor": f"{facts['of one processor']:.0f}",
+            "MB at most": f"{facts['peak']:.0f}",
+        },
+        {
+            "method": f"exact, C = {rival['C']:g}",
+            "rows": f"{sizes[1]:,}",
+            "per cent wrong": f"{rival['wrong']:.2f}",
+            "kernels": rival["active"],
+            "of one processor": f"{rival['of one processor']:.0f}",
+        },
+        {"method": "densities known", "per cent wrong": f"{floor:.2f}"},
+    ]
+    rest = cost["all"] - cost["features"] - cost["products"]
+    note = (
+        f"A row costs {cost['all']:.0f} µs of one processor: {cost['features']:.0f} for features, "
+        f"{cost['products']:.0f} for products within blocks, {rest:.0f} for the steps and the rest. "
+        "The time of the exact method is of all costs that were tried."
+    )
+    return f"{name}: {KERNELS} kernels of {FEATURES} random features, one pass", rows, note
