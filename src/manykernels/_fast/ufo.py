@@ -30,7 +30,7 @@ def link(squares: Array, t: float, lag: float, lam: float, alpha: float, q: floa
     """
     largest = 0.0
     for j in range(s.size):
-        size = np.sqrt(squares[j])
+        size = np.sqrt(max(squares[j], 0.0))
         s[j] = max(size - alpha * t, 0.0)
         largest = max(largest, s[j])
     if largest == 0.0:
@@ -66,7 +66,7 @@ def push(Z: Array, K: Array, squares: Array, b: int, g: Array) -> None:
         along = 0.0
         for c in range(k):
             along += g[c] * Z[j, b, c]
-        squares[j] = max(squares[j] + 2.0 * along + size * K[j, b, b], 0.0)
+        squares[j] += 2.0 * along + size * K[j, b, b]
         row = K[j, b]
         if k == 1:
             for a in range(b + 1, n_later):

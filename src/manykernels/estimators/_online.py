@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from abc import abstractmethod
 from typing import Any, Self
 
@@ -23,6 +22,15 @@ from ..losses import StructuredLoss
 from ..solvers.ufo import UFO, GroupRegularizer, damping, dual_exponent, targets
 from ._data import read_new, read_training
 from ._fit import build_dictionary
+from ._online_checks import (
+    check_approx,
+    check_definite,
+    check_family,
+    check_finite,
+    warn_empty,
+    warn_few,
+    warn_sizes,
+)
 from ._online_parts import OnlineParts
 from ._params import check_online
 from ._rows import Rows
@@ -30,7 +38,6 @@ from ._targets import check_length, require_target
 
 Array = NDArray[np.float64]
 _SETTLED = ("loss", "average", "normalize", "fit_intercept")  # by the first data seen
-_SLACK = 1e-9  # of k(x, x) above 1 that is rounding
 
 
 class BaseUFO(OnlineParts):
@@ -156,6 +163,7 @@ class BaseUFO(OnlineParts):
     def objective(self, X: Any, y: Any) -> float:
         """The objective ½ λ ‖w‖²_{2,p} + α Σ_j ‖w^j‖ + mean loss of what was learned, on any samples."""
         check_is_fitted(self)
+        require_target(self, y)
         y = self._read_y(y)
         f = self._decide(X)
         check_length(len(f), y)
@@ -171,12 +179,7 @@ class BaseUFO(OnlineParts):
     def _check(self, y: Any) -> None:
         check_online(self)
         require_target(self, y)
-        if isinstance(self.kernels, Family) and not self.kernels.listed:
-            raise ValueError(
-                f"kernels={self.kernels!r} stands for more kernels than can be listed, and UFO-MKL looks at "
-                "every kernel in every step. Give a list such as gaussian_grid(low, high, n), or use "
-                "MKLClassifier or MKLRegressor."
-            )
+        check_family(self.kernels)
 
     def _forget(self) -> None:
         for name in ("_ufo", "_counts", "_fingerprint", "features_", "feature_coef_", "dual_coef_", "X_fit_"):
@@ -192,6 +195,7 @@ class BaseUFO(OnlineParts):
         self._loss_ = self._structured_loss()
         names_in = getattr(self, "feature_names_in_", None) if kind == "array" else None
         approx = resolve_approx(self.approx)
+        check_approx(approx, kind)
         if approx is None and isinstance(self.kernels, Family) and self.kernels.factors:
             approx = OwnFeatures()  # kernels of rank one: exact, and never n × n
         gram = None
@@ -204,18 +208,13 @@ class BaseUFO(OnlineParts):
             gram = found.gram if isinstance(found.gram, StackGram) else None
         else:
             kernels = resolve_kernels(self.kernels, X, None, names_in)
+            check_finite(kernels, X)
             self.kernel_names_ = list(kernels)
             options: dict[str, Any] = {"normalize": self.normalize}
             self.kernels_ = [Fitted(k, name=name, **options).fit(X) for name, k in kernels.items()]
-        self._check_sizes(X)
+        warn_sizes(self, X)
         outputs, F = self._outputs(self._loss_), len(self.kernels_)
-        if F < 3:
-            warnings.warn(
-                f"{F} kernel{'s were' if F > 1 else ' was'} given: q = 2 log F needs F ≥ 3, so q = 2 is "
-                "taken, the plain sum of squares.",
-                UserWarning,
-                stacklevel=2,
-            )
+        warn_few(F)
         part: dict[str, Any] = {"constant": bool(self.fit_intercept), "averaging": bool(self.average)}
         if approx is None:
             self._expansion = KernelExpansion(self.kernels_, outputs, gram=gram, **part)
@@ -241,25 +240,12 @@ class BaseUFO(OnlineParts):
                 )
         regularizer, _, lag = self._regularizer()
         self._ufo.regularize(regularizer, lag)
-        self._check_sizes(X)
-
-    def _check_sizes(self, X: Any) -> None:
-        """Theorem 2 needs ‖φ^j(x)‖ ≤ 1; say so where that does not hold."""
-        if self.normalize in ("max", "cosine"):
-            return
-        sizes = np.array([kernel.diag(X).max() for kernel in self.kernels_])
-        if sizes.max() > 1.0 + _SLACK:
-            j = int(sizes.argmax())
-            warnings.warn(
-                f"kernel {self.kernel_names_[j]!r} has k(x, x) up to {sizes[j]:.3g}: the bound of UFO-MKL, "
-                "and kernels on an equal footing, need k(x, x) ≤ 1. normalize='max' sees to that.",
-                UserWarning,
-                stacklevel=2,
-            )
+        warn_sizes(self, X)
 
     # -- what was learned -----------------------------------------------------------------------
     def _store(self) -> None:
         """Fitted attributes from the state."""
+        check_definite(self._ufo.indefinite, self.kernel_names_)
         (s, share), expansion, F = self._ufo.shares, self._expansion, len(self.kernels_)
         self.weights_ = s[:F].copy()
         self.active_ = np.flatnonzero(self.weights_)
@@ -267,12 +253,7 @@ class BaseUFO(OnlineParts):
         self.t_, self.bound_ = self._ufo.t, self._ufo.bound(self._loss_)
         self._intercept = expansion.intercept(s, share) + self._shift()
         if not self.active_.size:
-            warnings.warn(
-                f"alpha={self.alpha!r} leaves no kernel any weight after {self.t_} steps: every sample gets "
-                "the same prediction. Lower alpha, or normalise the kernels (normalize='max').",
-                UserWarning,
-                stacklevel=2,
-            )
+            warn_empty(self.alpha, self.t_)
             if not np.any(s):
                 self._intercept = self._constant() + self._shift()
         self.intercept_ = self._single(self._intercept)

@@ -7,18 +7,28 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_expit, log_softmax
-from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils import Tags
+from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 
 from ..losses import Logistic, MulticlassHinge, MulticlassLogistic, StructuredLoss, resolve_loss
 from ..losses.structured import Separable
 from ._online import BaseUFO
-from ._targets import encode, read_labels, read_numbers, signs
-from .mkl import _is_logistic
+from ._targets import encode, read_labels, signs
+from .ufo_regressor import UFOMKLRegressor
+
+__all__ = ["UFOMKLClassifier", "UFOMKLRegressor"]
 
 Array = NDArray[np.float64]
+
+
+def _has_probabilities(model: Any) -> bool:
+    if model.loss == "logistic" or isinstance(model.loss, Logistic | MulticlassLogistic):
+        return True
+    raise AttributeError(
+        f"probabilities need loss='logistic', and loss={model.loss!r}; or calibrate: "
+        "sklearn.calibration.CalibratedClassifierCV(model)."
+    )
 
 
 class UFOMKLClassifier(ClassifierMixin, BaseUFO):
@@ -149,11 +159,16 @@ class UFOMKLClassifier(ClassifierMixin, BaseUFO):
         n, spec = len(self.classes_), self.loss
         if isinstance(spec, StructuredLoss):
             return spec
-        if isinstance(spec, str) and spec == "multiclass_hinge":
+        if isinstance(spec, str) and (spec == "multiclass_hinge" or (spec == "hinge" and n > 2)):
             return MulticlassHinge()
-        if n > 2 and isinstance(spec, str) and spec == "hinge":
-            return MulticlassHinge()
-        loss = resolve_loss(spec, "classification")
+        if isinstance(spec, type) and issubclass(spec, StructuredLoss):
+            name = spec.__name__
+            raise TypeError(f"loss={name} is a class; give an object: loss={name}().")
+        try:
+            loss = resolve_loss(spec, "classification")
+        except (TypeError, ValueError) as error:
+            more = "For several classes at once: 'multiclass_hinge', or a StructuredLoss object."
+            raise type(error)(f"{error} {more}") from None
         if n > 2 and type(loss) is Logistic:
             return MulticlassLogistic()
         return Separable(loss, 1 if n == 2 else n)
@@ -200,112 +215,15 @@ class UFOMKLClassifier(ClassifierMixin, BaseUFO):
         f = self._decide(X)
         return np.asarray(self.classes_[self._loss_.decode(f)])
 
-    @available_if(_is_logistic)  # type: ignore[untyped-decorator]
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:
         """(n_samples, n_classes): the logistic function of the decision, or softmax of several."""
         return np.asarray(np.exp(self.predict_log_proba(X)))
 
-    @available_if(_is_logistic)  # type: ignore[untyped-decorator]
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of ``predict_proba``."""
         f = self._decide(X)
         if f.shape[1] == 1:
             return np.column_stack([log_expit(-f[:, 0]), log_expit(f[:, 0])])
         return np.asarray(log_softmax(f, axis=1))
-
-
-class UFOMKLRegressor(RegressorMixin, BaseUFO):
-    """Online regression with a learned, sparse combination of kernels; several outputs share its weights.
-
-    Parameters and attributes are those of :class:`UFOMKLClassifier`, except that ``loss`` is "squared",
-    "epsilon_insensitive" or a regression loss. With ``fit_intercept`` targets are taken from their mean in
-    the first data seen. The squared loss has no bound on its slope, and Alg. 1 would take first steps of size
-    1/λ: the regulariser counts (q − 1) F^{2/q}/λ steps more than were taken, so that steps stay stable.
-    """
-
-    def __init__(
-        self,
-        kernels: Any = "auto",
-        *,
-        loss: Any = "squared",
-        lam: float = 1e-3,
-        alpha: float = 1e-3,
-        epochs: int = 10,
-        average: bool = False,
-        shuffle: bool = True,
-        normalize: str | None = "max",
-        approx: Any = None,
-        fit_intercept: bool = True,
-        memory_limit: Any = None,
-        warm_start: bool = False,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernels = kernels
-        self.loss = loss
-        self.lam = lam
-        self.alpha = alpha
-        self.epochs = epochs
-        self.average = average
-        self.shuffle = shuffle
-        self.normalize = normalize
-        self.approx = approx
-        self.fit_intercept = fit_intercept
-        self.memory_limit = memory_limit
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
-    _shape: tuple[int, ...]
-
-    def partial_fit(self, X: Any, y: Any) -> Self:
-        """One step for each of these samples, in their order; the first call settles kernels and features."""
-        self._check(y)
-        numbers = read_numbers(y)
-        if not self._started():
-            self._forget()
-            self._learn_targets(numbers)
-        return self._stream(X, numbers)
-
-    # -- what the base asks -----------------------------------------------------------------------
-    def _read_y(self, y: Any) -> NDArray[Any]:
-        return read_numbers(y)
-
-    def _learn_targets(self, y: NDArray[Any]) -> None:
-        shape = y.shape[1:]
-        if self._started():
-            if shape != self._shape:
-                raise ValueError(f"y has outputs of shape {shape}; the model was started with {self._shape}.")
-            return
-        self._shape = shape
-        self._offset = y.mean(axis=0).reshape(-1) if self.fit_intercept else np.zeros(max(1, *shape, 1))
-
-    def _structured_loss(self) -> StructuredLoss:
-        return Separable(resolve_loss(self.loss, "regression"), self._offset.size)
-
-    def _outputs(self, loss: StructuredLoss) -> int:
-        return self._offset.size
-
-    def _encode(self, y: NDArray[Any], loss: StructuredLoss) -> Array:
-        if y.shape[1:] != self._shape:
-            raise ValueError(
-                f"y has outputs of shape {y.shape[1:]}; the model was started with {self._shape}."
-            )
-        return np.asarray(y.reshape(len(y), -1) - self._offset)
-
-    def _constant(self) -> Array:
-        return np.zeros(self._offset.size)
-
-    def _single(self, f: Array) -> Array:
-        return f if self._shape else f[..., 0]
-
-    def predict(self, X: Any) -> Array:
-        """(n_samples,), or (n_samples, n_outputs) where y had two dimensions."""
-        return self._single(self._decide(X))
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags

@@ -22,7 +22,7 @@ from scipy import sparse
 
 from .._fast import ufo as fast
 from ..kernels import Kernel, evaluate
-from ..kernels._data import Data, n_samples
+from ..kernels._data import Data, is_stack, n_samples
 from ._base import Array, take
 from .stack import StackGram
 
@@ -166,13 +166,12 @@ class KernelExpansion(Expansion):
             fast.read(self.gram.stack, self.gram.scale, rows, self.coef, Z[:M], K[:M])
             return
         used = np.flatnonzero(self.coef.any(axis=1))
-        part = take(self.X, rows)
         Z[:M] = 0.0
         if used.size:
             coef = self.coef[used]
-            for m, values in evaluate(self.kernels, part, take(self.X, used)):
+            for m, values in self._between(self.kernels, rows, used):
                 np.matmul(values, coef, out=Z[m])
-        for m, values in evaluate(self.kernels, part):
+        for m, values in self._between(self.kernels, rows, None):
             K[m] = values
 
     def _add(self, rows: Index, G: Array, late: Array | None) -> None:
@@ -199,8 +198,20 @@ class KernelExpansion(Expansion):
             for m in active:
                 yield m, self.gram.scale[m] * self.gram.stack[m, rows]
             return
-        for i, values in evaluate([self.kernels[m] for m in active], take(self.X, rows), self.X):
+        for i, values in self._between([self.kernels[m] for m in active], rows, np.arange(len(self.coef))):
             yield active[i], values
+
+    def _between(
+        self, kernels: Sequence[Kernel], rows: Index, columns: Index | None
+    ) -> Iterator[tuple[int, Array]]:
+        """(i, kernels[i] of these rows and these columns, or of the rows with themselves), computed."""
+        if is_stack(self.X):  # which holds what kernels need of every pair
+            return evaluate(kernels, self.X[np.ix_(rows, rows if columns is None else columns)])
+        part = take(self.X, rows)
+        if columns is None:
+            return evaluate(kernels, part)
+        everything = columns.size == len(self.coef)
+        return evaluate(kernels, part, self.X if everything else take(self.X, columns))
 
 
 def _concatenate(X: Data, Y: Data) -> Any:

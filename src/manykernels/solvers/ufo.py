@@ -143,6 +143,17 @@ class UFO:
             fast.link(self.squares, float(self.t), self.lag, r.lam, r.alpha, r.q, self.s)
             self.total += self.s
 
+    @property
+    def sizes(self) -> Array:
+        """(groups,): ‖θ^j‖."""
+        return np.sqrt(np.maximum(self.squares, 0.0))
+
+    @property
+    def indefinite(self) -> Index:
+        """The groups whose ‖θ^j‖² is negative beyond rounding: their kernel is not positive semi-definite."""
+        scale = 1e-8 * float(np.abs(self.squares).max(initial=0.0)) + 1e-12 * self.t
+        return np.flatnonzero(self.squares < -scale)
+
     # -- what was reached -----------------------------------------------------------------------
     @property
     def shares(self) -> tuple[Array, float]:
@@ -152,7 +163,7 @@ class UFO:
     def primal(self, expansion: Expansion, loss: StructuredLoss, rows: Index, Y: Array) -> float:
         """f(w) on these samples."""
         s, share = self.shares
-        norms = expansion.norms(s, share) if share else s * np.sqrt(self.squares)
+        norms = expansion.norms(s, share) if share else s * self.sizes
         value = loss.value(targets(loss, Y), expansion.decide(rows, s, share))
         return self.regularizer.value(norms) + float(value.mean())
 
@@ -167,7 +178,7 @@ class UFO:
         """
         if self.t == 0 or not expansion.complete:
             return -np.inf
-        norms, a = np.sqrt(self.squares) / self.t, expansion.coef * (len(Y) / self.t)
+        norms, a = self.sizes / self.t, expansion.coef * (len(Y) / self.t)
         target = targets(loss, Y)
 
         def value(u: float) -> float:
