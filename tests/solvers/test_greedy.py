@@ -206,12 +206,12 @@ def test_refusals():
     stack, labels, targets = problem(0, 10)
     risk = risk_of(Hinge(), labels, targets)
     for penalty in (LpBall(2.0), LpBall(np.inf), L2Ball(0.0, 1.0), ElasticNet(0.4)):
-        with pytest.raises(ValueError, match=r"norm=1 only.*stay on the simplex"):
+        with pytest.raises(ValueError, match=r"needs norm=1, .*stay on the simplex"):
             run(Greedy(), stack, risk, penalty)
     endless = FiniteOracle(StackGram(stack))
     endless.size = np.inf
     options = {"tol": 1e-3, "max_iter": 10, "rng": np.random.RandomState(0)}
-    with pytest.raises(ValueError, match="splitting an atom into copies"):
+    with pytest.raises(ValueError, match="splitting a kernel into copies of itself lowers"):
         Greedy().run_family(endless, risk, LpBall(2.0), **options)
     with pytest.raises(ValueError, match=r"step='newton'.*line-search"):
         run(Greedy("newton"), stack, risk, Simplex())

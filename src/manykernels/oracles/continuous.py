@@ -27,7 +27,7 @@ _SAME = 1e-6  # relative: parameters that are closer belong to one kernel
 _SPREAD = 0.5  # of random starts around the best single width, in the logarithm
 _RANDOM = 2  # such starts
 _BEST = 2  # kernels in use that are starts of the next search
-_RECENT = 50  # kernels in use among which these are
+_RECENT = 10  # kernels in use among which these are: each costs as much as a step of the search
 
 
 class ContinuousOracle(Oracle):
@@ -137,6 +137,11 @@ class ContinuousOracle(Oracle):
         nearest = int(np.argmin(distance))
         return list(self._known)[nearest] if distance[nearest] < _SAME else parameters
 
+    def between(self, atoms: Sequence[Atom], weights: Array) -> Parameters:
+        """The mean of these atoms, on the scale on which parameters are searched."""
+        u = [self.coordinates.inwards(np.array(_parameters(atom))) for atom in atoms]
+        return _rounded(self.coordinates.outwards(np.average(u, axis=0, weights=weights)))
+
     def _line(self) -> Search:
         """The search over the only parameter."""
         if self._search is None:
@@ -159,8 +164,10 @@ class ContinuousOracle(Oracle):
         """Where searches over several parameters start.
 
         A width for each feature: from the best common one, from there half the way to widths that ignore
-        all features, and near it. Others: from the centre, and from anywhere. Both: from the best kernels in
-        use, so that none of them is better than what is found.
+        all features, and near it. Others: from the centre, and from anywhere. Both: from the best two of the
+        last few kernels in use, so that these are no better than what is found. Ten steps are taken from
+        each, then up to a hundred from the best two ends. A step is one kernel, and one GEMM for the
+        derivatives by all widths (`ARDGaussians.form`).
         """
         rng, c = np.random.RandomState(0), self.coordinates
         known = list(self._known)[-_RECENT:]

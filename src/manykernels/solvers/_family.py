@@ -12,8 +12,10 @@ from ..grams import Gram
 from ..objectives import Risk
 from ..oracles import FiniteOracle, Oracle
 from ..oracles._base import Atom
-from ..penalties import Penalty
+from ..penalties import LpBall, Penalty
 from ._base import Array, History, Result, Solver, relative
+
+SMALL = 3000  # samples up to which one BLAS thread is as fast as several that wait for each other
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,7 @@ class FamilyResult:
     converged: bool
     n_iter: int
     history: History = field(repr=False)
+    reason: str = ""  # why it stopped above the tolerance, where more iterations would not help
 
     @property
     def gap(self) -> float:
@@ -83,6 +86,22 @@ class FamilySolver(Solver):
             found.converged,
             found.n_iter,
             found.history,
+        )
+
+    def require_sparse(self, oracle: Oracle, penalty: Penalty, name: str, finite: str) -> None:
+        """An error for norms other than 1; `finite` says why this solver refuses them on a finite family."""
+        if isinstance(penalty, LpBall) and penalty.sparse:
+            return
+        if np.isfinite(oracle.size):
+            raise ValueError(
+                f"solver={name!r} was given with norm={penalty!r}; it needs norm=1, {finite}: take "
+                "solver='stochastic', or 'active-set' for a finite dictionary."
+            )
+        raise ValueError(
+            f"solver={name!r} was given with norm={penalty!r} over a continuum of kernels; it needs norm=1. "
+            "For p > 1, splitting a kernel into copies of itself lowers the objective without end, so that "
+            "there is no optimum to find. Take norm=1; or solver='stochastic', a heuristic there; or "
+            "a grid of kernels, such as gaussian_grid(low, high, n)."
         )
 
     def require(self, oracle: Oracle, others: str) -> None:

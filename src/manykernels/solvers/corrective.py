@@ -6,44 +6,30 @@ to a certificate each time. The gap is that of the whole family wherever the ora
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 import numpy as np
 
 from .._fast.threads import blas_threads
-from ..losses import Squared
 from ..objectives import Risk
 from ..oracles import Best, Oracle
 from ..oracles._base import Atom
-from ..penalties import LpBall, Penalty
-from ._base import Array, History, Result, relative
-from ._family import FamilyResult, FamilySolver
-from ._lasso import Lasso
-from .active_set import ActiveSet
+from ..penalties import Penalty
+from ._base import Array, History, relative
+from ._family import SMALL, FamilyResult, FamilySolver
+from ._restricted import Finite, restricted
 
 _LOOSE = 0.05  # the gap along the path
+_COARSE = 0.3  # the largest gap that an accuracy is a share of
+_SHARE = 0.1  # of the gap of the family, to which the restricted problem is solved
+_NEAR = 0.01  # of q, that a kernel between two others may be below them when they become one
 _EXACT = 1e-9  # the gap of a restricted problem below which nothing is gained
-_DUST = 1e-12  # of the largest weight
 _LARGE = 3e8  # operations of a look at the family from which threads are worth their while
-_SMALL = 3000  # samples up to which one BLAS thread is as fast as several that wait for each other
-
-
-class Restricted(Protocol):
-    """The problem of the atoms that were added, at costs scale · C."""
-
-    atoms: list[Atom]
-    exact: bool  # whether `solve` leaves rounding errors only
-
-    def add(self, atoms: Sequence[Atom]) -> None: ...
-
-    def solve(self, scale: float, tol: float) -> tuple[Array, float, float]:
-        """(a dual point, P, the largest q of the atoms there)."""
-
-    def weights(self) -> tuple[list[Atom], Array]: ...
-
-    def machine(self) -> tuple[Array, Array]:
-        """(α, b) of the function whose value P is."""
+_ROUNDING = "No kernel is missing: what is left are rounding errors, and more iterations do not change that"
+_SEARCH = (
+    "No better kernel could be found: what is left is the accuracy of the search for kernels, about 1e-7 of "
+    "the objective, and more iterations do not change that"
+)
 
 
 class Corrective(FamilySolver):
@@ -78,7 +64,7 @@ class Corrective(FamilySolver):
         history: History | None = None,
     ) -> FamilyResult:
         self.require(oracle, "Greedy and Corrective ask for the best kernels, Stochastic draws them.")
-        self._check(penalty)
+        self._check(oracle, penalty)
         add = (50 if oracle.rank_one else 10) if self.add is None else self.add
         search = _Search(oracle, risk, penalty, add, max_iter, rng, history or History())
         for scale in self._path(risk):
@@ -88,19 +74,15 @@ class Corrective(FamilySolver):
                 search.grow(scale, max(tol, _LOOSE))
         return search.result(tol)
 
-    def _check(self, penalty: Penalty) -> None:
+    def _check(self, oracle: Oracle, penalty: Penalty) -> None:
         add = 1 if self.add is None else self.add
         if not isinstance(add, int) or add < 1 or not isinstance(self.steps, int) or self.steps < 0:
             raise ValueError(
                 f"Corrective(add={self.add!r}, steps={self.steps!r}) was given; expected whole numbers, add "
                 "at least 1 and steps at least 0."
             )
-        if not (isinstance(penalty, LpBall) and penalty.sparse):
-            raise ValueError(
-                f"solver='corrective' was given with norm={penalty!r}; it needs norm=1, where few kernels "
-                "have weight. Other norms give weight to every kernel of a family: take solver='stochastic', "
-                "or 'active-set' for a finite dictionary."
-            )
+        few = "where few kernels have weight. Other norms give weight to every kernel of a family"
+        self.require_sparse(oracle, penalty, "corrective", few)
 
     def _path(self, risk: Risk) -> list[float]:
         """Factors of C, from about 1/n, where hardly anything is fitted, up to 1."""
@@ -127,43 +109,65 @@ class _Search:
         self.oracle, self.risk, self.penalty = oracle, risk, penalty
         self.add, self.max_iter, self.history = add, max_iter, history
         self.n_iter = 0
-        self.restricted = _restricted(oracle, risk, penalty, rng)
+        self.restricted = restricted(oracle, risk, penalty, rng)
         self.primal, self.dual, self.certified = np.inf, -np.inf, False
+        self.reason = ""
+        self.inside: Array | None = None  # the point whose value `dual` is
         self.restricted.add(self._best(risk.constant_alpha()).atoms)
 
     def grow(self, scale: float, goal: float) -> None:
         """Add kernels at costs scale · C until the gap over the family is at most `goal`."""
         risk = Risk(self.risk.loss, self.risk.Y, scale * self.risk.C, self.risk.fit_intercept)
-        self.dual, accuracy = -np.inf, 0.3 * goal
+        self.dual, self.inside, self.reason = -np.inf, None, ""
+        share, gap = _SHARE, _COARSE
         while True:
             self.n_iter += 1
-            with blas_threads(1 if self.oracle.n < _SMALL else None):
+            accuracy = share * max(goal, min(gap, _COARSE))
+            with blas_threads(1 if self.oracle.n < SMALL else None):
                 alpha, self.primal, level = self.restricted.solve(scale, accuracy)
-            found = self._best(alpha)
-            self._bound(risk, alpha, max(level, float(found.values[0])), found.upper)
+            found = self._look(risk, alpha, level)
+            if scale == 1.0 and self.certified and isinstance(self.restricted, Finite):
+                self.primal = self.restricted.merge(max(goal, min(relative(self.primal, self.dual), _NEAR)))
             gap = relative(self.primal, self.dual)
             known = set(self.restricted.atoms)
             if scale == 1.0:
                 self.history.add(self.primal, gap, len(self.restricted.weights()[0]))
-            better = zip(found.atoms, found.values, strict=True)
-            fresh = [z for z, q in better if q > level * (1.0 + 1e-9) and z not in known]
+            fresh = [z for z, q in found if q > level * (1.0 + 1e-9) and z not in known]
             if gap <= goal or self.n_iter >= self.max_iter - (scale < 1.0):
                 return
             if fresh:
                 self.restricted.add(fresh)
             elif accuracy < _EXACT or self.restricted.exact:
-                return  # what is left is rounding
+                self.reason = _ROUNDING if np.isfinite(self.oracle.size) else _SEARCH
+                return
             else:
-                accuracy *= 0.1
+                share, gap = 0.1 * share, goal
+
+    def _look(self, risk: Risk, alpha: Array, level: float) -> list[tuple[Atom, float]]:
+        """Kernels that the family finds best at α, with their q; bounds the optimum.
+
+        q of the kernels that are missing is far above `level` at first, and D far below the optimum. On the
+        way to the best dual point so far D is better than at both ends (Wentges): so that is tried as well.
+        """
+        found = self._best(alpha)
+        self._bound(risk, alpha, max(level, float(found.values[0])), found.upper)
+        seen = dict(zip(found.atoms, map(float, found.values), strict=True))
+        if self.certified and self.inside is not alpha and self.oracle.work < _LARGE:
+            assert self.inside is not None
+            middle = 0.5 * (self.inside + alpha)
+            other = self._best(middle)
+            if np.isfinite(other.upper):
+                self._bound(risk, middle, other.upper, other.upper)
+            fresh = [z for z in other.atoms if z not in seen]
+            seen.update(zip(fresh, map(float, self.oracle.quad(alpha, fresh)), strict=True))
+        return list(seen.items())
 
     def _bound(self, risk: Risk, alpha: Array, top: float, upper: float) -> None:
-        """The best dual value so far, of those that are proven as this one is, or as it is not."""
+        """The best dual value so far, if proven. One that is not says nothing of kernels met later."""
         proven = bool(np.isfinite(upper))
         value = risk.dual(alpha, np.array([max(top, upper) if proven else top]), self.penalty)
-        if proven == self.certified:
-            self.dual = max(self.dual, value)
-        else:
-            self.dual, self.certified = value, proven
+        if not (proven and self.certified) or value > self.dual:
+            self.dual, self.certified, self.inside = value, proven, alpha
 
     def _best(self, alpha: Array) -> Best:
         with blas_threads(1 if self.oracle.work < _LARGE else None):
@@ -179,61 +183,5 @@ class _Search:
             relative(self.primal, self.dual) <= tol,
             self.n_iter,
             self.history,
+            self.reason if relative(self.primal, self.dual) > tol else "",
         )
-
-
-class _Finite:
-    """Any loss and any kernels: the active set method on the Gram of the atoms that were added.
-
-    P is flat around the optimal θ, and the machine's α there is not: the family is asked at the point of the
-    best bound instead.
-    """
-
-    exact = False
-
-    def __init__(self, oracle: Oracle, risk: Risk, penalty: Penalty, rng: np.random.RandomState) -> None:
-        self.oracle, self.risk, self.penalty, self.rng = oracle, risk, penalty, rng
-        self.atoms: list[Atom] = []
-        self.theta = np.empty(0)
-        self.last: Result | None = None
-        self.scale, self.lowest = 0.0, np.inf
-
-    def add(self, atoms: Sequence[Atom]) -> None:
-        """Let more atoms take part; those without weight leave once P has fallen, or they could come back."""
-        used = np.arange(len(self.atoms))
-        if self.last is not None and self.last.primal < self.lowest * (1.0 - 1e-9):
-            used, self.lowest = np.flatnonzero(self.theta), self.last.primal
-        self.atoms = [*(self.atoms[m] for m in used), *atoms]
-        self.theta = np.concatenate([self.theta[used], np.zeros(len(atoms))])
-        self.gram = self.oracle.gram(self.atoms)
-
-    def solve(self, scale: float, tol: float) -> tuple[Array, float, float]:
-        risk = Risk(self.risk.loss, self.risk.Y, scale * self.risk.C, self.risk.fit_intercept)
-        if scale != self.scale:
-            self.scale, self.lowest = scale, np.inf
-        start = None
-        if self.last is not None and self.theta.any():
-            start = self.theta, risk.feasible(self.last.alpha)
-        self.last = ActiveSet().run(
-            self.gram, risk, self.penalty, tol=tol, max_iter=200, rng=self.rng, start=start
-        )
-        self.theta = np.where(self.last.theta > _DUST * self.last.theta.max(), self.last.theta, 0.0)
-        alpha = self.last.alpha if self.last.dual_alpha is None else self.last.dual_alpha
-        return alpha, self.last.primal, float(self.gram.quad(alpha).sum(axis=1).max())
-
-    def weights(self) -> tuple[list[Atom], Array]:
-        assert self.last is not None
-        used = np.flatnonzero(self.theta if self.last.alpha.any() else [])  # nothing to learn: no kernels
-        return [self.atoms[m] for m in used], self.theta[used]
-
-    def machine(self) -> tuple[Array, Array]:
-        assert self.last is not None
-        return self.last.alpha, self.last.intercept
-
-
-def _restricted(oracle: Oracle, risk: Risk, penalty: Penalty, rng: np.random.RandomState) -> Restricted:
-    """The fastest exact form of the restricted problem."""
-    squared = isinstance(risk.loss, Squared) and risk.Y.shape[1] == 1
-    if squared and oracle.rank_one:
-        return Lasso(oracle, risk)
-    return _Finite(oracle, risk, penalty, rng)

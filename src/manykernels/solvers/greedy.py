@@ -20,12 +20,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from .._fast.threads import blas_threads
 from ..objectives import Fit, Risk
 from ..oracles import Oracle
 from ..oracles._base import Atom
-from ..penalties import LpBall, Penalty
+from ..penalties import Penalty
 from ._base import Array, History, relative, tight_primal
-from ._family import FamilyResult, FamilySolver
+from ._family import SMALL, FamilyResult, FamilySolver
 
 _EXACT = 0.03  # of the slope at η = 0 may be left by the line search
 _TRIALS = 30  # machines in one line search at most; Newton's method needs two or three
@@ -61,9 +62,10 @@ class Greedy(FamilySolver):
         history: History | None = None,
     ) -> FamilyResult:
         self._check(oracle, penalty, max_iter)
-        descent = Descent(oracle, risk, penalty, tol, history or History())
-        while not descent.look() and descent.k < max_iter:
-            descent.move(None if self.step == "line-search" else 2.0 / (descent.k + 2.0))
+        with blas_threads(1 if oracle.n < SMALL else None):
+            descent = Descent(oracle, risk, penalty, tol, history or History())
+            while not descent.look() and descent.k < max_iter:
+                descent.move(None if self.step == "line-search" else 2.0 / (descent.k + 2.0))
         return descent.result()
 
     def _check(self, oracle: Oracle, penalty: Penalty, max_iter: int) -> None:
@@ -71,16 +73,7 @@ class Greedy(FamilySolver):
             raise ValueError(f"step={self.step!r} was given to Greedy; expected one of {', '.join(_RULES)}.")
         if max_iter < 1:
             raise ValueError(f"max_iter={max_iter} was given; expected at least 1.")
-        if not (isinstance(penalty, LpBall) and penalty.sparse):
-            reason = (
-                "its steps stay on the simplex"
-                if np.isfinite(oracle.size)
-                else "for p > 1, splitting an atom into copies lowers the objective without end"
-            )
-            raise ValueError(
-                f"solver='greedy' serves norm=1 only, and {penalty!r} was given: {reason}. Take norm=1, or "
-                "another solver (solver='stochastic'; 'active-set' for a finite list of kernels)."
-            )
+        self.require_sparse(oracle, penalty, "greedy", "because its steps stay on the simplex")
         self.require(oracle, "Take solver='stochastic', or a finite list of kernels.")
 
 

@@ -14,13 +14,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from .._fast.threads import blas_threads
 from ..objectives import Fit, Risk
 from ..oracles import Oracle
 from ..oracles._base import Atom
 from ..penalties import L2Ball, LpBall, Penalty
 from ._base import Array, History, relative, tight_primal
 from ._descent import Iterate, iterate_for, quads
-from ._family import FamilyResult, FamilySolver
+from ._family import SMALL, FamilyResult, FamilySolver
 from ._ridge_updates import RidgePath
 
 _DUST = 1e-12  # of the largest weight: below it a kernel has none
@@ -92,15 +93,16 @@ class Stochastic(FamilySolver):
         machine = _Machine(risk, self.inner_tol)
         looks = _Looks(oracle, risk, penalty, tol, history or History())
         k = 0
-        while k < max_iter:
-            k += 1
-            alpha = machine.solve(iterate)
-            if self.averaging:
-                iterate.count(1.0 if self.step == "theorem" else (k - 1.0) ** 2)
-            atoms, g, largest = self.estimate(oracle, alpha, rng)
-            iterate.step(atoms, g, steps.next(g, largest))
-            if (k & (k - 1) == 0 or k == max_iter) and looks.look(iterate, alpha):
-                break
+        with blas_threads(1 if oracle.n < SMALL else None):
+            while k < max_iter:
+                k += 1
+                alpha = machine.solve(iterate)
+                if self.averaging:
+                    iterate.count(1.0 if self.step == "theorem" else (k - 1.0) ** 2)
+                atoms, g, largest = self.estimate(oracle, alpha, rng)
+                iterate.step(atoms, g, steps.next(g, largest))
+                if (k & (k - 1) == 0 or k == max_iter) and looks.look(iterate, alpha):
+                    break
         return looks.result(k)
 
     def estimate(

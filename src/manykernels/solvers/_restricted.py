@@ -1,0 +1,172 @@
+"""The problem of the kernels that `Corrective` has met so far, with the weights of all of them free.
+
+Smooth losses go by the active set method. Piecewise linear ones go by the joint interior-point method, which
+the active set method would end with anyway where kernels are many or alike: kernels of neighbouring widths
+make J(θ) a valley with a flat floor and corners, where steps in θ alone creep. Both are only as exact as the
+gap of the whole family deserves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Protocol
+
+import numpy as np
+
+from ..losses import Squared
+from ..objectives import Risk
+from ..oracles import Oracle
+from ..oracles._base import Atom
+from ..oracles.continuous import ContinuousOracle, _parameters
+from ..penalties import Penalty
+from ._base import Array, relative, tight_primal
+from ._interior import InteriorPoint
+from ._lasso import Lasso
+from .active_set import ActiveSet
+
+_DUST = 1e-12  # of the largest weight
+_FEW = 3  # kernels up to which steps in θ are the faster way for any loss
+_TRIALS = 4  # of the joint method, each to a tenth of the last one's gap at most
+_MACHINES = 50  # of one restricted problem
+
+
+class Restricted(Protocol):
+    """The problem of the atoms that were added, at costs scale · C."""
+
+    atoms: list[Atom]
+    exact: bool  # whether `solve` leaves rounding errors only
+
+    def add(self, atoms: Sequence[Atom]) -> None: ...
+
+    def solve(self, scale: float, tol: float) -> tuple[Array, float, float]:
+        """(a dual point, P, the largest q of the atoms there)."""
+
+    def weights(self) -> tuple[list[Atom], Array]: ...
+
+    def machine(self) -> tuple[Array, Array]:
+        """(α, b) of the function whose value P is."""
+
+
+class Finite:
+    """Any loss and any kernels, on the Gram of the atoms that were added.
+
+    P is flat around the optimal θ, and the machine's α there is not: the family is asked at the point of the
+    best bound instead.
+    """
+
+    exact = False
+
+    def __init__(self, oracle: Oracle, risk: Risk, penalty: Penalty, rng: np.random.RandomState) -> None:
+        self.oracle, self.risk, self.penalty, self.rng = oracle, risk, penalty, rng
+        self.atoms: list[Atom] = []
+        self.theta = np.empty(0)
+        self.alpha, self.intercept = np.zeros_like(risk.Y), np.zeros(risk.Y.shape[1])
+        self.point = self.alpha  # whose bound is the best
+        self.scale, self.primal, self.lowest = 0.0, np.inf, np.inf
+
+    def add(self, atoms: Sequence[Atom]) -> None:
+        """Let more atoms take part; those without weight leave once P has fallen, or they could come back."""
+        used = np.arange(len(self.atoms))
+        if self.primal < self.lowest * (1.0 - 1e-9):
+            used, self.lowest = np.flatnonzero(self.theta), self.primal
+        self.atoms = [*(self.atoms[m] for m in used), *atoms]
+        self.theta = np.concatenate([self.theta[used], np.zeros(len(atoms))])
+        self.gram = self.oracle.gram(self.atoms)
+
+    def solve(self, scale: float, tol: float) -> tuple[Array, float, float]:
+        risk = Risk(self.risk.loss, self.risk.Y, scale * self.risk.C, self.risk.fit_intercept)
+        if scale != self.scale:
+            self.scale, self.lowest = scale, np.inf
+            self.primal = risk.constant_value()
+        joint = risk.piecewise_linear and risk.has_interior and len(self.atoms) > _FEW
+        if not (joint and self._joint(risk, tol)):
+            self._stepwise(risk, tol)
+        self.theta = np.where(self.theta > _DUST * self.theta.max(), self.theta, 0.0)
+        return self.point, self.primal, float(self.gram.quad(self.point).sum(axis=1).max())
+
+    def _joint(self, risk: Risk, tol: float) -> bool:
+        """α and θ together; False where that fails.
+
+        How exact is known only when P is: at a new C it can be far below what was known of it before.
+        """
+        K, outputs = np.empty((self.gram.n, self.gram.n)), risk.Y.shape[1]
+        theta = self.theta if self.theta.any() else self.penalty.start(len(self.atoms))
+        point, size = risk.feasible(self.alpha), self.primal
+        for _ in range(_TRIALS):
+            combine = partial(self.gram.combine, out=K)
+            inner = InteriorPoint(risk, self.penalty, combine, self.gram.products, theta, point)
+            inner.run(0.3 * size, 0.1 * tol * size)
+            point, theta = risk.feasible(inner.alpha), inner.weights()
+            fit = risk.solve(self.gram.combine(theta, out=K), point, 0.3 * tol * size)
+            q = self.gram.quad(np.hstack([fit.alpha, point]))
+            primal = tight_primal(risk, self.penalty, theta, q[:, :outputs].sum(axis=1), fit.f)
+            dual = risk.dual(point, q[:, outputs:].sum(axis=1), self.penalty)
+            if relative(primal, dual) <= tol:
+                self.theta, self.point, self.primal = theta, point, primal
+                self.alpha, self.intercept = fit.alpha, fit.intercept
+                return True
+            size = min(0.1 * size, primal)
+        return False
+
+    def _stepwise(self, risk: Risk, tol: float) -> None:
+        """Steps in θ, each with its machine."""
+        start = (self.theta, risk.feasible(self.alpha)) if self.theta.any() else None
+        last = ActiveSet().run(
+            self.gram, risk, self.penalty, tol=tol, max_iter=_MACHINES, rng=self.rng, start=start
+        )
+        self.theta, self.alpha, self.intercept, self.primal = (
+            last.theta,
+            last.alpha,
+            last.intercept,
+            last.primal,
+        )
+        self.point = last.alpha if last.dual_alpha is None else last.dual_alpha
+
+    def merge(self, tol: float) -> float:
+        """P, after neighbours on a line of kernels became one between them where that does not raise it.
+
+        Columns come in around an optimum, from both sides. Two optima of their own have kernels between them
+        whose q is smaller; two neighbours of one optimum have one that is at least as good as they are.
+        """
+        if not isinstance(self.oracle, ContinuousOracle) or self.oracle.dimensions > 1:
+            return self.primal
+        atoms, weights = self.weights()
+        level = float(self.oracle.quad(self.point, atoms).max(initial=0.0)) * (1.0 - tol)
+        merged: dict[Atom, float] = {}
+        for z, weight in sorted(zip(atoms, weights, strict=True), key=lambda pair: _parameters(pair[0])):
+            if merged:
+                last = next(reversed(merged))
+                middle = self.oracle.between([last, z], np.array([merged[last], weight]))
+                if self.oracle.quad(self.point, [middle])[0] >= level:
+                    weight, z = weight + merged.pop(last), middle
+            merged[z] = merged.get(z, 0.0) + weight
+        if len(merged) < len(atoms):
+            self._replace(list(merged), np.array(list(merged.values())), tol)
+        return self.primal
+
+    def _replace(self, atoms: list[Atom], theta: Array, tol: float) -> None:
+        """Take these atoms and weights instead, unless P is larger there."""
+        gram = self.oracle.gram(atoms)
+        fit = self.risk.solve(gram.combine(theta), self.risk.feasible(self.alpha), 0.1 * tol * self.primal)
+        q = gram.quad(fit.alpha).sum(axis=1)
+        primal = tight_primal(self.risk, self.penalty, theta, q, fit.f)
+        if primal > self.primal:
+            return
+        self.atoms, self.theta, self.gram, self.primal = atoms, theta, gram, primal
+        self.alpha, self.intercept = fit.alpha, fit.intercept
+
+    def weights(self) -> tuple[list[Atom], Array]:
+        used = np.flatnonzero(self.theta if self.alpha.any() else [])  # nothing to learn: no kernels
+        return [self.atoms[m] for m in used], self.theta[used]
+
+    def machine(self) -> tuple[Array, Array]:
+        return self.alpha, self.intercept
+
+
+def restricted(oracle: Oracle, risk: Risk, penalty: Penalty, rng: np.random.RandomState) -> Restricted:
+    """The fastest form of the restricted problem."""
+    squared = isinstance(risk.loss, Squared) and risk.Y.shape[1] == 1
+    if squared and oracle.rank_one:
+        return Lasso(oracle, risk)
+    return Finite(oracle, risk, penalty, rng)
