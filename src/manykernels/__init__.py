@@ -8,6 +8,8 @@ from .estimators import (
     LocalizedMKLRegressor,
     MKLClassifier,
     MKLRegressor,
+    NonlinearMKLClassifier,
+    NonlinearMKLRegressor,
     UFOMKLClassifier,
     UFOMKLRegressor,
 )
@@ -22,6 +24,8 @@ __all__ = [
     "LocalizedMKLRegressor",
     "MKLClassifier",
     "MKLRegressor",
+    "NonlinearMKLClassifier",
+    "NonlinearMKLRegressor",
     "UFOMKLClassifier",
     "UFOMKLRegressor",
     "__version__",

@@ -4,6 +4,7 @@ from .align_mkl import AlignMKLClassifier, AlignMKLRegressor
 from .aligner import KernelAligner
 from .localized import LocalizedMKLClassifier, LocalizedMKLRegressor
 from .mkl import MKLClassifier, MKLRegressor
+from .nonlinear import NonlinearMKLClassifier, NonlinearMKLRegressor
 from .ufo import UFOMKLClassifier, UFOMKLRegressor
 
 __all__ = [
@@ -14,6 +15,8 @@ __all__ = [
     "LocalizedMKLRegressor",
     "MKLClassifier",
     "MKLRegressor",
+    "NonlinearMKLClassifier",
+    "NonlinearMKLRegressor",
     "UFOMKLClassifier",
     "UFOMKLRegressor",
 ]

@@ -1,0 +1,314 @@
+"""Powers of a learned combination of kernels: non-linear multiple kernel learning (Cortes et al. 2009)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any, NoReturn, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from ..families import Family
+from ..grams import StackGram, is_definite
+from ..kernels import Power
+from ..losses import Loss, Squared, resolve_loss
+from ..objectives import Risk
+from ..penalties import L2Ball
+from ..solvers import FamilyResult, Result
+from ..solvers.nonlinear import NonlinearResult, ProjectedGradient
+from ._base import BaseMKL
+from ._fit import Dictionary, Problem
+from ._rows import Rows
+from ._spec import may_be_indefinite
+from .mkl import MKLClassifier, MKLRegressor
+
+Array = NDArray[np.float64]
+
+
+class Nonlinear(BaseMKL):
+    """What both estimators share: the checks, the descent, and the power as a kernel."""
+
+    degree: int
+    mu0: Any
+    radius: float
+    n_starts: int
+
+    @property
+    def norm(self) -> L2Ball:
+        """The ball of the weights."""
+        return L2Ball(self.mu0, self.radius)
+
+    def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override]
+        """Learn the weights of the kernels together with the machine that uses a power of their sum.
+
+        Parameters
+        ----------
+        X : array, CSR matrix, frame, list of strings, or stack (n_samples, n_train, n_kernels)
+        y : array of shape (n_samples,), or (n_samples, n_outputs) for regression
+        """
+        self._check_power()
+        with warnings.catch_warnings():
+            if self.degree > 1:  # (1 + k)² holds 2k: a constant kernel does what an intercept cannot
+                warnings.filterwarnings("ignore", "kernels? .* constant to within", UserWarning)
+            super().fit(X, y)
+        return self
+
+    def _check_power(self) -> None:
+        for name in ("degree", "n_starts"):
+            given = getattr(self, name)
+            if not isinstance(given, Integral) or isinstance(given, bool) or given < 1:
+                raise ValueError(f"{name}={given!r} was given; expected a whole number, at least 1.")
+        if (
+            not isinstance(self.radius, Real)
+            or isinstance(self.radius, bool)
+            or not 0 <= self.radius < np.inf
+        ):
+            raise ValueError(f"radius={self.radius!r} was given; expected a finite number ≥ 0.")
+        mu0 = np.asarray(self.mu0)
+        if mu0.dtype.kind not in "iuf" or not np.all((mu0 >= 0) & np.isfinite(mu0)):
+            raise ValueError(
+                f"mu0={self.mu0!r} was given; expected finite weights ≥ 0, one or one per kernel."
+            )
+        if self.radius == 0 and not mu0.any():
+            raise ValueError("radius=0 was given with mu0=0, which leaves no kernel; give a radius above 0.")
+        if isinstance(self.kernels, Family) and not self.kernels.listed:
+            raise ValueError(
+                f"kernels={self.kernels!r} stands for more kernels than can be listed, and a power of their "
+                "sum needs a weight for each. Give a list such as gaussian_grid(low, high, n)."
+            )
+
+    # -- fitting --------------------------------------------------------------------------------
+    def _solve(self, problem: Problem, rows: Rows, previous: tuple[Array, Array] | None) -> list[Result]:
+        found, penalty = problem.dictionary, self.norm
+        M, Y = found.gram.n_kernels, problem.Y
+        penalty.start(M)  # says so if mu0 has another length
+        if may_be_indefinite(self.kernels):
+            self._require_definite(found)
+        useless = self._useless(problem)
+        shapes = ((1, M), (rows.owner.size, Y.shape[1]))
+        start = None
+        if previous is not None and (previous[0].shape, previous[1].shape) == shapes:
+            mu = penalty.project(previous[0][0])
+            start = (mu, rows.gather(previous[1])) if mu.any() else None
+        shift = np.median(Y, axis=0) if problem.loss.translates and self.fit_intercept else np.zeros(1)
+        result = ProjectedGradient(int(self.degree), int(self.n_starts)).run(
+            found.gram,
+            Risk(problem.loss, Y - shift, problem.C, bool(self.fit_intercept)),
+            penalty,
+            tol=float(self.tol),
+            max_iter=int(self.max_iter),
+            rng=check_random_state(self.random_state),
+            start=start,
+            report=print if self.verbose else None,
+        )
+        result.theta[useless] = 0.0
+        self._say(result)
+        return [replace(result, intercept=result.intercept + shift)]
+
+    def _useless(self, problem: Problem) -> NDArray[np.bool_]:
+        """Kernels without effect. A sum with an intercept has no use for constant ones, a power of it has."""
+        if self.degree == 1 or self.center:
+            return problem.useless
+        gram, kernels = problem.dictionary.gram, problem.dictionary.kernels
+        for m in np.flatnonzero(problem.useless):
+            gram.scale[m] = kernels[m].scale_
+        return problem.useless & (gram.traces() <= 0.0)
+
+    def _require_definite(self, found: Dictionary) -> None:
+        """An even power of a kernel with negative eigenvalues may have none, so each one is looked at."""
+        single = isinstance(found.gram, StackGram) and found.gram.stack.dtype == np.float32
+        for m, (name, kernel) in enumerate(zip(found.names, found.kernels, strict=True)):
+            if not may_be_indefinite(kernel.kernel):
+                continue
+            if not is_definite(found.gram.combine(np.ones(1), np.array([m])), single):
+                raise ValueError(
+                    f"kernel {name!r} is not positive semi-definite: it has negative eigenvalues, which "
+                    "a power may hide. Clip them (drop the negative part of the spectrum), or leave it out."
+                )
+
+    def _say(self, result: NonlinearResult) -> None:
+        """Store the table of starts; warn if the best one was not finished."""
+        self.starts_ = result.starts
+        reached = np.array(result.starts["objective"])
+        best = float(reached.min())
+        self.spread_ = float(reached.max() - best) / abs(best) if best != 0.0 else 0.0
+        if self.verbose:
+            print(f"{reached.size} starts, objectives from {best:.6g} to {reached.max():.6g}")
+        if not result.converged:
+            residual = result.starts["residual"][int(reached.argmin())]
+            warnings.warn(
+                f"{type(self).__name__} stopped after {result.n_iter} iterations at a relative projected "
+                f"gradient of {residual:.1e}, above tol={self.tol:g}. Raise max_iter (now {self.max_iter}) "
+                "or tol; scaling the features, normalize='trace' or a smaller C make the problem easier.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+
+    def _mixture(self, weights: Array) -> Any:
+        return Power(super()._mixture(weights), int(self.degree))
+
+    def _store(self, X: Any, rows: Rows, theta: Array, results: Sequence[Result | FamilyResult]) -> None:
+        super()._store(X, rows, theta, results)
+        self.dual_gap_, self.certified_ = float("nan"), False
+
+    # -- explaining -----------------------------------------------------------------------------
+    def contributions(self, X: Any, by: Any = "kernel") -> NoReturn:
+        """Not defined: a power of a sum has no part that belongs to one kernel."""
+        raise AttributeError(
+            f"{type(self).__name__} has no contributions: its kernel is a power of a sum, whose parts belong "
+            "to several kernels at once. weights_ says what each one weighs in the sum."
+        )
+
+    @property
+    def coef_(self) -> Array:
+        """Not defined for powers."""
+        raise AttributeError(f"{type(self).__name__} has no coef_: a power of kernels is not linear in X.")
+
+
+class NonlinearMKLClassifier(Nonlinear, MKLClassifier):
+    """Classification with a power of a learned combination of kernels (Cortes et al. 2009; 000 Eq. 2.16).
+
+    The kernel is k_μ(x, x') = (Σ_m μ_m k_m(x, x'))^D, all products of D kernels, weighted by products of
+    μ; μ ≥ 0 in the ball ‖μ − μ₀‖₂ ≤ Λ minimises
+
+        J(μ) = min_{f, b} ½‖f‖² + Σ_i C_i ℓ(y_i, f(x_i) + b).
+
+    For D > 1 this is not convex. What is found is a stationary point, the best of several starts: no gap
+    certifies it, and ``spread_`` says how far apart the starts ended.
+
+    Parameters
+    ----------
+    kernels, C, center, normalize, fit_intercept, class_weight, memory_limit, n_jobs, verbose : as for
+        :class:`MKLClassifier`; kernels must be listed, and positive semi-definite each.
+    degree : int
+        D; 1 is :class:`MKLClassifier` with ``norm=L2Ball(mu0, radius)``.
+    mu0 : float or array (n_kernels,)
+        The centre of the ball, ≥ 0.
+    radius : float
+        Λ.
+    loss : "squared" (of the labels ±1), "hinge", "squared_hinge", "logistic" or Loss
+    n_starts : int
+        One with equal weights, the others random.
+    tol : float
+        A start is finished where the projected gradient is this small relative to the gradient.
+    max_iter : int
+        Steps of each start.
+    warm_start : bool
+        The first start is the last fit.
+    random_state : int, RandomState or None
+        Of the random starts.
+
+    Attributes
+    ----------
+    weights_ : (n_kernels,), μ.
+    kernel_ : the power of their mixture, callable on new data.
+    starts_ : a table, as columns: start, objective, iterations, residual, converged.
+    spread_ : (worst − best)/best of the objectives that the starts reached.
+    dual_gap_, certified_ : nan and False.
+    history_ : of the best start; ``residual`` is the relative projected gradient.
+    Others as for :class:`MKLClassifier`. There are no ``contributions``.
+    """
+
+    multi_class = "shared"
+    approx = None
+
+    def __init__(
+        self,
+        kernels: Any = "auto",
+        *,
+        degree: int = 2,
+        mu0: Any = 0.0,
+        radius: float = 1.0,
+        C: float = 1.0,
+        n_starts: int = 5,
+        loss: Any = "squared",
+        center: bool = False,
+        normalize: str | None = "trace",
+        fit_intercept: bool = True,
+        tol: float = 1e-3,
+        max_iter: int = 500,
+        class_weight: Any = None,
+        memory_limit: Any = None,
+        warm_start: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernels = kernels
+        self.degree = degree
+        self.mu0 = mu0
+        self.radius = radius
+        self.C = C
+        self.n_starts = n_starts
+        self.loss = loss
+        self.center = center
+        self.normalize = normalize
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.memory_limit = memory_limit
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _loss(self) -> Loss:
+        if isinstance(self.loss, Squared) or (isinstance(self.loss, str) and self.loss == "squared"):
+            return Squared()
+        return resolve_loss(self.loss, "classification")
+
+
+class NonlinearMKLRegressor(Nonlinear, MKLRegressor):
+    """Regression with a power of a learned combination of kernels (Cortes et al. 2009; 000 Eqs 2.16, 2.17).
+
+    With ``loss="squared"`` and ``fit_intercept=False`` the objective is half of Eq. 2.17 with λ = 1/C.
+    Parameters and attributes are those of :class:`NonlinearMKLClassifier`, except that ``loss`` is "squared",
+    "epsilon_insensitive" or a regression loss and there are no classes; several outputs share μ.
+    """
+
+    approx = None
+
+    def __init__(
+        self,
+        kernels: Any = "auto",
+        *,
+        degree: int = 2,
+        mu0: Any = 0.0,
+        radius: float = 1.0,
+        C: float = 1.0,
+        n_starts: int = 5,
+        loss: Any = "squared",
+        center: bool = False,
+        normalize: str | None = "trace",
+        fit_intercept: bool = True,
+        tol: float = 1e-3,
+        max_iter: int = 500,
+        memory_limit: Any = None,
+        warm_start: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernels = kernels
+        self.degree = degree
+        self.mu0 = mu0
+        self.radius = radius
+        self.C = C
+        self.n_starts = n_starts
+        self.loss = loss
+        self.center = center
+        self.normalize = normalize
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.max_iter = max_iter
+        self.memory_limit = memory_limit
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
