@@ -144,6 +144,25 @@ def test_warm_starts_and_other_scales_end_where_a_fresh_start_does(fit_intercept
             np.testing.assert_allclose(again[1], expected[1], rtol=1e-9)
 
 
+def test_atoms_without_weight_stay_for_a_while_and_then_leave():
+    """They may be wanted again; a family of millions would otherwise have to be searched for them."""
+    F, y, C = data(m=30)
+    F[:, 0] = y  # at small costs nothing else has weight
+    lasso = lasso_of(F, y, C)
+    lasso.add(range(25))
+    present = []
+    for atom in range(25, 30):
+        lasso.solve(1e-6, 0.0)
+        assert np.count_nonzero(lasso.w) == 1
+        lasso.add([atom])
+        present.append(set(range(25)) <= set(lasso.atoms))
+    assert present == [True, True, True, False, False]
+    assert lasso.atoms == [0, *range(26, 30)]
+    lasso.add(range(1, 26))
+    answer = lasso.solve(1.0, 0.0)
+    assert_optimal(F, y, C, lasso, answer)
+
+
 def test_signs_change_along_the_way():
     """A column that helps with one sign alone needs the other once its twin is there."""
     rng = np.random.RandomState(0)

@@ -24,6 +24,7 @@ from ..oracles import Oracle
 from ..oracles._base import Atom
 from ._base import Array
 
+_PATIENCE = 3  # rounds that an atom without weight stays for
 _ROUNDS = 50  # of signs; two or three are enough
 
 
@@ -40,11 +41,16 @@ class Lasso:
         self.atoms: list[Atom] = []
         self.alpha = np.zeros((self.y.size, 1))
         self.Phi = np.empty((self.y.size, 0))
+        self.idle = np.empty(0, dtype=np.intp)  # for how many rounds each atom has been without weight
         self.G, self.b, self.w, self.means = np.empty((0, 0)), np.empty(0), np.empty(0), np.empty(0)
 
     def add(self, atoms: Sequence[Atom]) -> None:
-        """Let more atoms take part; those without weight leave, so that the problem stays small."""
-        self._keep(np.flatnonzero(self.w))
+        """Let more atoms take part; those long without weight leave, so that the problem stays small.
+
+        Not at once: near n atoms many come back, and each time it takes a look at the family to find them.
+        """
+        self.idle = np.where(self.w != 0.0, 0, self.idle + 1)
+        self._keep(np.flatnonzero(self.idle <= _PATIENCE))
         gram = self.oracle.gram(atoms)
         assert isinstance(gram, FactorGram)
         phi = np.asarray(gram.features) * np.sqrt(gram.scale)
@@ -56,13 +62,14 @@ class Lasso:
         self.b = np.concatenate([self.b, self.target @ weighted])
         self.means = np.concatenate([self.means, means])
         self.w = np.concatenate([self.w, np.zeros(len(atoms))])
+        self.idle = np.concatenate([self.idle, np.zeros(len(atoms), dtype=np.intp)])
         self.Phi = np.hstack([self.Phi, phi])
         self.atoms = [*self.atoms, *atoms]
 
     def _keep(self, used: NDArray[np.intp]) -> None:
         self.atoms = [self.atoms[j] for j in used]
         self.G, self.b, self.w = self.G[np.ix_(used, used)], self.b[used], self.w[used]
-        self.Phi, self.means = self.Phi[:, used], self.means[used]
+        self.Phi, self.means, self.idle = self.Phi[:, used], self.means[used], self.idle[used]
 
     def solve(self, scale: float, tol: float) -> tuple[Array, float, float]:
         """(α, P, the largest q of the atoms there are), exactly whatever `tol`."""
