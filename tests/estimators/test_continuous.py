@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
+from tests.oracles.continua import Mixed
 
 from manykernels import MKLClassifier, MKLRegressor
 from manykernels.families import ARDGaussians, Dirichlets, Gaussians, Laplacians, Parametric, gaussian_grid
@@ -88,6 +89,37 @@ def test_greedy_reaches_the_same_optimum():
     check_decision(greedy, X)
 
 
+@pytest.mark.parametrize("loss", ["squared", "hinge", "logistic"])
+def test_neighbours_of_one_optimum_are_one_kernel(loss):
+    """Kernels come in around an optimum from both sides; between two that are left, q is smaller."""
+    kind, target = (MKLRegressor, y) if loss == "squared" else (MKLClassifier, y > 0)
+    model = kind(Gaussians(0.1, 30.0), loss=loss, C=3.0).fit(X, target)
+    one = kind([Gaussian(*z) for z in model._atoms], loss=loss, C=3.0, tol=1e-8).fit(X, target)
+    assert model.objective_ * (1.0 - 1e-3) <= one.objective_ <= model.objective_ * (1.0 + 1e-9)
+    assert model.objective_ * (1.0 - model.dual_gap_) <= one.objective_ * (1.0 + 1e-9)
+    widths = np.sort(np.ravel(model._atoms))
+    assert np.all(widths[1:] > 1.05 * widths[:-1])
+
+
+def test_an_optimum_at_the_end_of_the_range_is_one_kernel():
+    wide = MKLRegressor(Gaussians(0.1, 30.0), C=3.0, tol=1e-5).fit(X, y)
+    low = 2.0 * max(sigma for (sigma,) in wide._atoms)
+    model = MKLRegressor(Gaussians(low, 2.0 * low), C=3.0, tol=1e-5).fit(X, y)
+    assert model.certified_ and model._atoms.count((pytest.approx(low, rel=1e-9),)) == 1
+    assert len(model._atoms) == 1
+
+
+def test_a_gap_that_covers_nothing_is_of_the_last_kernels_found():
+    """Without a bound an old dual value says nothing of kernels met since: P may fall below it."""
+    data = np.random.RandomState(1).normal(size=(60, 5))
+    model = MKLRegressor(ARDGaussians(0.1, 50.0), C=10.0).fit(data, np.sin(2 * data[:, 0]) * data[:, 1])
+    found = MKLRegressor(list(model.kernels_), C=10.0, normalize=None, tol=1e-8).fit(
+        data, np.sin(2 * data[:, 0]) * data[:, 1]
+    )
+    assert not model.certified_
+    assert model.objective_ * (1.0 - model.dual_gap_) <= found.objective_ * (1.0 + 1e-9)
+
+
 def test_two_length_scales_are_found():
     data = np.linspace(0, 10, 150)[:, None]
     target = np.sin(0.5 * data[:, 0]) + 0.5 * np.sin(12 * data[:, 0])
@@ -160,7 +192,7 @@ class TestBadInput:
     def test_norms(self):
         """Splitting a kernel of a continuum into copies lowers the objective without end for p > 1."""
         for solver in ("corrective", "greedy"):
-            with pytest.raises(ValueError, match=f"solver='{solver}'.*norm=1"):
+            with pytest.raises(ValueError, match=f"solver='{solver}'.*norm=1.*copies of itself.*a grid"):
                 MKLRegressor(Gaussians(), norm=2.0, solver=solver).fit(X, y)
         model = MKLRegressor(Gaussians(0.1, 30.0), norm=2.0, solver="stochastic", max_iter=20, random_state=0)
         model.fit(X, y)
@@ -172,6 +204,15 @@ class TestBadInput:
             MKLRegressor(Gaussians(), center=True).fit(X, y)
         with pytest.raises(ValueError, match="normalize='frobenius' was given with Gaussians"):
             MKLRegressor(Gaussians(), normalize="frobenius").fit(X, y)
+
+    def test_a_users_gradient_that_is_wrong(self):
+        class Wrong(Mixed):
+            def gradient(self, parameters, X, S):
+                return -super().gradient(parameters, X, S)
+
+        for solver in ("corrective", "greedy"):
+            with pytest.raises(ValueError, match=r"Wrong.gradient says .* and finite differences"):
+                MKLRegressor(Wrong(), solver=solver).fit(X, y)
 
     def test_solvers_for_lists(self):
         with pytest.raises(ValueError, match="needs a list of kernels"):

@@ -28,6 +28,7 @@ from .active_set import ActiveSet
 _DUST = 1e-12  # of the largest weight
 _FEW = 3  # kernels up to which steps in θ are the faster way for any loss
 _TRIALS = 4  # of the joint method, each to a tenth of the last one's gap at most
+_BRIEF = 8  # machines for kernels that stand for others
 _MACHINES = 50  # of one restricted problem
 
 
@@ -146,15 +147,15 @@ class Finite:
         return self.primal
 
     def _replace(self, atoms: list[Atom], theta: Array, tol: float) -> None:
-        """Take these atoms and weights instead, unless P is larger there."""
+        """Take these atoms instead, with the best weights near these, unless P is larger then."""
         gram = self.oracle.gram(atoms)
-        fit = self.risk.solve(gram.combine(theta), self.risk.feasible(self.alpha), 0.1 * tol * self.primal)
-        q = gram.quad(fit.alpha).sum(axis=1)
-        primal = tight_primal(self.risk, self.penalty, theta, q, fit.f)
-        if primal > self.primal:
-            return
-        self.atoms, self.theta, self.gram, self.primal = atoms, theta, gram, primal
-        self.alpha, self.intercept = fit.alpha, fit.intercept
+        start = theta, self.risk.feasible(self.alpha)
+        found = ActiveSet().run(
+            gram, self.risk, self.penalty, tol=0.1 * tol, max_iter=_BRIEF, rng=self.rng, start=start
+        )
+        if found.primal <= self.primal:
+            self.atoms, self.gram, self.theta, self.primal = atoms, gram, found.theta, found.primal
+            self.alpha, self.intercept = found.alpha, found.intercept
 
     def weights(self) -> tuple[list[Atom], Array]:
         used = np.flatnonzero(self.theta if self.alpha.any() else [])  # nothing to learn: no kernels
