@@ -80,7 +80,7 @@ def test_scikit_learns_checks(estimator, check):
         UFOMKLClassifier(average=True, loss="logistic"),
         UFOMKLClassifier(loss="multiclass_hinge", warm_start=True),
         UFOMKLRegressor([Gaussian(2.0), Gaussian(5.0), Linear()], approx=RandomFeatures(50), average=True),
-        UFOMKLRegressor(average=True, loss="epsilon_insensitive"),
+        UFOMKLRegressor(average=True, loss="epsilon_insensitive", lam=0.05),
     ]
 )
 @pytest.mark.filterwarnings("ignore:alpha=")

@@ -223,7 +223,7 @@ def test_warm_starts_that_are_refused():
     model = UFOMKLClassifier("precomputed", warm_start=True, epochs=1).fit(STACK, TWO)
     other = STACK + 0.1 * np.eye(40)[:, :, None]
     for _ in range(2):  # the second time too
-        with pytest.raises(ValueError, match="goes on with the stack and y it was started with"):
+        with pytest.raises(ValueError, match="goes on with the stack and y of the last fit"):
             model.fit(other, TWO)
     assert model.fit(STACK, TWO).t_ == 80
     model = UFOMKLClassifier(KERNELS, warm_start=True, epochs=1).fit(X, TWO)

@@ -103,8 +103,8 @@ class BaseUFO(OnlineParts):
             self._start(X, kind, stored=True)
         elif kind == "stack" and not again:
             raise ValueError(
-                "warm_start goes on with the stack and y it was started with, and got others. Set "
-                "warm_start=False."
+                "warm_start goes on with the stack and y of the last fit that had warm_start=True, and got "
+                "others. Set warm_start=False."
             )
         else:
             self._go_on(X)
@@ -156,6 +156,7 @@ class BaseUFO(OnlineParts):
             rows = self._expansion.enter(X)
             self._ufo.advance(self._expansion, self._loss_, rows, Y)
             self._measure(np.nan, -np.inf)
+            self.__dict__.pop("history_", None)  # of a fit before this
             self.n_iter_ = 1
             self._store()
         return self
