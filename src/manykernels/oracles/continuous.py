@@ -27,7 +27,7 @@ _SAME = 1e-6  # relative: parameters that are closer belong to one kernel
 _SPREAD = 0.5  # of random starts around the best single width, in the logarithm
 _RANDOM = 2  # such starts
 _BEST = 2  # kernels in use that are starts of the next search
-_RECENT = 10  # kernels in use among which these are: each costs as much as a step of the search
+_RECENT = 50  # kernels in use among which these are: with 10 of them fits over ARD widths end higher
 
 
 class ContinuousOracle(Oracle):
@@ -165,7 +165,7 @@ class ContinuousOracle(Oracle):
 
         A width for each feature: from the best common one, from there half the way to widths that ignore
         all features, and near it. Others: from the centre, and from anywhere. Both: from the best two of the
-        last few kernels in use, so that these are no better than what is found. Ten steps are taken from
+        last fifty kernels in use, so that these are no better than what is found. Ten steps are taken from
         each, then up to a hundred from the best two ends. A step is one kernel, and one GEMM for the
         derivatives by all widths (`ARDGaussians.form`).
         """
