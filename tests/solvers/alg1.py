@@ -30,29 +30,40 @@ def descent(name, y, f):
     return e[own] - e[worst]
 
 
-def ufo(maps, Y, name, lam, alpha, q, *, k=1, order=None, lag=0.0):
+def weights(theta, t, lam, alpha, q, lag):
+    """Lines 6 and 7."""
+    sizes = np.array([np.linalg.norm(part) for part in theta])
+    v = np.maximum(sizes - alpha * t, 0)
+    length = (v**q).sum() ** (1 / q)
+    return [
+        np.zeros_like(part)
+        if v[j] == 0
+        else v[j] * part / ((t + lag) * lam * sizes[j]) * (v[j] / length) ** (q - 2)
+        for j, part in enumerate(theta)
+    ]
+
+
+def ufo(maps, Y, name, lam, alpha, q, *, k=1, order=None, lag=0.0, curvature=0.0):
     """Every θ^j apart, norms computed directly; maps[j] is (n, d_j), ones (n, 1) for the constant kernel.
 
-    Returns the iterates w_2 … w_{T+1}, each a list of (d_j, k), and θ.
+    Returns the iterates w_2 … w_{T+1}, each a list of (d_j, k), θ, and the lag, which grows with `curvature`.
     """
     theta = [np.zeros((Phi.shape[1], k)) for Phi in maps]
     w, iterates = [np.zeros_like(part) for part in theta], []
     for t, i in enumerate(range(len(Y)) if order is None else order, start=1):
-        f = sum(Phi[i] @ part for Phi, part in zip(maps, w, strict=True))
-        g = descent(name, Y[i], f)
+        sample = [Phi[[i]] for Phi in maps]
+        g = descent(name, Y[i], predict(sample, w)[0])
+        before = predict(sample, weights(theta, t, lam, alpha, q, lag))[0]
         for Phi, part in zip(maps, theta, strict=True):
             part += np.outer(Phi[i], g)
-        sizes = np.array([np.linalg.norm(part) for part in theta])
-        v = np.maximum(sizes - alpha * t, 0)
-        length = (v**q).sum() ** (1 / q)
-        w = [
-            np.zeros_like(part)
-            if v[j] == 0
-            else v[j] * part / ((t + lag) * lam * sizes[j]) * (v[j] / length) ** (q - 2)
-            for j, part in enumerate(theta)
-        ]
+        w = weights(theta, t, lam, alpha, q, lag)
+        if curvature and g.any():
+            moved = g @ (predict(sample, w)[0] - before) / (g @ g)
+            if curvature * (t + lag) * moved > lag:
+                lag = curvature * (t + lag) * moved
+                w = weights(theta, t, lam, alpha, q, lag)
         iterates.append(w)
-    return iterates, theta
+    return iterates, theta, lag
 
 
 def predict(maps, w):

@@ -19,6 +19,7 @@ from .threads import split
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 
+_TINY = 1e-16  # of the square of a score
 HINGE, SQUARED_HINGE, LOGISTIC, SQUARED, EPSILON, MULTICLASS, MULTINOMIAL = range(7)
 
 
@@ -79,6 +80,50 @@ def push(Z: Array, K: Array, squares: Array, b: int, g: Array) -> None:
 
 
 @njit(cache=True, nogil=True)
+def step(
+    Z: Array,
+    K: Array,
+    squares: Array,
+    s: Array,
+    b: int,
+    g: Array,
+    t: float,
+    lag: float,
+    curvature: float,
+    lam: float,
+    alpha: float,
+    q: float,
+) -> float:
+    """θ^j += g ⊗ φ^j(x_b) and the link; the lag from here on, which grows where `curvature` ℓ'' is given.
+
+    The step moves the score of its own sample by κ g/(t + lag). That it does not overshoot the minimum of a
+    loss of this curvature needs t + lag ≥ ℓ'' κ, and lag becomes ℓ'' κ where that is more than it was.
+    """
+    if curvature == 0.0:
+        push(Z, K, squares, b, g)
+        link(squares, t, lag, lam, alpha, q, s)
+        return lag
+    before = np.empty(s.size)
+    link(squares, t, lag, lam, alpha, q, before)
+    push(Z, K, squares, b, g)
+    link(squares, t, lag, lam, alpha, q, s)
+    moved, size, scores = 0.0, 0.0, 0.0
+    for c in range(g.size):
+        size += g[c] * g[c]
+        total = 0.0
+        for j in range(s.size):
+            moved += g[c] * ((s[j] - before[j]) * Z[j, b, c] + s[j] * g[c] * K[j, b, b])
+            total += abs(before[j] * Z[j, b, c])
+        scores += total * total
+    if size > _TINY * scores:  # below, the movement is rounding
+        wanted = curvature * (t + lag) * moved / size
+        if wanted > lag:
+            lag = wanted
+            link(squares, t, lag, lam, alpha, q, s)
+    return lag
+
+
+@njit(cache=True, nogil=True)
 def _descend(code: int, width: float, y: Array, f: Array, g: Array) -> bool:
     """g = −∂ℓ(y, f); whether it is not zero. y holds targets, or the number of the class."""
     moves = False
@@ -131,13 +176,14 @@ def run(
     total: Array,
     t: int,
     lag: float,
+    curvature: float,
     lam: float,
     alpha: float,
     q: float,
     G: Array,
     late: Array,
-) -> int:
-    """One step for every sample of a block; steps taken in all.
+) -> tuple[int, float]:
+    """One step for every sample of a block; steps taken in all, and the lag.
 
     G[b] becomes the coefficient that sample b adds to θ. `total` is Σ s over all iterates so far; where
     `late` (F, B, k) is not empty, late[j, b] becomes −G[b] · total_j before b's own step: the mean of all
@@ -150,16 +196,17 @@ def run(
         score(Z, s, b, f)
         g = G[b]
         if _descend(code, width, Y[b], f, g):
-            push(Z, K, squares, b, g)
+            lag = step(Z, K, squares, s, b, g, float(t), lag, curvature, lam, alpha, q)
             if averaging:
                 for j in range(s.size):
                     for c in range(g.size):
                         late[j, b, c] = -g[c] * total[j]
-        link(squares, float(t), lag, lam, alpha, q, s)
+        else:
+            link(squares, float(t), lag, lam, alpha, q, s)
         if averaging:
             for j in range(s.size):
                 total[j] += s[j]
-    return t
+    return t, lag
 
 
 @njit(cache=True, nogil=True, fastmath=True)

@@ -19,7 +19,7 @@ from ..grams import StackGram, parse_memory
 from ..grams.expansions import Expansion, FeatureExpansion, KernelExpansion
 from ..kernels import Fitted, Mixture
 from ..losses import StructuredLoss
-from ..solvers.ufo import UFO, GroupRegularizer, damping, dual_exponent, targets
+from ..solvers.ufo import UFO, GroupRegularizer, curvature, dual_exponent, targets
 from ._data import read_new, read_training
 from ._fit import build_dictionary
 from ._online_checks import (
@@ -224,12 +224,11 @@ class BaseUFO(OnlineParts):
             part["memory"] = parse_memory(self.memory_limit) // 2 if stored and self.epochs > 1 else 0
             self._expansion = FeatureExpansion(self.features_, outputs, **part)
         self._settled = {name: repr(getattr(self, name)) for name in _SETTLED}
-        self._ufo = UFO(*self._regularizer(), average=bool(self.average))
+        groups, average = self._expansion.n_groups, bool(self.average)
+        self._ufo = UFO(self._regularizer(), groups, average=average, curvature=curvature(self._loss_))
 
-    def _regularizer(self) -> tuple[GroupRegularizer, int, float]:
-        """Ω of the kernels, the number of its groups, and the damping that the loss needs."""
-        q, groups, lam = dual_exponent(len(self.kernels_)), self._expansion.n_groups, float(self.lam)
-        return GroupRegularizer(lam, float(self.alpha), q), groups, damping(self._loss_, q, groups, lam)
+    def _regularizer(self) -> GroupRegularizer:
+        return GroupRegularizer(float(self.lam), float(self.alpha), dual_exponent(len(self.kernels_)))
 
     def _go_on(self, X: Any) -> None:
         """With lam and alpha as they are now; other parameters were settled by the first data."""
@@ -239,8 +238,7 @@ class BaseUFO(OnlineParts):
                     f"{name}={getattr(self, name)!r} was given to a model that was started with "
                     f"{name}={before}, and goes on. Set it back, or start anew: fit with warm_start=False."
                 )
-        regularizer, _, lag = self._regularizer()
-        self._ufo.regularize(regularizer, lag)
+        self._ufo.regularize(self._regularizer())
         warn_sizes(self, X)
 
     # -- what was learned -----------------------------------------------------------------------

@@ -23,7 +23,7 @@ class UFOMKLRegressor(RegressorMixin, BaseUFO):
     Parameters and attributes are those of :class:`~manykernels.UFOMKLClassifier`, except that ``loss`` is
     "squared", "epsilon_insensitive" or a regression loss. With ``fit_intercept`` targets are taken from their
     mean in the first data seen. The squared loss has no bound on its slope, and Alg. 1 would take first steps
-    of size 1/λ: the regulariser counts (q − 1) F^{2/q}/λ steps more than were taken, so that it stays stable.
+    of size 1/λ: the regulariser counts some steps more than were taken, as many as keep steps stable.
     """
 
     def __init__(

@@ -88,13 +88,16 @@ class UFO:
 
     Losses whose slope has no bound (the squared ones) make Alg. 1's first steps, of size 1/λ, explode. For
     them the regulariser counts `lag` times more, w = ∇Ω*(θ/(t + lag)) but for the threshold αt: the regret
-    grows by lag · ½ λ‖w*‖², which the number of steps divides.
+    grows by lag · ½ λ‖w*‖², which the number of steps divides. How much lag is needed shows in the steps
+    (_fast/ufo.py): from none it grows to what the `curvature` of the loss asks for, which is never more than
+    ℓ'' (q − 1) F^{2/q}/λ times the largest k(x, x), and usually a fraction of that.
     """
 
     regularizer: GroupRegularizer
     n_groups: int
     lag: float = 0.0
     average: bool = False
+    curvature: float = 0.0  # ℓ'', 0 where the lag stays as it is
     t: int = 0
     squares: Array = field(init=False)
     s: Array = field(init=False)
@@ -103,12 +106,13 @@ class UFO:
     def __post_init__(self) -> None:
         self.squares, self.s, self.total = (np.zeros(self.n_groups) for _ in range(3))
 
-    def regularize(self, regularizer: GroupRegularizer, lag: float) -> None:
+    def regularize(self, regularizer: GroupRegularizer) -> None:
         """Go on with another Ω: w = ∇Ω*(θ/t) is a matter of θ and t alone."""
-        if (regularizer, lag) != (self.regularizer, self.lag):
-            self.regularizer, self.lag, r = regularizer, lag, regularizer
+        if regularizer != self.regularizer:
+            self.lag *= self.regularizer.lam / regularizer.lam
+            self.regularizer = r = regularizer
             if self.t:
-                fast.link(self.squares, float(self.t), lag, r.lam, r.alpha, r.q, self.s)
+                fast.link(self.squares, float(self.t), self.lag, r.lam, r.alpha, r.q, self.s)
 
     def advance(self, expansion: Expansion, loss: StructuredLoss, rows: Index, Y: Array) -> None:
         """One step for each of these samples, with targets Y, in this order."""
@@ -126,9 +130,9 @@ class UFO:
         r = self.regularizer
         scalar = loss.loss if isinstance(loss, Separable) else loss
         code, width = _CODES.get(type(scalar), -1), float(getattr(scalar, "epsilon", 0.0))
-        state = (self.squares, self.s, self.total)
         if code >= 0:
-            self.t = fast.run(Z, K, Y, code, width, *state, self.t, self.lag, r.lam, r.alpha, r.q, G, late)
+            state = (self.squares, self.s, self.total, self.t, self.lag, self.curvature)
+            self.t, self.lag = fast.run(Z, K, Y, code, width, *state, r.lam, r.alpha, r.q, G, late)
             return
         f = np.empty(G.shape[1])
         for b in range(len(G)):
@@ -136,11 +140,10 @@ class UFO:
             fast.score(Z, self.s, b, f)
             target: Any = Y[b] if isinstance(loss, Separable) else int(Y[b, 0])
             G[b] = -np.asarray(loss.subgradient(target, f.copy()), dtype=float)
-            if G[b].any():
-                fast.push(Z, K, self.squares, b, G[b])
-                if late.size:
-                    late[:, b] = -self.total[:, None] * G[b]
-            fast.link(self.squares, float(self.t), self.lag, r.lam, r.alpha, r.q, self.s)
+            how = (float(self.t), self.lag, self.curvature, r.lam, r.alpha, r.q)
+            self.lag = fast.step(Z, K, self.squares, self.s, b, G[b], *how)
+            if late.size:
+                late[:, b] = -self.total[:, None] * G[b]
             self.total += self.s
 
     @property
@@ -207,13 +210,8 @@ class UFO:
         return float(R2 * r.q * (1.0 + np.log(self.t)) / (2.0 * r.lam * self.t))
 
 
-def damping(loss: StructuredLoss, q: float, n_groups: int, lam: float) -> float:
-    """`lag` for losses of unbounded slope, 0 for others.
-
-    One step changes the score of its own sample by at most ℓ'(f) (q − 1) Σ_j s_j, which is at most
-    ℓ'(f) (q − 1) F^{2/q}/(λt); that it does not overshoot needs t ≥ ℓ''(q − 1) F^{2/q}/λ.
-    """
+def curvature(loss: StructuredLoss) -> float:
+    """ℓ'' of losses of unbounded slope, which need a lag; 0 for others, and 1 where it is not known."""
     if np.isfinite(loss.lipschitz):
         return 0.0
-    curvature = 1.0 / (getattr(getattr(loss, "loss", None), "strong", 0.0) or 1.0)
-    return float(curvature * (q - 1.0) * n_groups ** (2.0 / q) / lam)
+    return 1.0 / (getattr(getattr(loss, "loss", None), "strong", 0.0) or 1.0)
