@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from .._fast import stack as fast
 from ._base import Array, Atoms, Gram
 
 
@@ -67,15 +68,19 @@ class GatedGram(Gram):
             d = d - 2.0 * rows + (rows @ mean)[:, None]
         return np.asarray(d * self.whole.scale[:, None])
 
+    def _one(self, atom: int) -> Array:
+        K = np.empty((self.n, self.n))
+        self._combine(np.array([atom]), np.ones(1), K)
+        return K
+
     def _blocks(self, atoms: Atoms) -> Iterator[tuple[int, int, int, Array]]:
         for position, atom in enumerate(atoms):
-            K = self.combine(np.ones(1), np.array([atom]))
-            yield position, 0, self.n, K
+            yield position, 0, self.n, self._one(int(atom))
 
     def _centred(self, lo: int, hi: int, means: Array, grand: Array, out: Array) -> None:
         for m in range(self.n_kernels):
-            K = self.combine(np.ones(1), np.array([m]))
-            out[m] = K[lo:hi, :hi] - means[m, lo:hi, None] - means[m, :hi] + grand[m]
+            out[m] = self._one(m)[lo:hi, :hi]
+        fast.centre(out, 0, lo, means, grand, self.scale, out)
 
     def subset(self, rows: NDArray[np.intp]) -> GatedGram:
         return GatedGram(self.whole.subset(rows), self.gates[rows])
