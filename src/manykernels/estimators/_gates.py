@@ -16,6 +16,7 @@ from sklearn.cluster import KMeans
 from ..grams import Gram
 from ..kernels import Kernel
 from ..kernels._data import Data, is_stack, n_samples, numeric
+from ._rows import Rows
 
 Array = NDArray[np.float64]
 GATINGS = ("kernel-kmeans", "kmeans", "hard")
@@ -67,11 +68,26 @@ class PointDistances:
 class GivenGate(Gate):
     """Shares that the user gave for the training samples alone."""
 
+    def __init__(self, given: Array, training: Array) -> None:
+        super().__init__(training)
+        self.given = given
+
     def __call__(self, X: Data) -> Array:
         raise ValueError(
             "gating was given as an array, which says nothing about new samples: give their gates too, "
             "predict(X, gates=...), or give gating as a function of X."
         )
+
+
+class KnownGate(Gate):
+    """Shares that the user gives for the samples of one call, for a model of l clusters."""
+
+    def __init__(self, shares: Any, training: Array) -> None:
+        super().__init__(training)
+        self.shares = shares
+
+    def __call__(self, X: Data) -> Array:
+        return check_gates(self.shares, n_samples(X), self.training.shape[1])
 
 
 class FunctionGate(Gate):
@@ -90,21 +106,20 @@ def fit_gate(
     n_clusters: int,
     temperature: float,
     X: Data,
-    rows: NDArray[np.intp],
-    n: int,
+    rows: Rows,
     gram: Gram,
     kernel: Kernel,
     rng: np.random.RandomState,
 ) -> Gate:
-    """The gate for merged samples X (a stack as given); `rows` are their places among the n given ones.
+    """The gate for merged samples X (a stack as given), which count as often as they were given.
 
     `kernel` is the uniform combination, `gram` the kernels on the merged samples.
     """
     if callable(gating):
         shares = check_gates(gating(X), n_samples(X), None)
-        return FunctionGate(gating, shares[rows] if is_stack(X) else shares)
+        return FunctionGate(gating, _filled(shares[rows.first] if is_stack(X) else shares))
     if not isinstance(gating, str):
-        return GivenGate(check_gates(gating, n, None)[rows])
+        return _given(check_gates(gating, rows.owner.size, None), rows)
     if gating not in GATINGS:
         raise ValueError(
             f"gating={gating!r} was given; expected one of {', '.join(map(repr, GATINGS))}, an array of "
@@ -116,31 +131,70 @@ def fit_gate(
             "clusters as samples."
         )
     if gating == "kmeans":
-        if is_stack(X):
-            raise ValueError("gating='kmeans' needs features, and X is a stack; take 'kernel-kmeans'.")
-        A = numeric(X)
-        means = KMeans(n_clusters, n_init=_STARTS, random_state=rng).fit(A)
-        t = temperature * float(means.inertia_) / len(means.labels_)
-        distances: Callable[[Data], Array] = PointDistances(means.cluster_centers_)
-        return CentreGate(distances, t, _shares(distances(X), t))
-    K = gram.combine(np.full(gram.n_kernels, 1.0 / gram.n_kernels))
-    labels, inertia = kernel_kmeans(K, n_clusters, rng)
+        return _in_features(n_clusters, temperature, X, rows.weight, rng)
+    return _in_feature_space(0.0 if gating == "hard" else temperature, n_clusters, X, rows, gram, kernel, rng)
+
+
+def _given(shares: Array, rows: Rows) -> Gate:
+    training = _filled(shares[rows.first])
+    kept = np.flatnonzero(rows.owner >= 0)
+    apart = np.abs(shares[kept] - training[rows.owner[kept]]).max(axis=1) > 1e-9
+    if apart.any():
+        i = int(kept[apart.argmax()])
+        raise ValueError(
+            f"samples {rows.first[rows.owner[i]]} and {i} are equal, targets too, and their gates differ: "
+            f"{training[rows.owner[i]].tolist()} and {shares[i].tolist()}. Give equal samples equal gates, "
+            "or add what tells them apart to X."
+        )
+    return GivenGate(shares, training)
+
+
+def _in_features(
+    n_clusters: int, temperature: float, X: Data, weight: Array, rng: np.random.RandomState
+) -> Gate:
+    """k-means on X."""
+    if is_stack(X):
+        raise ValueError("gating='kmeans' needs features, and X is a stack; take 'kernel-kmeans'.")
+    means = KMeans(n_clusters, n_init=_STARTS, random_state=rng).fit(numeric(X), sample_weight=weight)
+    t = temperature * float(means.inertia_) / float(weight.sum())
+    distances = PointDistances(means.cluster_centers_)
+    return CentreGate(distances, t, _shares(distances(X), t))
+
+
+def _in_feature_space(
+    temperature: float,
+    n_clusters: int,
+    X: Data,
+    rows: Rows,
+    gram: Gram,
+    kernel: Kernel,
+    rng: np.random.RandomState,
+) -> Gate:
+    """Kernel k-means on the uniform combination, hard at temperature 0."""
+    K, weight = gram.combine(np.full(gram.n_kernels, 1.0 / gram.n_kernels)), rows.weight
+    labels, inertia = kernel_kmeans(K, n_clusters, rng, weight)
     R = np.eye(n_clusters)[labels]
-    t = 0.0 if gating == "hard" else temperature * inertia / gram.n
+    t = temperature * inertia / float(weight.sum())
     if t > 0.0:
-        R = _soften(K, R, t)
-    R = R / R.sum(axis=0)
+        R = _soften(K, R, t, weight)
+    R = _means(R, weight)
     squares = np.einsum("ij,ik,kj->j", R, K, R, optimize=True)
     training = _shares(squares - 2.0 * K @ R, t)
+    empty = n_clusters - int(np.count_nonzero(training.any(axis=0)))
+    if empty:
+        raise ValueError(
+            f"{empty} of n_clusters={n_clusters} clusters are empty: there are not as many different samples "
+            "in the feature space. Take fewer clusters."
+        )
     if is_stack(X):  # new stacks hold products with all samples that were given
-        full = np.zeros((n, n_clusters))
-        full[rows] = R
-        R = full
+        full = np.zeros((rows.owner.size, n_clusters))
+        full[rows.first] = R
+        X, R = np.arange(rows.owner.size), full
     return CentreGate(KernelDistances(kernel, X, R, squares), t, training)
 
 
 def check_gates(gates: Any, n: int, n_clusters: int | None) -> Array:
-    """Shares (n, l): not negative, a sum of one in every row, no cluster without any."""
+    """Shares (n, l): not negative, a sum of one in every row."""
     c = np.asarray(gates, dtype=float)
     if c.ndim != 2 or len(c) != n or (n_clusters is not None and c.shape[1] != n_clusters):
         expected = f"({n}, {n_clusters or 'n_clusters'})"
@@ -153,28 +207,41 @@ def check_gates(gates: Any, n: int, n_clusters: int | None) -> Array:
         raise ValueError(
             f"the gates of sample {worst} sum to {c[worst].sum():.6g}; expected 1: divide rows by their sums."
         )
-    if n_clusters is None and not c.any(axis=0).all():
+    return c
+
+
+def _filled(c: Array) -> Array:
+    """Shares of the training samples, with some in every cluster."""
+    if not c.any(axis=0).all():
         empty = int(np.argmin(c.any(axis=0)))
         raise ValueError(f"cluster {empty} is empty: no sample has a share in it. Leave its column out.")
     return c
 
 
-def kernel_kmeans(K: Array, n_clusters: int, rng: np.random.RandomState) -> tuple[NDArray[np.intp], float]:
-    """Labels and Σ_i ‖φ(x_i) − μ‖² of the best of several runs of Lloyd's algorithm in feature space."""
+def kernel_kmeans(
+    K: Array, n_clusters: int, rng: np.random.RandomState, weight: Array | None = None
+) -> tuple[NDArray[np.intp], float]:
+    """Labels and Σ_i w_i ‖φ(x_i) − μ‖² of the best of several runs of Lloyd's algorithm in feature space."""
+    w = np.ones(len(K)) if weight is None else weight
     best: tuple[NDArray[np.intp], float] | None = None
     for _ in range(_STARTS if n_clusters > 1 else 1):
-        found = _lloyd(K, _spread(K, n_clusters, rng))
+        found = _lloyd(K, _spread(K, n_clusters, rng, w), w)
         if best is None or found[1] < best[1]:
             best = found
     assert best is not None
     return best
 
 
-def _lloyd(K: Array, labels: NDArray[np.intp]) -> tuple[NDArray[np.intp], float]:
+def _means(R: Array, w: Array) -> Array:
+    """Coefficients of the centres, for shares or labels R."""
+    R = w[:, None] * R
+    return np.asarray(R / R.sum(axis=0))
+
+
+def _lloyd(K: Array, labels: NDArray[np.intp], w: Array) -> tuple[NDArray[np.intp], float]:
     l, diagonal = int(labels.max()) + 1, K.diagonal()
     for _ in range(_ROUNDS):
-        R = np.eye(l)[labels]
-        R /= R.sum(axis=0)
+        R = _means(np.eye(l)[labels], w)
         D = np.einsum("ij,ij->j", R, K @ R) - 2.0 * K @ R + diagonal[:, None]
         nearest = D.argmin(axis=1)
         for j in np.flatnonzero(np.bincount(nearest, minlength=l) == 0):  # take the sample that fits worst
@@ -184,16 +251,16 @@ def _lloyd(K: Array, labels: NDArray[np.intp]) -> tuple[NDArray[np.intp], float]
         if np.array_equal(nearest, labels):
             break
         labels = nearest
-    return labels, float(np.maximum(D[np.arange(len(D)), labels], 0.0).sum())
+    return labels, float(w @ np.maximum(D[np.arange(len(D)), labels], 0.0))
 
 
-def _spread(K: Array, l: int, rng: np.random.RandomState) -> NDArray[np.intp]:
+def _spread(K: Array, l: int, rng: np.random.RandomState, w: Array) -> NDArray[np.intp]:
     """k-means++: centres drawn in proportion to the squared distance from those before."""
     diagonal = K.diagonal()
-    chosen = [int(rng.randint(len(K)))]
+    chosen = [int(rng.choice(len(K), p=w / w.sum()))]
     D = [np.maximum(diagonal - 2.0 * K[:, chosen[0]] + diagonal[chosen[0]], 0.0)]
     while len(chosen) < l:
-        nearest = np.min(D, axis=0)
+        nearest = w * np.min(D, axis=0)
         nearest[chosen] = 0.0
         total = nearest.sum()
         free = np.setdiff1d(np.arange(len(K)), chosen)
@@ -205,13 +272,13 @@ def _spread(K: Array, l: int, rng: np.random.RandomState) -> NDArray[np.intp]:
     return np.asarray(labels)
 
 
-def _soften(K: Array, R: Array, t: float) -> Array:
+def _soften(K: Array, R: Array, t: float, w: Array) -> Array:
     """Soft k-means from hard labels: centres of shares, shares of distances, until they settle."""
     for _ in range(_ROUNDS):
-        weights = R / R.sum(axis=0)
+        weights = _means(R, w)
         products = K @ weights
         fresh = _shares(np.einsum("ij,ij->j", weights, products) - 2.0 * products, t)
-        if fresh.sum(axis=0).min() <= 1e-6 * len(K):  # a cluster dies out: keep the last ones
+        if (w @ fresh).min() <= 1e-6 * w.sum():  # a cluster dies out: keep the last ones
             break
         change, R = float(np.abs(fresh - R).max()), fresh
         if change < _SETTLED:

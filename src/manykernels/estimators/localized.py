@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._fast.threads import threads
@@ -20,11 +22,12 @@ from ..kernels._gated import GatedMixture
 from ..penalties import BallProduct, LpBall, resolve_penalty
 from ..solvers import FamilyResult, Result
 from ._base import BaseMKL
-from ._data import read_new
+from ._constants import constants_count, with_constants
+from ._data import read_new, take
 from ._fit import Problem
-from ._gates import Gate, check_gates, fit_gate
+from ._gates import Gate, GivenGate, KnownGate, fit_gate
 from ._rows import Rows
-from .mkl import MKLClassifier, MKLRegressor
+from .mkl import MKLClassifier, MKLRegressor, _is_logistic
 
 Array = NDArray[np.float64]
 
@@ -46,7 +49,9 @@ class Localized(BaseMKL):
         y : array of shape (n_samples,), or (n_samples, n_outputs) for regression
         """
         self._check_gating()
-        super().fit(X, y)
+        alone = self.n_clusters == 1 if isinstance(self.gating, str) else np.shape(self.gating)[1:] == (1,)
+        with constants_count(not alone):
+            super().fit(X, y)
         return self
 
     def _check_gating(self) -> None:
@@ -82,16 +87,16 @@ class Localized(BaseMKL):
             int(self.n_clusters),
             float(self.temperature),
             found.X,
-            rows.first,
-            rows.owner.size,
+            rows,
             found.gram,
             Mixture(found.kernels, np.full(M, 1.0 / M)),
             check_random_state(self.random_state),
         )
         gates = self._gate.training
-        self.gates_ = gates[rows.owner]
         if gates.shape[1] == 1:
             return super()._solve(problem, rows, previous)
+        problem = with_constants(self, problem)
+        found.gram.names = found.names  # a stack without some of its samples has lost them
         gram, norm = GatedGram(found.gram, gates), resolve_penalty(self.norm)
         assert isinstance(norm, LpBall) and gram.names is not None
         problem = replace(
@@ -113,6 +118,12 @@ class Localized(BaseMKL):
     def _remember(self, X: Any, rows: Rows, alpha: Array) -> None:
         super()._remember(X, rows, alpha)
         gates = self._gate.training
+        self.gates_ = gates[rows.owner]
+        left_out = np.flatnonzero(rows.owner < 0)  # samples of classes that cost nothing
+        if left_out.size:
+            gate = self._gate
+            given = gate.given[left_out] if isinstance(gate, GivenGate) else gate(take(X, left_out))
+            self.gates_[left_out] = given
         if self._kind == "stack":
             self._support_gates = self.gates_
         elif self.kernels_[0].X_fit_ is not None:
@@ -131,12 +142,25 @@ class Localized(BaseMKL):
         check_is_fitted(self)
         return self._gate(read_new(self, X, self._kind))
 
-    def _decide(self, X: Any, gates: Any = None) -> Array:
+    def contributions(self, X: Any, by: Literal["kernel", "view"] = "kernel", gates: Any = None) -> Array:
+        """What each kernel adds in all clusters together; see :meth:`MKLClassifier.contributions`."""
+        return BaseMKL.contributions(self._behind(gates), X, by)
+
+    def _behind(self, gates: Any) -> Self:
+        """The model with these gates in place of its own, for one call."""
+        if gates is None:
+            return self
+        check_is_fitted(self)
+        twin = copy(self)
+        twin._gate = KnownGate(gates, self._gate.training)
+        return twin
+
+    def _decide(self, X: Any) -> Array:
         check_is_fitted(self)
         X = read_new(self, X, self._kind)
-        return np.asarray(self._parts(X, gates).sum(axis=1) + self._intercept)
+        return np.asarray(self._parts(X).sum(axis=1) + self._intercept)
 
-    def _parts(self, X: Any, gates: Any = None) -> Array:
+    def _parts(self, X: Any) -> Array:
         """(n_samples, active kernels, outputs): what each kernel adds in all clusters together."""
         n, (l, _) = _num_samples(X), self.weights_.shape
         outputs = self._coefficients.shape[1]
@@ -144,7 +168,7 @@ class Localized(BaseMKL):
         behind = (self._support_gates[:, :, None] * self._coefficients[:, None]).reshape(-1, l * outputs)
         active = [self.kernels_[m] for m in self.active_]
         with threads(self.n_jobs):
-            shares = self._gate(X) if gates is None else check_gates(gates, n, l)
+            shares = self._gate(X)
             for rows, part in self._blocks(X, n):
                 for i, K in evaluate(active, part, self._support):
                     terms = (K @ behind).reshape(-1, l, outputs)
@@ -240,13 +264,23 @@ class LocalizedMKLClassifier(Localized, MKLClassifier):
 
     def decision_function(self, X: Any, gates: Any = None) -> Array:
         """(n_samples,), positive for ``classes_[1]``; (n_samples, n_classes) for more than two classes."""
-        f = self._decide(X, gates)
+        f = self._behind(gates)._decide(X)
         return f[:, 0] if f.shape[1] == 1 else f
 
     def predict(self, X: Any, gates: Any = None) -> NDArray[Any]:
         """The class of each sample; ``gates`` in place of the model's own."""
-        f = self._decide(X, gates)
+        f = self._behind(gates)._decide(X)
         return np.asarray(self.classes_[f.argmax(axis=1) if f.shape[1] > 1 else (f[:, 0] > 0).astype(int)])
+
+    @available_if(_is_logistic)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any, gates: Any = None) -> Array:
+        """(n_samples, n_classes): the logistic function of the decision, normalised over several classes."""
+        return np.asarray(np.exp(self.predict_log_proba(X, gates)))
+
+    @available_if(_is_logistic)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any, gates: Any = None) -> Array:
+        """Logarithms of ``predict_proba``, exact also where probabilities are tiny."""
+        return np.asarray(super(LocalizedMKLClassifier, self._behind(gates)).predict_log_proba(X))
 
 
 class LocalizedMKLRegressor(Localized, MKLRegressor):
@@ -301,5 +335,5 @@ class LocalizedMKLRegressor(Localized, MKLRegressor):
 
     def predict(self, X: Any, gates: Any = None) -> Array:
         """(n_samples,), or (n_samples, n_outputs) where y had two dimensions."""
-        f = self._decide(X, gates)
+        f = self._behind(gates)._decide(X)
         return f if self.dual_coef_.ndim == 2 else f[:, 0]

@@ -22,6 +22,7 @@ from ..penalties import L2Ball
 from ..solvers import FamilyResult, Result
 from ..solvers.nonlinear import NonlinearResult, ProjectedGradient
 from ._base import BaseMKL
+from ._constants import constants_count, with_constants
 from ._fit import Dictionary, Problem
 from ._rows import Rows
 from ._spec import may_be_indefinite
@@ -52,9 +53,7 @@ class Nonlinear(BaseMKL):
         y : array of shape (n_samples,), or (n_samples, n_outputs) for regression
         """
         self._check_power()
-        with warnings.catch_warnings():
-            if self.degree > 1:  # (1 + k)² holds 2k: a constant kernel does what an intercept cannot
-                warnings.filterwarnings("ignore", "kernels? .* constant to within", UserWarning)
+        with constants_count(self.degree > 1):
             super().fit(X, y)
         return self
 
@@ -84,12 +83,13 @@ class Nonlinear(BaseMKL):
 
     # -- fitting --------------------------------------------------------------------------------
     def _solve(self, problem: Problem, rows: Rows, previous: tuple[Array, Array] | None) -> list[Result]:
+        if self.degree > 1:
+            problem = with_constants(self, problem)
         found, penalty = problem.dictionary, self.norm
         M, Y = found.gram.n_kernels, problem.Y
         penalty.start(M)  # says so if mu0 has another length
         if may_be_indefinite(self.kernels):
             self._require_definite(found)
-        useless = self._useless(problem)
         shapes = ((1, M), (rows.owner.size, Y.shape[1]))
         start = None
         if previous is not None and (previous[0].shape, previous[1].shape) == shapes:
@@ -106,18 +106,9 @@ class Nonlinear(BaseMKL):
             start=start,
             report=print if self.verbose else None,
         )
-        result.theta[useless] = 0.0
+        result.theta[problem.useless] = 0.0
         self._say(result)
         return [replace(result, intercept=result.intercept + shift)]
-
-    def _useless(self, problem: Problem) -> NDArray[np.bool_]:
-        """Kernels without effect. A sum with an intercept has no use for constant ones, a power of it has."""
-        if self.degree == 1 or self.center:
-            return problem.useless
-        gram, kernels = problem.dictionary.gram, problem.dictionary.kernels
-        for m in np.flatnonzero(problem.useless):
-            gram.scale[m] = kernels[m].scale_
-        return problem.useless & (gram.traces() <= 0.0)
 
     def _require_definite(self, found: Dictionary) -> None:
         """An even power of a kernel with negative eigenvalues may have none, so each one is looked at."""
