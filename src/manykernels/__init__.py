@@ -3,6 +3,8 @@
 from .estimators import (
     AlignMKLClassifier,
     AlignMKLRegressor,
+    HierarchicalMKLClassifier,
+    HierarchicalMKLRegressor,
     KernelAligner,
     LocalizedMKLClassifier,
     LocalizedMKLRegressor,
@@ -19,6 +21,8 @@ __version__ = "0.1.0"
 __all__ = [
     "AlignMKLClassifier",
     "AlignMKLRegressor",
+    "HierarchicalMKLClassifier",
+    "HierarchicalMKLRegressor",
     "KernelAligner",
     "LocalizedMKLClassifier",
     "LocalizedMKLRegressor",

@@ -9,6 +9,8 @@ from sklearn.base import clone
 
 import manykernels.families as package
 from manykernels.families import (
+    DAG,
+    AnovaDAG,
     ARDGaussians,
     Auto,
     Dirichlets,
@@ -18,6 +20,7 @@ from manykernels.families import (
     Laplacians,
     Parametric,
     PerFeature,
+    PolynomialDAG,
     Products,
     RankOne,
     Views,
@@ -54,8 +57,17 @@ FAMILIES = [
     (per_feature(), X, 13 * 4),
     (rank_one(), X, 3),
     (views({"body": [1, 2], "age": (0, Gaussian(2.0))}), X, 10),
+    (DAG({"smooth": (Gaussian(3.0), []), "rough": (Gaussian(1.0), ["smooth"])}), X, 2),
 ]
-UNLISTED = [Products(), Gaussians(0.1, 10.0), ARDGaussians(), Dirichlets(0.1, 9.0, degree=2), Laplacians()]
+UNLISTED = [
+    Products(),
+    Gaussians(0.1, 10.0),
+    ARDGaussians(),
+    Dirichlets(0.1, 9.0, degree=2),
+    Laplacians(),
+    PolynomialDAG(),
+    AnovaDAG(),
+]
 
 
 def test_every_exported_family_is_covered():

@@ -2,6 +2,7 @@
 
 from .align_mkl import AlignMKLClassifier, AlignMKLRegressor
 from .aligner import KernelAligner
+from .hierarchical import HierarchicalMKLClassifier, HierarchicalMKLRegressor
 from .localized import LocalizedMKLClassifier, LocalizedMKLRegressor
 from .mkl import MKLClassifier, MKLRegressor
 from .nonlinear import NonlinearMKLClassifier, NonlinearMKLRegressor
@@ -10,6 +11,8 @@ from .ufo import UFOMKLClassifier, UFOMKLRegressor
 __all__ = [
     "AlignMKLClassifier",
     "AlignMKLRegressor",
+    "HierarchicalMKLClassifier",
+    "HierarchicalMKLRegressor",
     "KernelAligner",
     "LocalizedMKLClassifier",
     "LocalizedMKLRegressor",

@@ -6,6 +6,7 @@ from .active_set import ActiveSet
 from .alternating import Alternating
 from .corrective import Corrective
 from .greedy import Greedy
+from .hierarchical import Hierarchical
 from .stochastic import Stochastic
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "FamilyResult",
     "FamilySolver",
     "Greedy",
+    "Hierarchical",
     "History",
     "Result",
     "Solver",

@@ -1,0 +1,165 @@
+"""Directed acyclic graphs of kernels, for hierarchical multiple kernel learning (Bach 2008; 000 §2.3.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from manykernels.families._base import Family
+from manykernels.kernels import Kernel
+from manykernels.kernels._base import is_number
+from manykernels.kernels._data import Data
+
+
+class Hierarchical(Family):
+    """What all graphs share: a kernel may be used only together with all its ancestors.
+
+    The price of node v is d_v = β^depth(v), β > 1, so that a kernel costs the more the deeper it is.
+    """
+
+    beta: float | None
+
+    def price(self, r: int) -> float:
+        """β; by default max(2, √r/2) for r features.
+
+        The bound on all nodes below one of them grows like exp(r/(1 + β)²): a constant β would prove nothing
+        about many features, and a larger one would hide products of several features behind single ones.
+        """
+        if self.beta is None:
+            return max(2.0, 0.5 * float(np.sqrt(r)))
+        if not is_number(self.beta) or not 1.0 < self.beta < np.inf:
+            raise ValueError(
+                f"beta={self.beta!r} was given to {type(self).__name__}; expected a number above 1, by which "
+                "the price of a kernel grows with every step down the graph, or None."
+            )
+        return float(self.beta)
+
+
+class _Products(Hierarchical):
+    """Graphs with a node for every choice of one power (or none) of each feature."""
+
+    listed: ClassVar[bool] = False
+
+    def resolve(self, X: Data, sample_weight: Any = None, feature_names: Any = None) -> dict[str, Kernel]:
+        raise ValueError(
+            f"{type(self).__name__} stands for more kernels than can be listed, and this needs a list. Give "
+            "it alone, as kernels=..., to HierarchicalMKLClassifier or HierarchicalMKLRegressor; no "
+            "solver=... of other estimators can serve it."
+        )
+
+
+class PolynomialDAG(_Products):
+    """All products of powers of the features, each feature's up to ``degree``: (degree + 1)^r kernels.
+
+    Node v = (v_1, …, v_r) is the kernel Π_i a_{i,v_i} (x_i x'_i)^{v_i}, with a_{i,j} such that each power by
+    itself is normalised as the estimator asks; its children multiply it by one more feature. The parents of
+    x1 · x3² are x3² and x1 · x3. Its price is d_v = β^(v_1 + … + v_r), ``beta`` = β > 1 (None: max(2, √r/2)).
+
+    Features are taken as they are: scale them beforehand (StandardScaler), so that powers mean something.
+    """
+
+    def __init__(self, degree: int = 3, beta: float | None = None) -> None:
+        self.degree = degree
+        self.beta = beta
+
+    def levels(self) -> int:
+        """The degree, checked."""
+        degree = self.degree
+        if not is_number(degree) or degree != degree // 1 or degree < 1:
+            raise ValueError(
+                f"degree={degree!r} was given to PolynomialDAG; expected a whole number, at least 1: the "
+                "highest power of each feature."
+            )
+        return int(degree)
+
+
+class AnovaDAG(_Products):
+    """A Gaussian kernel for every subset of the features, 2^r of them; subsets have their subsets above them.
+
+    ``width`` is that of the Gaussian exp(−(x_i − x'_i)²/width²) of each feature, in units of the feature's
+    standard deviation. ``beta`` as for :class:`PolynomialDAG`: a subset of s features costs β^s.
+    """
+
+    def __init__(self, width: float = 1.0, beta: float | None = None) -> None:
+        self.width = width
+        self.beta = beta
+
+    def relative_width(self) -> float:
+        """The width, checked."""
+        if not is_number(self.width) or not 0.0 < self.width < np.inf:
+            raise ValueError(
+                f"width={self.width!r} was given to AnovaDAG; expected a positive number, the width of the "
+                "Gaussians in units of the standard deviation of each feature."
+            )
+        return float(self.width)
+
+
+class DAG(Hierarchical):
+    """A graph of one's own: ``parents`` is a dict name → (kernel, [names of its parents]).
+
+    Nodes without parents are where learning starts. The price of a node is β^depth, depth being the longest
+    way down to it and ``beta`` = β > 1 (None: 2).
+    """
+
+    def __init__(self, parents: Any, beta: float | None = None) -> None:
+        self.parents = parents
+        self.beta = beta
+
+    def resolve(self, X: Data, sample_weight: Any = None, feature_names: Any = None) -> dict[str, Kernel]:
+        return {name: kernel for name, (kernel, _) in self.nodes().items()}
+
+    def nodes(self) -> dict[str, tuple[Kernel, tuple[str, ...]]]:
+        """name → (kernel, parents), every parent before its children; checked."""
+        given = self._entries()
+        ordered: dict[str, tuple[Kernel, tuple[str, ...]]] = {}
+        waiting = dict(given)
+        while waiting:
+            ready = [name for name, (_, above) in waiting.items() if all(p in ordered for p in above)]
+            if not ready:
+                raise ValueError(
+                    f"DAG was given a cycle: {' → '.join(_cycle(waiting))}. A kernel cannot be among its own "
+                    "ancestors; leave one of these edges out."
+                )
+            ordered.update({name: waiting.pop(name) for name in ready})
+        return ordered
+
+    def depths(self) -> dict[str, int]:
+        """The length of the longest way from the top to each node."""
+        depth: dict[str, int] = {}
+        for name, (_, above) in self.nodes().items():
+            depth[name] = 1 + max(depth[p] for p in above) if above else 0
+        return depth
+
+    def _entries(self) -> dict[str, tuple[Kernel, tuple[str, ...]]]:
+        if not isinstance(self.parents, Mapping) or not self.parents:
+            raise ValueError(
+                f"parents={self.parents!r} was given to DAG; expected a dict name → (kernel, [parents])."
+            )
+        entries: dict[str, tuple[Kernel, tuple[str, ...]]] = {}
+        for name, entry in self.parents.items():
+            if not isinstance(name, str):
+                raise ValueError(f"DAG was given a node called {name!r}; expected a string.")
+            pair = isinstance(entry, list | tuple) and len(entry) == 2
+            if not pair or not isinstance(entry[0], Kernel) or not isinstance(entry[1], list | tuple | set):
+                raise ValueError(
+                    f"Node {name!r} of DAG was given as {entry!r}; expected (kernel, [names of its parents])."
+                )
+            above = tuple(dict.fromkeys(entry[1]))
+            unknown = [repr(p) for p in above if p not in self.parents]
+            if unknown:
+                raise ValueError(
+                    f"Node {name!r} of DAG has unknown parents {', '.join(unknown)}; the nodes are "
+                    f"{', '.join(map(repr, self.parents))}."
+                )
+            entries[name] = (entry[0], above)
+        return entries
+
+
+def _cycle(waiting: dict[str, tuple[Kernel, tuple[str, ...]]]) -> list[str]:
+    """Names along a cycle, from parent to child, among nodes that all have a parent in the same set."""
+    walk = [next(iter(waiting))]
+    while walk.count(walk[-1]) < 2:
+        walk.append(next(p for p in waiting[walk[-1]][1] if p in waiting))
+    return walk[walk.index(walk[-1]) :][::-1]

@@ -1,0 +1,191 @@
+"""Graphs whose kernels are products: exponentially many nodes, and sums over them that factor."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+
+import numpy as np
+
+from .._fast.hierarchy import source_sums
+from ..grams import FactorGram, Gram, StackGram
+from ..kernels import Constant, Fitted, Gaussian, Kernel, OnColumns
+from ..kernels import Product as ProductKernel
+from ..kernels._monomial import Monomial
+from .dags import Array, Hierarchy, Node
+
+Power = tuple[tuple[int, int], ...]  # (feature, power) pairs, features in order, powers at least 1
+_POWERS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+class ProductHierarchy(Hierarchy):
+    """V = {0, …, D}^r with K_v = Π_i a_{i,v_i} G_i^{v_i} (elementwise powers), d_v = Π_i β^{v_i}.
+
+    For a source t, S_t is then one quadratic form: the sums over D(t) and over A(w) ∩ D(t) both factor,
+
+        S_t = Σ_{st} α_s α_t Π_i b_{i,t_i},      b_{i,l} = Σ_{j≥l} a_{i,j} G_i^j / (Σ_{m=l}^{j} β^m)².
+
+    Subclasses say what the base kernels G_i are.
+    """
+
+    def __init__(self, scales: Array, beta: float, names: list[str]) -> None:
+        self.scales = scales  # a (r, D + 1), a_{i,0} = 1; other zeros leave a feature out
+        self.r, self.D = scales.shape[0], scales.shape[1] - 1
+        self.beta, self.names = beta, names
+        self.size = float(self.D + 1) ** self.r
+        self.roots = [()]
+        L = self.D + 1
+        self._coefficients = np.zeros((self.r, L, L))
+        for low in range(L):
+            for j in range(low, L):
+                total = sum(beta**m for m in range(low, j + 1))
+                self._coefficients[:, low, j] = scales[:, j] / total**2
+
+    # -- what the base kernels are --------------------------------------------------------------
+    @abstractmethod
+    def base_row(self, s: int) -> Array:
+        """(s + 1, r): G_i(x_s, x_t) for t ≤ s."""
+
+    @abstractmethod
+    def _function(self, v: Power) -> Kernel:
+        """Π_i G_i^{v_i} as a function."""
+
+    # -- the graph ------------------------------------------------------------------------------
+    def knows(self, v: Node) -> bool:
+        return isinstance(v, tuple) and all(0 <= i < self.r and 0 < p <= self.D for i, p in v)
+
+    def parents(self, v: Node) -> list[Node]:
+        powers = _powers(v)
+        above: list[Node] = []
+        for k, (i, p) in enumerate(powers):
+            above.append(powers[:k] + (((i, p - 1),) if p > 1 else ()) + powers[k + 1 :])
+        return above
+
+    def price(self, v: Node) -> float:
+        return float(self.beta ** sum(p for _, p in _powers(v)))
+
+    def name(self, v: Node) -> str:
+        powers = _powers(v)
+        factors = [self.names[i] + (str(p).translate(_POWERS) if p > 1 else "") for i, p in powers]
+        return " · ".join(factors) or "1"
+
+    def kernel(self, v: Node) -> Fitted:
+        powers = _powers(v)
+        fitted = Fitted.from_constants(self._function(powers), self.scale(powers))
+        fitted.name = self.name(v)
+        return fitted
+
+    def scale(self, v: Power) -> float:
+        """Π_i a_{i,v_i}."""
+        return float(np.prod([self.scales[i, p] for i, p in v])) if v else 1.0
+
+    def children(self, v: Node) -> list[Node]:
+        powers = _powers(v)
+        used = dict(powers)
+        below: list[Node] = []
+        for i in range(self.r):
+            p = used.get(i, 0)
+            if p < self.D:
+                below.append(tuple(sorted([*(pair for pair in powers if pair[0] != i), (i, p + 1)])))
+        return below
+
+    def bounds(self, A: Array, sources: Sequence[Node]) -> Array:
+        """Sources with the same node above their last factor share the products from the front."""
+        last = [_powers(t)[-1] if t else None for t in sources]
+        fronts: dict[Power, int] = {}
+        place = []
+        for t, factor in zip(sources, last, strict=True):
+            if factor is not None:
+                i, p = factor
+                front = _powers(t)[:-1] + (((i, p - 1),) if p > 1 else ())
+                place.append((fronts.setdefault(front, len(fronts)), i))
+        if len(place) < len(sources):
+            raise ValueError("the root of a graph of products has no bound of its own: start from it")
+        levels = np.zeros((len(fronts), self.r), dtype=np.int8)
+        for front, m in fronts.items():
+            for i, p in front:
+                levels[m, i] = p
+        wanted = np.zeros(levels.shape, dtype=bool)
+        rows, columns = np.array(place, dtype=np.intp).reshape(-1, 2).T
+        wanted[rows, columns] = True
+        sums = np.zeros(levels.shape)
+        for s in np.flatnonzero(A.any(axis=1)):
+            c = 2.0 * (A[: s + 1] @ A[s])
+            c[-1] *= 0.5
+            source_sums(self.base_row(int(s)), self._coefficients, c, levels, wanted, sums)
+        return np.maximum(sums[rows, columns], 0.0)
+
+
+class MonomialHierarchy(ProductHierarchy):
+    """G_i = x_i x_iᵀ for the columns x_i of X: every kernel is a monomial times itself."""
+
+    def __init__(self, X: Array, scales: Array, beta: float, names: list[str]) -> None:
+        super().__init__(scales, beta, names)
+        self.X, self.n = np.ascontiguousarray(X), X.shape[0]
+        self._features: dict[Node, Array] = {}
+
+    def base_row(self, s: int) -> Array:
+        return np.asarray(self.X[: s + 1] * self.X[s])
+
+    def feature(self, v: Power) -> Array:
+        """(n,): √a_v Π_i x_i^{v_i}."""
+        phi = self._features.get(v)
+        if phi is None:
+            phi = np.full(self.n, np.sqrt(self.scale(v)))
+            for i, p in v:
+                phi *= self.X[:, i] ** p
+            self._features[v] = phi
+        return phi
+
+    def gram(self, nodes: Sequence[Node]) -> Gram:
+        features = np.stack([self.feature(_powers(v)) for v in nodes], axis=1)
+        gram = FactorGram(features, np.arange(len(nodes) + 1))
+        gram.names = [self.name(v) for v in nodes]
+        return gram
+
+    def quad(self, A: Array, nodes: Sequence[Node]) -> Array:
+        if not nodes:
+            return np.zeros(0)
+        features = np.stack([self.feature(_powers(v)) for v in nodes])
+        return np.asarray(((features @ A) ** 2).sum(axis=1))
+
+    def _function(self, v: Power) -> Kernel:
+        return Monomial([i for i, _ in v], [p for _, p in v])
+
+
+class GaussianHierarchy(ProductHierarchy):
+    """G_i(x, x') = exp(−(x_i − x'_i)²/width_i²), used once or not at all."""
+
+    def __init__(self, X: Array, widths: Array, scales: Array, beta: float, names: list[str]) -> None:
+        super().__init__(scales, beta, names)
+        self.widths, self.n = widths, X.shape[0]
+        self.X = np.ascontiguousarray(X / widths)
+
+    def base_row(self, s: int) -> Array:
+        return np.asarray(np.exp(-((self.X[: s + 1] - self.X[s]) ** 2)))
+
+    def matrix(self, v: Power) -> Array:
+        """K_v."""
+        used = self.X[:, [i for i, _ in v]]
+        squares = ((used[:, None, :] - used[None, :, :]) ** 2).sum(axis=2)
+        return np.asarray(self.scale(v) * np.exp(-squares))
+
+    def gram(self, nodes: Sequence[Node]) -> Gram:
+        gram = StackGram(np.stack([self.matrix(_powers(v)) for v in nodes]))
+        gram.names = [self.name(v) for v in nodes]
+        return gram
+
+    def quad(self, A: Array, nodes: Sequence[Node]) -> Array:
+        forms = [float(np.sum(A * (self.matrix(_powers(v)) @ A))) for v in nodes]
+        return np.asarray(np.maximum(forms, 0.0), dtype=float).reshape(-1)
+
+    def _function(self, v: Power) -> Kernel:
+        factors: list[Kernel] = [OnColumns(Gaussian(float(self.widths[i])), i) for i, _ in v]
+        if not factors:
+            return Constant()
+        return factors[0] if len(factors) == 1 else ProductKernel(factors)
+
+
+def _powers(v: Node) -> Power:
+    assert isinstance(v, tuple)
+    return v

@@ -1,0 +1,268 @@
+"""Hierarchical multiple kernel learning over graphs of any size (Bach 2008; 000 §2.3.1, Eqs 2.13–2.15).
+
+    P = ½ Ω(w)² + Σ C ℓ(y, f),    Ω(w) = Σ_v d_v ‖w_{D(v)}‖,
+    D = −Σ C ℓ* − ½ σ(q),         σ(q) = max_η Σ_w ζ_w(η) q_w over η ≥ 0, Σ_v d_v² η_v ≤ 1.
+
+At a solution the kernels with weight form a hull, and only hulls are ever worked on. For a hull W and any κ
+with Σ_{v∈A(w)} κ_vw = 1, σ(q) ≤ max_v d_v⁻² Σ_{w∈D(v)} κ_vw² q_w. Inside W, κ is that of the weights found
+(`_hull.py`). A node outside W that was looked at keeps all for itself, which gives q_w/d_w². All the others
+share among their ancestors that were not looked at, in proportion to d: that bounds them by S_t, the largest
+over the sources t of what was not looked at (`oracles/dags.py`). So for every α, exactly,
+
+    σ(q) ≤ max(max_{v∈W} G_v, max_{w looked at} q_w/d_w², max_t S_t).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from .._fast.threads import blas_threads
+from ..objectives import Risk
+from ..oracles.dags import Hierarchy, Node
+from ._base import Array, History, relative
+from ._family import FamilyResult
+from ._hull import Point, Proof, Restricted, Shape
+
+_LOOSE = 0.05  # the gap along the path
+_INSIDE = 0.3  # of the gap asked for, to which the problem on a hull is solved
+_JOIN = 0.02  # of the weight, for nodes that join
+_SMALL = 3000  # samples up to which one BLAS thread is as fast as several that wait for each other
+
+
+class Hierarchical(BaseEstimator):
+    """Grows a hull until no node of the whole graph is missing.
+
+    Parameters
+    ----------
+    max_active : int
+        Kernels to work on at most.
+    max_visited : int
+        Kernels to look at, at most, for a proof that those not looked at do not matter.
+    add : int
+        Kernels that may join at a time, not counting their ancestors; more for hulls of more than twice that.
+    steps : int
+        Of the path, a decade of C; 0 starts at C.
+    """
+
+    def __init__(self, max_active: int = 400, max_visited: int = 2000, add: int = 10, steps: int = 1) -> None:
+        self.max_active = max_active
+        self.max_visited = max_visited
+        self.add = add
+        self.steps = steps
+
+    def run(
+        self,
+        hierarchy: Hierarchy,
+        risk: Risk,
+        *,
+        tol: float,
+        max_iter: int,
+        start: list[Node] | None = None,
+        history: History | None = None,
+    ) -> FamilyResult:
+        """Minimise P to a relative gap of `tol` over the graph, from the hull `start` where one is given."""
+        for option, least in (("max_active", 1), ("max_visited", 1), ("add", 1), ("steps", 0)):
+            value = getattr(self, option)
+            if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
+                raise ValueError(
+                    f"{option}={value!r} was given to Hierarchical; expected a whole number, at least "
+                    f"{least}."
+                )
+        search = _Search(self, hierarchy, risk, max_iter, history or History(), start)
+        with blas_threads(1 if hierarchy.n < _SMALL else None):
+            for scale in [1.0] if start else self._path(risk):
+                search.grow(scale, tol if scale == 1.0 else max(tol, _LOOSE))
+            return search.result(tol)
+
+    def _path(self, risk: Risk) -> list[float]:
+        """Factors of C, from about 1/n, where hardly anything is fitted, up to 1."""
+        first = 1.0 / (risk.Y.shape[0] * float(risk.C.mean()))
+        if self.steps == 0 or first >= 1.0:
+            return [1.0]
+        count = int(np.ceil(-self.steps * np.log10(first)))
+        return [float(first ** (1.0 - step / count)) for step in range(count)] + [1.0]
+
+
+@dataclass(frozen=True)
+class _Look:
+    """What was seen of the graph at one α: nodes that must join, and a bound on σ(q) with what it covers."""
+
+    missing: list[Node]
+    visited: float  # bounds σ over the nodes that were looked at
+    everywhere: float  # over all nodes; inf where that was not asked
+
+
+class _Search:
+    """One run: the hull, its weights and the machine at the last factor of C."""
+
+    def __init__(
+        self,
+        options: Hierarchical,
+        hierarchy: Hierarchy,
+        risk: Risk,
+        max_iter: int,
+        history: History,
+        start: list[Node] | None,
+    ) -> None:
+        self.options, self.hierarchy, self.whole_risk = options, hierarchy, risk
+        self.max_iter, self.history, self.n_iter = max_iter, history, 0
+        self.nodes: list[Node] = []
+        self.u = np.zeros(0)
+        self.alpha = risk.constant_alpha()
+        self._join(list(start or hierarchy.roots))
+        self.risk, self.primal = risk, np.inf
+        self.dual = -np.inf  # a bound on the optimum over all nodes
+        self.seen = -np.inf  # over those that the last look saw
+
+    # -- growing --------------------------------------------------------------------------------
+    def grow(self, scale: float, goal: float) -> None:
+        """Add nodes at costs scale · C until the gap is at most `goal`; on the way to C nothing is proven."""
+        self.risk = self.whole_risk
+        if scale != 1.0:
+            base = self.whole_risk
+            self.risk = Risk(base.loss, base.Y, scale * base.C, base.fit_intercept)
+        self.alpha = self.risk.feasible(self.alpha)
+        self.dual = self.seen = -np.inf
+        while True:
+            restricted = self._restricted(self.nodes)
+            limit = max(self.max_iter - self.n_iter - (2 if scale < 1.0 else 0), 1)
+            point = restricted.solve(self.u, self.alpha, _INSIDE * goal, limit)
+            self.n_iter += restricted.machines
+            proof = self.proof = restricted.proof
+            self.u, self.alpha, self.primal = proof.u, point.fit.alpha, point.primal
+            look = self._look(proof, self._allowed(restricted, point.primal, goal), prove=scale == 1.0)
+            self.seen = restricted.bound(proof.alpha, look.visited)
+            self.dual = max(self.dual, restricted.bound(proof.alpha, look.everywhere))
+            gap = relative(self.primal, self.dual)
+            self.point = point
+            if scale == 1.0:
+                self.history.add(self.primal, gap, len(self.nodes))
+            done = gap <= goal or not look.missing or self.n_iter >= self.max_iter - (scale < 1.0)
+            if done or len(self.nodes) >= self.options.max_active:
+                return
+            self._join(look.missing)
+
+    def _allowed(self, restricted: Restricted, primal: float, goal: float) -> float:
+        """The largest bound on σ that still proves the gap asked for; at least the hull's own."""
+        proof = restricted.proof
+        low, high = proof.level, 4.0 * proof.level
+        if relative(primal, proof.dual) > goal:
+            return low
+        for _ in range(20):
+            middle = 0.5 * (low + high)
+            fits = relative(primal, restricted.bound(proof.alpha, middle)) <= goal
+            low, high = (middle, high) if fits else (low, middle)
+        return low
+
+    def _look(self, proof: Proof, allowed: float, prove: bool) -> _Look:
+        """Nodes with q_w/d_w² above what is allowed; without any, look further until all others are bounded.
+
+        The first to be looked at are the sources of the hull's complement (the necessary condition). Then
+        every source t with S_t above what is allowed is looked at itself, and those below it bounded anew.
+        """
+        hierarchy, alpha = self.hierarchy, proof.alpha
+        visited, fresh = set(self.nodes), None
+        top = rest = proof.level
+        while True:
+            sources = hierarchy.sources(visited, fresh)
+            if fresh is None:
+                ratio = self._ratios(alpha, sources)
+                top = max(top, float(ratio.max(initial=0.0)))
+                if np.any(ratio > allowed):
+                    return _Look(self._first(sources, ratio, allowed), top, np.inf)
+                if not prove:
+                    return _Look([], top, np.inf)
+            S = hierarchy.bounds(alpha, sources) if sources else np.zeros(0)
+            far = np.flatnonzero(S > allowed)
+            rest = max(rest, float(S.max(initial=0.0, where=S <= allowed)))
+            if far.size == 0:
+                return _Look([], max(top, rest), max(top, rest))
+            fresh = [sources[i] for i in far]
+            ratio = self._ratios(alpha, fresh)
+            top = max(top, float(ratio.max()))
+            if np.any(ratio > allowed):
+                return _Look(self._first(fresh, ratio, allowed), top, np.inf)
+            if len(visited) + len(fresh) > self.options.max_visited:
+                return _Look([], max(top, rest), max(top, float(S.max()), rest))
+            visited.update(fresh)
+
+    def _ratios(self, alpha: Array, nodes: list[Node]) -> Array:
+        """q_w/d_w²."""
+        d = np.array([self.hierarchy.price(v) for v in nodes])
+        return np.asarray(self.hierarchy.quad(alpha, nodes) / d**2)
+
+    def _first(self, nodes: list[Node], ratio: Array, allowed: float) -> list[Node]:
+        """The largest of those above what is allowed."""
+        count = max(self.options.add, len(self.nodes) // 2)
+        order = np.argsort(-ratio, kind="stable")[:count]
+        return [nodes[i] for i in order if ratio[i] > allowed]
+
+    def _join(self, nodes: list[Node]) -> None:
+        """Add nodes with their ancestors, at a small weight; as many as are allowed."""
+        inside = set(self.nodes)
+        before = len(self.nodes)
+        for v in nodes:
+            more = [w for w in self.hierarchy.ancestors(v) if w not in inside]
+            if self.nodes and len(self.nodes) + len(more) > self.options.max_active:
+                continue
+            self.nodes.extend(more)
+            inside.update(more)
+        added = len(self.nodes) - before
+        share = _JOIN if before else 1.0
+        if added:
+            self.u = np.concatenate([(1.0 - share) * self.u, np.full(added, share / added)])
+
+    def _restricted(self, nodes: list[Node]) -> Restricted:
+        place = {v: m for m, v in enumerate(nodes)}
+        above = np.zeros((len(nodes), len(nodes)))
+        for m, v in enumerate(nodes):
+            above[m, [place[w] for w in self.hierarchy.ancestors(v)]] = 1.0
+        prices = np.array([self.hierarchy.price(v) for v in nodes])
+        return Restricted(self.hierarchy.gram(nodes), Shape(above, prices), self.risk)
+
+    # -- what is told ---------------------------------------------------------------------------
+    def result(self, tol: float) -> FamilyResult:
+        nodes, point = self._pruned(tol)
+        certified = relative(point.primal, self.dual) <= tol
+        dual = self.dual if certified else self.seen
+        return FamilyResult(
+            nodes,
+            point.zeta,
+            point.fit.alpha,
+            point.fit.intercept,
+            point.primal,
+            dual,
+            certified,
+            certified,
+            self.n_iter,
+            self.history,
+        )
+
+    def _pruned(self, tol: float) -> tuple[list[Node], Point]:
+        """Nodes with weight at the solution, and the machine on them alone.
+
+        Near a solution u_v s_v is the same small μ for all nodes, s_v = ½(level − G_v) being the slack: nodes
+        with weight have u_v ≫ √μ, the others u_v ≪ √μ (in units of the level).
+        """
+        point, proof = self.point, self.proof
+        best = max(self.dual, self.seen)
+        bar = float(np.sqrt(proof.barrier / proof.level)) if proof.level > 0.0 else 0.0
+        goal = max(relative(point.primal, best), tol)
+        above = self._restricted(self.nodes).shape.above > 0.0
+        for share in (bar, 0.1 * bar, 0.01 * bar):
+            low = proof.u < share
+            kept = np.flatnonzero(~(above & low).any(axis=1))
+            if not low.any() or not kept.size:
+                break
+            nodes = [self.nodes[m] for m in kept]
+            restricted = self._restricted(nodes)
+            u = proof.u[kept] / proof.u[kept].sum()
+            limit = max(self.max_iter - self.n_iter, 5)
+            trial = restricted.solve(u, point.fit.alpha, _INSIDE * tol, limit)
+            self.n_iter += restricted.machines
+            if relative(trial.primal, best) <= goal:
+                return nodes, trial
+        return self.nodes, point
