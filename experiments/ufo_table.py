@@ -41,12 +41,12 @@ Reading = tuple[float, float]
 
 
 def run(report: Report) -> None:
-    """Both sets in three readings of λ and α, which 002 does not tell apart."""
+    """Both sets as printed, and Liver in two other readings of λ and α, since it does not agree."""
     for name, (source, epochs, alphas) in SETS.items():
         data = source.load(m=100_000, quick=report.quick)
         n, splits = int(0.7 * data.y.size), 2 if report.quick else SPLITS
         X, epochs = (data.X[:, :6], 2) if report.quick else (data.X, epochs)
-        for title, (lam, factor) in readings(n).items():
+        for title, (lam, factor) in list(readings(n).items())[: 3 if name == "Liver" else 1]:
             keys = [(loss, alpha) for loss in LOSSES for alpha in alphas]
             keys += [(RIVAL, 0.0)] if lam < 1.0 / 100 else []
             jobs = [(X, data.y, n, keys, (lam, factor), epochs, seed) for seed in range(splits)]
