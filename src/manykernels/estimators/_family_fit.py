@@ -126,13 +126,14 @@ def _solve(
     )
     # without any bound on the family, as where kernels are drawn and never looked at, there is no gap to miss
     if not result.gap <= estimator.tol and np.isfinite(result.gap):
-        whole = (
-            f"over all {oracle.size:.3g} kernels" if result.certified else "over the kernels that it found"
-        )
+        count = f"all {oracle.size:.3g}" if np.isfinite(oracle.size) else "all"
+        whole = f"over {count} kernels" if result.certified else "over the kernels that it found"
+        advice = f"Raise max_iter (now {estimator.max_iter}) or tol."
+        if result.reason:
+            advice = f"{result.reason}. Raise tol."
         warnings.warn(
             f"{type(estimator).__name__} stopped after {result.n_iter} iterations at a relative duality gap "
-            f"of {result.gap:.1e} {whole}, above tol={estimator.tol:g}. Raise "
-            f"max_iter (now {estimator.max_iter}) or tol.",
+            f"of {result.gap:.1e} {whole}, above tol={estimator.tol:g}. {advice}",
             ConvergenceWarning,
             stacklevel=2,
         )

@@ -17,9 +17,8 @@ from ._model import Model, Step
 from ._screening import Screen
 
 Atoms = NDArray[np.intp]
-_PATIENCE = (
-    6  # machines per working set, and one more for every 150 samples, before the interior-point method
-)
+_PATIENCE = 6  # machines a working set, and one for every 150 samples, before the interior-point method
+_IDLE = 20  # looks without a smaller gap, after which there is nothing to hope for
 _MANY = 500  # kernels that may join at once when that method solves the working set: it minds few rounds
 
 
@@ -55,6 +54,7 @@ class Search:
         self.tol, self.max_iter, self.history, self.add = tol, max_iter, history, add
         self.iterations, self.dual, self.converged = 0, -np.inf, False
         self.dual_alpha: Array | None = None
+        self.smallest, self.idle = np.inf, 0  # the smallest gap, and looks since it fell
         self.mu, self.precision, self.stalled = 0.0, 1e-7, False
         self.candidate: Array | None = None  # a dual point better than the centre's, if there is one
         self.fixed = penalty.fixed or (gram.n_kernels == 1 and penalty.homogeneous)
@@ -227,14 +227,20 @@ class Search:
 
     # -- the whole family -----------------------------------------------------------------------
     def look(self) -> bool:
-        """Bound the optimum over all kernels, let violating ones join; True when the gap is small enough."""
+        """Bound the optimum over all kernels, let violating ones join; True when that is the end.
+
+        That is when the gap is small enough, or no longer falls where the joint method has taken over: what
+        rounding errors leave at kernels that nearly depend on each other, more machines do not change.
+        """
         new = self._survey()
         gap = relative(self.center.tight, self.dual)
+        self.idle = 0 if gap < 0.99 * self.smallest or not self.stalled else self.idle + 1
+        self.smallest = min(self.smallest, gap)
         self.history.add(self.center.tight, gap, int(np.count_nonzero(self.center.theta)))
         self.converged = gap <= self.tol
         if not self.converged and new.size:
             self._admit(new)
-        return self.converged
+        return self.converged or self.idle >= _IDLE
 
     def _survey(self) -> Atoms:
         """Quadratic forms of all kernels at the current dual points; those that must join, best first."""
