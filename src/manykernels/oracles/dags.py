@@ -65,6 +65,13 @@ class Hierarchy(ABC):
     def bounds(self, A: Array, sources: Sequence[Node]) -> Array:
         """(len(sources),): S_t."""
 
+    def scan(self, A: Array, allowed: float, count: int) -> list[Node]:
+        """Of the nodes that can be looked at all at once, `count` of the largest q_w/d_w² above `allowed`.
+
+        By default there are no such nodes.
+        """
+        return []
+
     def sources(self, hull: set[Node], fresh: Iterable[Node] | None = None) -> list[Node]:
         """The sources of the complement of a hull; only those below a node of `fresh`, if it is given."""
         if not hull:
@@ -129,6 +136,12 @@ class ListedHierarchy(Hierarchy):
 
     def children(self, v: Node) -> list[Node]:
         return list(self._children[str(v)])
+
+    def scan(self, A: Array, allowed: float, count: int) -> list[Node]:
+        names = list(self._parents)
+        ratio = self.quad(A, names) / np.array([self._prices[name] for name in names]) ** 2
+        best = np.argsort(-ratio, kind="stable")[:count]
+        return [names[m] for m in best if ratio[m] > allowed]
 
     def bounds(self, A: Array, sources: Sequence[Node]) -> Array:
         names = list(self._parents)

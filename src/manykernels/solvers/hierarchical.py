@@ -5,15 +5,15 @@
 
 At a solution the kernels with weight form a hull, and only hulls are ever worked on. For a hull W and any κ
 with Σ_{v∈A(w)} κ_vw = 1, σ(q) ≤ max_v d_v⁻² Σ_{w∈D(v)} κ_vw² q_w. Inside W, κ is that of the weights found
-(`_hull.py`). A node outside W that was looked at keeps all for itself, which gives q_w/d_w². All the others
-share among their ancestors that were not looked at, in proportion to d: that bounds them by S_t, the largest
-over the sources t of what was not looked at (`oracles/dags.py`). So for every α, exactly,
-
-    σ(q) ≤ max(max_{v∈W} G_v, max_{w looked at} q_w/d_w², max_t S_t).
+(`_hull.py`). A node outside W that was looked at keeps all for itself, which gives q_w/d_w²; where that is
+too much, it shares with its ancestors outside W, in proportion to d. All the others share among their
+ancestors that were not looked at: that bounds them by S_t, the largest over the sources t of what was not
+looked at (`oracles/dags.py`). So for every α, exactly, σ(q) is at most the largest of these.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -158,47 +158,65 @@ class _Search:
         return low
 
     def _look(self, proof: Proof, allowed: float, prove: bool) -> _Look:
-        """Nodes with q_w/d_w² above what is allowed; without any, look further until all others are bounded.
+        """Nodes that must join; without any, look further until all others are bounded.
 
-        The first to be looked at are the sources of the hull's complement (the necessary condition). Then
+        The first to be looked at are the sources of the hull's complement (the necessary condition), and the
+        nodes that the graph can look at all at once: a product may matter though nothing above it does. Then
         every source t with S_t above what is allowed is looked at itself, and those below it bounded anew.
         """
-        hierarchy, alpha = self.hierarchy, proof.alpha
-        visited, fresh = set(self.nodes), None
-        top = rest = proof.level
-        while True:
-            sources = hierarchy.sources(visited, fresh)
-            if fresh is None:
-                ratio = self._ratios(alpha, sources)
-                top = max(top, float(ratio.max(initial=0.0)))
-                if np.any(ratio > allowed):
-                    return _Look(self._first(sources, ratio, allowed), top, np.inf)
-                if not prove:
-                    return _Look([], top, np.inf)
-            S = hierarchy.bounds(alpha, sources) if sources else np.zeros(0)
-            far = np.flatnonzero(S > allowed)
-            rest = max(rest, float(S.max(initial=0.0, where=S <= allowed)))
-            if far.size == 0:
-                return _Look([], max(top, rest), max(top, rest))
-            fresh = [sources[i] for i in far]
-            ratio = self._ratios(alpha, fresh)
-            top = max(top, float(ratio.max()))
-            if np.any(ratio > allowed):
-                return _Look(self._first(fresh, ratio, allowed), top, np.inf)
-            if len(visited) + len(fresh) > self.options.max_visited:
-                return _Look([], max(top, rest), max(top, float(S.max()), rest))
+        hierarchy, alpha, limit = self.hierarchy, proof.alpha, self.options.max_visited
+        large = self._large(alpha, hierarchy.sources(set(self.nodes)), allowed)
+        large |= dict.fromkeys(hierarchy.scan(alpha, allowed, limit))
+        missing, top, apart = self._judge(alpha, large, allowed)
+        top = max(top, proof.level)
+        if missing or not prove or len(large) >= limit:
+            return _Look(missing, max(top, allowed), np.inf)
+        visited, rest = {*self.nodes, *apart}, 0.0
+        sources = hierarchy.sources(visited)
+        while sources:
+            S = hierarchy.bounds(alpha, sources)
+            fresh = [sources[i] for i in np.flatnonzero(S > allowed)]
+            if len(visited) + len(fresh) > limit:
+                return _Look([], max(top, allowed), max(top, allowed, float(S.max())))
+            large |= self._large(alpha, fresh, allowed)
+            missing, here, _ = self._judge(alpha, large, allowed)
+            if missing:
+                return _Look(missing, max(top, here, allowed), np.inf)
+            small = self._ratios(alpha, [w for w in fresh if w not in large])
+            rest = max(rest, float(S.max(initial=0.0, where=S <= allowed)), float(small.max(initial=0.0)))
+            top = max(top, here)
             visited.update(fresh)
+            sources = hierarchy.sources(visited, fresh)
+        return _Look([], max(top, rest), max(top, rest))
+
+    def _judge(
+        self, alpha: Array, large: Iterable[Node], allowed: float
+    ) -> tuple[list[Node], float, list[Node]]:
+        """Of nodes Q = A(large) outside the hull: which must join, max_v G_v over them, and Q.
+
+        They share with their ancestors in Q, κ_vw = d_v / Σ_{x∈A(w)∩Q} d_x: what is above them must pay too.
+        """
+        inside = set(self.nodes)
+        Q = list(dict.fromkeys(x for w in large for x in self.hierarchy.ancestors(w) if x not in inside))
+        if not Q:
+            return [], 0.0, Q
+        shape = self._shape(Q)
+        share = self.hierarchy.quad(alpha, Q) / (shape.above @ shape.d) ** 2
+        G = share @ shape.above
+        if G.max() <= allowed:
+            return [], float(G.max()), Q
+        share[~(shape.above @ (G > allowed) > 0.0)] = 0.0  # below nothing that is too large
+        order = np.argsort(-share, kind="stable")[: max(self.options.add, len(self.nodes) // 4)]
+        return [Q[m] for m in order if share[m] > 0.0], float(G.max()), Q
+
+    def _large(self, alpha: Array, nodes: list[Node], allowed: float) -> dict[Node, None]:
+        """Nodes whose q_w/d_w² is above what is allowed."""
+        ratio = self._ratios(alpha, nodes)
+        return {w: None for w, value in zip(nodes, ratio, strict=True) if value > allowed}
 
     def _ratios(self, alpha: Array, nodes: list[Node]) -> Array:
-        """q_w/d_w²."""
         d = np.array([self.hierarchy.price(v) for v in nodes])
         return np.asarray(self.hierarchy.quad(alpha, nodes) / d**2)
-
-    def _first(self, nodes: list[Node], ratio: Array, allowed: float) -> list[Node]:
-        """The largest of those above what is allowed."""
-        count = max(self.options.add, len(self.nodes) // 2)
-        order = np.argsort(-ratio, kind="stable")[:count]
-        return [nodes[i] for i in order if ratio[i] > allowed]
 
     def _join(self, nodes: list[Node]) -> None:
         """Add nodes with their ancestors, at a small weight; as many as are allowed."""
@@ -215,13 +233,16 @@ class _Search:
         if added:
             self.u = np.concatenate([(1.0 - share) * self.u, np.full(added, share / added)])
 
-    def _restricted(self, nodes: list[Node]) -> Restricted:
+    def _shape(self, nodes: list[Node]) -> Shape:
+        """Ancestors among these nodes only."""
         place = {v: m for m, v in enumerate(nodes)}
         above = np.zeros((len(nodes), len(nodes)))
         for m, v in enumerate(nodes):
-            above[m, [place[w] for w in self.hierarchy.ancestors(v)]] = 1.0
-        prices = np.array([self.hierarchy.price(v) for v in nodes])
-        return Restricted(self.hierarchy.gram(nodes), Shape(above, prices), self.risk)
+            above[m, [place[x] for x in self.hierarchy.ancestors(v) if x in place]] = 1.0
+        return Shape(above, np.array([self.hierarchy.price(v) for v in nodes]))
+
+    def _restricted(self, nodes: list[Node]) -> Restricted:
+        return Restricted(self.hierarchy.gram(nodes), self._shape(nodes), self.risk)
 
     # -- what is told ---------------------------------------------------------------------------
     def result(self, tol: float) -> FamilyResult:
@@ -251,12 +272,15 @@ class _Search:
         best = max(self.dual, self.seen)
         bar = float(np.sqrt(proof.barrier / proof.level)) if proof.level > 0.0 else 0.0
         goal = max(relative(point.primal, best), tol)
-        above = self._restricted(self.nodes).shape.above > 0.0
-        for share in (bar, 0.1 * bar, 0.01 * bar):
+        above, tried = self._shape(self.nodes).above > 0.0, 0
+        for share in (30.0 * bar, 10.0 * bar, 3.0 * bar, bar, 0.1 * bar, 0.01 * bar):
             low = proof.u < share
             kept = np.flatnonzero(~(above & low).any(axis=1))
-            if not low.any() or not kept.size:
+            if not low.any():
                 break
+            if not kept.size or kept.size == tried:
+                continue
+            tried = kept.size
             nodes = [self.nodes[m] for m in kept]
             restricted = self._restricted(nodes)
             u = proof.u[kept] / proof.u[kept].sum()
