@@ -3,7 +3,8 @@
 A block knows, for its B samples and all F kernels, the scores Z[j, b] = θ^j · φ^j(x_b) ∈ R^k at its start
 and the products K[j, a, b] = φ^j(x_a) · φ^j(x_b) between its samples. A step changes θ^j by g ⊗ φ^j(x_b),
 with the same g for all kernels, so that scores of later samples and the norms follow from Z and K alone,
-whatever spaces the φ^j live in.
+whatever spaces the φ^j live in. K may be the stored matrices of all samples, of which steps that change
+nothing (most of them, for a hinge) then read nothing.
 """
 
 from __future__ import annotations
@@ -57,8 +58,11 @@ def score(Z: Array, s: Array, b: int, f: Array) -> None:
 
 
 @njit(cache=True, nogil=True)
-def push(Z: Array, K: Array, squares: Array, b: int, g: Array) -> None:
-    """θ^j += g ⊗ φ^j(x_b): the norms, and the scores of the samples after b."""
+def push(Z: Array, K: Any, scale: Array, rows: Index, squares: Array, b: int, g: Array) -> None:
+    """θ^j += g ⊗ φ^j(x_b): the norms, and the scores of the samples after b.
+
+    The product of samples a and b is scale_j K[j, rows_a, rows_b], and 1 for groups that K does not have.
+    """
     n_later, k = Z.shape[1], g.size
     size = 0.0
     for c in range(k):
@@ -67,22 +71,25 @@ def push(Z: Array, K: Array, squares: Array, b: int, g: Array) -> None:
         along = 0.0
         for c in range(k):
             along += g[c] * Z[j, b, c]
-        squares[j] += 2.0 * along + size * K[j, b, b]
-        row = K[j, b]
-        if k == 1:
+        if j >= K.shape[0]:
+            squares[j] += 2.0 * along + size
             for a in range(b + 1, n_later):
-                Z[j, a, 0] += g[0] * row[a]
-        else:
+                Z[j, a] += g
+            continue
+        row, factor = K[j, rows[b]], scale[j]
+        squares[j] += 2.0 * along + size * factor * row[rows[b]]
+        for a in range(b + 1, n_later):
+            product = factor * row[rows[a]]
             for c in range(k):
-                if g[c] != 0.0:
-                    for a in range(b + 1, n_later):
-                        Z[j, a, c] += g[c] * row[a]
+                Z[j, a, c] += g[c] * product
 
 
 @njit(cache=True, nogil=True)
 def step(
     Z: Array,
-    K: Array,
+    K: Any,
+    scale: Array,
+    rows: Index,
     squares: Array,
     s: Array,
     b: int,
@@ -100,19 +107,20 @@ def step(
     loss of this curvature needs t + lag ≥ ℓ'' κ, and lag becomes ℓ'' κ where that is more than it was.
     """
     if curvature == 0.0:
-        push(Z, K, squares, b, g)
+        push(Z, K, scale, rows, squares, b, g)
         link(squares, t, lag, lam, alpha, q, s)
         return lag
     before = np.empty(s.size)
     link(squares, t, lag, lam, alpha, q, before)
-    push(Z, K, squares, b, g)
+    push(Z, K, scale, rows, squares, b, g)
     link(squares, t, lag, lam, alpha, q, s)
     moved, size, scores = 0.0, 0.0, 0.0
     for c in range(g.size):
         size += g[c] * g[c]
         total = 0.0
         for j in range(s.size):
-            moved += g[c] * ((s[j] - before[j]) * Z[j, b, c] + s[j] * g[c] * K[j, b, b])
+            own = scale[j] * K[j, rows[b], rows[b]] if j < K.shape[0] else 1.0
+            moved += g[c] * ((s[j] - before[j]) * Z[j, b, c] + s[j] * g[c] * own)
             total += abs(before[j] * Z[j, b, c])
         scores += total * total
     if size > _TINY * scores:  # below, the movement is rounding
@@ -167,7 +175,9 @@ def _descend(code: int, width: float, y: Array, f: Array, g: Array) -> bool:
 @njit(cache=True, nogil=True)
 def run(
     Z: Array,
-    K: Array,
+    K: Any,
+    scale: Array,
+    rows: Index,
     Y: Array,
     code: int,
     width: float,
@@ -196,7 +206,7 @@ def run(
         score(Z, s, b, f)
         g = G[b]
         if _descend(code, width, Y[b], f, g):
-            lag = step(Z, K, squares, s, b, g, float(t), lag, curvature, lam, alpha, q)
+            lag = step(Z, K, scale, rows, squares, s, b, g, float(t), lag, curvature, lam, alpha, q)
             if averaging:
                 for j in range(s.size):
                     for c in range(g.size):
@@ -210,28 +220,20 @@ def run(
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def _read(
-    stack: Any, scale: Array, rows: Index, C: Array, Z: Array, K: Array, square: bool, lo: int, hi: int
-) -> None:
+def _spread(stack: Any, scale: Array, rows: Index, G: Array, scores: Array, lo: int, hi: int) -> None:
     for j in range(lo, hi):
         for b in range(rows.size):
-            row, factor = stack[j, rows[b]], scale[j]
-            for c in range(C.shape[0]):
-                total, coefficients = 0.0, C[c]
-                for i in range(row.size):
-                    total += row[i] * coefficients[i]
-                Z[j, b, c] = factor * total
-            if square:
-                for a in range(b, rows.size):
-                    K[j, b, a] = factor * row[rows[a]]
+            row = stack[j, rows[b]]
+            for c in range(G.shape[1]):
+                factor, target = scale[j] * G[b, c], scores[j, c]
+                if factor != 0.0:
+                    for i in range(row.size):
+                        target[i] += factor * row[i]
 
 
-def read(stack: Any, scale: Array, rows: Index, C: Array, Z: Array, K: Array | None) -> None:
-    """Z[j, b] = scale_j Σ_i stack[j, rows_b, i] C[i], K[j, a, b] = scale_j stack[j, rows_a, rows_b], b ≥ a.
-
-    One pass over the rows; C comes as (n, k).
-    """
-    T, square = np.ascontiguousarray(C.T), K is not None
-    products = np.empty((0, 0, 0)) if K is None else K
-    work = float(Z.shape[0]) * rows.size * stack.shape[2] * T.shape[0]
-    split(Z.shape[0], work, lambda lo, hi: _read(stack, scale, rows, T, Z, products, square, lo, hi))
+def spread(stack: Any, scale: Array, rows: Index, G: Array, scores: Array) -> None:
+    """scores[j, c, i] += scale_j Σ_b G[b, c] stack[j, rows_b, i]: only samples with coefficients are read."""
+    moved = np.flatnonzero(G.any(axis=1))
+    rows, G = rows[moved], G[moved]
+    work = float(scores.size) * rows.size
+    split(len(stack), work, lambda lo, hi: _spread(stack, scale, rows, G, scores, lo, hi))

@@ -14,7 +14,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,15 @@ Index = NDArray[np.intp]
 _ROWS = 1024  # of which decisions are made at a time
 _PRODUCTS = 1 << 21  # numbers in the products between the samples of a block, all kernels together
 _FEATURE_ROWS = 64  # of a block of features, whose products cost its square
+
+
+class Block(NamedTuple):
+    """Z (groups, B, k) and the products scale_j K[j, rows_a, rows_b], 1 for a group that K does not have."""
+
+    Z: Array
+    K: Any
+    scale: Array
+    rows: Index
 
 
 class Expansion(ABC):
@@ -56,17 +65,14 @@ class Expansion(ABC):
         """How many samples to take at a time."""
         return int(np.clip(np.sqrt(_PRODUCTS / self.n_groups), 16, 256))
 
-    def block(self, rows: Index) -> tuple[Array, Array]:
-        """Z (groups, B, k): scores of these samples under every θ^j; K (groups, B, B): their products.
-
-        Of K the upper triangles count.
-        """
+    def block(self, rows: Index) -> Block:
+        """Scores of these samples under every θ^j, and their products."""
         Z = np.empty((self.n_groups, rows.size, self.outputs))
         K = np.empty((self.n_groups, rows.size, rows.size))
         self._read(rows, Z, K)
         if self.constant:
             Z[-1], K[-1] = self.bias[0], 1.0
-        return Z, K
+        return Block(Z, K, np.ones(self.n_groups), np.arange(rows.size))
 
     def add(self, rows: Index, G: Array, late: Array | None) -> None:
         """θ^j += Σ_b φ^j(x_b) ⊗ G[b], and r^j += Σ_b φ^j(x_b) ⊗ late[j, b], for different rows."""
@@ -130,6 +136,7 @@ class KernelExpansion(Expansion):
         self.bias = np.zeros((2, outputs))
         self.coef = np.zeros((0, outputs))
         self.late = np.zeros((self.n_kernels, 0, outputs))
+        self.scores = np.zeros((0, outputs, 0))  # (kernels, k, n): of all samples, with a stored Gram
 
     def enter(self, X: Data, again: bool = False) -> Index:
         """Samples of before stay as long as they have coefficients."""
@@ -138,6 +145,8 @@ class KernelExpansion(Expansion):
         used = np.flatnonzero(self.coef.any(axis=1))
         if self.X is None:
             self.X = X
+            if self.gram is not None:
+                self.scores = np.zeros((self.n_kernels, self.outputs, n_samples(X)))
         else:
             self.X, self.gram = _concatenate(take(self.X, used), X), None
             self.complete = False
@@ -154,17 +163,24 @@ class KernelExpansion(Expansion):
 
     def release(self) -> None:
         """Forget the stored matrices; what is needed of them later is computed again."""
-        self.gram = None
+        self.gram, self.scores = None, np.zeros((0, self.outputs, 0))
 
     def _coef_of(self, m: int, s: Array, share: float) -> Array:
         own: Array = s[m] * self.coef
         return own + share * self.late[m] if self.averaging else own
 
+    def block(self, rows: Index) -> Block:
+        """With a stored Gram, scores of all samples are kept, and products are read where they are needed."""
+        if self.gram is None:
+            return super().block(rows)
+        Z = np.empty((self.n_groups, rows.size, self.outputs))
+        Z[: self.n_kernels] = self.scores[:, :, rows].transpose(0, 2, 1)
+        if self.constant:
+            Z[-1] = self.bias[0]
+        return Block(Z, self.gram.stack, self.gram.scale, rows)
+
     def _read(self, rows: Index, Z: Array, K: Array) -> None:
         M = self.n_kernels
-        if self.gram is not None:
-            fast.read(self.gram.stack, self.gram.scale, rows, self.coef, Z[:M], K[:M])
-            return
         used = np.flatnonzero(self.coef.any(axis=1))
         Z[:M] = 0.0
         if used.size:
@@ -176,6 +192,8 @@ class KernelExpansion(Expansion):
 
     def _add(self, rows: Index, G: Array, late: Array | None) -> None:
         self.coef[rows] += G
+        if self.gram is not None:
+            fast.spread(self.gram.stack, self.gram.scale, rows, G, self.scores)
         if late is not None:
             self.late[:, rows] += late
 

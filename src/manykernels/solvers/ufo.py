@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from .._fast import ufo as fast
-from ..grams.expansions import Expansion
+from ..grams.expansions import Block, Expansion
 from ..losses import (
     EpsilonInsensitive,
     Hinge,
@@ -119,29 +119,30 @@ class UFO:
         step = expansion.block_size
         for lo in range(0, rows.size, step):
             part = rows[lo : lo + step]
-            Z, K = expansion.block(part)
+            block = expansion.block(part)
             G = np.zeros((part.size, expansion.outputs))
-            late = np.zeros(Z.shape) if self.average else np.empty((0, 0, 0))
-            self._steps(Z, K, loss, Y[lo : lo + step], G, late)
+            late = np.zeros(block.Z.shape) if self.average else np.empty((0, 0, 0))
+            self._steps(block, loss, Y[lo : lo + step], G, late)
             expansion.add(part, G, late if self.average else None)
 
-    def _steps(self, Z: Array, K: Array, loss: StructuredLoss, Y: Array, G: Array, late: Array) -> None:
+    def _steps(self, block: Block, loss: StructuredLoss, Y: Array, G: Array, late: Array) -> None:
         """Compiled for the losses of the package, sample by sample in Python for others."""
         r = self.regularizer
         scalar = loss.loss if isinstance(loss, Separable) else loss
         code, width = _CODES.get(type(scalar), -1), float(getattr(scalar, "epsilon", 0.0))
         if code >= 0:
             state = (self.squares, self.s, self.total, self.t, self.lag, self.curvature)
-            self.t, self.lag = fast.run(Z, K, Y, code, width, *state, r.lam, r.alpha, r.q, G, late)
+            given: Any = (*block, Y, code, width, *state, r.lam, r.alpha, r.q, G, late)
+            self.t, self.lag = fast.run(*given)
             return
         f = np.empty(G.shape[1])
         for b in range(len(G)):
             self.t += 1
-            fast.score(Z, self.s, b, f)
+            fast.score(block.Z, self.s, b, f)
             target: Any = Y[b] if isinstance(loss, Separable) else int(Y[b, 0])
             G[b] = -np.asarray(loss.subgradient(target, f.copy()), dtype=float)
             how = (float(self.t), self.lag, self.curvature, r.lam, r.alpha, r.q)
-            self.lag = fast.step(Z, K, self.squares, self.s, b, G[b], *how)
+            self.lag = fast.step(*block, self.squares, self.s, b, G[b], *how)
             if late.size:
                 late[:, b] = -self.total[:, None] * G[b]
             self.total += self.s
