@@ -72,9 +72,12 @@ def learn_over_family(estimator: Any, X: Any, Y: Array, names_in: Any, weighting
         )
     gram = oracle.gram(chosen.atoms)
     alignment = Alignment(gram, Y).value(chosen.theta)
+    kernels = [oracle.kernel(atom) for atom in chosen.atoms]
     if estimator.center:
-        gram.mean = np.full(gram.n, 1.0 / gram.n)
-    kernels = [_function(estimator, oracle, atom, X) for atom in chosen.atoms]
+        mean = np.full(gram.n, 1.0 / gram.n)
+        rows = gram.products(mean[:, None])[:, :, 0]
+        kernels = [_centred_function(kernel, X, r) for kernel, r in zip(kernels, rows, strict=True)]
+        gram.mean = mean
     names = unique(map(oracle.name, chosen.atoms))  # the labels of many widths show the first few only
     return Learned(names, kernels, chosen.theta, gram, alignment)
 
@@ -94,13 +97,14 @@ def _centred(Y: Array) -> Array:
     return np.asarray(Y / np.abs(Y).max())
 
 
-def _function(estimator: Any, oracle: Oracle, atom: Atom, X: Any) -> Fitted:
-    """The kernel on new data. Kernels of a family are normalised before they are centred."""
-    fitted = oracle.kernel(atom)
-    if estimator.center:
-        scale, name = fitted.scale_, fitted.name
-        fitted = Fitted(fitted.kernel, center=True, name=name).fit(X)
-        fitted.scale_ = scale
+def _centred_function(fitted: Fitted, X: Any, r: Array) -> Fitted:
+    """The kernel on new data, centred by its row means r, which the Gram gives without distances anew.
+
+    Kernels of a family are normalised before they are centred.
+    """
+    scale, name = fitted.scale_, fitted.name
+    fitted = Fitted.from_constants(fitted.kernel, scale, X, (r / scale, float(r.mean() / scale)))
+    fitted.name = name
     return fitted
 
 
