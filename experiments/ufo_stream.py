@@ -91,7 +91,7 @@ def kernels(d: int) -> Any:
 def stream(name: str, n: int, seed: int, lam: float, alpha: float) -> UFOMKLClassifier:
     """One pass over n rows."""
     scale = scale_of(name)
-    options: dict[str, Any] = {"approx": RandomFeatures(FEATURES), "random_state": 0}
+    options: dict[str, Any] = {"approx": RandomFeatures(FEATURES, shared=False), "random_state": 0}
     model = UFOMKLClassifier(kernels(scale[0].size), lam=lam, alpha=alpha, **options)
     classes = range(len(np.unique(SETS[name][0](100, np.random.RandomState(0))[1])))
     for X, y in batches(name, n, seed, scale):

@@ -123,6 +123,18 @@ def test_widths_share_frequencies_and_columns_do_not():
     assert not np.allclose(features.parts[1].omega, features.parts[2].omega)
 
 
+def test_kernels_may_draw_frequencies_of_their_own():
+    kernels = [Gaussian(1.0), Gaussian(1.0), Gaussian(2.0)]
+    features = RandomFeatures(2000, shared=False).fit(kernels, X, rng=np.random.RandomState(0))
+    assert [part.members for part in features.parts] == [[0], [1], [2]]
+    Phi = features.transform(X)
+    assert not np.allclose(Phi[:, :2000], Phi[:, 2000:4000])
+    K = Gaussian(1.0)(X)
+    errors = [np.linalg.norm(A @ A.T - K) for A in (Phi[:, :2000], Phi[:, 2000:4000])]
+    both = Phi[:, :4000] / np.sqrt(2.0)
+    assert np.linalg.norm(both @ both.T - K) < max(errors)  # errors average out
+
+
 def test_kernels_with_a_map_of_their_own_use_it():
     kernels = [Linear(), Gaussian(2.0), Constant(4.0)]
     features = RandomFeatures(6).fit(kernels, X, rng=np.random.RandomState(0))

@@ -21,7 +21,9 @@ def squares(Z):
 
 KERNELS = [Linear(), OnColumns(Linear(), [1, 3]), FeatureMap(squares)]
 MAPS = [X, X[:, [1, 3]], X**2]
-each_form = pytest.mark.parametrize("form", ["stored", "computed", "features", "features kept"])
+each_form = pytest.mark.parametrize(
+    "form", ["stored", "stored, eager", "computed", "features", "features kept"]
+)
 each_width = pytest.mark.parametrize(("k", "constant"), [(1, True), (3, False), (3, True)])
 
 
@@ -31,7 +33,8 @@ def expansion(form, k, constant, averaging=True):
         features = OwnFeatures().fit(KERNELS, X, rng=np.random.RandomState(0))
         return FeatureExpansion(features, k, memory=(1 << 20) * ("kept" in form), **options)
     gram = StackGram(np.stack([2.0 * Phi @ Phi.T for Phi in MAPS]), np.full(3, 0.5))
-    return KernelExpansion(KERNELS, k, gram=gram if form == "stored" else None, **options)
+    stored = {"gram": gram, "eager": "eager" in form} if form.startswith("stored") else {}
+    return KernelExpansion(KERNELS, k, **stored, **options)
 
 
 def filled(form, k, constant, parts):

@@ -220,6 +220,30 @@ def run(
 
 
 @njit(cache=True, nogil=True, fastmath=True)
+def _read(stack: Any, scale: Array, rows: Index, C: Array, Z: Array, K: Array, lo: int, hi: int) -> None:
+    for j in range(lo, hi):
+        for b in range(rows.size):
+            row, factor = stack[j, rows[b]], scale[j]
+            for c in range(C.shape[0]):
+                total, coefficients = 0.0, C[c]
+                for i in range(row.size):
+                    total += row[i] * coefficients[i]
+                Z[j, b, c] = factor * total
+            for a in range(b, rows.size):
+                K[j, b, a] = factor * row[rows[a]]
+
+
+def read(stack: Any, scale: Array, rows: Index, C: Array, Z: Array, K: Array) -> None:
+    """Z[j, b] = scale_j Σ_i stack[j, rows_b, i] C[i], K[j, a, b] = scale_j stack[j, rows_a, rows_b], b ≥ a.
+
+    One pass over the rows, for losses whose every step changes something; C comes as (n, k).
+    """
+    T = np.ascontiguousarray(C.T)
+    work = float(len(stack)) * rows.size * stack.shape[2] * T.shape[0]
+    split(len(stack), work, lambda lo, hi: _read(stack, scale, rows, T, Z, K, lo, hi))
+
+
+@njit(cache=True, nogil=True, fastmath=True)
 def _spread(stack: Any, scale: Array, rows: Index, G: Array, scores: Array, lo: int, hi: int) -> None:
     for j in range(lo, hi):
         for b in range(rows.size):

@@ -37,15 +37,17 @@ class RandomFeatures(Approximation):
     both are a stratified sample.
 
     Frequencies are drawn once for all kernels of one kind on the same columns, for s = 1, and divided by each
-    width: a grid of widths costs one product XΩ. Their errors are then not independent of each other.
+    width: a grid of widths costs one product XΩ. Their errors are then not independent of each other, and do
+    not average out in a combination of them; with ``shared=False`` each kernel draws its own.
 
     Kernels with a finite map of their own of at most ``n_components`` features (Linear on few columns) use
     it, so that dictionaries may be mixed. Others have no features here; Nystroem serves every kernel.
     """
 
-    def __init__(self, n_components: int = 100, orthogonal: bool = True) -> None:
+    def __init__(self, n_components: int = 100, orthogonal: bool = True, shared: bool = True) -> None:
         self.n_components = n_components
         self.orthogonal = orthogonal
+        self.shared = shared
 
     def fit(
         self, kernels: Sequence[Kernel], X: Data, *, rng: np.random.RandomState, sample_weight: Any = None
@@ -61,7 +63,7 @@ class RandomFeatures(Approximation):
         for m, kernel in enumerate(kernels):
             stationary = _stationary(kernel)
             if stationary is not None:
-                key = stationary.key
+                key = stationary.key if self.shared else None
                 groups[m if key is None else ("shared", key)].append((m, stationary))
             elif has_own_map(kernel):
                 own.append((m, kernel))

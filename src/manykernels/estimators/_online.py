@@ -19,7 +19,7 @@ from ..grams import StackGram, parse_memory
 from ..grams.expansions import Expansion, FeatureExpansion, KernelExpansion
 from ..kernels import Fitted, Mixture
 from ..losses import StructuredLoss
-from ..solvers.ufo import UFO, GroupRegularizer, curvature, dual_exponent, targets
+from ..solvers.ufo import UFO, GroupRegularizer, always_moves, curvature, dual_exponent, targets
 from ._data import read_new, read_training
 from ._fit import build_dictionary
 from ._online_checks import (
@@ -218,7 +218,9 @@ class BaseUFO(OnlineParts):
         warn_few(F)
         part: dict[str, Any] = {"constant": bool(self.fit_intercept), "averaging": bool(self.average)}
         if approx is None:
-            self._expansion = KernelExpansion(self.kernels_, outputs, gram=gram, **part)
+            self._expansion = KernelExpansion(
+                self.kernels_, outputs, gram=gram, eager=always_moves(self._loss_), **part
+            )
         else:
             self.features_ = approx.fit(self.kernels_, X, rng=check_random_state(self.random_state))
             part["memory"] = parse_memory(self.memory_limit) // 2 if stored and self.epochs > 1 else 0

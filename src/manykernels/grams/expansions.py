@@ -129,8 +129,10 @@ class KernelExpansion(Expansion):
         constant: bool,
         averaging: bool = False,
         gram: StackGram | None = None,
+        eager: bool = False,
     ) -> None:
         self.kernels, self.gram = kernels, gram  # the Gram of the first samples that enter
+        self.eager = eager  # whether every step changes something
         self.n_kernels, self.outputs, self.constant = len(kernels), outputs, constant
         self.averaging = averaging
         self.bias = np.zeros((2, outputs))
@@ -145,7 +147,7 @@ class KernelExpansion(Expansion):
         used = np.flatnonzero(self.coef.any(axis=1))
         if self.X is None:
             self.X = X
-            if self.gram is not None:
+            if self.gram is not None and not self.eager:
                 self.scores = np.zeros((self.n_kernels, self.outputs, n_samples(X)))
         else:
             self.X, self.gram = _concatenate(take(self.X, used), X), None
@@ -170,8 +172,11 @@ class KernelExpansion(Expansion):
         return own + share * self.late[m] if self.averaging else own
 
     def block(self, rows: Index) -> Block:
-        """With a stored Gram, scores of all samples are kept, and products are read where they are needed."""
-        if self.gram is None:
+        """With a stored Gram, scores of all samples are kept, and products are read where they are needed.
+
+        That pays where most steps change nothing.
+        """
+        if self.gram is None or self.eager:
             return super().block(rows)
         Z = np.empty((self.n_groups, rows.size, self.outputs))
         Z[: self.n_kernels] = self.scores[:, :, rows].transpose(0, 2, 1)
@@ -181,6 +186,8 @@ class KernelExpansion(Expansion):
 
     def _read(self, rows: Index, Z: Array, K: Array) -> None:
         M = self.n_kernels
+        if self.gram is not None:
+            return fast.read(self.gram.stack, self.gram.scale, rows, self.coef, Z[:M], K[:M])
         used = np.flatnonzero(self.coef.any(axis=1))
         Z[:M] = 0.0
         if used.size:
@@ -189,10 +196,11 @@ class KernelExpansion(Expansion):
                 np.matmul(values, coef, out=Z[m])
         for m, values in self._between(self.kernels, rows, None):
             K[m] = values
+        return None
 
     def _add(self, rows: Index, G: Array, late: Array | None) -> None:
         self.coef[rows] += G
-        if self.gram is not None:
+        if self.gram is not None and not self.eager:
             fast.spread(self.gram.stack, self.gram.scale, rows, G, self.scores)
         if late is not None:
             self.late[:, rows] += late

@@ -211,6 +211,12 @@ class UFO:
         return float(R2 * r.q * (1.0 + np.log(self.t)) / (2.0 * r.lam * self.t))
 
 
+def always_moves(loss: StructuredLoss) -> bool:
+    """Whether the subgradient hardly ever vanishes; that of a hinge mostly does."""
+    scalar = loss.loss if isinstance(loss, Separable) else loss
+    return isinstance(scalar, Logistic | Squared | MulticlassLogistic)
+
+
 def curvature(loss: StructuredLoss) -> float:
     """ℓ'' of losses of unbounded slope, which need a lag; 0 for others, and 1 where it is not known."""
     if np.isfinite(loss.lipschitz):
