@@ -109,17 +109,25 @@ def test_subsets():
 
 
 def test_products_of_three_factors_are_scanned():
-    """Every node of depth at most 3, and nothing else, in falling order of q_w/d_w²."""
+    """Every node of depth at most 3 outside the hull, and nothing else, in falling order of its share."""
     rng = np.random.RandomState(1)
     A, Z = rng.randn(15, 2), rng.randn(15, 5)
     for degree in (1, 2, 4):
         bound = bind_dag(PolynomialDAG(degree, beta=1.3), Z, normalize="trace")
         powers = itertools.product(range(degree + 1), repeat=5)
         nodes = [tuple((i, p) for i, p in enumerate(v) if p) for v in powers if 0 < sum(v) <= 3]
-        ratio = dict(zip(nodes, bound.quad(A, nodes) / [bound.price(v) ** 2 for v in nodes], strict=True))
-        for allowed, count in ((0.0, 1000), (np.median(list(ratio.values())), 1000), (0.0, 7)):
-            expected = sorted((v for v in nodes if ratio[v] > allowed), key=lambda v: -ratio[v])[:count]
-            assert bound.scan(A, allowed, count) == expected
+        hull = {v for w in [nodes[3], nodes[-1], nodes[-4]] for v in bound.ancestors(w)}
+        outside = [v for v in nodes if v not in hull]
+        totals = [sum(bound.price(x) for x in bound.ancestors(v) if x not in hull) for v in outside]
+        share = dict(zip(outside, bound.quad(A, outside) / np.square(totals), strict=True))
+        for allowed, count in ((0.0, 1000), (np.median(list(share.values())), 1000), (0.0, 7)):
+            expected = sorted((v for v in outside if share[v] > allowed), key=lambda v: -share[v])[:count]
+            assert bound.scan(A, hull, allowed, count) == expected
+    bound = bind_dag(DAG(OWN, beta=1.3), X, normalize="trace")
+    A = rng.randn(20, 1)
+    totals = {"line": 1.0, "fine": 1.0 + 1.3, "finer": 1.0 + 1.3 + 1.3**2}
+    share = {v: bound.quad(A, [v])[0] / total**2 for v, total in totals.items()}
+    assert bound.scan(A, {"coarse"}, 0.0, 9) == sorted(share, key=lambda v: -share[v])
 
 
 def test_columns_that_do_not_vary_are_left_out():

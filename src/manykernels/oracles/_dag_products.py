@@ -29,6 +29,7 @@ class ProductHierarchy(Hierarchy):
     """
 
     def __init__(self, scales: Array, beta: float, names: list[str]) -> None:
+        super().__init__()
         self.scales = scales  # a (r, D + 1), a_{i,0} = 1; other zeros leave a feature out
         self.r, self.D = scales.shape[0], scales.shape[1] - 1
         self.beta, self.names = beta, names
@@ -149,32 +150,50 @@ class MonomialHierarchy(ProductHierarchy):
         features = np.stack([self.feature(_powers(v)) for v in nodes])
         return np.asarray(((features @ A) ** 2).sum(axis=1))
 
-    def scan(self, A: Array, allowed: float, count: int) -> list[Node]:
-        """All products of up to three factors, by matrix products: n r³/6 operations.
-
-        A feature enters as √a_{i,p} x_i^p/β^p, so that squares of sums are q_w/d_w².
-        """
-        F = [np.sqrt(self.scales[:, p]) * self.X**p / self.beta**p for p in range(1, min(self.D, 3) + 1)]
+    def scan(self, A: Array, hull: set[Node], allowed: float, count: int) -> list[Node]:
+        """All products of up to three factors, by matrix products: n r³/6 operations."""
+        F = [np.sqrt(self.scales[:, p]) * self.X**p for p in range(1, min(self.D, 3) + 1)]
+        one, two, pair = self._prices_outside(hull)
         best: list[tuple[float, Node]] = []
 
-        def keep(ratio: Array, node: Callable[..., Node]) -> None:
-            far = np.argwhere(ratio > allowed)
-            best.extend((float(ratio[tuple(at)]), node(*map(int, at))) for at in far)
-            best.sort(key=lambda pair: -pair[0])
+        def keep(q: Array, total: Array, node: Callable[..., Node]) -> None:
+            share = q / total**2
+            floor = max(allowed, best[-1][0]) if len(best) == count else allowed
+            far = [(float(share[tuple(at)]), node(*map(int, at))) for at in np.argwhere(share > floor)]
+            best.extend(found for found in far if found[1] not in hull)
+            best.sort(key=lambda found: -found[0])
             del best[count:]
 
+        above = [np.zeros(self.r), one, one + two]
         for p, Fp in enumerate(F, 1):
-            keep(((A.T @ Fp) ** 2).sum(axis=0), lambda i, p=p: ((i, p),))
-        keep(np.triu(_pairs(A, F[0], F[0]), 1), lambda i, j: ((i, 1), (j, 1)))
+            keep(((A.T @ Fp) ** 2).sum(axis=0), above[p - 1] + self.beta**p, lambda i, p=p: ((i, p),))
+        both = one[:, None] + one
+        keep(np.triu(_pairs(A, F[0], F[0]), 1), both + self.beta**2, lambda i, j: ((i, 1), (j, 1)))
         if len(F) > 1:
-            pairs = _pairs(A, F[1], F[0])
-            np.fill_diagonal(pairs, 0.0)
-            keep(pairs, lambda i, j: tuple(sorted([(i, 2), (j, 1)])))
+            q = _pairs(A, F[1], F[0])
+            np.fill_diagonal(q, 0.0)
+            total = both + two[:, None] + pair + self.beta**3
+            keep(q, total, lambda i, j: tuple(sorted([(i, 2), (j, 1)])))
         for i in range(self.r - 2):
-            rest = F[0][:, i + 1 :]
-            triples = np.triu(_pairs(A * F[0][:, i, None], rest, rest), 1)
-            keep(triples, lambda j, k, i=i: ((i, 1), (i + 1 + j, 1), (i + 1 + k, 1)))
+            rest = slice(i + 1, None)
+            q = np.triu(_pairs(A * F[0][:, i, None], F[0][:, rest], F[0][:, rest]), 1)
+            total = both[rest, rest] + pair[rest, rest] + (pair[i, rest][:, None] + pair[i, rest])
+            total += one[i] + self.beta**3
+            keep(q, total, lambda j, k, i=i: ((i, 1), (i + 1 + j, 1), (i + 1 + k, 1)))
         return [node for _, node in best]
+
+    def _prices_outside(self, hull: set[Node]) -> tuple[Array, Array, Array]:
+        """Prices of x_i, x_i² and x_i x_j, 0 for those in the hull."""
+        one, two = np.full(self.r, self.beta), np.full(self.r, self.beta**2)
+        pair = np.full((self.r, self.r), self.beta**2)
+        for v in hull:
+            powers = _powers(v)
+            if len(powers) == 1 and powers[0][1] <= 2:
+                (one if powers[0][1] == 1 else two)[powers[0][0]] = 0.0
+            elif len(powers) == 2 and powers[0][1] == powers[1][1] == 1:
+                i, j = powers[0][0], powers[1][0]
+                pair[i, j] = pair[j, i] = 0.0
+        return one, two, pair
 
     def _function(self, v: Power) -> Kernel:
         return Monomial([i for i, _ in v], [p for _, p in v])

@@ -29,6 +29,9 @@ class Hierarchy(ABC):
     size: float
     roots: list[Node]
 
+    def __init__(self) -> None:
+        self._known: dict[Node, list[Node]] = {}  # ancestors
+
     @abstractmethod
     def knows(self, v: Node) -> bool:
         """Whether v is a node of this graph."""
@@ -65,10 +68,11 @@ class Hierarchy(ABC):
     def bounds(self, A: Array, sources: Sequence[Node]) -> Array:
         """(len(sources),): S_t."""
 
-    def scan(self, A: Array, allowed: float, count: int) -> list[Node]:
-        """Of the nodes that can be looked at all at once, `count` of the largest q_w/d_w² above `allowed`.
+    def scan(self, A: Array, hull: set[Node], allowed: float, count: int) -> list[Node]:
+        """Of the nodes that can be looked at all at once, `count` with the largest shares above `allowed`.
 
-        By default there are no such nodes.
+        The share of w is q_w / (Σ_{v∈A(w) outside the hull} d_v)²: what σ gains by w and all above it. By
+        default there are no such nodes.
         """
         return []
 
@@ -84,16 +88,11 @@ class Hierarchy(ABC):
 
     def ancestors(self, v: Node) -> list[Node]:
         """A(v), each after its parents, v last."""
-        found: dict[Node, None] = {}
-
-        def visit(node: Node) -> None:
-            if node not in found:
-                for above in self.parents(node):
-                    visit(above)
-                found[node] = None
-
-        visit(v)
-        return list(found)
+        known = self._known.get(v)
+        if known is None:
+            above = dict.fromkeys(x for p in self.parents(v) for x in self.ancestors(p))
+            known = self._known[v] = [*above, v]
+        return known
 
 
 class ListedHierarchy(Hierarchy):
@@ -102,6 +101,7 @@ class ListedHierarchy(Hierarchy):
     def __init__(
         self, gram: Gram, kernels: list[Fitted], parents: dict[str, tuple[str, ...]], prices: dict[str, float]
     ) -> None:
+        super().__init__()
         self.whole, self.kernels = gram, kernels
         self._parents, self._prices = parents, prices
         self.position = {name: m for m, name in enumerate(parents)}
@@ -137,11 +137,13 @@ class ListedHierarchy(Hierarchy):
     def children(self, v: Node) -> list[Node]:
         return list(self._children[str(v)])
 
-    def scan(self, A: Array, allowed: float, count: int) -> list[Node]:
+    def scan(self, A: Array, hull: set[Node], allowed: float, count: int) -> list[Node]:
         names = list(self._parents)
-        ratio = self.quad(A, names) / np.array([self._prices[name] for name in names]) ** 2
-        best = np.argsort(-ratio, kind="stable")[:count]
-        return [names[m] for m in best if ratio[m] > allowed]
+        outside = np.array([0.0 if name in hull else self._prices[name] for name in names])
+        total = np.where(outside > 0.0, self._above @ outside, np.inf)
+        share = self.quad(A, names) / total**2
+        best = np.argsort(-share, kind="stable")[:count]
+        return [names[m] for m in best if share[m] > allowed]
 
     def bounds(self, A: Array, sources: Sequence[Node]) -> Array:
         names = list(self._parents)

@@ -6,9 +6,9 @@
 At a solution the kernels with weight form a hull, and only hulls are ever worked on. For a hull W and any κ
 with Σ_{v∈A(w)} κ_vw = 1, σ(q) ≤ max_v d_v⁻² Σ_{w∈D(v)} κ_vw² q_w. Inside W, κ is that of the weights found
 (`_hull.py`). A node outside W that was looked at keeps all for itself, which gives q_w/d_w²; where that is
-too much, it shares with its ancestors outside W, in proportion to d. All the others share among their
-ancestors that were not looked at: that bounds them by S_t, the largest over the sources t of what was not
-looked at (`oracles/dags.py`). So for every α, exactly, σ(q) is at most the largest of these.
+too much, it shares with its ancestors outside W, as is best. All the others share among their ancestors
+that were not looked at, in proportion to d: that bounds them by S_t, the largest over the sources t of what
+was not looked at (`oracles/dags.py`). So for every α, exactly, σ(q) is at most the largest of these.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from .._fast.threads import blas_threads
@@ -28,6 +29,12 @@ from ._hull import Point, Proof, Restricted, Shape
 
 _LOOSE = 0.05  # the gap along the path
 _INSIDE = 0.3  # of the gap asked for, to which the problem on a hull is solved
+_SCANNED = 200  # products that are judged together
+_TINY = 1e-3  # of the largest part of σ, below which a node need not join
+_ROUNDS = 200  # for σ of nodes outside the hull
+_SETTLED = 40  # of them, after which it is clear which nodes it is that are missing
+_SAMPLE = 16  # sources
+_FAR = 30.0  # times what is allowed: where most sources are so far off, too many would have to be looked at
 _JOIN = 0.02  # of the weight, for nodes that join
 _SMALL = 3000  # samples up to which one BLAS thread is as fast as several that wait for each other
 
@@ -47,7 +54,7 @@ class Hierarchical(BaseEstimator):
         Of the path, a decade of C; 0 starts at C.
     """
 
-    def __init__(self, max_active: int = 400, max_visited: int = 2000, add: int = 10, steps: int = 1) -> None:
+    def __init__(self, max_active: int = 400, max_visited: int = 1000, add: int = 10, steps: int = 1) -> None:
         self.max_active = max_active
         self.max_visited = max_visited
         self.add = add
@@ -165,14 +172,17 @@ class _Search:
         every source t with S_t above what is allowed is looked at itself, and those below it bounded anew.
         """
         hierarchy, alpha, limit = self.hierarchy, proof.alpha, self.options.max_visited
-        large = self._large(alpha, hierarchy.sources(set(self.nodes)), allowed)
-        large |= dict.fromkeys(hierarchy.scan(alpha, allowed, limit))
-        missing, top, apart = self._judge(alpha, large, allowed)
+        inside = set(self.nodes)
+        large = self._large(alpha, hierarchy.sources(inside), allowed)
+        alone = dict.fromkeys(hierarchy.scan(alpha, inside, allowed, _SCANNED))
+        missing, top, apart = self._judge(alpha, large | alone, allowed)
         top = max(top, proof.level)
-        if missing or not prove or len(large) >= limit:
+        if missing or not prove:
             return _Look(missing, max(top, allowed), np.inf)
         visited, rest = {*self.nodes, *apart}, 0.0
         sources = hierarchy.sources(visited)
+        if self._hopeless(alpha, sources, len(visited), allowed):
+            return _Look([], max(top, allowed), np.inf)
         while sources:
             S = hierarchy.bounds(alpha, sources)
             fresh = [sources[i] for i in np.flatnonzero(S > allowed)]
@@ -189,25 +199,29 @@ class _Search:
             sources = hierarchy.sources(visited, fresh)
         return _Look([], max(top, rest), max(top, rest))
 
+    def _hopeless(self, alpha: Array, sources: list[Node], visited: int, allowed: float) -> bool:
+        """Whether no proof is in reach: most of a few sources have far too much below them."""
+        if visited > self.options.max_visited:
+            return True
+        if len(sources) <= _SAMPLE or self.hierarchy.size <= self.options.max_visited:
+            return False
+        some = sources[:: len(sources) // _SAMPLE]
+        return float(np.median(self.hierarchy.bounds(alpha, some))) > _FAR * allowed
+
     def _judge(
         self, alpha: Array, large: Iterable[Node], allowed: float
     ) -> tuple[list[Node], float, list[Node]]:
-        """Of nodes Q = A(large) outside the hull: which must join, max_v G_v over them, and Q.
-
-        They share with their ancestors in Q, κ_vw = d_v / Σ_{x∈A(w)∩Q} d_x: what is above them must pay too.
-        """
+        """Of nodes Q = A(large) outside the hull: which must join, a bound on σ over them alone, and Q."""
         inside = set(self.nodes)
         Q = list(dict.fromkeys(x for w in large for x in self.hierarchy.ancestors(w) if x not in inside))
         if not Q:
             return [], 0.0, Q
-        shape = self._shape(Q)
-        share = self.hierarchy.quad(alpha, Q) / (shape.above @ shape.d) ** 2
-        G = share @ shape.above
-        if G.max() <= allowed:
-            return [], float(G.max()), Q
-        share[~(shape.above @ (G > allowed) > 0.0)] = 0.0  # below nothing that is too large
-        order = np.argsort(-share, kind="stable")[: max(self.options.add, len(self.nodes) // 4)]
-        return [Q[m] for m in order if share[m] > 0.0], float(G.max()), Q
+        q = self.hierarchy.quad(alpha, Q)
+        bound, parts = largest(self._above(Q), np.array([self.hierarchy.price(v) for v in Q]), q, allowed)
+        if bound <= allowed:
+            return [], bound, Q
+        order = np.argsort(-parts, kind="stable")[: max(self.options.add, len(self.nodes) // 4)]
+        return [Q[m] for m in order if parts[m] > _TINY * parts[order[0]]], bound, Q
 
     def _large(self, alpha: Array, nodes: list[Node], allowed: float) -> dict[Node, None]:
         """Nodes whose q_w/d_w² is above what is allowed."""
@@ -233,13 +247,16 @@ class _Search:
         if added:
             self.u = np.concatenate([(1.0 - share) * self.u, np.full(added, share / added)])
 
-    def _shape(self, nodes: list[Node]) -> Shape:
-        """Ancestors among these nodes only."""
+    def _above(self, nodes: list[Node]) -> sparse.csr_array:
+        """[w, v]: whether v ∈ A(w), among these nodes only."""
         place = {v: m for m, v in enumerate(nodes)}
-        above = np.zeros((len(nodes), len(nodes)))
-        for m, v in enumerate(nodes):
-            above[m, [place[x] for x in self.hierarchy.ancestors(v) if x in place]] = 1.0
-        return Shape(above, np.array([self.hierarchy.price(v) for v in nodes]))
+        rows = [[place[x] for x in self.hierarchy.ancestors(v) if x in place] for v in nodes]
+        ptr = np.cumsum([0, *map(len, rows)])
+        columns = np.array([m for row in rows for m in row], dtype=np.intp)
+        return sparse.csr_array((np.ones(columns.size), columns, ptr), shape=(len(nodes), len(nodes)))
+
+    def _shape(self, nodes: list[Node]) -> Shape:
+        return Shape(self._above(nodes).toarray(), np.array([self.hierarchy.price(v) for v in nodes]))
 
     def _restricted(self, nodes: list[Node]) -> Restricted:
         return Restricted(self.hierarchy.gram(nodes), self._shape(nodes), self.risk)
@@ -271,7 +288,6 @@ class _Search:
         point, proof = self.point, self.proof
         best = max(self.dual, self.seen)
         bar = float(np.sqrt(proof.barrier / proof.level)) if proof.level > 0.0 else 0.0
-        goal = max(relative(point.primal, best), tol)
         above, tried = self._shape(self.nodes).above > 0.0, 0
         for share in (30.0 * bar, 10.0 * bar, 3.0 * bar, bar, 0.1 * bar, 0.01 * bar):
             low = proof.u < share
@@ -287,6 +303,26 @@ class _Search:
             limit = max(self.max_iter - self.n_iter, 5)
             trial = restricted.solve(u, point.fit.alpha, _INSIDE * tol, limit)
             self.n_iter += restricted.machines
-            if relative(trial.primal, best) <= goal:
+            if trial.primal <= point.primal * (1.0 + 0.1 * tol) or relative(trial.primal, best) <= tol:
                 return nodes, trial
         return self.nodes, point
+
+
+def largest(above: sparse.csr_array, d: Array, q: Array, allowed: float) -> tuple[float, Array]:
+    """A bound on σ = max_u Σ_w ζ_w(u) q_w over the simplex, at most `allowed` if it can be; and ζq there.
+
+    Multiplicative steps u_v ← u_v G_v: σ ≤ max_v G_v at every u, and σ ≥ Σ_w ζ_w q_w. The first u shares in
+    proportion to d, as Bach's condition does.
+    """
+    u = d / d.sum()
+    best, parts = np.inf, q
+    for done in range(_ROUNDS):
+        zeta = 1.0 / (above @ (d**2 / u))
+        G = (above.T @ (zeta**2 * q)) * (d / u) ** 2
+        parts = zeta * q
+        best = min(best, float(G.max()))
+        if best <= allowed or (done >= _SETTLED and parts.sum() > allowed):
+            break
+        u = np.maximum(u * G, 1e-12 * u.max() * G.max())
+        u /= u.sum()
+    return best, parts
