@@ -171,9 +171,14 @@ def tuned(
     return {
         "error": wrong(task, y_test, learners[best].predict(inputs[2]) + mean),
         "C": costs[best],
-        "alignment": centered_alignment(learned.kernel_(X_test[rows]), y_test[rows], kind="classification"),
+        "alignment": aligned(learned.kernel_(X_test[rows]), y_test[rows]),
         "kernels": int(learned.active_.size),
     }
+
+
+def aligned(K: Array, y: Array) -> float:
+    """Centred alignment with the labels; 0 where K is constant to rounding, as the widest kernels are."""
+    return centered_alignment(K, y, kind="classification") if np.ptp(K) > 1e-9 * np.abs(K).max() else 0.0
 
 
 def quiet_fit(learner: Any, X: Array, y: Array) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from experiments import __main__ as command
-from experiments.continuous_digits import Method, draw, methods, peak_row, trial, wrong
+from experiments.continuous_digits import Method, aligned, draw, methods, peak_row, trial, wrong
 from experiments.continuous_ranks import TABLE_3, TABLE_5, searching_methods, standardised
 from experiments.data import Source
 from experiments.tables import median_ranks
@@ -74,6 +74,12 @@ def test_a_machine_on_a_first_stage_is_the_whole_learner(parts, weighting, task)
     assert found["C"] == costs[best]
     assert found["error"] == pytest.approx(wrong(task, y_test, whole[best].predict(X_test)))
     assert found["kernels"] == whole[best].active_.size
+
+
+def test_a_constant_kernel_is_not_aligned(parts):
+    X, y = parts[0]
+    wide, fitting = (aligned(Gaussian(width)(X), y) for width in (1e8, 1.0))
+    assert wide == 0.0 < fitting == centered_alignment(Gaussian(1.0)(X), y)
 
 
 def test_first_stages_are_kept_for_the_next_machine(parts):
