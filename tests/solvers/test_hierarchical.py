@@ -7,6 +7,7 @@ import warnings
 import cvxpy as cp
 import numpy as np
 import pytest
+from scipy import sparse
 from tests.helpers import LOSSES, _root, cvxpy_loss, risk_of
 
 from manykernels.families import DAG, AnovaDAG, PolynomialDAG
@@ -15,7 +16,7 @@ from manykernels.losses import EpsilonInsensitive, Hinge, Logistic, Squared
 from manykernels.objectives import Risk
 from manykernels.oracles._bind_dags import bind_dag
 from manykernels.solvers import Hierarchical, History
-from manykernels.solvers._hull import Restricted, Shape, bending
+from manykernels.solvers._hull import Restricted, Shape, bending, largest
 
 each_loss = pytest.mark.parametrize("loss", LOSSES, ids=repr)
 OWN = {
@@ -304,3 +305,19 @@ def test_bad_options(option):
     name = next(iter(option))
     with pytest.raises(ValueError, match=rf"{name}=.*was given to Hierarchical; expected a whole number"):
         solve(hierarchy, risk_of(Squared(), labels, targets), options=Hierarchical(**option))
+
+
+def test_the_largest_sum_over_nodes_outside():
+    """A bound on σ, nearly its value, for any q; at most what is allowed where that is possible."""
+    hierarchy, _, labels, targets = data("powers")
+    nodes, problem = whole(hierarchy, risk_of(Squared(), labels, targets))
+    above, d = sparse.csr_array(problem.shape.above), problem.shape.d
+    for seed in range(5):
+        q = np.random.RandomState(seed).exponential(size=len(nodes)) ** 2
+        bound, parts = largest(above, d, q, 0.0)
+        assert parts.sum() <= bound * (1 + 1e-9)
+        draws = np.random.RandomState(seed).dirichlet(np.full(len(nodes), 0.2), 300) + 1e-9
+        best = max(problem.shape.zeta(u / u.sum()) @ q for u in draws)
+        assert best <= bound
+        tight, _ = largest(above, d, q, 1.02 * parts.sum())
+        assert tight <= 1.1 * parts.sum()

@@ -16,6 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 from scipy.linalg import solve
 
 from ..grams import Gram
@@ -27,6 +28,8 @@ from ._interior import InteriorPoint
 _SIMPLEX = Simplex()
 _CENTRING = 0.15  # by how much the barrier falls at a step
 _EDGE = 0.95  # of the way to the boundary that a step may go
+_ROUNDS = 200  # for σ of nodes outside the hull
+_SETTLED = 40  # of them, after which it is clear which nodes it is that are missing
 _CUTS = 8  # of a step that does not help
 _SHARE = 0.02  # of the gap asked for, to which machines are solved
 
@@ -213,15 +216,14 @@ class HullInterior(InteriorPoint):
         super().__init__(risk, _SIMPLEX, self._kernel, self._slopes, u, alpha)
 
     def _kernel(self, u: Array) -> Array:
-        self._zeta = self.shape.zeta(u)
-        self._kappa = self.shape.kappa(u, self._zeta)
-        return self.gram.combine(self._zeta)
+        return self.gram.combine(self.shape.zeta(u))
 
     def _slopes(self, alpha: Array) -> Array:
-        R = self.gram.products(alpha)
-        self._mass = self._zeta * np.maximum(np.einsum("mnk,nk->m", R, alpha), 0.0)
-        weights = self._zeta[:, None] * self._kappa / self.theta
-        return np.asarray(np.tensordot(weights.T, R, axes=1))
+        """Of Kα with respect to u, at the present u."""
+        R, zeta = self.gram.products(alpha), self.shape.zeta(self.theta)
+        self._kappa = self.shape.kappa(self.theta, zeta)
+        self._mass = zeta * np.maximum(np.einsum("mnk,nk->m", R, alpha), 0.0)
+        return np.asarray(np.tensordot((zeta[:, None] * self._kappa / self.theta).T, R, axes=1))
 
     def _theta_direction(
         self, q: Array, halves: list[tuple[Array, Array]], tau: float
@@ -229,3 +231,23 @@ class HullInterior(InteriorPoint):
         values, V = np.linalg.eigh(bending(self._kappa, self._mass))
         root = np.sqrt(np.maximum(values, 0.0))[:, None] * V.T / self.theta
         return super()._theta_direction(q, [*halves, (root, np.zeros(len(root)))], tau)
+
+
+def largest(above: sparse.csr_array, d: Array, q: Array, allowed: float) -> tuple[float, Array]:
+    """A bound on σ = max_u Σ_w ζ_w(u) q_w over the simplex, at most `allowed` if it can be; and ζq there.
+
+    Multiplicative steps u_v ← u_v G_v: σ ≤ max_v G_v at every u, and σ ≥ Σ_w ζ_w q_w. The first u shares in
+    proportion to d, as Bach's condition does.
+    """
+    u = d / d.sum()
+    best, parts = np.inf, q
+    for done in range(_ROUNDS):
+        zeta = 1.0 / (above @ (d**2 / u))
+        G = (above.T @ (zeta**2 * q)) * (d / u) ** 2
+        parts = zeta * q
+        best = min(best, float(G.max()))
+        if best <= allowed or (done >= _SETTLED and parts.sum() > allowed):
+            break
+        u = np.maximum(u * G, 1e-12 * u.max() * G.max())
+        u /= u.sum()
+    return best, parts

@@ -25,14 +25,13 @@ from ..objectives import Risk
 from ..oracles.dags import Hierarchy, Node
 from ._base import Array, History, relative
 from ._family import FamilyResult
-from ._hull import Point, Proof, Restricted, Shape
+from ._hull import Point, Proof, Restricted, Shape, largest
 
 _LOOSE = 0.05  # the gap along the path
+_ROOM = 0.9  # of the gap asked for: the rest is for leaving out nodes that hardly matter
 _INSIDE = 0.3  # of the gap asked for, to which the problem on a hull is solved
 _SCANNED = 200  # products that are judged together
 _TINY = 1e-3  # of the largest part of σ, below which a node need not join
-_ROUNDS = 200  # for σ of nodes outside the hull
-_SETTLED = 40  # of them, after which it is clear which nodes it is that are missing
 _SAMPLE = 16  # sources
 _FAR = 30.0  # times what is allowed: where most sources are so far off, too many would have to be looked at
 _JOIN = 0.02  # of the weight, for nodes that join
@@ -54,7 +53,7 @@ class Hierarchical(BaseEstimator):
         Of the path, a decade of C; 0 starts at C.
     """
 
-    def __init__(self, max_active: int = 400, max_visited: int = 1000, add: int = 10, steps: int = 1) -> None:
+    def __init__(self, max_active: int = 400, max_visited: int = 4000, add: int = 10, steps: int = 1) -> None:
         self.max_active = max_active
         self.max_visited = max_visited
         self.add = add
@@ -81,7 +80,7 @@ class Hierarchical(BaseEstimator):
         search = _Search(self, hierarchy, risk, max_iter, history or History(), start)
         with blas_threads(1 if hierarchy.n < _SMALL else None):
             for scale in [1.0] if start else self._path(risk):
-                search.grow(scale, tol if scale == 1.0 else max(tol, _LOOSE))
+                search.grow(scale, _ROOM * tol if scale == 1.0 else max(tol, _LOOSE))
             return search.result(tol)
 
     def _path(self, risk: Risk) -> list[float]:
@@ -286,7 +285,6 @@ class _Search:
         with weight have u_v ≫ √μ, the others u_v ≪ √μ (in units of the level).
         """
         point, proof = self.point, self.proof
-        best = max(self.dual, self.seen)
         bar = float(np.sqrt(proof.barrier / proof.level)) if proof.level > 0.0 else 0.0
         above, tried = self._shape(self.nodes).above > 0.0, 0
         for share in (30.0 * bar, 10.0 * bar, 3.0 * bar, bar, 0.1 * bar, 0.01 * bar):
@@ -303,26 +301,8 @@ class _Search:
             limit = max(self.max_iter - self.n_iter, 5)
             trial = restricted.solve(u, point.fit.alpha, _INSIDE * tol, limit)
             self.n_iter += restricted.machines
-            if trial.primal <= point.primal * (1.0 + 0.1 * tol) or relative(trial.primal, best) <= tol:
+            proven = relative(trial.primal, self.dual) <= tol
+            close = trial.primal <= point.primal * (1.0 + 0.1 * tol)
+            if proven or (close and relative(point.primal, self.dual) > tol):
                 return nodes, trial
         return self.nodes, point
-
-
-def largest(above: sparse.csr_array, d: Array, q: Array, allowed: float) -> tuple[float, Array]:
-    """A bound on σ = max_u Σ_w ζ_w(u) q_w over the simplex, at most `allowed` if it can be; and ζq there.
-
-    Multiplicative steps u_v ← u_v G_v: σ ≤ max_v G_v at every u, and σ ≥ Σ_w ζ_w q_w. The first u shares in
-    proportion to d, as Bach's condition does.
-    """
-    u = d / d.sum()
-    best, parts = np.inf, q
-    for done in range(_ROUNDS):
-        zeta = 1.0 / (above @ (d**2 / u))
-        G = (above.T @ (zeta**2 * q)) * (d / u) ** 2
-        parts = zeta * q
-        best = min(best, float(G.max()))
-        if best <= allowed or (done >= _SETTLED and parts.sum() > allowed):
-            break
-        u = np.maximum(u * G, 1e-12 * u.max() * G.max())
-        u /= u.sum()
-    return best, parts
