@@ -145,8 +145,9 @@ def test_every_tolerance_is_reached(loss, tol):
     )
     assert found.converged and found.certified and -1e-9 <= found.primal - found.dual
     assert found.gap <= tol and history.gap[-1] == found.gap and history.objective[-1] == found.primal
-    objective = np.array(history.objective)
-    assert np.all(np.diff(objective) <= 1e-6 * objective[:-1] + 3 * tol * objective[:-1])
+    objective, gap = np.array(history.objective), np.array(history.gap)
+    # each problem is solved to a tenth of the gap of the family
+    assert np.all(np.diff(objective) <= (1e-6 + 3 * tol + 0.1 * np.minimum(gap, 0.3))[:-1] * objective[:-1])
 
 
 @pytest.mark.parametrize("loss", [Squared(), Hinge()], ids=repr)

@@ -117,7 +117,7 @@ class InteriorPoint:
         psi = self.penalty.constraint(self.theta)
         counts = self.plus.complementarity()[1] + self.minus.complementarity()[1] + self.theta.size
         counts += 0 if psi is None else psi[0].size
-        tau = gap / counts
+        tau = max(gap, self._infeasibility()) / counts
         self.plus.center(tau)
         self.minus.center(tau)
         self.zero = tau / self.theta
@@ -132,6 +132,11 @@ class InteriorPoint:
             taken = self._step(shorten * total / counts)
             shorten = 0.05 if taken > 0.9 else (0.2 if taken > 0.5 else 0.7)
         return max_iter
+
+    def _infeasibility(self) -> float:
+        """½θᵀq at the start: what the multipliers of θ and of α have to make up for."""
+        R = self.products(self.alpha)
+        return 0.5 * float(np.einsum("m,mnk,nk->", self.theta, R, self.alpha))
 
     def _complementarity(self) -> float:
         pairs = (
