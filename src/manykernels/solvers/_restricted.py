@@ -80,7 +80,7 @@ class Finite:
         if scale != self.scale:
             self.scale, self.lowest = scale, np.inf
             self.primal = risk.constant_value()
-        joint = risk.piecewise_linear and risk.has_interior and len(self.atoms) > _FEW
+        joint = risk.piecewise_linear and risk.has_interior and len(self.atoms) > _FEW and self.primal > 0.0
         if not (joint and self._joint(risk, tol)):
             self._stepwise(risk, tol)
         self.theta = np.where(self.theta > _DUST * self.theta.max(), self.theta, 0.0)
