@@ -21,7 +21,8 @@ def descent(name, y, f):
     own = int(y[0])
     e = np.eye(f.size)
     if name == "multinomial":
-        return e[own] - np.exp(f) / np.exp(f).sum()
+        p = np.exp(f - f.max())
+        return e[own] - p / p.sum()
     margins = (np.abs(own - np.arange(f.size)) if name == "ordinal" else 1.0 - e[own]) + f
     worst = int(margins.argmax())
     if name == "multiclass":
