@@ -1,6 +1,7 @@
 """Totally corrective learning: the optimum of the whole family, with a gap that covers every kernel of it."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -318,3 +319,16 @@ def test_names_and_the_restricted_problem():
     lasso = Lasso(oracle_of(X, degree=3), risk)
     lasso.add(list(oracle_of(X, degree=3).atoms()))
     np.testing.assert_allclose(lasso.solve(1.0, 0.0)[1], found.primal, rtol=1e-6)
+
+
+def test_a_certificate_can_be_demanded():
+    X, _, targets = data()
+    risk = risk_of(Squared(), None, targets, 2.0)
+    found = solve(oracle_of(X, degree=2), risk, solver=Corrective(certify=True))
+    assert found.certified
+    oracle = oracle_of(X, degree=2)
+    search = oracle.best
+    oracle.best = lambda *given: replace(search(*given), upper=np.inf)  # as of a family too large to look at
+    with pytest.raises(ValueError, match=r"certify=True.*cannot be bounded.*lower degree"):
+        solve(oracle, risk, solver=Corrective(certify=True))
+    assert not solve(oracle, risk).certified

@@ -44,13 +44,16 @@ class Corrective(FamilySolver):
         How many kernels may join at a time; None takes 50 of rank one, or 10 others.
     steps : int
         Of the path, a decade of C; 0 starts at C.
+    certify : bool
+        Whether a result without a bound on the whole family is an error.
     """
 
     asks: ClassVar[tuple[str, ...]] = ("best",)
 
-    def __init__(self, add: int | None = None, steps: int = 1) -> None:
+    def __init__(self, add: int | None = None, steps: int = 1, certify: bool = False) -> None:
         self.add = add
         self.steps = steps
+        self.certify = certify
 
     def run_family(
         self,
@@ -67,12 +70,22 @@ class Corrective(FamilySolver):
         self._check(oracle, penalty)
         add = (50 if oracle.rank_one else 10) if self.add is None else self.add
         search = _Search(oracle, risk, penalty, add, max_iter, rng, history or History())
+        self._require_bound(oracle, search.bounded)
         for scale in self._path(risk):
             if scale == 1.0:
                 search.grow(scale, tol)
             elif search.n_iter < max_iter - 1:  # the last is for C itself
                 search.grow(scale, max(tol, _LOOSE))
+        self._require_bound(oracle, search.certified)
         return search.result(tol)
+
+    def _require_bound(self, oracle: Oracle, bounded: bool) -> None:
+        if self.certify and not bounded:
+            raise ValueError(
+                f"certify=True was given, and this family of {oracle.size:.3g} kernels cannot be bounded: it "
+                "is too large to look at every kernel, or has several parameters to search. Make it smaller "
+                "(a lower degree, fewer features, one width), or take certify=False and read certified_."
+            )
 
     def _check(self, oracle: Oracle, penalty: Penalty) -> None:
         add = 1 if self.add is None else self.add
@@ -113,7 +126,9 @@ class _Search:
         self.primal, self.dual, self.certified = np.inf, -np.inf, False
         self.reason = ""
         self.inside: Array | None = None  # the point whose value `dual` is
-        self.restricted.add(self._best(risk.constant_alpha()).atoms)
+        first = self._best(risk.constant_alpha())
+        self.bounded = bool(np.isfinite(first.upper))
+        self.restricted.add(first.atoms)
 
     def grow(self, scale: float, goal: float) -> None:
         """Add kernels at costs scale · C until the gap over the family is at most `goal`."""
