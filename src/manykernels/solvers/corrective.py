@@ -81,10 +81,11 @@ class Corrective(FamilySolver):
 
     def _require_bound(self, oracle: Oracle, bounded: bool) -> None:
         if self.certify and not bounded:
+            count = f"{oracle.size:.3g} kernels" if np.isfinite(oracle.size) else "infinitely many kernels"
             raise ValueError(
-                f"certify=True was given, and this family of {oracle.size:.3g} kernels cannot be bounded: it "
-                "is too large to look at every kernel, or has several parameters to search. Make it smaller "
-                "(a lower degree, fewer features, one width), or take certify=False and read certified_."
+                f"certify=True was given, and this family of {count} cannot be bounded: it is too large to "
+                "look at every kernel, or has several parameters to search. Make it smaller (a lower degree, "
+                "fewer features, one width), or take certify=False and read certified_."
             )
 
     def _check(self, oracle: Oracle, penalty: Penalty) -> None:
