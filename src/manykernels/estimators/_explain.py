@@ -87,7 +87,11 @@ class Explained(LearnedKernel):
             for i, m in enumerate(self.active_):
                 total[:, order[views[m]]] += parts[:, i]
             parts = total
-        return parts[:, :, 0] if self.dual_coef_.ndim == 1 else parts
+        return self._single(parts)
+
+    def _single(self, f: Array) -> Array:
+        """Decisions or coefficients (…, outputs) as users see them: without that axis where y had none."""
+        return f[..., 0] if self.dual_coef_.ndim == 1 else f
 
     def _parts(self, X: Any) -> Array:
         """(n_samples, active kernels, outputs): what each kernel adds, for X as kernels read it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from types import SimpleNamespace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,25 +58,6 @@ class OnlineParts(Explained):
                 for rows, part in self._blocks(X, len(f)):
                     f[rows] = self.kernel_(part, self._support) @ self._coefficients
         return f + self._intercept
-
-    def contributions(self, X: Any, by: Literal["kernel", "view"] = "kernel") -> Array:
-        """What each kernel adds to the decision on each sample; they and ``intercept_`` sum to the decision.
-
-        Returns (n_samples, len(active_)), in the order of ``active_``; with ``by="view"`` (n_samples,
-        n_views), in the order of ``view_weights_``. Models of several outputs have them on a last axis.
-        """
-        check_is_fitted(self)
-        if by not in ("kernel", "view"):
-            raise ValueError(f"by={by!r} was given; expected 'kernel' or 'view'.")
-        parts = self._single(self._parts(read_new(self, X, self._kind)))
-        if by == "kernel":
-            return parts
-        views = self._views()
-        names = list(dict.fromkeys(views))
-        total = np.zeros((len(parts), len(names), *parts.shape[2:]))
-        for i, m in enumerate(self.active_):
-            total[:, names.index(views[m])] += parts[:, i]
-        return total
 
     def _parts(self, X: Any) -> Array:
         """(n_samples, active kernels, outputs): what each kernel adds, for X as kernels read it."""
