@@ -148,3 +148,16 @@ def test_text_is_refused():
     frame = pd.DataFrame({"a": ["x", "y"] * 10, "b": np.arange(20.0)})
     with pytest.raises(ValueError, match="'a'"):
         HierarchicalMKLRegressor().fit(frame, np.arange(20.0))
+
+
+def test_a_graph_of_ones_own_reads_columns_of_a_frame_by_name():
+    frame = pd.DataFrame(np.random.RandomState(0).randn(60, 2), columns=["a", "b"])
+    frame["text"] = ["x", "yy"] * 30
+    nodes = {
+        "a": (OnColumns(Linear(), ["a"]), []),
+        "a, curved": (OnColumns(Gaussian(1.0), ["a"]), ["a"]),
+        "b": (OnColumns(Linear(), ["b"]), []),
+    }
+    model = HierarchicalMKLRegressor(DAG(nodes), C=10.0).fit(frame, frame["a"] ** 2 + frame["b"])
+    assert set(model.kernel_names_) == set(nodes) and model.score(frame, frame["a"] ** 2 + frame["b"]) > 0.9
+    np.testing.assert_allclose(model.predict(frame[["text", "b", "a"]]), model.predict(frame))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..families import Family, FromDistances, Views
+from ..families import DAG, Family, FromDistances, Views
 from ..families.views import _columns_and_kernels
 from ..kernels import Callable as CallableKernel
 from ..kernels import FromDistance, Kernel, OnColumns, Precomputed
@@ -32,6 +32,9 @@ def leaves(spec: Any) -> Iterator[Kernel | Family]:
         if isinstance(spec, Views) and isinstance(spec.views, Mapping):
             for given in spec.views.values():
                 yield from leaves(_columns_and_kernels(given)[1])
+        if isinstance(spec, DAG) and isinstance(spec.parents, Mapping):
+            pairs = [given for given in spec.parents.values() if isinstance(given, tuple | list)]
+            yield from leaves([given[0] for given in pairs if given])
 
 
 def needs_stack(spec: Any) -> bool:
