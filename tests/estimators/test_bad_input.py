@@ -48,7 +48,7 @@ def hidden():
         ({"loss": Logistic}, "is a class"),
         ({"max_iter": 1.5}, "max_iter=1.5"),
         ({"loss": "hige"}, "loss='hige' .*'hinge'"),
-        ({"loss": "squared"}, "regression loss.*'hinge'"),
+        ({"loss": "epsilon_insensitive"}, "regression loss.*'hinge'.*'squared'"),
         ({"solver": "simplex"}, "solver='simplex' .*'active-set'"),
         ({"kernels": "rbf"}, "kernels='rbf' .*'auto'"),
         ({"kernels": []}, "holds no kernel"),

@@ -258,7 +258,7 @@ def test_weights_differ_where_the_right_kernel_does():
         ({"norm": ElasticNet(0.5)}, r"norm=ElasticNet.* was given; expected a number p ≥ 1"),
         ({"norm": 0.5}, "0.5"),
         ({"C": -1.0}, "C=-1.0 was given"),
-        ({"loss": "squared"}, "is a regression loss"),
+        ({"loss": "epsilon_insensitive"}, "is a regression loss"),
         (
             {"kernels": {"odd": Callable(lambda A, B: np.tanh(A @ B.T - 1.0))}},
             "not positive semi-definite",

@@ -33,7 +33,7 @@ def classifier(**options):
     return MKLClassifier(KERNELS, **options).fit(X, y)
 
 
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic", "squared"])
 @pytest.mark.parametrize("norm", [1.0, 4 / 3, 2.0, np.inf, ElasticNet(0.5)], ids=str)
 def test_classifiers_reach_the_gap_they_promise(loss, norm):
     model = classifier(loss=loss, norm=norm, tol=1e-5)
@@ -47,6 +47,18 @@ def test_classifiers_reach_the_gap_they_promise(loss, norm):
 def test_regressors_reach_the_gap_they_promise(loss, norm):
     model = MKLRegressor(loss=loss, norm=norm, C=10.0, tol=1e-5).fit(X_diabetes, y_diabetes)
     assert 0 <= model.dual_gap_ <= 1e-5
+
+
+@pytest.mark.parametrize("multi_class", ["shared", "ovr"])
+def test_least_squares_classification_is_regression_on_signs(multi_class):
+    model = MKLClassifier(loss="squared", multi_class=multi_class, norm=2.0, tol=1e-10).fit(X_iris, y_iris)
+    Y = np.where(y_iris[:, None] == np.arange(3), 1.0, -1.0)
+    groups = [[0, 1, 2]] if multi_class == "shared" else [[0], [1], [2]]
+    references = [MKLRegressor(norm=2.0, tol=1e-10).fit(X_iris, Y[:, group]) for group in groups]
+    expected = np.hstack([reference.predict(X_iris) for reference in references])
+    np.testing.assert_allclose(model.decision_function(X_iris), expected, atol=1e-4)
+    np.testing.assert_array_equal(model.predict(X_iris), expected.argmax(axis=1))
+    assert not hasattr(model, "predict_proba")
 
 
 def test_the_objective_is_that_of_the_returned_model():

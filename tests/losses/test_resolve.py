@@ -24,6 +24,15 @@ def test_objects_pass_through():
     assert resolve_loss(loss, "regression") is loss
 
 
+def test_a_task_may_take_losses_of_the_other_by_name():
+    assert type(resolve_loss("squared", "classification", also=("squared",))) is Squared
+    assert type(resolve_loss(Squared(), "classification", also=("squared",))) is Squared
+    with pytest.raises(
+        ValueError, match=r"is a regression loss; expected a classification loss: .*'squared'"
+    ):
+        resolve_loss("epsilon_insensitive", "classification", also=("squared",))
+
+
 @pytest.mark.parametrize(
     ("spec", "task", "error", "message"),
     [

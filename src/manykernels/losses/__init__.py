@@ -31,9 +31,9 @@ NAMES: dict[str, type[Loss]] = {
 }
 
 
-def resolve_loss(spec: object, task: Task) -> Loss:
-    """The loss that a name or an object means, checked to be one for `task`."""
-    names = [name for name, kind in NAMES.items() if kind.task == task]
+def resolve_loss(spec: object, task: Task, also: tuple[str, ...] = ()) -> Loss:
+    """The loss that a name or an object means, checked to be one for `task`, or one of those named `also`."""
+    names = [name for name, kind in NAMES.items() if kind.task == task or name in also]
     expected = f"expected a {task} loss: one of {names}, or a manykernels.losses.Loss object"
     if isinstance(spec, str) and spec in NAMES:
         loss: object = NAMES[spec]()
@@ -46,6 +46,6 @@ def resolve_loss(spec: object, task: Task) -> Loss:
         raise ValueError(f"loss={spec!r} is unknown; {expected}.")
     if not isinstance(loss, Loss):
         raise TypeError(f"loss={spec!r} of type {type(spec).__name__} was given; {expected}.")
-    if loss.task != task:
+    if loss.task != task and not isinstance(loss, tuple(NAMES[name] for name in also)):
         raise ValueError(f"loss={spec!r} is a {loss.task} loss; {expected}.")
     return loss
