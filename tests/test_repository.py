@@ -161,6 +161,7 @@ def test_whatever_the_package_imports_is_declared():
     optional = {
         "plots": "plots",
         "report": "plots",
+        "persistence": "cli",
         "cli": "cli",
         "grams": "dask",
     }  # part -> the extra it may use

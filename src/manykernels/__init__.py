@@ -15,6 +15,7 @@ from .estimators import (
     UFOMKLClassifier,
     UFOMKLRegressor,
 )
+from .persistence import load, save
 
 __version__ = "0.1.0"
 
@@ -32,5 +33,7 @@ __all__ = [
     "NonlinearMKLRegressor",
     "UFOMKLClassifier",
     "UFOMKLRegressor",
+    "load",
+    "save",
     "__version__",
 ]

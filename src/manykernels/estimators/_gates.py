@@ -90,6 +90,17 @@ class KnownGate(Gate):
         return check_gates(self.shares, n_samples(X), self.training.shape[1])
 
 
+class TrainedGate(Gate):
+    """Shares of any samples, where those of the training samples as they were given are known."""
+
+    def __init__(self, gate: Gate, X: Data, shares: Array) -> None:
+        super().__init__(gate.training)
+        self.gate, self.X, self.shares = gate, X, shares
+
+    def __call__(self, X: Data) -> Array:
+        return self.shares if X is self.X else self.gate(X)
+
+
 class FunctionGate(Gate):
     """Shares by a function of the user's."""
 

@@ -25,7 +25,7 @@ from ._base import BaseMKL
 from ._constants import constants_count, with_constants
 from ._data import read_new, take
 from ._fit import Problem
-from ._gates import Gate, GivenGate, KnownGate, fit_gate
+from ._gates import Gate, GivenGate, KnownGate, TrainedGate, fit_gate
 from ._rows import Rows
 from .mkl import MKLClassifier, MKLRegressor, _is_logistic
 
@@ -108,10 +108,11 @@ class Localized(BaseMKL):
         return super()._solve(problem, rows, previous)
 
     def _mixture(self, weights: Array) -> Any:
-        return GatedMixture(self.kernels_, weights.reshape(-1, len(self.kernels_)), self._gate_of)
+        return GatedMixture(self.kernels_, weights.reshape(-1, len(self.kernels_)), self._gate)
 
     def _store(self, X: Any, rows: Rows, theta: Array, results: Sequence[Result | FamilyResult]) -> None:
         super()._store(X, rows, theta, results)
+        self.kernel_.gate = TrainedGate(self._gate, self.X_fit_, self.gates_)
         self.weights_ = theta.reshape(-1, len(self.kernels_))
         self.active_ = np.flatnonzero(self.weights_.any(axis=0))
 
@@ -131,10 +132,6 @@ class Localized(BaseMKL):
         else:
             used = np.flatnonzero(alpha.any(axis=1))
             self._support_gates = gates[used if used.size else np.arange(1)]
-
-    def _gate_of(self, X: Any) -> Array:
-        """Shares of any samples; those of training are known."""
-        return self.gates_ if X is self.X_fit_ else self._gate(X)
 
     # -- deciding -------------------------------------------------------------------------------
     def gate(self, X: Any) -> Array:
