@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.utils import _safe_indexing
 
 from manykernels._fast.threads import blas_threads, split
 from manykernels.kernels import Kernel
@@ -111,6 +112,21 @@ class Approximation(BaseEstimator):
 
         A row of weight w counts as w rows.
         """
+        rows, weight = self.sample(weights_of(X, sample_weight), rng)
+        return self.fit_sample(kernels, _safe_indexing(X, rows), weight, rng)
+
+    def sample(self, weight: Array, rng: np.random.RandomState) -> tuple[NDArray[np.intp], Array]:
+        """The positions of the rows that ``fit_sample`` reads, of rows of these weights, and their weights.
+
+        They depend on the number and the weights of the rows alone: how data are cut into chunks, or where
+        they are, changes nothing. One row, where features do not depend on data.
+        """
+        return np.flatnonzero(weight)[:1], np.ones(1)
+
+    def fit_sample(
+        self, kernels: Sequence[Kernel], X: Data, weight: Array, rng: np.random.RandomState
+    ) -> Features:
+        """The features, from the rows that ``sample`` asked for and their weights."""
         raise NotImplementedError
 
     def _components(self) -> int:

@@ -47,46 +47,59 @@ class Nystroem(Approximation):
     def fit(
         self, kernels: Sequence[Kernel], X: Data, *, rng: np.random.RandomState, sample_weight: Any = None
     ) -> Features:
+        rows, weight = self.sample(weights_of(X, sample_weight), rng)
+        rows = rows[self._choose(_safe_indexing(X, rows), weight, rng)]
+        return self._features(kernels, _safe_indexing(X, rows), rows)
+
+    def sample(self, weight: Array, rng: np.random.RandomState) -> tuple[NDArray[np.intp], Array]:
+        """All rows of positive weight, or as many of them at random as landmarks or k-means++ need."""
         if self.landmarks not in ("kmeans++", "uniform"):
             raise ValueError(
                 f"landmarks={self.landmarks!r} was given to Nystroem; expected 'kmeans++' or 'uniform'."
             )
-        rows = self._rows(X, weights_of(X, sample_weight), rng)
-        return Features([_Landmarks(kernels, X, rows)] if len(kernels) else [], len(kernels))
-
-    def _rows(self, X: Data, weight: Array, rng: np.random.RandomState) -> NDArray[np.intp]:
-        """The rows that are landmarks, in their order in X."""
         n_components = self._components()
         possible = np.flatnonzero(weight)
+        if n_components > possible.size:
+            warnings.warn(
+                f"n_components={n_components} is more than the {possible.size} rows (of positive weight) "
+                "that Nystroem was given; all of them are landmarks, and the features are exact on them.",
+                UserWarning,
+                stacklevel=4,
+            )
         if n_components >= possible.size:
-            if n_components > possible.size:
-                warnings.warn(
-                    f"n_components={n_components} is more than the {possible.size} rows (of positive weight) "
-                    "that Nystroem was given; all of them are landmarks, and the features are exact on them.",
-                    UserWarning,
-                    stacklevel=4,
-                )
-            return possible
-        if self.landmarks == "uniform":
-            return np.sort(_draw(possible, weight, n_components, rng))
-        most = max(_FEWEST, _CANDIDATES * n_components)
-        if possible.size > most:
-            possible = np.sort(_draw(possible, weight, most, rng))
-            weight = np.ones_like(weight)  # the draw has counted them already
-        A = _numbers(_safe_indexing(X, possible))
-        return np.sort(possible[kmeans_plus_plus(A, weight[possible], n_components, rng)])
+            return possible, weight[possible]
+        uniform = self.landmarks == "uniform"
+        most = n_components if uniform else max(_FEWEST, _CANDIDATES * n_components)
+        if possible.size <= most:
+            return possible, weight[possible]
+        return np.sort(_draw(possible, weight, most, rng)), np.ones(most)  # the draw has counted the weights
+
+    def fit_sample(
+        self, kernels: Sequence[Kernel], X: Data, weight: Array, rng: np.random.RandomState
+    ) -> Features:
+        rows = self._choose(X, weight, rng)
+        return self._features(kernels, _safe_indexing(X, rows), rows)
+
+    def _features(self, kernels: Sequence[Kernel], chosen: Data, rows: NDArray[np.intp]) -> Features:
+        return Features([_Landmarks(kernels, chosen, rows)] if len(kernels) else [], len(kernels))
+
+    def _choose(self, X: Data, weight: Array, rng: np.random.RandomState) -> NDArray[np.intp]:
+        """The rows of the sample that are landmarks, in their order."""
+        n_components = self._components()
+        if n_components >= weight.size:
+            return np.arange(weight.size)
+        return np.sort(kmeans_plus_plus(_numbers(X), weight, n_components, rng))
 
 
 class _Landmarks(Part):
     """All kernels, by their values at the same rows."""
 
-    def __init__(self, kernels: Sequence[Kernel], X: Data, rows: NDArray[np.intp]) -> None:
+    def __init__(self, kernels: Sequence[Kernel], chosen: Data, rows: NDArray[np.intp]) -> None:
         self.kernels = list(kernels)
         self.threads = all(map(ours, kernels))
-        self.rows = rows
         # Of a stack the landmarks are columns, and the rows of it need not be kept.
-        chosen = _safe_indexing(X, rows)
-        self.landmarks = None if is_stack(X) else chosen
+        self.rows = rows
+        self.landmarks = None if is_stack(chosen) else chosen
         self.maps: list[Array] = [np.empty(0)] * len(kernels)
         with blas_threads(1 if rows.size <= _SMALL else None):
             for m, W in evaluate(self.kernels, chosen):

@@ -11,15 +11,15 @@ from scipy import sparse
 
 from manykernels.approx._base import Approximation, Features, Part, ours
 from manykernels.kernels import Fitted, Kernel, Linear, OnColumns, Spectrum
-from manykernels.kernels._data import Data, numeric, take_columns, take_rows
+from manykernels.kernels._data import Array, Data, numeric, take_columns, take_rows
 
 
 class OwnFeatures(Approximation):
     """Each kernel's own finite map, k = ΦΦᵀ: Linear, Cosine, Constant, Monomial, FeatureMap, and these on
     columns, scaled or normalised. The shorthand is ``approx="features"``."""
 
-    def fit(
-        self, kernels: Sequence[Kernel], X: Data, *, rng: np.random.RandomState, sample_weight: Any = None
+    def fit_sample(
+        self, kernels: Sequence[Kernel], X: Data, weight: Array, rng: np.random.RandomState
     ) -> Features:
         for kernel in kernels:
             if not has_own_map(kernel):

@@ -49,8 +49,8 @@ class RandomFeatures(Approximation):
         self.orthogonal = orthogonal
         self.shared = shared
 
-    def fit(
-        self, kernels: Sequence[Kernel], X: Data, *, rng: np.random.RandomState, sample_weight: Any = None
+    def fit_sample(
+        self, kernels: Sequence[Kernel], X: Data, weight: Array, rng: np.random.RandomState
     ) -> Features:
         n_components = self._components()
         if n_components % 2:
