@@ -1,0 +1,20 @@
+"""Plots of fitted models, as scikit-learn's displays: ``WeightsDisplay.from_estimator(model)``.
+
+They need matplotlib (``pip install 'manykernels[plots]'``), which is imported when something is drawn.
+"""
+
+from .contribution import ContributionDisplay
+from .convergence import ConvergenceDisplay
+from .path import PathDisplay
+from .similarity import KernelSimilarityDisplay
+from .weights import WeightsDisplay
+from .widths import WidthsDisplay
+
+__all__ = [
+    "ContributionDisplay",
+    "ConvergenceDisplay",
+    "KernelSimilarityDisplay",
+    "PathDisplay",
+    "WeightsDisplay",
+    "WidthsDisplay",
+]

@@ -1,0 +1,269 @@
+"""What plots and reports show, read off a fitted model as plain arrays; nothing here draws."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.cluster.hierarchy import leaves_list, linkage
+from scipy.spatial.distance import squareform
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import _num_samples
+
+from ..estimators._data import read_new, take
+from ..estimators.localized import Localized
+from ..kernels import evaluate
+
+Array = NDArray[np.float64]
+_FLAT = 1e-12  # of its size: a kernel that varies less is the same for all pairs of samples
+
+
+def unwrap(model: Any, X: Any = None) -> tuple[Any, Any]:
+    """The estimator of this package inside a search or pipeline, and X as it gets there."""
+    given = type(model).__name__
+    while True:
+        if isinstance(model, Pipeline):
+            if X is not None and len(model) > 1:
+                X = model[:-1].transform(X)
+            model = model[-1]
+        elif "best_estimator_" in getattr(model, "__dict__", {}):
+            model = model.best_estimator_
+        else:
+            break
+    if not hasattr(model, "get_params") or not hasattr(model, "kernels"):
+        raise TypeError(
+            f"{given} was given; expected an estimator of manykernels, or a pipeline or search that ends in "
+            "one."
+        )
+    if not hasattr(model, "weights_"):
+        raise NotFittedError(f"This {type(model).__name__} is not fitted yet. Call fit(X, y) first.")
+    return model, X
+
+
+# -- weights --------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class WeightTable:
+    """W (rows, kernels): one row, or one for each class or cluster, which `rows` then names."""
+
+    names: list[str]
+    W: Array
+    rows: list[str] | None
+
+    @property
+    def order(self) -> NDArray[np.intp]:
+        """Kernels by their largest weight, in absolute value."""
+        return np.argsort(-np.abs(self.W).max(axis=0), kind="stable")
+
+
+def weight_table(mkl: Any) -> WeightTable:
+    W = np.asarray(mkl.weights_, dtype=np.float64)
+    names = [str(name) for name in mkl.kernel_names_]
+    if W.ndim == 1:
+        return WeightTable(names, W[None], None)
+    if isinstance(mkl, Localized):
+        return WeightTable(names, W, [f"cluster {j}" for j in range(len(W))])
+    labels = getattr(mkl, "classes_", range(len(W)))
+    return WeightTable(names, W, [str(label) for label in labels])
+
+
+# -- convergence ----------------------------------------------------------------------------------
+def histories(mkl: Any) -> dict[str, dict[str, Array]]:
+    """One history, or one for each class with weights of its own: seconds, active, objective, gap.
+
+    Where the gap of a step is not known (online learning reports a lower bound instead), "bound" takes the
+    place of "objective" and "gap".
+    """
+    given = getattr(mkl, "history_", None)
+    if given is None:
+        raise ValueError(
+            f"{type(mkl).__name__} keeps no history: its weights come from one step, or samples came in by "
+            "partial_fit. MKL*, Hierarchical*, Localized*, Nonlinear* and UFO* have one after fit."
+        )
+    several = given if isinstance(given, list) else [given]
+    labels = [str(c) for c in getattr(mkl, "classes_", range(len(several)))] if len(several) > 1 else [""]
+    tables = {}
+    for label, one in zip(labels, several, strict=True):
+        table = {key: np.asarray(values, dtype=np.float64) for key, values in one.items()}
+        if "dual" in table:
+            table["bound"] = table.pop("dual")
+        tables[label] = table
+    return tables
+
+
+# -- similarity -----------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class SimilarityTable:
+    """S (kernels, kernels): centred alignments, with the kernels in an order that puts like beside like."""
+
+    names: list[str]
+    S: Array
+    weights: Array
+
+
+def similarity_table(mkl: Any, X: Any = None, max_kernels: int = 40, n_samples: int = 400) -> SimilarityTable:
+    """⟨K_kc, K_lc⟩/(‖K_kc‖‖K_lc‖) of the kernels with the largest weights, on some samples of X.
+
+    Kernels that are constant on them have no direction, and are left out.
+    """
+    table = weight_table(mkl)
+    size = np.abs(table.W).max(axis=0)
+    chosen = table.order[:max_kernels]
+    X = _samples(mkl, X, n_samples)
+    n = _num_samples(X)
+    rows, kept = np.empty((chosen.size, n * n)), np.zeros(chosen.size, dtype=bool)
+    for i, K in evaluate([mkl.kernels_[m] for m in chosen], X, None):
+        scale = np.abs(K).max()
+        K = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
+        norm = np.linalg.norm(K)
+        kept[i] = norm > _FLAT * scale * n
+        rows[i] = K.ravel() / (norm or 1.0)
+    chosen, rows = chosen[kept], rows[kept]
+    if not chosen.size:
+        raise ValueError("All kernels are constant on these samples, so that there is nothing to compare.")
+    S = np.clip(rows @ rows.T, -1.0, 1.0)
+    order = _clustered(S)
+    chosen = chosen[order]
+    return SimilarityTable([table.names[m] for m in chosen], S[np.ix_(order, order)], size[chosen])
+
+
+def _samples(mkl: Any, X: Any, n_samples: int) -> Any:
+    """Some of X, or of the training samples, evenly spread, as kernels read them."""
+    if mkl._kind == "stack":
+        if X is None or np.shape(X)[0] != np.shape(X)[1]:
+            raise ValueError(
+                "The model was fitted on a stack of kernels, which it does not keep: give X, the stack "
+                "(n, n, n_kernels) of kernels of samples among themselves."
+            )
+        some = _some(len(X), n_samples)
+        return np.asarray(X)[some][:, some]
+    if X is None:
+        if not hasattr(mkl, "X_fit_"):
+            raise ValueError(f"{type(mkl).__name__} with approx keeps no training samples: give X.")
+        X = mkl.X_fit_
+    else:
+        X = read_new(mkl, X, mkl._kind)
+    return take(X, _some(_num_samples(X), n_samples))
+
+
+def _some(n: int, at_most: int) -> NDArray[np.intp]:
+    return np.unique(np.linspace(0, n - 1, min(at_most, n)).astype(np.intp))
+
+
+def _clustered(S: Array) -> NDArray[np.intp]:
+    if len(S) < 3:
+        return np.arange(len(S))
+    D = np.maximum(1.0 - 0.5 * (S + S.T), 0.0)
+    np.fill_diagonal(D, 0.0)
+    return np.asarray(leaves_list(linkage(squareform(D, checks=False), "average", optimal_ordering=True)))
+
+
+# -- contributions --------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class ContributionTable:
+    """parts (samples, kernels or views) and the intercept sum to the decision (samples,) of one output."""
+
+    names: list[str]
+    samples: list[str]
+    parts: Array
+    intercept: float
+    decision: Array
+    output: str
+
+
+def contribution_table(
+    mkl: Any, X: Any, samples: Sequence[int] | None = None, *, by: str = "kernel", output: Any = None
+) -> ContributionTable:
+    """What each kernel (or view) adds to the decision on samples of X, the first ten unless told."""
+    if not hasattr(mkl, "contributions"):
+        raise ValueError(f"{type(mkl).__name__} has no contributions: it does not decide.")
+    n = _num_samples(X)
+    chosen = list(range(min(n, 10))) if samples is None else [int(i) for i in samples]
+    for i in chosen:
+        if not -n <= i < n:
+            raise ValueError(f"sample {i} was given, and X holds {n} samples.")
+    try:
+        parts = np.asarray(mkl.contributions(take(X, chosen), by=by), dtype=np.float64)
+    except AttributeError as error:
+        raise ValueError(str(error)) from error
+    names = [mkl.kernel_names_[m] for m in mkl.active_] if by == "kernel" else list(mkl.view_weights_)
+    intercept = np.asarray(mkl.intercept_, dtype=np.float64)
+    label = ""
+    if parts.ndim == 3:
+        k, label = _output(mkl, parts.shape[2], output)
+        parts, intercept = parts[:, :, k], intercept[k] if intercept.ndim else intercept
+    total = parts.sum(axis=1) + float(intercept)
+    return ContributionTable(
+        list(map(str, names)), [str(i % n) for i in chosen], parts, float(intercept), total, label
+    )
+
+
+def _output(mkl: Any, outputs: int, given: Any) -> tuple[int, str]:
+    labels = [str(c) for c in getattr(mkl, "classes_", range(outputs))]
+    if given is None:
+        return 0, labels[0]
+    if str(given) in labels:
+        return labels.index(str(given)), str(given)
+    raise ValueError(f"output={given!r} was given; expected one of {', '.join(labels)}.")
+
+
+# -- widths ---------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class WidthTable:
+    """values (kernels, parameters) on a positive axis, and the weight of each kernel."""
+
+    parameter: str
+    names: list[str]
+    features: list[str] | None  # one for each parameter, where kernels have one a feature
+    values: Array
+    weights: Array
+
+
+def width_table(mkl: Any) -> WidthTable:
+    """The kernels that have a width or a frequency; of a list of several sorts, the most frequent one."""
+    table = weight_table(mkl)
+    weights = np.abs(table.W).max(axis=0)
+    found: dict[str, list[tuple[int, Any]]] = {}
+    for m, kernel in enumerate(mkl.kernels_):
+        arguments = kernel.kernel._arguments()
+        for parameter in ("widths", "width", "frequency"):
+            if parameter in arguments:
+                found.setdefault(parameter, []).append((m, arguments[parameter]))
+                break
+    if not found:
+        raise ValueError(
+            "None of the kernels has a width or a frequency. Gaussians(), Laplacians(), Dirichlets(), "
+            "ARDGaussians() and gaussian_grid(...) are made of such kernels."
+        )
+    parameter = max(found, key=lambda p: len(found[p]))
+    index = [m for m, _ in found[parameter]]
+    values = np.array([np.atleast_1d(v) for _, v in found[parameter]], dtype=np.float64)
+    features = None
+    if parameter == "widths":
+        given = getattr(mkl, "feature_names_in_", None)
+        features = [
+            str(f) for f in (given if given is not None else [f"x{i}" for i in range(values.shape[1])])
+        ]
+    return WidthTable(parameter, [table.names[m] for m in index], features, values, weights[index])
+
+
+# -- stability ------------------------------------------------------------------------------------
+def stability_columns(stability: Any, names: list[str]) -> dict[str, Array] | None:
+    """mean, low, high and frequency in the order of `names`; kernels that it does not know are NaN."""
+    if stability is None:
+        return None
+    given: Any = stability if isinstance(stability, Mapping) else vars(stability)
+    columns = {key: given.get(key) for key in ("names", "mean", "low", "high", "frequency")}
+    if any(columns[key] is None for key in ("names", "low", "high")):
+        raise ValueError("stability needs names, low and high (and mean and frequency, where known).")
+    place = {str(name): i for i, name in enumerate(columns.pop("names") or [])}
+    index = np.array([place.get(name, -1) for name in names])
+    answer = {}
+    for key, values in columns.items():
+        if values is not None:
+            values = np.asarray(values, dtype=np.float64)
+            answer[key] = np.where(index >= 0, values[..., index], np.nan)
+    return answer

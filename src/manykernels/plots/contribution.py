@@ -1,0 +1,125 @@
+"""What the kernels add to single decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from ._axes import axes, ink, label_ticks, plain, short, write_cells
+from ._reading import Array, contribution_table, unwrap
+
+
+class ContributionDisplay:
+    """What each kernel adds to the decision: bars that add up for one sample, a heat map for several.
+
+    Parameters
+    ----------
+    names : the kernels or views
+    parts : (n_samples, n_kernels)
+    intercept : what the decision adds to them
+    samples : names of the samples
+    output : which class or output the decision is of, "" where there is only one
+
+    Attributes
+    ----------
+    figure_, ax_ : matplotlib's
+    """
+
+    figure_: Any
+    ax_: Any
+
+    def __init__(
+        self,
+        names: list[str],
+        parts: Any,
+        intercept: float,
+        *,
+        samples: list[str] | None = None,
+        output: str = "",
+    ) -> None:
+        self.parts: Array = np.atleast_2d(np.asarray(parts, dtype=np.float64))
+        self.names, self.intercept, self.output = names, float(intercept), output
+        self.samples = samples or [str(i) for i in range(len(self.parts))]
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        *,
+        samples: Sequence[int] | None = None,
+        by: Literal["kernel", "view"] = "kernel",
+        output: Any = None,
+        max_kernels: int = 15,
+        ax: Any = None,
+        **kw: Any,
+    ) -> Self:
+        """Of ``samples`` of X (positions; the first ten unless told), for one class or output."""
+        table = contribution_table(*unwrap(estimator, X), samples, by=by, output=output)
+        display = cls(table.names, table.parts, table.intercept, samples=table.samples, output=table.output)
+        return display.plot(ax=ax, max_kernels=max_kernels, **kw)
+
+    def plot(self, *, ax: Any = None, max_kernels: int = 15, **kw: Any) -> Self:
+        """Draw the largest ``max_kernels``, the sum of all others, the intercept and the decision."""
+        order = (
+            np.argsort(-np.abs(self.parts).max(axis=0), kind="stable") if self.parts.size else np.arange(0)
+        )
+        shown, rest = order[:max_kernels], order[max_kernels:]
+        columns = [self.parts[:, m] for m in shown]
+        names = [self.names[m] for m in shown]
+        if rest.size:
+            columns.append(self.parts[:, rest].sum(axis=1))
+            names.append(f"{rest.size} others")
+        columns.append(np.full(len(self.parts), self.intercept))
+        names.append("intercept")
+        M = np.stack(columns, axis=1)
+        if len(M) == 1:
+            self._waterfall(ax, names, M[0], kw)
+        else:
+            self._heat_map(ax, names, M, kw)
+        return self
+
+    def _decision(self) -> str:
+        return f"decision for {short(self.output)}" if self.output else "decision"
+
+    def _waterfall(self, ax: Any, names: list[str], values: Array, kw: dict[str, Any]) -> None:
+        self.figure_, self.ax_ = _, ax = axes(ax, 7.0, 1.3 + 0.3 * (len(values) + 1))
+        place, ends = np.arange(len(values)), np.cumsum(values)
+        colours = np.where(values >= 0, "C0", "C1")
+        ax.barh(place, values, left=ends - values, **{"color": colours, "height": 0.7, **kw})
+        total = float(ends[-1])
+        ax.barh([len(values)], [total], color=ink(ax), alpha=0.55, height=0.7)
+        for i, end in enumerate(ends):
+            ax.plot([end, end], [i - 0.35, i + 1.35], color=ink(ax), lw=0.7, alpha=0.6)
+        span = float(np.ptp([0.0, *ends, *(ends - values)])) or 1.0
+        for i, (end, value) in enumerate([*zip(ends, values, strict=True), (total, total)]):
+            side = 1 if value >= 0 else -1
+            style = {"ha": "left" if side > 0 else "right", "va": "center", "fontsize": "small"}
+            ax.text(end + side * 0.012 * span, i, f"{value:+.3g}", **style)
+        label_ticks(ax.yaxis, np.arange(len(values) + 1), [*names, self._decision()])
+        ax.set_ylim(len(values) + 0.6, -0.6)
+        ax.margins(x=0.12)
+        ax.axvline(0.0, color=ink(ax), lw=0.8)
+        plain(ax.set_xlabel(f"sample {self.samples[0]}: what each adds to the decision"))
+        for edge in ("top", "right"):
+            ax.spines[edge].set_visible(False)
+
+    def _heat_map(self, ax: Any, names: list[str], M: Array, kw: dict[str, Any]) -> None:
+        M = np.concatenate([M, M.sum(axis=1, keepdims=True)], axis=1)
+        names = [*names, self._decision()]
+        tall, wide = M.shape
+        size = (3.0 + 0.6 * min(wide, 24), 2.6 + 0.28 * min(tall, 40))
+        self.figure_, self.ax_ = figure, ax = axes(ax, *size)
+        high = float(np.abs(M).max()) or 1.0
+        style = {"cmap": "RdBu_r", "vmin": -high, "vmax": high, "aspect": "auto"}
+        image = ax.imshow(M, **{**style, **kw})
+        label_ticks(ax.xaxis, np.arange(wide), names, rotation=50, ha="right", rotation_mode="anchor")
+        if tall <= 60:
+            label_ticks(ax.yaxis, np.arange(tall), self.samples)
+        ax.set_ylabel("sample")
+        ax.axvline(wide - 1.5, color=ink(ax), lw=1.5)
+        if wide <= 14 and tall <= 25:
+            write_cells(ax, image, M, "{:.2g}")
+        figure.colorbar(image, ax=ax, label="added to the decision")

@@ -1,0 +1,110 @@
+"""How the fit approached its optimum."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from ._axes import axes, ink, plain
+from ._reading import Array, histories, unwrap
+
+
+class ConvergenceDisplay:
+    """The duality gap of a fit against time or steps, and how many kernels had weight.
+
+    Where there is no gap to show (a problem that is not convex, online learning), the objective or the lower
+    bound on it is drawn instead.
+
+    Parameters
+    ----------
+    histories : dict label -> dict of arrays ``seconds``, ``active`` and ``gap``, ``objective`` or ``bound``
+    tol : the gap that was asked for, optional
+    objective : the objective that was reached, for histories of a lower bound, optional
+
+    Attributes
+    ----------
+    figure_, ax_ : matplotlib's; active_ax_ is the axis of the number of kernels
+    quantity_ : "gap", "objective" or "bound", what was drawn
+    """
+
+    figure_: Any
+    ax_: Any
+    active_ax_: Any
+    quantity_: str
+
+    def __init__(
+        self,
+        histories: dict[str, dict[str, Array]],
+        *,
+        tol: float | None = None,
+        objective: float | None = None,
+    ) -> None:
+        self.histories, self.tol, self.objective = histories, tol, objective
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, against: Literal["seconds", "steps"] = "seconds", ax: Any = None, **kw: Any
+    ) -> Self:
+        """Of a fitted estimator that has a ``history_``."""
+        mkl, _ = unwrap(estimator)
+        objective = getattr(mkl, "objective_", None)
+        display = cls(histories(mkl), tol=getattr(mkl, "tol", None), objective=objective)
+        return display.plot(against=against, ax=ax, **kw)
+
+    def plot(
+        self,
+        *,
+        against: Literal["seconds", "steps"] = "seconds",
+        ax: Any = None,
+        active: bool = True,
+        **kw: Any,
+    ) -> Self:
+        """Draw; ``active=False`` leaves the number of kernels out. ``kw`` goes to the lines."""
+        if against not in ("seconds", "steps"):
+            raise ValueError(f"against={against!r} was given; expected 'seconds' or 'steps'.")
+        self.figure_, self.ax_ = _, ax = axes(ax, 6.4, 4.0)
+        self.quantity_ = quantity = self._quantity()
+        self.active_ax_ = ax.twinx() if active else None
+        for c, (label, table) in enumerate(self.histories.items()):
+            y = table[quantity]
+            x = table["seconds"] if against == "seconds" else np.arange(1, y.size + 1)
+            if quantity == "gap":
+                y = np.where(np.isfinite(y), np.maximum(y, 1e-16), np.nan)
+            style = {"color": f"C{c % 10}", "marker": "o", "ms": 3.5, "lw": 1.6, "label": label or None}
+            ax.plot(x, y, **{**style, **kw})
+            if self.active_ax_ is not None:
+                self.active_ax_.step(x, table["active"], where="post", color=f"C{c % 10}", alpha=0.35, lw=1.2)
+        self._finish(ax, quantity, against)
+        return self
+
+    def _quantity(self) -> str:
+        tables = self.histories.values()
+        if all("gap" in table and np.isfinite(table["gap"]).any() for table in tables):
+            return "gap"
+        return "objective" if all("objective" in table for table in tables) else "bound"
+
+    def _finish(self, ax: Any, quantity: str, against: str) -> None:
+        names = {"gap": "relative duality gap", "objective": "objective", "bound": "lower bound"}
+        ax.set_ylabel(names[quantity])
+        ax.set_xlabel("seconds" if against == "seconds" else "step")
+        legend = len(self.histories) > 1
+        if quantity == "gap":
+            ax.set_yscale("log")
+            if self.tol:
+                ax.axhline(self.tol, color=ink(ax), ls="--", lw=1.0, alpha=0.7, label=f"tol = {self.tol:g}")
+                legend = True
+        if quantity == "bound" and self.objective is not None and np.isfinite(self.objective):
+            label = f"objective {self.objective:.4g}"
+            ax.axhline(self.objective, color=ink(ax), ls="--", lw=1.0, alpha=0.7, label=label)
+            legend = True
+        if legend:
+            for text in ax.legend(loc="best", frameon=False).get_texts():
+                plain(text)
+        ax.grid(alpha=0.25)
+        ax.spines["top"].set_visible(False)
+        if self.active_ax_ is not None:
+            self.active_ax_.set_ylabel("kernels with weight (faint)", alpha=0.7)
+            self.active_ax_.set_ylim(bottom=0)
+            self.active_ax_.yaxis.get_major_locator().set_params(integer=True)
+            self.active_ax_.spines["top"].set_visible(False)

@@ -1,0 +1,128 @@
+"""How the weights change with the regularisation."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import clone
+
+from ._axes import axes, ink, plain, short
+from ._reading import Array, unwrap, weight_table
+
+
+class PathDisplay:
+    """Weights of the kernels against C, and the score of every C where it is known.
+
+    Parameters
+    ----------
+    C : (steps,)
+    weights : (steps, n_kernels)
+    names : the kernels
+    score : (steps,), optional
+    chosen : the C that a search took, optional
+
+    Attributes
+    ----------
+    figure_, ax_ : matplotlib's; score_ax_ is the axis of the score, or None
+    """
+
+    figure_: Any
+    ax_: Any
+    score_ax_: Any
+
+    def __init__(
+        self, C: Any, weights: Any, names: list[str], *, score: Any = None, chosen: float | None = None
+    ) -> None:
+        order = np.argsort(np.asarray(C, dtype=np.float64), kind="stable")
+        self.C: Array = np.asarray(C, dtype=np.float64)[order]
+        self.weights: Array = np.asarray(weights, dtype=np.float64)[order]
+        self.score = None if score is None else np.asarray(score, dtype=np.float64)[order]
+        self.names, self.chosen = names, chosen
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any = None,
+        y: Any = None,
+        *,
+        Cs: Any = None,
+        strategy: str | None = None,
+        ax: Any = None,
+        **kw: Any,
+    ) -> Self:
+        """Of a search that kept its path (``path_``), or of a model that is fitted anew for each of ``Cs``.
+
+        ``strategy`` names one of those that the search compared; without it, the one that it took.
+        """
+        path = getattr(estimator, "path_", None)
+        if path is not None:
+            display = cls._from_path(estimator, path, strategy)
+        elif X is None or y is None:
+            raise ValueError(
+                f"{type(estimator).__name__} keeps no path over C. Give X and y, and a copy of it is fitted "
+                "for every C; or give a fitted MKLClassifierCV or MKLRegressorCV."
+            )
+        else:
+            display = cls._from_fits(*unwrap(estimator, X), y, Cs)
+        return display.plot(ax=ax, **kw)
+
+    @classmethod
+    def _from_path(cls, search: Any, path: dict[str, Any], strategy: str | None) -> Self:
+        best = search.best_params_
+        strategy = best["strategy"] if strategy is None else strategy
+        if strategy not in path:
+            raise ValueError(f"strategy={strategy!r} was given; the search tried {', '.join(path)}.")
+        found = path[strategy]
+        taken = strategy == best["strategy"]
+        norms = np.asarray(found["norm"], dtype=np.float64)
+        score = np.asarray(found["score"], dtype=np.float64)
+        norm = float(best["norm"]) if taken and np.any(norms == best["norm"]) else norms[np.nanargmax(score)]
+        one = norms == norm
+        names = list(found.get("names", search.kernel_names_))
+        chosen = float(best["C"]) if taken else None
+        weights = np.asarray(found["weights"])
+        weights = weights.reshape(len(norms), -1, weights.shape[-1]).max(axis=1)  # rows of classes: largest
+        return cls(np.asarray(found["C"])[one], weights[one], names, score=score[one], chosen=chosen)
+
+    @classmethod
+    def _from_fits(cls, mkl: Any, X: Any, y: Any, Cs: Any) -> Self:
+        if "C" not in mkl.get_params(deep=False):
+            raise ValueError(f"{type(mkl).__name__} has no parameter C to vary.")
+        Cs = mkl.C * np.logspace(-3, 3, 13) if Cs is None else np.asarray(Cs, dtype=np.float64)
+        tables = [weight_table(clone(mkl).set_params(C=float(C), verbose=0).fit(X, y)) for C in Cs]
+        names = list(dict.fromkeys(name for table in tables for name in table.names))
+        place = {name: m for m, name in enumerate(names)}
+        weights = np.zeros((len(Cs), len(names)))
+        for row, table in zip(weights, tables, strict=True):
+            row[[place[name] for name in table.names]] = table.W.max(axis=0)
+        return cls(Cs, weights, names, chosen=float(mkl.C))
+
+    def plot(self, *, ax: Any = None, max_kernels: int = 9, **kw: Any) -> Self:
+        """Draw; the largest ``max_kernels`` have colours and names, the others are thin lines."""
+        self.figure_, self.ax_ = _, ax = axes(ax, 8.0, 4.2)
+        order = np.argsort(-np.abs(self.weights).max(axis=0), kind="stable")
+        for m in order[max_kernels:]:
+            if self.weights[:, m].any():
+                ax.plot(self.C, self.weights[:, m], color=ink(ax), alpha=0.25, lw=0.8)
+        for c, m in enumerate(m for m in order[:max_kernels] if self.weights[:, m].any()):
+            style = {"color": f"C{c % 10}", "marker": "o", "ms": 3, "lw": 1.7, "label": short(self.names[m])}
+            ax.plot(self.C, self.weights[:, m], **{**style, **kw})
+        ax.set_xscale("log")
+        ax.set_xlabel("C (larger fits the data more closely)")
+        ax.set_ylabel("weight")
+        self.score_ax_ = None
+        if self.score is not None:
+            self.score_ax_ = twin = ax.twinx()
+            twin.plot(self.C, self.score, color=ink(ax), ls="--", marker="s", ms=3, lw=1.2, alpha=0.8)
+            twin.set_ylabel("cross-validated score (dashed)")
+        if self.chosen is not None:
+            ax.axvline(self.chosen, color=ink(ax), lw=1.0, ls=":", alpha=0.8)
+            place = {"xy": (self.chosen, 1.0), "xycoords": ("data", "axes fraction"), "ha": "center"}
+            ax.annotate(f"C = {self.chosen:.3g}", va="bottom", fontsize="small", **place)
+        left = 1.02 if self.score is None else 1.14
+        for text in ax.legend(loc="upper left", bbox_to_anchor=(left, 1.0), frameon=False).get_texts():
+            plain(text)
+        ax.grid(alpha=0.25)
+        return self

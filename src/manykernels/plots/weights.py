@@ -1,0 +1,124 @@
+"""Which kernels have how much weight."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from ._axes import axes, ink, label_ticks, plain, write_cells
+from ._reading import Array, WeightTable, stability_columns, unwrap, weight_table
+
+
+class WeightsDisplay:
+    """The weights of the kernels: bars, or a heat map where classes or clusters have their own.
+
+    Parameters
+    ----------
+    names : the kernels
+    weights : (n_kernels,), or (rows, n_kernels)
+    rows : names of the rows, where there are several
+    stability : dict or namespace with ``names, mean, low, high, frequency``, optional
+        Intervals and how often each kernel was selected, over resamples of the data; for one row of weights.
+
+    Attributes
+    ----------
+    figure_, ax_ : matplotlib's
+    """
+
+    figure_: Any
+    ax_: Any
+
+    def __init__(
+        self, names: list[str], weights: Any, *, rows: list[str] | None = None, stability: Any = None
+    ) -> None:
+        self.names, self.rows, self.stability = names, rows, stability
+        self.weights: Array = np.atleast_2d(np.asarray(weights, dtype=np.float64))
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, stability: Any = None, max_kernels: int = 30, ax: Any = None, **kw: Any
+    ) -> Self:
+        """Of a fitted estimator, or a pipeline or search that holds one; see ``plot`` for the rest."""
+        table = weight_table(unwrap(estimator)[0])
+        display = cls(table.names, table.W, rows=table.rows, stability=stability)
+        return display.plot(ax=ax, max_kernels=max_kernels, **kw)
+
+    def plot(self, *, ax: Any = None, max_kernels: int = 30, **kw: Any) -> Self:
+        """Draw the largest ``max_kernels`` weights; what is left out is said. ``kw`` goes to the artist."""
+        table = WeightTable(list(self.names), self.weights, self.rows)
+        order = table.order
+        shown = order[:max_kernels]
+        if len(self.weights) > 1:
+            self._heat_map(ax, shown, kw)
+        else:
+            self._bars(ax, shown, kw)
+        self.ax_.set_title(self._note(self.weights[:, order[max_kernels:]]), fontsize="medium", loc="left")
+        return self
+
+    def _note(self, rest: Array) -> str:
+        """What the picture leaves out."""
+        zeros = int((~self.weights.any(axis=0)).sum())
+        several = len(self.weights) > 1
+        note = f"{zeros} of {len(self.names)} " + (
+            "kernels have no weight at all\n(empty: exactly zero)" if several else "weights are exactly zero"
+        )
+        if rest.shape[1]:
+            largest = f", the largest {np.abs(rest).max():.2g}" if rest.any() else ""
+            note += f"\n{rest.shape[1]} are not shown{largest}"
+        return note
+
+    def _bars(self, ax: Any, shown: Any, kw: dict[str, Any]) -> None:
+        values, names = self.weights[0, shown], [self.names[m] for m in shown]
+        self.figure_, self.ax_ = _, ax = axes(ax, 7.0, 1.1 + 0.26 * max(len(shown), 3))
+        place = np.arange(len(shown))
+        ax.barh(place, values, **{"height": 0.7, **kw})
+        label_ticks(ax.yaxis, place, names)
+        ax.set_ylim(len(shown) - 0.4, -0.6)
+        ax.set_xlabel("weight")
+        ax.axvline(0.0, color=ink(ax), lw=0.8)
+        spread = stability_columns(self.stability, self.names)
+        if spread is not None:
+            self._intervals(ax, place, {key: column[..., shown] for key, column in spread.items()})
+        right = ax.get_xlim()[1]
+        for i, value in enumerate(values):
+            if value == 0.0:
+                ax.text(0.006 * right, i, "0", va="center", fontsize="small", alpha=0.6)
+        for side in ("top", "right"):
+            ax.spines[side].set_visible(False)
+
+    def _intervals(self, ax: Any, place: Any, spread: dict[str, Array]) -> None:
+        middle = spread.get("mean", 0.5 * (spread["low"] + spread["high"]))
+        reach = [np.maximum(middle - spread["low"], 0.0), np.maximum(spread["high"] - middle, 0.0)]
+        ax.errorbar(middle, place, xerr=reach, fmt="o", ms=3.5, capsize=3, color=ink(ax), lw=1.2)
+        frequency = spread.get("frequency")
+        if frequency is None:
+            return
+        right = float(np.nanmax([ax.get_xlim()[1], np.nanmax(spread["high"]) * 1.04]))
+        ax.set_xlim(right=right * 1.16)
+        for i, share in zip(place, frequency, strict=True):
+            if np.isfinite(share):
+                ax.text(right * 1.15, i, f"{share:.0%}", ha="right", va="center", fontsize="small")
+        ax.text(
+            right * 1.15, -0.75, "selected in", ha="right", va="bottom", fontsize="small", in_layout=False
+        )
+
+    def _heat_map(self, ax: Any, shown: Any, kw: dict[str, Any]) -> None:
+        if self.stability is not None:
+            raise ValueError("stability was given for a model with several rows of weights; one is expected.")
+        W = self.weights[:, shown]
+        rows = self.rows or [str(i) for i in range(len(W))]
+        tall, wide = len(shown), len(W)
+        self.figure_, self.ax_ = figure, ax = axes(ax, 3.6 + 0.62 * min(wide, 20), 1.4 + 0.26 * max(tall, 3))
+        shade = np.where(W == 0.0, np.nan, W).T  # zero is empty, not dark
+        high = np.nanmax(np.abs(shade)) if np.isfinite(shade).any() else 1.0
+        low = -high if (W < 0).any() else 0.0
+        style = {"cmap": "RdBu_r" if low < 0 else "viridis", "vmin": low, "vmax": high, "aspect": "auto"}
+        image = ax.imshow(shade, **{**style, **kw})
+        label_ticks(ax.yaxis, np.arange(tall), [self.names[m] for m in shown])
+        turned = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"} if max(map(len, rows)) > 4 else {}
+        label_ticks(ax.xaxis, np.arange(wide), rows, **turned)
+        if wide <= 10 and tall <= 40:
+            write_cells(ax, image, shade, "{:.2g}")
+        figure.colorbar(image, ax=ax, label="weight")
+        plain(ax.set_ylabel(""))

@@ -1,0 +1,94 @@
+"""Where on their axis the learned widths lie."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from ._axes import axes, ink, label_ticks, log_axis
+from ._reading import Array, unwrap, width_table
+
+
+class WidthsDisplay:
+    """Weights of the kernels at their widths (or frequencies), on a logarithmic axis.
+
+    Kernels with a width for every feature give one row a feature: where it is small, the feature matters.
+
+    Parameters
+    ----------
+    values : (n_kernels, n_parameters), positive
+    weights : (n_kernels,)
+    parameter : what the axis is called
+    features : names of the parameters, where there are several
+
+    Attributes
+    ----------
+    figure_, ax_ : matplotlib's
+    """
+
+    figure_: Any
+    ax_: Any
+
+    def __init__(
+        self, values: Any, weights: Any, *, parameter: str = "width", features: list[str] | None = None
+    ) -> None:
+        self.weights: Array = np.asarray(weights, dtype=np.float64)
+        self.values: Array = np.asarray(values, dtype=np.float64).reshape(self.weights.size, -1)
+        self.parameter, self.features = parameter, features
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None, **kw: Any) -> Self:
+        """Of a model with Gaussian, Laplacian or Dirichlet kernels; ``kw`` goes to the artist."""
+        table = width_table(unwrap(estimator)[0])
+        display = cls(table.values, table.weights, parameter=table.parameter, features=table.features)
+        return display.plot(ax=ax, **kw)
+
+    def plot(self, *, ax: Any = None, max_features: int = 40, **kw: Any) -> Self:
+        """Draw; of many features, the ``max_features`` with the smallest widths."""
+        if self.features is None:
+            self._stems(ax, kw)
+        else:
+            self._rows(ax, max_features, kw)
+        log_axis(self.ax_, self.values)
+        self.ax_.grid(alpha=0.25, axis="x")
+        for side in ("top", "right"):
+            self.ax_.spines[side].set_visible(False)
+        return self
+
+    def _stems(self, ax: Any, kw: dict[str, Any]) -> None:
+        self.figure_, self.ax_ = _, ax = axes(ax, 6.4, 3.4)
+        x, used = self.values[:, 0], self.weights > 0
+        ax.vlines(x[used], 0.0, self.weights[used], **{"color": "C0", "lw": 2.0, **kw})
+        ax.plot(x[used], self.weights[used], "o", color="C0", ms=6)
+        if (~used).any():
+            style = {
+                "color": ink(ax),
+                "ms": 5,
+                "mfc": "none",
+                "alpha": 0.7,
+                "clip_on": False,
+                "label": "weight zero",
+            }
+            ax.plot(x[~used], np.zeros((~used).sum()), "o", **style)
+            ax.legend(frameon=False, loc="best")
+        ax.set_ylim(bottom=0.0)
+        ax.set_xlabel(self.parameter)
+        ax.set_ylabel("weight")
+
+    def _rows(self, ax: Any, max_features: int, kw: dict[str, Any]) -> None:
+        assert self.features is not None
+        used = np.flatnonzero(self.weights > 0)
+        nearest = self.values[used].min(axis=0) if used.size else self.values.min(axis=0)
+        shown = np.sort(np.argsort(nearest, kind="stable")[:max_features])
+        self.figure_, self.ax_ = _, ax = axes(ax, 6.8, 1.4 + 0.28 * max(shown.size, 3))
+        largest = self.weights.max() or 1.0
+        for c, m in enumerate(used[np.argsort(-self.weights[used], kind="stable")]):
+            label = f"weight {self.weights[m]:.3g}" if c < 8 else None
+            size = 25.0 + 120.0 * self.weights[m] / largest
+            style = {"s": size, "color": f"C{c % 10}", "alpha": 0.75, "label": label}
+            ax.scatter(self.values[m, shown], np.arange(shown.size), **{**style, **kw})
+        label_ticks(ax.yaxis, np.arange(shown.size), [self.features[i] for i in shown])
+        ax.set_ylim(shown.size - 0.5, -0.5)
+        ax.set_xlabel("width of each feature (small: the feature matters)")
+        ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.01, 0.5), title="kernels")
