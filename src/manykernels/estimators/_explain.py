@@ -16,13 +16,14 @@ from ..kernels._data import take_rows
 from ._data import Kind, read_new
 from ._linear import linear_coefficients
 from ._params import NestedKernels
+from ._repr import HTMLSummary
 from ._spec import needs_stack
 
 Array = NDArray[np.float64]
 _BLOCK_BYTES = 1 << 25  # of one matrix between new samples and training samples
 
 
-class LearnedKernel(NestedKernels):
+class LearnedKernel(HTMLSummary, NestedKernels):
     """A model with weighted kernels."""
 
     kernels_: list[Fitted]

@@ -1,0 +1,51 @@
+"""What notebooks show of a model."""
+
+from __future__ import annotations
+
+import pytest
+from sklearn import config_context
+from tests.fitted_models import FITTED, X, fitted, y
+
+from manykernels import MKLClassifier
+from manykernels.estimators._repr import summary
+from manykernels.kernels import Gaussian, Linear
+
+
+def shown(model):
+    """As a notebook asks for it, both ways."""
+    html = model._repr_mimebundle_()["text/html"]
+    assert summary(model) in model._repr_html_() and summary(model) in html
+    return html
+
+
+@pytest.mark.parametrize("name", [name for name in FITTED if name != "pipeline"])
+def test_every_fitted_model_shows_its_largest_kernels(name):
+    model, _ = fitted(name)
+    html = shown(model)
+    assert html.count("manykernels-summary") == 1
+    rows = summary(model).count("<tr")
+    assert rows == min(8, len(model.active_))
+    if hasattr(model, "dual_gap_") and name != "powers":
+        assert f"gap {model.dual_gap_:.1e}" in html
+        assert ("certified over the whole family" in html) == model.certified_
+    if name == "powers":
+        assert "no certificate" in html
+
+
+def test_the_count_says_what_there_was_to_choose_from():
+    assert "2 of 3 kernels have weight" in summary(fitted("classifier")[0])
+    assert "3 kernels were found" in summary(fitted("products")[0])
+
+
+def test_an_unfitted_model_shows_the_diagram_only():
+    assert "manykernels-summary" not in MKLClassifier()._repr_mimebundle_()["text/html"]
+    with config_context(display="text"):
+        assert "text/html" not in fitted("classifier")[0]._repr_mimebundle_()
+
+
+def test_names_are_shown_and_not_run():
+    name = """<script>alert("x")</script>'&"""
+    model = MKLClassifier({name: Linear(), "<b>" * 40: Gaussian(2.0)}, norm=2.0).fit(X, y)
+    table = summary(model)
+    assert "<script" not in table and "<b>" not in table
+    assert "&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;&#x27;&amp;" in table
