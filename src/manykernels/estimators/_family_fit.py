@@ -18,8 +18,9 @@ from ..losses import Loss
 from ..objectives import Risk
 from ..oracles import Oracle, build_oracle
 from ..penalties import Penalty, resolve_penalty
-from ..solvers import FamilyResult, FamilySolver, History, resolve_solver
+from ..solvers import FamilyResult, FamilySolver, resolve_solver
 from ._data import Kind, take
+from ._progress import watched
 from ._rows import Rows
 
 Array = NDArray[np.float64]
@@ -115,15 +116,16 @@ def _solve(
 ) -> FamilyResult:
     # the dual bound holds up to rounding errors of Σα times the intercept: that must not be large for nothing
     shift = np.median(Y, axis=0) if loss.translates and estimator.fit_intercept else 0.0
-    result = solver.run_family(
-        oracle,
-        Risk(loss, Y - shift, C, bool(estimator.fit_intercept)),
-        penalty,
-        tol=float(estimator.tol),
-        max_iter=int(estimator.max_iter),
-        rng=check_random_state(estimator.random_state),
-        history=History(report=print if estimator.verbose else None),
-    )
+    with watched(estimator) as history:
+        result = solver.run_family(
+            oracle,
+            Risk(loss, Y - shift, C, bool(estimator.fit_intercept)),
+            penalty,
+            tol=float(estimator.tol),
+            max_iter=int(estimator.max_iter),
+            rng=check_random_state(estimator.random_state),
+            history=history,
+        )
     # without any bound on the family, as where kernels are drawn and never looked at, there is no gap to miss
     if not result.gap <= estimator.tol and np.isfinite(result.gap):
         count = f"all {oracle.size:.3g}" if np.isfinite(oracle.size) else "all"

@@ -17,8 +17,9 @@ from ..kernels import Fitted, Kernel, Precomputed
 from ..losses import Loss
 from ..objectives import Risk
 from ..penalties import Penalty, resolve_penalty
-from ..solvers import History, Result, Solver, resolve_solver
+from ..solvers import Result, Solver, resolve_solver
 from ._data import Kind, take
+from ._progress import watched
 from ._rows import Rows
 from ._spec import may_be_indefinite, needs_stack, signature
 
@@ -227,16 +228,17 @@ def solve(estimator: Any, problem: Problem, start: tuple[Array, Array] | None) -
     gram = problem.dictionary.gram
     # the dual bound holds up to rounding errors of Σα times the intercept: that must not be large for nothing
     shift = np.median(problem.Y, axis=0) if problem.loss.translates and estimator.fit_intercept else 0.0
-    result = solver.run(
-        gram,
-        Risk(problem.loss, problem.Y - shift, problem.C, bool(estimator.fit_intercept)),
-        penalty,
-        tol=float(estimator.tol),
-        max_iter=int(estimator.max_iter),
-        rng=check_random_state(estimator.random_state),
-        start=_usable(start, penalty),
-        history=History(report=print if estimator.verbose else None),
-    )
+    with watched(estimator) as history:
+        result = solver.run(
+            gram,
+            Risk(problem.loss, problem.Y - shift, problem.C, bool(estimator.fit_intercept)),
+            penalty,
+            tol=float(estimator.tol),
+            max_iter=int(estimator.max_iter),
+            rng=check_random_state(estimator.random_state),
+            start=_usable(start, penalty),
+            history=history,
+        )
     result = replace(result, intercept=result.intercept + shift)
     result.theta[problem.useless] = 0.0
     if may_be_indefinite(estimator.kernels):

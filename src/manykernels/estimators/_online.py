@@ -33,6 +33,7 @@ from ._online_checks import (
 )
 from ._online_parts import OnlineParts
 from ._params import check_online
+from ._progress import progress
 from ._rows import Rows
 from ._targets import check_length, require_target
 
@@ -114,17 +115,15 @@ class BaseUFO(OnlineParts):
         rng = check_random_state(self.random_state)
         history: dict[str, list[float]] = {"seconds": [], "dual": [], "active": []}
         started = time.perf_counter()
-        for epoch in range(self.epochs):
-            order = rng.permutation(n) if self.shuffle else np.arange(n)
-            self._ufo.advance(self._expansion, self._loss_, rows[order], Y[order])
-            history["seconds"].append(time.perf_counter() - started)
-            history["dual"].append(self._ufo.dual(self._expansion, self._loss_, Y))
-            history["active"].append(float(np.count_nonzero(self._ufo.shares[0][: len(self.kernels_)])))
-            if self.verbose:
-                print(
-                    f"pass {epoch + 1}: {history['seconds'][-1]:.1f} s, {history['active'][-1]:.0f} kernels, "
-                    f"minimum ≥ {history['dual'][-1]:.4g}"
-                )
+        with progress(self, total=int(self.epochs)) as shown:
+            for epoch in range(self.epochs):
+                order = rng.permutation(n) if self.shuffle else np.arange(n)
+                self._ufo.advance(self._expansion, self._loss_, rows[order], Y[order])
+                active = int(np.count_nonzero(self._ufo.shares[0][: len(self.kernels_)]))
+                history["seconds"].append(time.perf_counter() - started)
+                history["dual"].append(self._ufo.dual(self._expansion, self._loss_, Y))
+                history["active"].append(float(active))
+                shown.step(f"pass {epoch + 1}, {active} kernels, minimum ≥ {history['dual'][-1]:.4g}")
         self.history_ = {name: np.array(values) for name, values in history.items()}
         self._measure(self._ufo.primal(self._expansion, self._loss_, rows, Y), max(history["dual"]))
         self.n_iter_ = int(self.epochs)

@@ -16,9 +16,10 @@ from ..losses import Loss
 from ..objectives import Risk
 from ..oracles._bind_dags import bind_dag
 from ..oracles.dags import Hierarchy
-from ..solvers import FamilyResult, Hierarchical, History
+from ..solvers import FamilyResult, Hierarchical
 from ._base import BaseMKL
 from ._data import read_training, take
+from ._progress import watched
 from ._rows import merge
 from ._targets import check_length
 from .mkl import MKLClassifier, MKLRegressor
@@ -103,14 +104,15 @@ class Graded(BaseMKL):
         """Run the solver, and say so if it stopped early."""
         # the dual bound holds up to rounding errors of Σα times the intercept: those must stay small
         shift = np.median(Y, axis=0) if loss.translates and self.fit_intercept else 0.0
-        result = solver.run(
-            hierarchy,
-            Risk(loss, Y - shift, C, bool(self.fit_intercept)),
-            tol=float(self.tol),
-            max_iter=int(self.max_iter),
-            start=previous if previous and all(map(hierarchy.knows, previous)) else None,
-            history=History(report=print if self.verbose else None),
-        )
+        with watched(self) as history:
+            result = solver.run(
+                hierarchy,
+                Risk(loss, Y - shift, C, bool(self.fit_intercept)),
+                tol=float(self.tol),
+                max_iter=int(self.max_iter),
+                start=previous if previous and all(map(hierarchy.knows, previous)) else None,
+                history=history,
+            )
         if not result.converged:
             where = "over all" if result.certified else "over the kernels that it looked at, of"
             warnings.warn(

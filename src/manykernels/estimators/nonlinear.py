@@ -24,6 +24,7 @@ from ..solvers.nonlinear import NonlinearResult, ProjectedGradient
 from ._base import BaseMKL
 from ._constants import constants_count, with_constants
 from ._fit import Dictionary, Problem
+from ._progress import logger, progress
 from ._rows import Rows
 from ._spec import may_be_indefinite
 from .mkl import MKLClassifier, MKLRegressor
@@ -96,16 +97,17 @@ class Nonlinear(BaseMKL):
             mu = penalty.project(previous[0][0])
             start = (mu, rows.gather(previous[1])) if mu.any() else None
         shift = np.median(Y, axis=0) if problem.loss.translates and self.fit_intercept else np.zeros(1)
-        result = ProjectedGradient(int(self.degree), int(self.n_starts)).run(
-            found.gram,
-            Risk(problem.loss, Y - shift, problem.C, bool(self.fit_intercept)),
-            penalty,
-            tol=float(self.tol),
-            max_iter=int(self.max_iter),
-            rng=check_random_state(self.random_state),
-            start=start,
-            report=print if self.verbose else None,
-        )
+        with progress(self) as shown:
+            result = ProjectedGradient(int(self.degree), int(self.n_starts)).run(
+                found.gram,
+                Risk(problem.loss, Y - shift, problem.C, bool(self.fit_intercept)),
+                penalty,
+                tol=float(self.tol),
+                max_iter=int(self.max_iter),
+                rng=check_random_state(self.random_state),
+                start=start,
+                report=shown.step,
+            )
         result.theta[problem.useless] = 0.0
         self._say(result)
         return [replace(result, intercept=result.intercept + shift)]
@@ -128,8 +130,8 @@ class Nonlinear(BaseMKL):
         reached = np.array(result.starts["objective"])
         best = float(reached.min())
         self.spread_ = float(reached.max() - best) / abs(best) if best != 0.0 else 0.0
-        if self.verbose:
-            print(f"{reached.size} starts, objectives from {best:.6g} to {reached.max():.6g}")
+        name, worst = type(self).__name__, float(reached.max())
+        logger.info("%s: %d starts, objectives from %.6g to %.6g", name, reached.size, best, worst)
         if not result.converged:
             residual = result.starts["residual"][int(reached.argmin())]
             warnings.warn(

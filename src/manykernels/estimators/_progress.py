@@ -1,0 +1,126 @@
+"""How a fit gets on: bars in terminals and notebooks (``verbose=1``), and lines in the log "manykernels".
+
+Everything is logged, whatever ``verbose`` is: single looks at level DEBUG, the end of a fit at INFO. Nobody
+sees it before they ask for it: ``logging.basicConfig(level=logging.INFO)``.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from ..solvers import History
+
+logger = logging.getLogger("manykernels")
+logger.addHandler(logging.NullHandler())
+
+_FORMAT = "{desc} {percentage:3.0f}% |{bar:20}| {elapsed}<{remaining}{postfix}"
+
+
+class Progress:
+    """A bar, if wanted, and lines in the log.
+
+    With a known number of steps it counts them. A solver does not know how many steps are left, but gaps
+    shrink about geometrically: its bar goes from the first gap to ``tol`` on a logarithmic scale.
+    """
+
+    def __init__(self, title: str, verbose: int, tol: float = 0.0, total: int | None = None) -> None:
+        self.title, self.verbose, self.tol, self.total = title, int(verbose), tol, total
+        self._bar: Any = None
+        self._first = math.nan
+
+    def line(self, text: str) -> None:
+        """Something that happened."""
+        logger.debug("%s: %s", self.title, text)
+        if self.verbose > 1:
+            self._tqdm().write(f"{self.title}: {text}", file=_stderr())
+
+    def look(self, gap: float, active: int) -> None:
+        """A look at the whole family: the relative gap, and how many kernels have weight."""
+        if not self.verbose:
+            return
+        measured = math.isfinite(gap)
+        if self._bar is None:
+            self._first = gap
+            self._open(1.0 if measured else None)
+        shown = f"gap {gap:.1e}, " if measured else ""
+        self._bar.set_postfix_str(f"{shown}{active} kernel{'s' if active != 1 else ''}", refresh=False)
+        self._bar.update(max(self._share(gap) - self._bar.n, 0.0) if self._bar.total else 1)
+
+    def step(self, text: str) -> None:
+        """One of the steps whose number is known, or another one of unknown number."""
+        self.line(text)
+        if self.verbose:
+            if self._bar is None:
+                self._open(self.total)
+            self._bar.set_postfix_str(text, refresh=False)
+            self._bar.update(1)
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+    def _share(self, gap: float) -> float:
+        """Of the way from the first gap to tol, in decades."""
+        if gap <= self.tol:
+            return 1.0
+        way = math.log(self._first / self.tol) if self.tol > 0 and self._first > self.tol else 0.0
+        return min(math.log(self._first / gap) / way, 1.0) if way > 0 and math.isfinite(gap) else 0.0
+
+    def _open(self, total: float | None) -> None:
+        form = {"bar_format": _FORMAT} if total else {}
+        self._bar = self._tqdm()(desc=self.title, total=total, file=_stderr(), **form)
+
+    def _tqdm(self) -> Any:
+        from tqdm.auto import tqdm  # here, since it looks for a notebook
+
+        return tqdm
+
+
+def _stderr() -> Any:
+    import sys
+
+    return sys.stderr
+
+
+@dataclass
+class Watched(History):
+    """The history of a solver, with somebody watching."""
+
+    progress: Progress | None = None
+
+    def add(self, objective: float, gap: float, active: int) -> None:
+        super().add(objective, gap, active)
+        if self.progress is not None:
+            self.progress.look(gap, active)
+
+
+@contextmanager
+def watched(estimator: Any) -> Iterator[History]:
+    """The history for a solver to write, whose bar ends with the block."""
+    with progress(estimator) as shown:
+        history = Watched(report=shown.line, progress=shown)
+        yield history
+        if history.gap:
+            logger.info(
+                "%s: objective %.6g, relative gap %.1e, %d kernels, %.2f s",
+                *(type(estimator).__name__, history.objective[-1], history.gap[-1]),
+                *(history.active[-1], time.perf_counter() - history.started),
+            )
+
+
+@contextmanager
+def progress(estimator: Any, total: int | None = None) -> Iterator[Progress]:
+    """A bar for what is not written as a history."""
+    shown = Progress(
+        type(estimator).__name__, estimator.verbose, float(getattr(estimator, "tol", 0.0)), total
+    )
+    try:
+        yield shown
+    finally:
+        shown.close()
