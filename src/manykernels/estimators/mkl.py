@@ -67,7 +67,7 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
     n_jobs : int or None
         Threads of compiled passes; None is all.
     verbose : int
-        1 prints a line per look at the whole family.
+        1 shows a bar with the gap and the number of kernels, 2 also a line per look at the whole family.
 
     Attributes
     ----------

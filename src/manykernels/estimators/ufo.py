@@ -69,7 +69,7 @@ class UFOMKLClassifier(ClassifierMixin, BaseUFO):
     n_jobs : int or None
         Threads of compiled passes; None is all.
     verbose : int
-        1 prints a line per pass.
+        1 shows a bar over the passes, 2 also a line per pass.
 
     Attributes
     ----------
