@@ -61,7 +61,7 @@ def hidden():
         ({"normalize": "l2"}, "normalize='l2' .*'trace'"),
         ({"class_weight": "even"}, "class_weight='even' .*'balanced'"),
         ({"class_weight": {0: -1.0}}, "non-negative"),
-        ({"approx": "nystroem"}, "not part of this version"),
+        ({"approx": "nystroem"}, "approx='nystroem' is unknown"),
         ({"memory_limit": "much"}, "memory_limit='much'"),
         ({"n_jobs": 0}, "n_jobs=0"),
         ({"center": "yes"}, "center='yes' .*True or False"),

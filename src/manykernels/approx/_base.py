@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,10 @@ class Features:
     Attributes
     ----------
     ptr : (M + 1,) — the features of kernel m are the columns ptr[m] : ptr[m + 1].
+    mean : (ptr[M],) — what is subtracted from every row, where kernels are centred; None where not.
     """
+
+    mean: Array | None = None
 
     def __init__(self, parts: Sequence[Part], n_kernels: int) -> None:
         sizes = np.zeros(n_kernels, dtype=np.intp)
@@ -85,7 +89,15 @@ class Features:
         # Blocks are too small for BLAS's own threads, which would wait for each other.
         with blas_threads(1 if work > _LARGE else None):
             split(shape[0], _COST * work, lambda lo, hi: self._fill(X, out, lo, hi))
+        if self.mean is not None:
+            out -= self.mean
         return out
+
+    def centred(self, mean: Array | None) -> Features:
+        """The same features less their mean on the training data."""
+        features = copy(self)
+        features.mean = mean
+        return features
 
     def _fill(self, X: Data, out: Any, first: int, last: int) -> None:
         """The rows first to last, some at a time."""

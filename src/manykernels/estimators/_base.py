@@ -12,13 +12,16 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._fast.threads import threads
+from ..approx import Features
 from ..families import Family, Products
 from ..kernels import Mixture
 from ..losses import Loss
 from ..solvers import FamilyResult, Result
+from ._approx_fit import FEATURE_ATTRIBUTES, fit_features, forget
 from ._data import read_new, read_training, take
 from ._explain import Explained
 from ._family_fit import learn_over_family
+from ._feature_model import decide, no_coef, parts
 from ._fit import Problem, build_dictionary, find_useless, solve
 from ._params import check_parameters
 from ._rows import Rows, merge
@@ -31,6 +34,9 @@ class BaseMKL(Explained):
     """Fits a combination of kernels and the machine that uses it; see the estimators for the parameters."""
 
     intercept_: Any
+    features_: Features
+    feature_coef_: Array  # (features,) or (features, outputs), with approx
+    _feature_coef: Array  # (features, outputs)
 
     # -- what an estimator supplies -------------------------------------------------------------
     @abstractmethod
@@ -69,6 +75,9 @@ class BaseMKL(Explained):
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, loss: Loss) -> None:
+        if self.approx is not None:
+            return self._fit_features(X, y, sample_weight, loss)
+        forget(self, FEATURE_ATTRIBUTES)
         previous = self._previous()
         X, kind = read_training(self, X)
         y = self._read_y(y)
@@ -88,13 +97,24 @@ class BaseMKL(Explained):
         if isinstance(self.kernels, Family) and not self.kernels.listed:
             found = learn_over_family(self, X, kind, rows, names_in, loss, Y, C, self._groups(Y))
             self.kernels_, self.kernel_names_, self._atoms = found.kernels, found.names, found.atoms
-            self._store(X, rows, found.theta, found.results)
-            return
+            return self._store(X, rows, found.theta, found.results)
         dictionary = build_dictionary(self, X, kind, rows, weight, names_in)
         useless = find_useless(self, dictionary)
         results = self._solve(Problem(dictionary, useless, loss, Y, C), rows, previous)
         self.kernels_, self.kernel_names_ = dictionary.kernels, dictionary.names
-        self._store(X, rows, np.stack([result.theta for result in results]), results)
+        return self._store(X, rows, np.stack([result.theta for result in results]), results)
+
+    def _fit_features(self, X: Any, y: Any, sample_weight: Any, loss: Loss) -> None:
+        """With explicit features: nothing of n × n, and for the squared loss one pass over the samples."""
+        start = np.atleast_2d(self.weights_) if self.warm_start and hasattr(self, "weights_") else None
+        found = fit_features(self, X, y, sample_weight, loss, start)
+        forget(self, ("X_fit_", "dual_coef_", "_dual", "_support", "_coefficients"))
+        self.features_, self._feature_coef, self._intercept = found.features, found.coef, found.intercept
+        self.kernels_, self.kernel_names_ = found.fitted_kernels(self.normalize), found.chosen.names
+        single = found.coef.shape[1] == 1 and not self._keeps_outputs()
+        self.feature_coef_ = found.coef[:, 0] if single else found.coef
+        self.intercept_ = float(found.intercept[0]) if single else found.intercept
+        self._store_weights(found.theta, found.results)
 
     def _previous(self) -> tuple[Array, Array] | None:
         """θ (problems, M) and dual coefficients of the last fit, where a new one should start from them."""
@@ -129,14 +149,18 @@ class BaseMKL(Explained):
         alpha = np.concatenate([result.alpha for result in results], axis=1)
         intercept = np.concatenate([np.atleast_1d(result.intercept) for result in results])
         single = alpha.shape[1] == 1 and not self._keeps_outputs()
+        self._dual, self._intercept = rows.spread(alpha), intercept
+        self.dual_coef_ = self._dual[:, 0] if single else self._dual
+        self.intercept_ = float(intercept[0]) if single else intercept
+        self._store_weights(theta, results)
+        self._remember(X, rows, alpha)
+
+    def _store_weights(self, theta: Array, results: Sequence[Result | FamilyResult]) -> None:
+        """θ, the learned kernel, and how near to optimal it is."""
         self.weights_ = theta if len(results) > 1 else theta[0]
         self.active_ = np.flatnonzero(theta.any(axis=0))
         mixtures = [self._mixture(weights) for weights in theta]
         self.kernel_ = mixtures if len(results) > 1 else mixtures[0]
-        self._dual, self._intercept = rows.spread(alpha), intercept
-        self.dual_coef_ = self._dual[:, 0] if single else self._dual
-        self.intercept_ = float(intercept[0]) if single else intercept
-        self._remember(X, rows, alpha)
         primal, dual = (sum(getattr(r, side) for r in results) for side in ("primal", "dual"))
         self.objective_ = float(primal)
         self.dual_gap_ = float(max(primal - dual, 0.0) / abs(primal)) if primal != 0.0 else 0.0
@@ -175,6 +199,9 @@ class BaseMKL(Explained):
         """kernel_(X, X_fit_) @ dual_coef_ + intercept_, of shape (n, outputs)."""
         check_is_fitted(self)
         X = read_new(self, X, self._kind)
+        if "features_" in self.__dict__:
+            with threads(self.n_jobs):
+                return decide(self.features_, self._feature_coef, X) + self._intercept
         n, outputs = _num_samples(X), self._coefficients.shape[1]
         mixtures = self.kernel_ if isinstance(self.kernel_, list) else [self.kernel_]
         f = np.empty((n, outputs))
@@ -185,6 +212,23 @@ class BaseMKL(Explained):
                     f[rows, columns] = mixture(part, self._support) @ self._coefficients[:, columns]
         f += self._intercept
         return f
+
+    def _parts(self, X: Any) -> Array:
+        if "features_" not in self.__dict__:
+            return super()._parts(X)
+        with threads(self.n_jobs):
+            return parts(self.features_, self._feature_coef, self.active_, X)
+
+    def _one_output(self) -> bool:
+        coef = self.feature_coef_ if "features_" in self.__dict__ else self.dual_coef_
+        return bool(coef.ndim == 1)
+
+    @property
+    def coef_(self) -> Array:
+        """Weights of the features of X, where all active kernels are linear and exact."""
+        if "features_" in self.__dict__:
+            raise no_coef()
+        return super().coef_
 
     @property
     def selected_products_(self) -> dict[str, list[Any]]:

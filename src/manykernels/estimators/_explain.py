@@ -92,7 +92,11 @@ class Explained(LearnedKernel):
 
     def _single(self, f: Array) -> Array:
         """Decisions or coefficients (…, outputs) as users see them: without that axis where y had none."""
-        return f[..., 0] if self.dual_coef_.ndim == 1 else f
+        return f[..., 0] if self._one_output() else f
+
+    def _one_output(self) -> bool:
+        """Whether y had no axis of outputs."""
+        return bool(self.dual_coef_.ndim == 1)
 
     def _parts(self, X: Any) -> Array:
         """(n_samples, active kernels, outputs): what each kernel adds, for X as kernels read it."""
@@ -115,4 +119,4 @@ class Explained(LearnedKernel):
         if "weights_" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__} has no coef_ before it is fitted.")
         coef = linear_coefficients(self)
-        return coef[0] if self.dual_coef_.ndim == 1 else coef
+        return coef[0] if self._one_output() else coef

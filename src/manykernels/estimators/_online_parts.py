@@ -13,13 +13,13 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from .._fast.threads import threads
 from ..grams.expansions import Expansion, FeatureExpansion
 from ..kernels import evaluate
-from ..kernels._data import take_rows
 from ._data import read_new
 from ._explain import Explained
+from ._feature_model import decide, no_coef
+from ._feature_model import parts as parts_of_features
 from ._linear import linear_coefficients
 
 Array = NDArray[np.float64]
-_ROWS = 4096  # whose features are held at a time
 
 
 class OnlineParts(Explained):
@@ -46,9 +46,7 @@ class OnlineParts(Explained):
             return f + self._intercept
         with threads(self.n_jobs):
             if isinstance(self._expansion, FeatureExpansion):
-                for lo in range(0, len(f), _ROWS):
-                    part = take_rows(X, lo, min(lo + _ROWS, len(f)))
-                    f[lo : lo + _ROWS] = self.features_.transform(part) @ self._feature_coef
+                f = decide(self.features_, self._feature_coef, X)
             elif self.average:
                 active = [self.kernels_[m] for m in self.active_]
                 for rows, part in self._blocks(X, len(f)):
@@ -66,12 +64,8 @@ class OnlineParts(Explained):
             return super()._parts(X)
         parts = np.zeros((_num_samples(X), self.active_.size, self._expansion.outputs))
         with threads(self.n_jobs):
-            if features and self.active_.size:
-                Phi, ptr = self.features_.transform(X), self.features_.ptr
-                for i, m in enumerate(self.active_):
-                    own = slice(ptr[m], ptr[m + 1])
-                    parts[:, i] = Phi[:, own] @ self._feature_coef[own]
-                return parts
+            if features:
+                return parts_of_features(self.features_, self._feature_coef, self.active_, X)
             active = [self.kernels_[m] for m in self.active_]
             for rows, part in self._blocks(X, len(parts)) if active else ():
                 for i, K in evaluate(active, part, self._support):
@@ -87,10 +81,7 @@ class OnlineParts(Explained):
         if "weights_" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__} has no coef_ before it is fitted.")
         if isinstance(self._expansion, FeatureExpansion):
-            raise AttributeError(
-                "coef_ belongs to linear kernels of X itself, and this model has explicit features of its "
-                "kernels: features_.transform(X) @ feature_coef_ + intercept_ decides."
-            )
+            raise no_coef()
         coef: Any = linear_coefficients(self) if not self.average else self._mean_coefficients()
         return self._single(np.asarray(coef).T).T
 

@@ -9,6 +9,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from ..approx import resolve_approx
+
 NORMALIZE = ("trace", "max", "cosine", "frobenius")
 TARGETS = ("auto", "classification", "regression")
 
@@ -77,11 +79,7 @@ def check_parameters(estimator: Any) -> None:
     _require_positive("tol", estimator.tol, "the relative duality gap at which to stop, such as 1e-3")
     if not _is_number(estimator.max_iter, Integral) or estimator.max_iter < 1:
         raise ValueError(f"max_iter={estimator.max_iter!r} was given; expected a whole number, at least 1.")
-    if estimator.approx is not None:
-        raise ValueError(
-            f"approx={estimator.approx!r} was given; approximations are not part of this version. Leave "
-            "approx=None."
-        )
+    resolve_approx(estimator.approx)
     _check_common(estimator, ("center", "fit_intercept"))
 
 

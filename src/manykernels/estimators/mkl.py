@@ -47,8 +47,9 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
     solver : "auto", "active-set", "alternating" or Solver
     multi_class : "shared" or "ovr"
         More than two classes: one-vs-rest machines that share the weights of the kernels, or have their own.
-    approx : None
-        Reserved for approximations.
+    approx : None, Nystroem(...), RandomFeatures(...) or "features"
+        Explicit features in place of matrices of n × n, from ``manykernels.approx``: time grows as n, and
+        for ``loss="squared"`` one pass over the samples is all that is needed of them.
     center : bool
         Centre the kernels in feature space, by the mean of the training samples.
     normalize : "trace", "max", "cosine", "frobenius" or None
@@ -76,6 +77,9 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
     active_ : indices of the kernels with weight.
     kernel_ : the learned mixture, callable on new data; a list of them for "ovr" with more than two classes.
     X_fit_, dual_coef_, intercept_ : decision_function(X) == kernel_(X, X_fit_) @ dual_coef_ + intercept_.
+    features_, feature_coef_ : with ``approx``, in place of X_fit_ and dual_coef_: decision_function(X) ==
+        features_.transform(X) @ feature_coef_ + intercept_. kernel_ is then what features approximate, before
+        centring.
     objective_, dual_gap_, certified_ : P of the decision function, at the weights that suit it best;
         (P − D)/|P| with D the best lower bound that the fit met, which no weights and no machine can beat;
         and whether D is a bound for the whole family of kernels.
@@ -227,8 +231,7 @@ class MKLRegressor(RegressorMixin, BaseMKL):
 
     def predict(self, X: Any) -> Array:
         """(n_samples,), or (n_samples, n_outputs) where y had two dimensions."""
-        f = self._decide(X)
-        return f if self.dual_coef_.ndim == 2 else f[:, 0]
+        return self._single(self._decide(X))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

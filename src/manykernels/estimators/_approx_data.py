@@ -1,0 +1,138 @@
+"""The samples that features are computed of, wherever they are: what a fit may ask of them.
+
+`LocalSamples` are in memory (or in a file that is mapped into it); those of Dask are in `grams/dask.py` and
+answer the same questions, so that the answers do not depend on where the samples are.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import _num_samples
+
+from ..approx import Features
+from ..grams.statistics import Statistics, statistics
+from ._data import Kind, read_training, take
+from ._rows import merge
+from ._targets import check_length, check_weights
+
+Array = NDArray[np.float64]
+_MERGED = 20_000  # samples up to which equal ones are merged, so that a weight is a repetition exactly
+_PROBE = 10_000  # samples that kernels are made from, where they depend on data
+
+
+class Samples(Protocol):
+    """Samples, targets, weights w and costs c."""
+
+    @property
+    def n(self) -> int:
+        """How many."""
+
+    @property
+    def weight(self) -> Array | None:
+        """(n,): how often each counts; None where all count once."""
+
+    def take(self, rows: NDArray[np.intp]) -> Any:
+        """Some rows, in memory."""
+
+    def statistics(self, features: Features, sizes: bool, names: list[str], verbose: bool) -> Statistics:
+        """The sums over all of them."""
+
+
+@dataclass(frozen=True)
+class LocalSamples:
+    """Rows of X in memory, with targets Y (n, k); weights and costs are None where all are 1."""
+
+    X: Any
+    Y: Array
+    weight: Array | None
+    cost: Array | None
+
+    @property
+    def n(self) -> int:
+        return int(self.Y.shape[0])
+
+    @property
+    def costs(self) -> Array:
+        """(n,): w c."""
+        w = np.ones(self.n) if self.weight is None else self.weight
+        return w if self.cost is None else w * self.cost
+
+    def take(self, rows: NDArray[np.intp]) -> Any:
+        return take(self.X, rows)
+
+    def statistics(self, features: Features, sizes: bool, names: list[str], verbose: bool) -> Statistics:
+        with progress_bar(self.n, verbose) as progress:
+            return statistics(
+                features,
+                self.X,
+                self.Y,
+                self.weight,
+                self.cost,
+                sizes=sizes,
+                names=names,
+                progress=progress,
+            )
+
+
+def read_samples(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[LocalSamples, Kind]:
+    """Validated samples: without those of weight zero, and equal ones merged where they are not too many."""
+    X, kind = read_training(model, X)
+    y = model._read_y(y)
+    n = _num_samples(X)
+    check_length(n, y)
+    weight = check_weights(sample_weight, n)
+    kept = np.flatnonzero(weight > 0)
+    Y, cost = model._encode(y[kept], weight[kept])
+    kept, Y, cost = kept[cost > 0], Y[cost > 0], cost[cost > 0]
+    weight = weight[kept]
+    if kind != "stack" and kept.size <= _MERGED:
+        place, everywhere = np.full(n, -1), np.zeros(n)
+        place[kept], everywhere[kept] = np.arange(kept.size), weight
+        rows = merge(X, kind, Y, everywhere, kept)
+        chosen = place[rows.first]
+        kept, Y, cost, weight = rows.first, Y[chosen], cost[chosen], rows.weight
+    everyone = kept.size == n and bool(np.all(kept == np.arange(n)))
+    return (
+        LocalSamples(
+            X if everyone else take(X, kept),
+            np.ascontiguousarray(Y),
+            None if np.all(weight == 1.0) else weight,
+            None if np.all(cost == 1.0) else cost,
+        ),
+        kind,
+    )
+
+
+def probe(samples: Samples) -> tuple[Any, Array | None]:
+    """At most 10,000 samples, evenly taken, and their weights: what kernels are made from."""
+    rows = np.unique(np.linspace(0, samples.n - 1, min(_PROBE, samples.n)).astype(np.intp))
+    return samples.take(rows), None if samples.weight is None else samples.weight[rows]
+
+
+@contextmanager
+def progress_bar(n: int, verbose: bool) -> Iterator[Callable[[int], object] | None]:
+    """A bar over rows: tqdm's where it is installed, a plain one where not."""
+    if not verbose:
+        yield None
+        return
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        done = [0]
+
+        def report(rows: int) -> None:
+            done[0] += rows
+            end = "\n" if done[0] >= n else ""
+            print(f"\rrows {done[0]:,} of {n:,}", end=end, file=sys.stderr, flush=True)
+
+        yield report
+        return
+    with tqdm(total=n, unit="row", unit_scale=True) as bar:
+        yield bar.update
