@@ -145,6 +145,18 @@ def test_columns_that_do_not_vary_are_left_out():
             bind_dag(family, np.ones((5, 2)), normalize="trace")
 
 
+def test_sums_where_factors_vanish():
+    """1 + x x'/(1 + β)² is exactly 0 for x = 3, x' = −3 and β = 2: bounds divide by it all the same."""
+    Z = np.array([[3.0, 3.0], [-3.0, -3.0], [3.0, -3.0], [1.0, 2.0]])
+    A = np.random.RandomState(4).randn(4, 1)
+    bound = bind_dag(PolynomialDAG(1, beta=2.0), Z, normalize=None)
+    first, second, both = ((0, 1),), ((1, 1),), ((0, 1), (1, 1))
+    q = dict(zip((first, second, both), bound.quad(A, [first, second, both]), strict=True))
+    below = [q[t] / 2.0**2 + q[both] / (2.0 + 4.0) ** 2 for t in (first, second)]
+    np.testing.assert_allclose(bound.bounds(A, [first, second]), below)
+    np.testing.assert_allclose(bound.bounds(A, [both]), q[both] / 4.0**2)
+
+
 def test_what_cannot_be_served_is_said():
     with pytest.raises(
         ValueError, match=r"normalize='cosine' was given with PolynomialDAG; expected 'trace'"

@@ -1,4 +1,4 @@
-"""Sums over all descendants of many nodes of a product graph, one row of the samples at a time."""
+"""Products of many choices of factors, for the sums over all descendants of nodes of a product graph."""
 
 from __future__ import annotations
 
@@ -7,37 +7,52 @@ from numba import njit
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+Index = NDArray[np.intp]
+
+_LEAST = 1e-60  # a factor that is exactly 0 counts as this: its products with 1/this stay finite
 
 
-@njit(cache=True, nogil=True)
-def source_sums(
-    G: Array, coefficients: Array, c: Array, levels: NDArray[np.int8], wanted: NDArray[np.bool_], out: Array
-) -> None:
-    """out[m, i] += Σ_t c_t Π_{j≠i} b_{j,w_j}(t) · b_{i,w_i+1}(t) for the nodes w = levels[m], where wanted.
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def factor_ratios(G: Array, coefficients: Array, c: Array, top: Index, ratios: Array, whole: Array) -> None:
+    """whole[t] = c_t Π_j b_{j,0}(t) and ratios[l, j, t] = b_{j,l}(t)/b_{j,0}(t) for l = 1 … top[j].
 
-    b_{j,l}(t) = Σ_p coefficients[j, l, p] G[t, j]^p. Behind the last non-zero power of w all factors are
-    b_{j,0}, and only there (and at that power) is i wanted, so one product from the front and one from the
-    back are enough.
+    G is (r, pairs), top at least 1; ratios[0] is where b_{j,0} is worked out.
+
+    b_{j,l}(t) = Σ_p coefficients[j, l, p] G[j, t]^p. Signs and sizes of b do not matter: products and
+    quotients have the same relative error everywhere.
     """
-    n, r = G.shape
+    r, pairs = G.shape
     L = coefficients.shape[1]
-    b = np.empty((r, L))
-    behind = np.ones(r + 1)
-    for t in range(n):
-        if c[t] == 0.0:
-            continue
-        for j in range(r):
-            for level in range(L):
-                value = 0.0
-                for p in range(L - 1, -1, -1):
-                    value = value * G[t, j] + coefficients[j, level, p]
-                b[j, level] = value
-        for j in range(r - 1, -1, -1):
-            behind[j] = behind[j + 1] * b[j, 0]
-        for m in range(levels.shape[0]):
-            front = c[t]
-            for j in range(r):
-                level = levels[m, j]
-                if wanted[m, j]:
-                    out[m, j] += front * b[j, level + 1] * behind[j + 1]
-                front *= b[j, level]
+    whole[:] = c
+    for j in range(r):
+        g, base = G[j], ratios[0, j]
+        for level in range(top[j] + 1):
+            row = ratios[level, j]
+            row[:] = coefficients[j, level, L - 1]
+            for p in range(L - 2, -1, -1):
+                a = coefficients[j, level, p]
+                for t in range(pairs):
+                    row[t] = row[t] * g[t] + a
+            if level == 0:
+                for t in range(pairs):
+                    value = row[t] if abs(row[t]) > _LEAST else _LEAST
+                    whole[t] *= value
+                    row[t] = 1.0 / value
+            else:
+                for t in range(pairs):
+                    row[t] *= base[t]
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def chosen_products(
+    whole: Array, ratios: Array, ptr: Index, features: Index, powers: Index, out: Array
+) -> None:
+    """out[m] = whole Π ratios[p, i] over the pairs (i, p) of node m, which are ptr[m] … ptr[m + 1]."""
+    pairs = whole.size
+    for m in range(ptr.size - 1):
+        row = out[m]
+        row[:] = whole
+        for k in range(ptr[m], ptr[m + 1]):
+            factor = ratios[powers[k], features[k]]
+            for t in range(pairs):
+                row[t] *= factor[t]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .._fast.hierarchy import source_sums
+from .._fast.hierarchy import chosen_products, factor_ratios
 from ..grams import FactorGram, Gram, StackGram
 from ..kernels import Constant, Fitted, Gaussian, Kernel, OnColumns
 from ..kernels import Product as ProductKernel
@@ -15,6 +16,8 @@ from ..kernels._monomial import Monomial
 from .dags import Array, Hierarchy, Node
 
 Power = tuple[tuple[int, int], ...]  # (feature, power) pairs, features in order, powers at least 1
+_PAIRS = 1000  # of samples, whose factors are computed at a time
+_CHUNK = 64  # nodes, whose products are
 _POWERS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -44,8 +47,8 @@ class ProductHierarchy(Hierarchy):
 
     # -- what the base kernels are --------------------------------------------------------------
     @abstractmethod
-    def base_row(self, s: int) -> Array:
-        """(s + 1, r): G_i(x_s, x_t) for t ≤ s."""
+    def base_row(self, s: int, others: NDArray[np.intp]) -> Array:
+        """(r, len(others)): G_i(x_s, x_t) for these t."""
 
     @abstractmethod
     def _function(self, v: Power) -> Kernel:
@@ -91,30 +94,51 @@ class ProductHierarchy(Hierarchy):
         return below
 
     def bounds(self, A: Array, sources: Sequence[Node]) -> Array:
-        """Sources with the same node above their last factor share the products from the front."""
-        last = [_powers(t)[-1] if t else None for t in sources]
+        """One matrix product for all sources: Π_j b_{j,t_j} = Π_j b_{j,0} · Π_{i∈t} b_{i,t_i}/b_{i,0}.
+
+        A source t = w · x_i that has feature i once, and w before it, is entry (w, i) of F Rᵀ, with F the
+        products of the nodes w and R the ratios b_{i,1}/b_{i,0}, over all pairs of samples. Sources that end
+        with a higher power are summed by themselves.
+        """
         fronts: dict[Power, int] = {}
-        place = []
-        for t, factor in zip(sources, last, strict=True):
-            if factor is not None:
-                i, p = factor
-                front = _powers(t)[:-1] + (((i, p - 1),) if p > 1 else ())
-                place.append((fronts.setdefault(front, len(fronts)), i))
-        if len(place) < len(sources):
-            raise ValueError("the root of a graph of products has no bound of its own: start from it")
-        levels = np.zeros((len(fronts), self.r), dtype=np.int8)
-        for front, m in fronts.items():
-            for i, p in front:
-                levels[m, i] = p
-        wanted = np.zeros(levels.shape, dtype=bool)
+        place: list[tuple[int, int]] = []  # row and column of each source
+        for t in map(_powers, sources):
+            if not t:
+                raise ValueError("the root of a graph of products has no bound of its own: start from it")
+            i, p = t[-1]
+            place.append((fronts.setdefault(t[:-1] if p == 1 else t, len(fronts)), i if p == 1 else self.r))
+        ptr = np.cumsum([0, *map(len, fronts)])
+        flat = np.array([pair for w in fronts for pair in w], dtype=np.intp).reshape(-1, 2)
+        features, powers = np.ascontiguousarray(flat[:, 0]), np.ascontiguousarray(flat[:, 1])
+        top = np.ones(self.r, dtype=np.intp)  # the highest power of each feature
+        np.maximum.at(top, features, powers)
+        sums = np.zeros((len(fronts), self.r + 1))
+        for G, c in self._pairs(A):
+            ratios, whole = np.empty((self.D + 1, self.r, c.size)), np.empty(c.size)
+            factor_ratios(G, self._coefficients, c, top, ratios, whole)
+            for lo in range(0, len(fronts), _CHUNK):
+                part = ptr[lo : lo + _CHUNK + 1]
+                F = np.empty((part.size - 1, c.size))
+                chosen_products(whole, ratios, part, features, powers, F)
+                sums[lo : lo + part.size - 1, :-1] += F @ ratios[1].T
+                sums[lo : lo + part.size - 1, -1] += F.sum(axis=1)
         rows, columns = np.array(place, dtype=np.intp).reshape(-1, 2).T
-        wanted[rows, columns] = True
-        sums = np.zeros(levels.shape)
-        for s in np.flatnonzero(A.any(axis=1)):
-            c = 2.0 * (A[: s + 1] @ A[s])
-            c[-1] *= 0.5
-            source_sums(self.base_row(int(s)), self._coefficients, c, levels, wanted, sums)
         return np.maximum(sums[rows, columns], 0.0)
+
+    def _pairs(self, A: Array) -> Iterator[tuple[Array, Array]]:
+        """(G, c) for blocks of the pairs s ≥ t of samples: c = Σ_k α_sk α_tk, twice that if s ≠ t."""
+        used = np.flatnonzero(A.any(axis=1))
+        rows: list[tuple[Array, Array]] = []
+        held = 0
+        for count, s in enumerate(used, 1):
+            before = used[:count]
+            c = 2.0 * (A[before] @ A[s])
+            c[-1] *= 0.5
+            rows.append((self.base_row(int(s), before), c))
+            held += count
+            if held >= _PAIRS or count == used.size:
+                yield np.concatenate([G for G, _ in rows], axis=1), np.concatenate([c for _, c in rows])
+                rows, held = [], 0
 
 
 class MonomialHierarchy(ProductHierarchy):
@@ -123,10 +147,11 @@ class MonomialHierarchy(ProductHierarchy):
     def __init__(self, X: Array, scales: Array, beta: float, names: list[str]) -> None:
         super().__init__(scales, beta, names)
         self.X, self.n = np.ascontiguousarray(X), X.shape[0]
+        self._columns = np.ascontiguousarray(self.X.T)
         self._features: dict[Node, Array] = {}
 
-    def base_row(self, s: int) -> Array:
-        return np.asarray(self.X[: s + 1] * self.X[s])
+    def base_row(self, s: int, others: NDArray[np.intp]) -> Array:
+        return np.asarray(self._columns[:, others] * self.X[s][:, None])
 
     def feature(self, v: Power) -> Array:
         """(n,): √a_v Π_i x_i^{v_i}."""
@@ -206,9 +231,10 @@ class GaussianHierarchy(ProductHierarchy):
         super().__init__(scales, beta, names)
         self.widths, self.n = widths, X.shape[0]
         self.X = np.ascontiguousarray(X / widths)
+        self._columns = np.ascontiguousarray(self.X.T)
 
-    def base_row(self, s: int) -> Array:
-        return np.asarray(np.exp(-((self.X[: s + 1] - self.X[s]) ** 2)))
+    def base_row(self, s: int, others: NDArray[np.intp]) -> Array:
+        return np.asarray(np.exp(-((self._columns[:, others] - self.X[s][:, None]) ** 2)))
 
     def matrix(self, v: Power) -> Array:
         """K_v."""
