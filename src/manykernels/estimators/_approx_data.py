@@ -44,6 +44,17 @@ class Samples(Protocol):
     def statistics(self, features: Features, sizes: bool, names: list[str], verbose: bool) -> Statistics:
         """The sums over all of them."""
 
+    def fold_statistics(
+        self,
+        features: Features,
+        sizes: bool,
+        names: list[str],
+        verbose: bool,
+        fold: NDArray[np.integer],
+        n_folds: int,
+    ) -> list[Statistics]:
+        """The sums over each fold."""
+
 
 @dataclass(frozen=True)
 class LocalSamples:
@@ -69,16 +80,28 @@ class LocalSamples:
 
     def statistics(self, features: Features, sizes: bool, names: list[str], verbose: bool) -> Statistics:
         with progress_bar(self.n, verbose) as progress:
-            return statistics(
-                features,
-                self.X,
-                self.Y,
-                self.weight,
-                self.cost,
-                sizes=sizes,
-                names=names,
-                progress=progress,
-            )
+            return self._statistics(features, sizes=sizes, names=names, progress=progress)
+
+    def fold_statistics(
+        self,
+        features: Features,
+        sizes: bool,
+        names: list[str],
+        verbose: bool,
+        fold: NDArray[np.integer],
+        n_folds: int,
+    ) -> list[Statistics]:
+        with progress_bar(self.n, verbose) as progress:
+            options: dict[str, Any] = {"sizes": sizes, "names": names, "progress": progress}
+            parts = (self._rows(np.flatnonzero(fold == f)) for f in range(n_folds))
+            return [part._statistics(features, **options) for part in parts]
+
+    def _rows(self, rows: NDArray[np.intp]) -> LocalSamples:
+        weight, cost = (None if a is None else a[rows] for a in (self.weight, self.cost))
+        return LocalSamples(take(self.X, rows), self.Y[rows], weight, cost)
+
+    def _statistics(self, features: Features, **options: Any) -> Statistics:
+        return statistics(features, self.X, self.Y, self.weight, self.cost, **options)
 
 
 def read_samples(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[LocalSamples, Kind]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -222,7 +222,7 @@ def fit_reduced(model: Any, chosen: Chosen, reduced: Reduced, loss: Loss, start:
         # from given weights: a part of the pseudo-samples stands for nothing
         theta = penalty.start(gram.n_kernels) if start is None or len(start) != len(groups) else start[g]
         result = solve(without, problem, (theta.copy(), np.zeros_like(Y)))
-        results.append(result)
+        results.append(replace(result, K=None))  # which nobody needs, and many fits may be kept
         coef[:, group] = reduced.coefficients(result.theta, result.alpha)
     theta = np.stack([result.theta for result in results])
     return FeatureFit(chosen, reduced.constants, theta, coef, reduced.intercept(coef), results)

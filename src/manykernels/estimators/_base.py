@@ -17,7 +17,7 @@ from ..families import Family, Products
 from ..kernels import Mixture
 from ..losses import Loss
 from ..solvers import FamilyResult, Result
-from ._approx_fit import FEATURE_ATTRIBUTES, fit_features, forget
+from ._approx_fit import FEATURE_ATTRIBUTES, FeatureFit, fit_features, forget
 from ._data import read_new, read_training, take
 from ._explain import Explained
 from ._family_fit import learn_over_family
@@ -107,7 +107,10 @@ class BaseMKL(Explained):
     def _fit_features(self, X: Any, y: Any, sample_weight: Any, loss: Loss) -> None:
         """With explicit features: nothing of n × n, and for the squared loss one pass over the samples."""
         start = np.atleast_2d(self.weights_) if self.warm_start and hasattr(self, "weights_") else None
-        found = fit_features(self, X, y, sample_weight, loss, start)
+        self._store_features(fit_features(self, X, y, sample_weight, loss, start))
+
+    def _store_features(self, found: FeatureFit) -> None:
+        """What was learned in the space of features."""
         forget(self, ("X_fit_", "dual_coef_", "_dual", "_support", "_coefficients"))
         self.features_, self._feature_coef, self._intercept = found.features, found.coef, found.intercept
         self.kernels_, self.kernel_names_ = found.fitted_kernels(self.normalize), found.chosen.names
