@@ -6,7 +6,6 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._fast.hierarchy import chosen_products, factor_ratios
 from ..grams import FactorGram, Gram, StackGram
@@ -16,8 +15,8 @@ from ..kernels._monomial import Monomial
 from .dags import Array, Hierarchy, Node
 
 Power = tuple[tuple[int, int], ...]  # (feature, power) pairs, features in order, powers at least 1
-_PAIRS = 1000  # of samples, whose factors are computed at a time
-_CHUNK = 64  # nodes, whose products are
+_PAIRS = 512  # of samples, whose factors are computed at a time: they stay in the cache
+_CHUNK = 128  # nodes, whose products are
 _POWERS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -30,6 +29,8 @@ class ProductHierarchy(Hierarchy):
 
     Subclasses say what the base kernels G_i are.
     """
+
+    columns: Array  # (r, n), what base kernels are made of
 
     def __init__(self, scales: Array, beta: float, names: list[str]) -> None:
         super().__init__()
@@ -47,8 +48,8 @@ class ProductHierarchy(Hierarchy):
 
     # -- what the base kernels are --------------------------------------------------------------
     @abstractmethod
-    def base_row(self, s: int, others: NDArray[np.intp]) -> Array:
-        """(r, len(others)): G_i(x_s, x_t) for these t."""
+    def _base(self, left: Array, right: Array) -> None:
+        """Put G_i(x_s, x_t) in place of the x_s in `left`; both are (r, pairs), the x_t in `right`."""
 
     @abstractmethod
     def _function(self, v: Power) -> Kernel:
@@ -113,32 +114,39 @@ class ProductHierarchy(Hierarchy):
         top = np.ones(self.r, dtype=np.intp)  # the highest power of each feature
         np.maximum.at(top, features, powers)
         sums = np.zeros((len(fronts), self.r + 1))
+        ratios, whole = np.empty((self.D + 1, self.r, _PAIRS)), np.empty(_PAIRS)
+        F = np.empty((min(len(fronts), _CHUNK), _PAIRS))
         for G, c in self._pairs(A):
-            ratios, whole = np.empty((self.D + 1, self.r, c.size)), np.empty(c.size)
             factor_ratios(G, self._coefficients, c, top, ratios, whole)
             for lo in range(0, len(fronts), _CHUNK):
                 part = ptr[lo : lo + _CHUNK + 1]
-                F = np.empty((part.size - 1, c.size))
                 chosen_products(whole, ratios, part, features, powers, F)
-                sums[lo : lo + part.size - 1, :-1] += F @ ratios[1].T
-                sums[lo : lo + part.size - 1, -1] += F.sum(axis=1)
-        rows, columns = np.array(place, dtype=np.intp).reshape(-1, 2).T
-        return np.maximum(sums[rows, columns], 0.0)
+                rows = slice(lo, lo + part.size - 1)
+                sums[rows, :-1] += F[: part.size - 1] @ ratios[1].T
+                sums[rows, -1] += F[: part.size - 1].sum(axis=1)
+        at = np.array(place, dtype=np.intp).reshape(-1, 2).T
+        return np.asarray(np.maximum(sums[at[0], at[1]], 0.0))
 
     def _pairs(self, A: Array) -> Iterator[tuple[Array, Array]]:
-        """(G, c) for blocks of the pairs s ≥ t of samples: c = Σ_k α_sk α_tk, twice that if s ≠ t."""
+        """(G, c) for blocks of the pairs s ≥ t of samples: c = Σ_k α_sk α_tk, twice that if s ≠ t.
+
+        All blocks have the same size, and the same memory; c is 0 where pairs have run out.
+        """
         used = np.flatnonzero(A.any(axis=1))
-        rows: list[tuple[Array, Array]] = []
-        held = 0
-        for count, s in enumerate(used, 1):
-            before = used[:count]
-            c = 2.0 * (A[before] @ A[s])
-            c[-1] *= 0.5
-            rows.append((self.base_row(int(s), before), c))
-            held += count
-            if held >= _PAIRS or count == used.size:
-                yield np.concatenate([G for G, _ in rows], axis=1), np.concatenate([c for _, c in rows])
-                rows, held = [], 0
+        A, columns = A[used], np.ascontiguousarray(self.columns[:, used])
+        end = used.size * (used.size + 1) // 2
+        left, right = np.empty((2, self.r, _PAIRS))
+        for lo in range(0, end, _PAIRS):
+            k = np.arange(lo, lo + _PAIRS)
+            real = k < end
+            k = np.minimum(k, end - 1)
+            s = ((np.sqrt(8.0 * k + 1.0) - 1.0) / 2.0).astype(np.intp)  # row by row of the lower triangle
+            t = k - s * (s + 1) // 2
+            c = np.where(s == t, 1.0, 2.0) * real * (A[s] * A[t]).sum(axis=1)
+            np.take(columns, s, axis=1, out=left, mode="clip")
+            np.take(columns, t, axis=1, out=right, mode="clip")
+            self._base(left, right)
+            yield left, c
 
 
 class MonomialHierarchy(ProductHierarchy):
@@ -147,11 +155,11 @@ class MonomialHierarchy(ProductHierarchy):
     def __init__(self, X: Array, scales: Array, beta: float, names: list[str]) -> None:
         super().__init__(scales, beta, names)
         self.X, self.n = np.ascontiguousarray(X), X.shape[0]
-        self._columns = np.ascontiguousarray(self.X.T)
+        self.columns = np.ascontiguousarray(self.X.T)
         self._features: dict[Node, Array] = {}
 
-    def base_row(self, s: int, others: NDArray[np.intp]) -> Array:
-        return np.asarray(self._columns[:, others] * self.X[s][:, None])
+    def _base(self, left: Array, right: Array) -> None:
+        left *= right
 
     def feature(self, v: Power) -> Array:
         """(n,): √a_v Π_i x_i^{v_i}."""
@@ -231,10 +239,12 @@ class GaussianHierarchy(ProductHierarchy):
         super().__init__(scales, beta, names)
         self.widths, self.n = widths, X.shape[0]
         self.X = np.ascontiguousarray(X / widths)
-        self._columns = np.ascontiguousarray(self.X.T)
+        self.columns = np.ascontiguousarray(self.X.T)
 
-    def base_row(self, s: int, others: NDArray[np.intp]) -> Array:
-        return np.asarray(np.exp(-((self._columns[:, others] - self.X[s][:, None]) ** 2)))
+    def _base(self, left: Array, right: Array) -> None:
+        left -= right
+        left *= -left
+        np.exp(left, out=left)
 
     def matrix(self, v: Power) -> Array:
         """K_v."""
