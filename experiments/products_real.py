@@ -41,7 +41,7 @@ def run(report: Report) -> None:
     rows: dict[str, Facts] = {}
     for name, (source, sizes) in sets.items():
         data = source.load(m=100_000, quick=report.quick)
-        runs, sizes = (2, (40, 20, 30)) if report.quick else (RUNS, sizes)
+        runs, sizes = (2, (30, 15, 15)) if report.quick else (RUNS, sizes)
         jobs = [(data.X, data.y, sizes, seed, report.quick) for seed in range(runs)]
         found = in_parallel(trial, jobs, report.quick)
         for method in found[0]:
@@ -61,11 +61,7 @@ def trial(
     X: Array, y: Array, sizes: tuple[int, int, int], seed: int, quick: bool = False
 ) -> dict[str, float]:
     """The test error of every method on one draw."""
-    order = np.random.RandomState(seed).permutation(y.size)[: sum(sizes)]
-    train, validation, test = np.split(order, np.cumsum(sizes)[:2])
-    spread = X[train].std(axis=0)
-    X = (X - X[train].mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)
-    parts = [(X[rows], y[rows]) for rows in (train, validation, test)]
+    parts = drawn(X, y, sizes, seed)
     strengths = STRENGTHS[1::3] if quick else STRENGTHS
     errors = {}
     for name, options in FAMILIES.items():
@@ -75,6 +71,15 @@ def trial(
     for degree, name in ((1, "linear"), (2, "uniform, D = 2"), (3, "uniform, D = 3")):
         errors[name] = tuned(polynomial(*parts[0], degree, strengths), parts)
     return errors
+
+
+def drawn(X: Array, y: Array, sizes: tuple[int, int, int], seed: int) -> list[Part]:
+    """Parts to train on, to tune on and to test on, variables standardised by the first."""
+    order = np.random.RandomState(seed).permutation(y.size)[: sum(sizes)]
+    train, validation, test = np.split(order, np.cumsum(sizes)[:2])
+    spread = X[train].std(axis=0)
+    X = (X - X[train].mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)
+    return [(X[rows], y[rows]) for rows in (train, validation, test)]
 
 
 def sparse(X: Array, y: Array, C: float, **family: Any) -> MKLRegressor:
@@ -106,9 +111,15 @@ def polynomial(X: Array, y: Array, degree: int, strengths: list[float]) -> Itera
 
 def tuned(predictors: Iterator[Any], parts: list[Part]) -> float:
     """The test error (per cent) of the first predictor that is best on the validation part."""
+    return chosen(predictors, parts)[1]
+
+
+def chosen(predictors: Iterator[Any], parts: list[Part]) -> tuple[int, float]:
+    """Which predictor that is, and its test error."""
     errors = []
     for predict in predictors:
         errors.append(
             [100.0 * float(np.mean(np.where(predict(X) > 0.0, 1.0, -1.0) != y)) for X, y in parts[1:]]
         )
-    return min(errors, key=lambda pair: pair[0])[1]
+    best = min(range(len(errors)), key=lambda k: errors[k][0])
+    return best, errors[best][1]
