@@ -25,10 +25,17 @@ def test_the_quick_form(tmp_path, monkeypatch):
     monkeypatch.delenv("MANYKERNELS_DATA", raising=False)
     command.main(["hierarchical_selection", "--quick", "--output", str(tmp_path)])
     saved = json.loads((tmp_path / "hierarchical_selection.json").read_text(encoding="utf-8"))
-    first, second, cost = (table["rows"] for table in saved["tables"])
-    assert len(first) == len(second) == 2 and [row["r"] for row in cost] == [5, 8]
+    first, second, by_features, by_hull = (table["rows"] for table in saved["tables"])
+    assert len(first) == len(second) == 2 and [row["r"] for row in by_features] == [5, 8]
     for row in first + second:
         assert row["extras, %"] == pytest.approx(100.0 * row["extras"] / row["true hull"], rel=1e-4)
         assert 0 <= row["missing"] <= row["true hull"] and row["corrective: missing"] >= 0
     assert all(row["missing"] == 0 for row in second)  # eleven nodes, found with 100 samples
-    assert all(row["certified"] for row in cost)
+    assert all(row["certified"] == "1 of 1" for row in by_features)
+    assert [row["true hull"] for row in by_hull] == ["4", "7"]  # 1, s features and their pairs
+
+
+def test_exponents_are_slopes_of_logarithms():
+    rows = [{"s": 3.0 * x**1.5} for x in (2.0, 4.0)] + [{"s": 3.0 * 8.0**1.5 * 2.0}]
+    assert experiment.exponent([2.0, 4.0], rows[:2]) == "1.50 over all, 1.50 between the last two"
+    assert experiment.exponent([2.0, 4.0, 8.0], rows).endswith("2.50 between the last two")
