@@ -228,7 +228,7 @@ def width_table(mkl: Any) -> WidthTable:
     weights = np.abs(table.W).max(axis=0)
     found: dict[str, list[tuple[int, Any]]] = {}
     for m, kernel in enumerate(mkl.kernels_):
-        arguments = kernel.kernel._arguments()
+        arguments = _bare(kernel.kernel)._arguments()
         for parameter in ("widths", "width", "frequency"):
             if parameter in arguments:
                 found.setdefault(parameter, []).append((m, arguments[parameter]))
@@ -248,6 +248,13 @@ def width_table(mkl: Any) -> WidthTable:
             str(f) for f in (given if given is not None else [f"x{i}" for i in range(values.shape[1])])
         ]
     return WidthTable(parameter, [table.names[m] for m in index], features, values, weights[index])
+
+
+def _bare(kernel: Any) -> Any:
+    """A kernel without what prepares its data; one of single columns has a width on an axis of its own."""
+    inner = kernel._arguments().get("kernel")
+    alone = inner is None or hasattr(kernel, "columns") or not hasattr(inner, "_arguments")
+    return kernel if alone else _bare(inner)
 
 
 # -- stability ------------------------------------------------------------------------------------

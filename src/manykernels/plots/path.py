@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import clone
 
 from ._axes import axes, ink, plain, short
-from ._reading import Array, unwrap, weight_table
+from ._paths import path_of_fits, path_of_search
+from ._reading import Array, unwrap
 
 
 class PathDisplay:
@@ -56,48 +56,17 @@ class PathDisplay:
 
         ``strategy`` names one of those that the search compared; without it, the one that it took.
         """
-        path = getattr(estimator, "path_", None)
-        if path is not None:
-            display = cls._from_path(estimator, path, strategy)
+        if hasattr(estimator, "path_"):
+            table = path_of_search(estimator, strategy)
         elif X is None or y is None:
             raise ValueError(
                 f"{type(estimator).__name__} keeps no path over C. Give X and y, and a copy of it is fitted "
                 "for every C; or give a fitted MKLClassifierCV or MKLRegressorCV."
             )
         else:
-            display = cls._from_fits(*unwrap(estimator, X), y, Cs)
+            table = path_of_fits(*unwrap(estimator, X), y, Cs)
+        display = cls(table.C, table.weights, table.names, score=table.score, chosen=table.chosen)
         return display.plot(ax=ax, **kw)
-
-    @classmethod
-    def _from_path(cls, search: Any, path: dict[str, Any], strategy: str | None) -> Self:
-        best = search.best_params_
-        strategy = best["strategy"] if strategy is None else strategy
-        if strategy not in path:
-            raise ValueError(f"strategy={strategy!r} was given; the search tried {', '.join(path)}.")
-        found = path[strategy]
-        taken = strategy == best["strategy"]
-        norms = np.asarray(found["norm"], dtype=np.float64)
-        score = np.asarray(found["score"], dtype=np.float64)
-        norm = float(best["norm"]) if taken and np.any(norms == best["norm"]) else norms[np.nanargmax(score)]
-        one = norms == norm
-        names = list(found.get("names", search.kernel_names_))
-        chosen = float(best["C"]) if taken else None
-        weights = np.asarray(found["weights"])
-        weights = weights.reshape(len(norms), -1, weights.shape[-1]).max(axis=1)  # rows of classes: largest
-        return cls(np.asarray(found["C"])[one], weights[one], names, score=score[one], chosen=chosen)
-
-    @classmethod
-    def _from_fits(cls, mkl: Any, X: Any, y: Any, Cs: Any) -> Self:
-        if "C" not in mkl.get_params(deep=False):
-            raise ValueError(f"{type(mkl).__name__} has no parameter C to vary.")
-        Cs = mkl.C * np.logspace(-3, 3, 13) if Cs is None else np.asarray(Cs, dtype=np.float64)
-        tables = [weight_table(clone(mkl).set_params(C=float(C), verbose=0).fit(X, y)) for C in Cs]
-        names = list(dict.fromkeys(name for table in tables for name in table.names))
-        place = {name: m for m, name in enumerate(names)}
-        weights = np.zeros((len(Cs), len(names)))
-        for row, table in zip(weights, tables, strict=True):
-            row[[place[name] for name in table.names]] = table.W.max(axis=0)
-        return cls(Cs, weights, names, chosen=float(mkl.C))
 
     def plot(self, *, ax: Any = None, max_kernels: int = 9, **kw: Any) -> Self:
         """Draw; the largest ``max_kernels`` have colours and names, the others are thin lines."""
