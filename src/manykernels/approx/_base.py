@@ -124,16 +124,18 @@ class Approximation(BaseEstimator):
 
         A row of weight w counts as w rows.
         """
-        rows, weight = self.sample(weights_of(X, sample_weight), rng)
+        rows, weight = self.sample(n_samples(X), checked_weights(X, sample_weight), rng)
         return self.fit_sample(kernels, _safe_indexing(X, rows), weight, rng)
 
-    def sample(self, weight: Array, rng: np.random.RandomState) -> tuple[NDArray[np.intp], Array]:
-        """The positions of the rows that ``fit_sample`` reads, of rows of these weights, and their weights.
+    def sample(
+        self, n: int, weight: Array | None, rng: np.random.RandomState
+    ) -> tuple[NDArray[np.intp], Array]:
+        """The positions of the rows that ``fit_sample`` reads, of n rows of these weights, and their weights.
 
         They depend on the number and the weights of the rows alone: how data are cut into chunks, or where
         they are, changes nothing. One row, where features do not depend on data.
         """
-        return np.flatnonzero(weight)[:1], np.ones(1)
+        return np.array([0 if weight is None else np.argmax(weight > 0)], dtype=np.intp), np.ones(1)
 
     def fit_sample(
         self, kernels: Sequence[Kernel], X: Data, weight: Array, rng: np.random.RandomState
@@ -163,12 +165,12 @@ def ours(kernel: Kernel) -> bool:
     )
 
 
-def weights_of(X: Data, sample_weight: Any) -> Array:
-    """The weights of the rows, 1 if none are given; X has at least one row of positive weight."""
+def checked_weights(X: Data, sample_weight: Any) -> Array | None:
+    """The weights of the rows, None if all are equal; X has at least one row of positive weight."""
     n = n_samples(X)
     weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     if weight.shape != (n,) or not np.all(weight >= 0.0) or not np.all(np.isfinite(weight)):
         raise ValueError(f"sample_weight has shape {weight.shape}; expected {n} non-negative numbers.")
     if not np.any(weight > 0):
         raise ValueError(f"X has {n} rows, none of positive weight; features are chosen from at least one.")
-    return weight
+    return None if np.all(weight == weight[0]) else weight

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import _safe_indexing
+from sklearn.utils.random import sample_without_replacement
 
 from manykernels._fast.threads import blas_threads
-from manykernels.approx._base import Approximation, Features, Part, ours, weights_of
+from manykernels.approx._base import Approximation, Features, Part, checked_weights, ours
 from manykernels.kernels import Kernel, evaluate
-from manykernels.kernels._data import Array, Data, is_stack, numeric
+from manykernels.kernels._data import Array, Data, is_stack, n_samples, numeric
 from manykernels.kernels._inner import squared_norms
 
 _RANK = 1e-12  # of the largest eigenvalue: what is below is rounding
@@ -47,32 +48,33 @@ class Nystroem(Approximation):
     def fit(
         self, kernels: Sequence[Kernel], X: Data, *, rng: np.random.RandomState, sample_weight: Any = None
     ) -> Features:
-        rows, weight = self.sample(weights_of(X, sample_weight), rng)
+        rows, weight = self.sample(n_samples(X), checked_weights(X, sample_weight), rng)
         rows = rows[self._choose(_safe_indexing(X, rows), weight, rng)]
         return self._features(kernels, _safe_indexing(X, rows), rows)
 
-    def sample(self, weight: Array, rng: np.random.RandomState) -> tuple[NDArray[np.intp], Array]:
+    def sample(
+        self, n: int, weight: Array | None, rng: np.random.RandomState
+    ) -> tuple[NDArray[np.intp], Array]:
         """All rows of positive weight, or as many of them at random as landmarks or k-means++ need."""
         if self.landmarks not in ("kmeans++", "uniform"):
             raise ValueError(
                 f"landmarks={self.landmarks!r} was given to Nystroem; expected 'kmeans++' or 'uniform'."
             )
         n_components = self._components()
-        possible = np.flatnonzero(weight)
-        if n_components > possible.size:
+        possible = n if weight is None else int(np.count_nonzero(weight))
+        if n_components > possible:
             warnings.warn(
-                f"n_components={n_components} is more than the {possible.size} rows (of positive weight) "
+                f"n_components={n_components} is more than the {possible} rows (of positive weight) "
                 "that Nystroem was given; all of them are landmarks, and the features are exact on them.",
                 UserWarning,
                 stacklevel=4,
             )
-        if n_components >= possible.size:
-            return possible, weight[possible]
         uniform = self.landmarks == "uniform"
         most = n_components if uniform else max(_FEWEST, _CANDIDATES * n_components)
-        if possible.size <= most:
-            return possible, weight[possible]
-        return np.sort(_draw(possible, weight, most, rng)), np.ones(most)  # the draw has counted the weights
+        if possible <= max(most, n_components):
+            rows = np.arange(n) if weight is None else np.flatnonzero(weight)
+            return rows, np.ones(n) if weight is None else weight[rows]
+        return np.sort(_draw(n, weight, most, rng)), np.ones(most)  # the draw has counted the weights
 
     def fit_sample(
         self, kernels: Sequence[Kernel], X: Data, weight: Array, rng: np.random.RandomState
@@ -156,13 +158,11 @@ def _inverse_cdf(p: Array, rng: np.random.RandomState) -> int:
     return int(min(np.searchsorted(total, rng.uniform() * total[-1], side="right"), np.flatnonzero(p)[-1]))
 
 
-def _draw(
-    possible: NDArray[np.intp], weight: Array, size: int, rng: np.random.RandomState
-) -> NDArray[np.intp]:
-    """``size`` different rows, drawn one after another ∝ their weights."""
-    w = weight[possible]
-    p = None if np.all(w == w[0]) else w / w.sum()
-    return np.asarray(rng.choice(possible, size, replace=False, p=p))
+def _draw(n: int, weight: Array | None, size: int, rng: np.random.RandomState) -> NDArray[np.intp]:
+    """``size`` different rows, drawn one after another ∝ their weights; without weights in O(size)."""
+    if weight is None:
+        return np.asarray(sample_without_replacement(n, size, random_state=rng), dtype=np.intp)
+    return np.asarray(rng.choice(n, size, replace=False, p=weight / weight.sum()), dtype=np.intp)
 
 
 def _numbers(X: Data) -> Any:

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,7 +19,8 @@ from sklearn.utils.validation import _num_samples
 
 from ..approx import Features
 from ..grams.statistics import Statistics, statistics
-from ._data import Kind, read_training, take
+from ._approx_lazy import read_lazily
+from ._data import Kind, is_lazy, read_training, take
 from ._rows import merge
 from ._targets import check_length, check_weights
 
@@ -104,9 +106,17 @@ class LocalSamples:
         return statistics(features, self.X, self.Y, self.weight, self.cost, **options)
 
 
-def read_samples(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[LocalSamples, Kind]:
-    """Validated samples: without those of weight zero, and equal ones merged where they are not too many."""
-    X, kind = read_training(model, X)
+def read_samples(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Samples, Kind]:
+    """Validated samples, wherever they are."""
+    if is_lazy(X):
+        return read_lazily(model, X, y, sample_weight, _MERGED, read_local)
+    y, sample_weight = (v.compute() if is_lazy(v) else v for v in (y, sample_weight))
+    return read_local(model, X, y, sample_weight)
+
+
+def read_local(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[LocalSamples, Kind]:
+    """Samples in memory, without those of weight zero, and equal ones merged where they are not too many."""
+    X, kind = _read_mapped(model, X) if _is_mapped(X) else read_training(model, X)
     y = model._read_y(y)
     n = _num_samples(X)
     check_length(n, y)
@@ -133,6 +143,17 @@ def read_samples(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[LocalS
     )
 
 
+def _is_mapped(X: Any) -> bool:
+    """Whether X is a large file mapped into memory: it is then neither copied nor looked at as a whole."""
+    return isinstance(X, np.memmap) and X.ndim == 2 and len(X) > _MERGED and X.dtype.kind in "fiu"
+
+
+def _read_mapped(model: Any, X: Any) -> tuple[Any, Kind]:
+    """What is not finite is met, and named, when the block that it is in is read."""
+    _, kind = read_training(model, np.asarray(X[:1]))
+    return X, kind
+
+
 def probe(samples: Samples) -> tuple[Any, Array | None]:
     """At most 10,000 samples, evenly taken, and their weights: what kernels are made from."""
     rows = np.unique(np.linspace(0, samples.n - 1, min(_PROBE, samples.n)).astype(np.intp))
@@ -146,7 +167,7 @@ def progress_bar(n: int, verbose: bool) -> Iterator[Callable[[int], object] | No
         yield None
         return
     try:
-        from tqdm.auto import tqdm
+        tqdm = import_module("tqdm.auto").tqdm
     except ImportError:
         done = [0]
 

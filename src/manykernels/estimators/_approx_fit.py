@@ -77,7 +77,7 @@ def fit_features(
 ) -> FeatureFit:
     """The road of `MKL*` with explicit features; `start` are weights of an earlier fit."""
     samples, kind = read_samples(model, X, y, sample_weight)
-    check_approx_options(model, kind, samples.cost is not None)
+    check_approx_options(model, kind)
     if model.center and samples.n == 1:
         raise ValueError(
             "X holds 1 sample (or copies of one), and center=True leaves nothing of it; give more samples."
@@ -94,7 +94,7 @@ def forget(model: Any, names: tuple[str, ...]) -> None:
         model.__dict__.pop(name, None)
 
 
-def check_approx_options(model: Any, kind: str, costs: bool) -> None:
+def check_approx_options(model: Any, kind: str) -> None:
     """What explicit features cannot do, each with what to do instead."""
     if kind == "stack":
         raise ValueError(
@@ -111,7 +111,7 @@ def check_approx_options(model: Any, kind: str, costs: bool) -> None:
             f"normalize={model.normalize!r} was given with center=True and approx: it needs the size of "
             "every centred sample, which one pass does not give. Take normalize='trace', or center=False."
         )
-    if costs and model.normalize == "frobenius":
+    if getattr(model, "class_weight", None) is not None and model.normalize == "frobenius":
         raise ValueError(
             "normalize='frobenius' was given with class_weight and approx: it counts samples, and the sums "
             "that are kept count costs. Take normalize='trace', or class_weight=None."
@@ -130,8 +130,7 @@ def choose_features(model: Any, samples: Samples, names_in: Any) -> Chosen:
         for name, part in zip(kernels, parts, strict=True):
             part.name = name
     rng = check_random_state(model.random_state)
-    w = np.ones(samples.n) if samples.weight is None else samples.weight
-    rows, own = approx.sample(w, rng)
+    rows, own = approx.sample(samples.n, samples.weight, rng)
     chosen = Chosen(kernels, approx.fit_sample(parts, samples.take(rows), own, rng))
     _require_memory(chosen, model.memory_limit)
     return chosen
@@ -150,7 +149,7 @@ def _require_memory(chosen: Chosen, memory_limit: Any) -> None:
 
 def learn(model: Any, samples: Samples, chosen: Chosen, loss: Loss, start: Array | None) -> FeatureFit:
     """Weights and coefficients for the squared loss, from the sums over all samples."""
-    assert isinstance(loss, Squared)
+    require_sums(loss, samples)
     if isinstance(samples, LocalSamples) and samples.n <= chosen.features.n_features:
         reduced = _from_rows(model, samples, chosen)
     else:
@@ -158,6 +157,16 @@ def learn(model: Any, samples: Samples, chosen: Chosen, loss: Loss, start: Array
         known = constants(S, chosen.ptr, bool(model.center), model.normalize)
         reduced = reduce(S, chosen.ptr, known, bool(model.fit_intercept))
     return fit_reduced(model, chosen, reduced, loss, start)
+
+
+def require_sums(loss: Loss, samples: Samples) -> None:
+    """Only the squared loss can do with sums; others need samples at hand."""
+    if not isinstance(loss, Squared):
+        raise ValueError(
+            f"loss={loss!r} was given with samples that are not in memory; only loss='squared' can be "
+            "learned from sums over them. Take loss='squared', or UFOMKLClassifier(approx=...) or "
+            "UFOMKLRegressor(approx=...), whose partial_fit takes the samples block by block."
+        )
 
 
 def _from_rows(model: Any, samples: LocalSamples, chosen: Chosen) -> Reduced:

@@ -28,6 +28,12 @@ def read_training(estimator: Any, X: Any) -> tuple[Any, Kind]:
     spec = estimator.kernels
     for name in ("n_features_in_", "feature_names_in_"):  # of another fit; lists of strings have none
         estimator.__dict__.pop(name, None)
+    if is_lazy(X):
+        raise ValueError(
+            f"X is a Dask collection ({type(X).__name__}), and exact kernels need all samples in memory, "
+            "n × n. Give MKLRegressor(approx=...) or MKLClassifier(loss='squared', approx=...) explicit "
+            "features, such as approx=Nystroem(100), or call X.compute() first."
+        )
     if needs_stack(spec):
         X = check_training_stack(X, spec)
         return validate_data(estimator, X, skip_check_array=True), "stack"
@@ -60,6 +66,11 @@ def read_new(estimator: Any, X: Any, kind: Kind) -> Any:
     if kind == "array":
         return _validate_array(estimator, X, reset=False)
     return _read_table(_like_training(estimator, _as_table(X)), estimator.kernels)
+
+
+def is_lazy(X: Any) -> bool:
+    """Whether X is a Dask collection, without importing Dask."""
+    return type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
 
 
 def take(X: Any, rows: Any) -> Any:

@@ -12,6 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 
 from ..losses import Logistic, Loss, resolve_loss
+from ._approx_lazy import over_blocks
 from ._base import BaseMKL
 from ._targets import class_costs, encode, read_labels, read_numbers, signs
 
@@ -146,22 +147,26 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
         costs = class_costs(self.class_weight, self.classes_, codes, weight)
         return signs(codes, self.classes_.size), costs[codes]
 
+    @over_blocks
     def decision_function(self, X: Any) -> Array:
         """(n_samples,), positive for ``classes_[1]``; (n_samples, n_classes) for more than two classes."""
         f = self._decide(X)
         return f[:, 0] if f.shape[1] == 1 else f
 
+    @over_blocks
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each sample."""
         f = self._decide(X)
         return np.asarray(self.classes_[f.argmax(axis=1) if f.shape[1] > 1 else (f[:, 0] > 0).astype(int)])
 
     @available_if(_is_logistic)  # type: ignore[untyped-decorator]
+    @over_blocks
     def predict_proba(self, X: Any) -> Array:
         """(n_samples, n_classes): the logistic function of the decision, normalised over several classes."""
         return np.asarray(np.exp(self.predict_log_proba(X)))
 
     @available_if(_is_logistic)  # type: ignore[untyped-decorator]
+    @over_blocks
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of ``predict_proba``, exact also where probabilities are tiny."""
         f = self._decide(X)
@@ -229,6 +234,7 @@ class MKLRegressor(RegressorMixin, BaseMKL):
     def _keeps_outputs(self) -> bool:
         return self._two_dimensional
 
+    @over_blocks
     def predict(self, X: Any) -> Array:
         """(n_samples,), or (n_samples, n_outputs) where y had two dimensions."""
         return self._single(self._decide(X))

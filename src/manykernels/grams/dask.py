@@ -1,0 +1,268 @@
+"""Samples in Dask collections: sums over rows as a tree reduction, decisions block by block.
+
+Only this file imports Dask. Where tasks run is Dask's business: on the threads of this process without a
+cluster, else on the cluster of the active client. Tasks use one thread each, since Dask runs several at once.
+The tree of sums depends on the chunks alone, so that answers do not depend on who computed what, or when.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import reduce as fold_left
+from importlib import import_module
+from operator import add
+from typing import Any
+
+import dask as _dask
+import dask.array as _da
+import numpy as np
+from numpy.typing import NDArray
+
+from .._fast.threads import blas_threads, threads
+from ..approx import Features
+from ._base import take
+from .statistics import Statistics, statistics
+
+dask: Any = _dask  # which types its functions in parts
+da: Any = _da
+Array = NDArray[np.float64]
+Encode = Callable[[Any, Any], tuple[Array, Array | None]]  # (y, first row) -> targets, costs
+_TREE = 8  # sums that are added at a time
+_ROWS = 4  # times as many rows as features a task has at least, where chunks are small
+
+
+@dataclass(frozen=True)
+class Chunks:
+    """Consecutive blocks of rows, not computed: (rows in each, delayed values)."""
+
+    lengths: tuple[int, ...]
+    blocks: list[Any]
+    columns: Any = None  # names of the columns of a frame
+
+    @property
+    def n(self) -> int:
+        return sum(self.lengths)
+
+    @property
+    def starts(self) -> NDArray[np.intp]:
+        return np.concatenate([[0], np.cumsum(self.lengths)]).astype(np.intp)
+
+    def take(self, rows: NDArray[np.intp]) -> Any:
+        """Some rows, in rising order, in memory."""
+        starts, parts = self.starts, []
+        for lo, hi, block in zip(starts[:-1], starts[1:], self.blocks, strict=True):
+            own = rows[np.searchsorted(rows, lo) : np.searchsorted(rows, hi)] - lo
+            if own.size:
+                parts.append(dask.delayed(take)(block, own))
+        return concatenate(compute(parts))
+
+    def gather(self) -> Any:
+        """All rows, in memory."""
+        return concatenate(compute([b for b, n in zip(self.blocks, self.lengths, strict=True) if n]))
+
+
+def is_frame(X: Any) -> bool:
+    return hasattr(X, "to_dask_array")
+
+
+def read_chunks(X: Any, name: str) -> Chunks:
+    """The rows of a Dask array or frame in blocks; where their sizes are not known, they are computed."""
+    if is_frame(X):
+        blocks = X.to_delayed()
+        lengths = compute([dask.delayed(len)(block) for block in blocks])
+        return Chunks(tuple(map(int, lengths)), list(blocks), getattr(X, "columns", None))
+    if X.ndim not in (1, 2):
+        raise ValueError(
+            f"{name} is a Dask array of {X.ndim} dimensions; expected (n_samples, n_features) for X, and "
+            "(n_samples,) or (n_samples, n_outputs) for y."
+        )
+    if any(np.isnan(size) for size in X.chunks[0]):
+        X = X.compute_chunk_sizes()
+    if X.ndim == 2 and len(X.chunks[1]) > 1:
+        X = X.rechunk({1: -1})
+    return Chunks(tuple(map(int, X.chunks[0])), list(X.to_delayed().ravel()))
+
+
+def read_like(values: Any, X: Chunks, name: str) -> Chunks:
+    """Targets or weights in the same blocks as X, be they Dask collections or in memory."""
+    lazy = type(values).__module__.startswith("dask")
+    if not lazy:
+        values = np.asarray(values)
+    elif is_frame(values):
+        values = values.to_dask_array(lengths=True)
+    elif any(np.isnan(size) for size in values.chunks[0]):
+        values = values.compute_chunk_sizes()
+    if values.shape[0] != X.n:
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: X has {X.n} samples and {name} has "
+            f"{values.shape[0]}."
+        )
+    if not lazy:
+        return Chunks(X.lengths, [values[lo:hi] for lo, hi in zip(X.starts[:-1], X.starts[1:], strict=True)])
+    chunks: dict[int, Any] = {0: X.lengths}
+    values = values.rechunk(chunks | dict.fromkeys(range(1, values.ndim), -1))
+    return Chunks(X.lengths, list(values.to_delayed().ravel()))
+
+
+def compute(parts: Sequence[Any]) -> list[Any]:
+    """The values of delayed objects, all at once."""
+    with blas_threads(1 if dask.base.get_scheduler() is None else None):  # else tasks in threads would fight
+        return list(dask.compute(*parts))
+
+
+def concatenate(parts: list[Any]) -> Any:
+    """Blocks of rows as one."""
+    if len(parts) == 1:
+        return parts[0]
+    if hasattr(parts[0], "iloc"):
+        return import_module("pandas").concat(parts)
+    return np.concatenate(parts)
+
+
+@dataclass(frozen=True)
+class DaskSamples:
+    """Rows, targets and weights in the same blocks, and what makes targets of y."""
+
+    X: Chunks
+    y: Chunks
+    weights: Chunks | None
+    weight: Array | None  # of all rows, in memory
+    encode: Encode
+    read: Callable[[Any], Any]  # a block as kernels read it
+
+    @property
+    def n(self) -> int:
+        return self.X.n
+
+    def take(self, rows: NDArray[np.intp]) -> Any:
+        return self.read(self.X.take(rows))
+
+    def statistics(self, features: Features, sizes: bool, names: list[str], verbose: bool) -> Statistics:
+        return self._sums(features, sizes, names, None, 1)[0]
+
+    def fold_statistics(
+        self,
+        features: Features,
+        sizes: bool,
+        names: list[str],
+        verbose: bool,
+        fold: NDArray[np.integer],
+        n_folds: int,
+    ) -> list[Statistics]:
+        return self._sums(features, sizes, names, fold, n_folds)
+
+    def _sums(
+        self,
+        features: Features,
+        sizes: bool,
+        names: list[str],
+        fold: NDArray[np.integer] | None,
+        n_folds: int,
+    ) -> list[Statistics]:
+        """The sums of every fold, block by block and then in a tree."""
+        known = dask.delayed(_Task(features, sizes, names, self.encode, self.read, n_folds), traverse=False)
+        starts, level = self.X.starts, []
+        for group in _groups(self.X.lengths, _ROWS * features.n_features):
+            weights = None if self.weights is None else [self.weights.blocks[b] for b in group]
+            folds = None if fold is None else [fold[starts[b] : starts[b + 1]] for b in group]
+            rows = [self.X.blocks[b] for b in group], [self.y.blocks[b] for b in group]
+            level.append(dask.delayed(_run)(known, *rows, weights, folds, [int(starts[b]) for b in group]))
+        while len(level) > 1:
+            level = [dask.delayed(_add)(level[i : i + _TREE]) for i in range(0, len(level), _TREE)]
+        (sums,) = compute(level)
+        return list(sums)
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What all blocks have in common."""
+
+    features: Features
+    sizes: bool
+    names: list[str]
+    encode: Encode
+    read: Callable[[Any], Any]
+    n_folds: int
+
+
+def _groups(lengths: Sequence[int], fewest: int) -> list[list[int]]:
+    """Consecutive blocks with enough rows each that adding their sums costs little; none that is empty."""
+    groups: list[list[int]] = [[]]
+    rows = 0
+    for b, n in enumerate(lengths):
+        if n == 0:
+            continue
+        if rows >= fewest:
+            groups.append([])
+            rows = 0
+        groups[-1].append(b)
+        rows += n
+    return groups
+
+
+def _run(
+    task: _Task,
+    X: list[Any],
+    y: list[Any],
+    weights: list[Any] | None,
+    folds: list[Any] | None,
+    first: list[int],
+) -> list[Statistics]:
+    """The sums of some blocks, one for each fold."""
+    total: list[Statistics] | None = None
+    with threads(1):
+        for b, block in enumerate(X):
+            Y, cost = task.encode(y[b], first[b])
+            w = None if weights is None else np.asarray(weights[b], dtype=np.float64)
+            own = None if folds is None else folds[b]
+            parts = [_part(task, task.read(block), Y, w, cost, own, f, first[b]) for f in range(task.n_folds)]
+            total = parts if total is None else _add([total, parts])
+    assert total is not None
+    return total
+
+
+def _part(
+    task: _Task, X: Any, Y: Array, w: Array | None, cost: Array | None, own: Any, f: int, first: int
+) -> Statistics:
+    options: dict[str, Any] = {"sizes": task.sizes, "names": task.names, "first": first}
+    if own is None:
+        return statistics(task.features, X, Y, w, cost, **options)
+    rows = np.flatnonzero(own == f)
+    w, cost = (None if a is None else a[rows] for a in (w, cost))
+    return statistics(task.features, take(X, rows), Y[rows], w, cost, **options)
+
+
+def _add(parts: list[list[Statistics]]) -> list[Statistics]:
+    """Sums of the same folds, added."""
+    return [fold_left(add, of_fold) for of_fold in zip(*parts, strict=True)]
+
+
+def count_labels(y: Chunks, weights: Chunks | None) -> tuple[NDArray[Any], Array]:
+    """The different values of y, and the total weight of each."""
+    blocks = [None] * len(y.blocks) if weights is None else weights.blocks
+    parts = [dask.delayed(_count)(b, w) for b, w in zip(y.blocks, blocks, strict=True)]
+    found = [part for part in compute(parts) if len(part[0])]
+    values, totals = np.concatenate([v for v, _ in found]), np.concatenate([t for _, t in found])
+    labels, where = np.unique(values, return_inverse=True)
+    return labels, np.bincount(where.ravel(), totals).astype(float)
+
+
+def _count(y: Any, w: Any) -> tuple[NDArray[Any], Array]:
+    values, where = np.unique(np.asarray(y), return_inverse=True)
+    return values, np.bincount(where.ravel(), None if w is None else w, minlength=len(values)).astype(float)
+
+
+def map_rows(X: Any, function: Callable[[Any], Any], width: int | None, dtype: Any) -> Any:
+    """function(block) of every block of rows, as a Dask array: (n,), or (n, width)."""
+    inner = () if width is None else (width,)
+    meta = np.empty((0, *inner), dtype=dtype)
+    if is_frame(X):
+        call = dask.delayed(function, traverse=False)
+        parts = [da.from_delayed(call(b), (np.nan, *inner), dtype=dtype) for b in X.to_delayed()]
+        return da.concatenate(parts, allow_unknown_chunksizes=True)
+    if len(X.chunks[1]) > 1:
+        X = X.rechunk({1: -1})
+    if width is None:
+        return X.map_blocks(function, drop_axis=1, meta=meta, dtype=dtype)
+    return X.map_blocks(function, chunks=(X.chunks[0], inner), meta=meta, dtype=dtype)

@@ -1,0 +1,210 @@
+"""Samples in Dask collections: the same estimators, and the answers of samples in memory."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from manykernels import MKLClassifier, MKLRegressor
+from manykernels.approx import Nystroem, RandomFeatures
+from manykernels.families import gaussian_grid
+from manykernels.kernels import Gaussian, Linear, OnColumns
+
+dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+distributed = pytest.importorskip("distributed")
+pd = pytest.importorskip("pandas")
+
+RNG = np.random.RandomState(0)
+N = 3000
+X = RNG.randn(N, 5)
+y = np.sin(2.0 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.1 * RNG.randn(N)
+Y = np.column_stack([y, X[:, 3]])
+LABELS = np.array(["low", "middle", "high"])[np.digitize(y, [-0.5, 0.5])]
+WEIGHT = RNG.randint(0, 3, N).astype(float)
+KERNELS = [*gaussian_grid(1.0, 8.0, 3), Linear()]
+APPROX = Nystroem(30)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_small(monkeypatch):
+    """A few samples are taken into memory and merged there; here they are to stay where they are."""
+    monkeypatch.setattr("manykernels.estimators._approx_data._MERGED", 0)
+
+
+@pytest.fixture(scope="module")
+def client():
+    options = {"dashboard_address": None, "processes": True, "threads_per_worker": 1}
+    with distributed.LocalCluster(n_workers=2, **options) as cluster, distributed.Client(cluster) as found:
+        yield found
+
+
+def fitted(kind, data, target, weight=None, **options):
+    options = {"approx": APPROX, "random_state": 0, "norm": 2.0, **options}
+    return kind(options.pop("kernels", KERNELS), **options).fit(data, target, weight)
+
+
+def chunked(A, sizes=(700, 1, 1299, 0, 1000)):
+    return da.from_array(A, chunks=(sizes, *((s,) for s in A.shape[1:])))
+
+
+def equal(model, other):
+    np.testing.assert_allclose(model.weights_, other.weights_, atol=1e-8)
+    np.testing.assert_allclose(model.feature_coef_, other.feature_coef_, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(model.objective_, other.objective_, rtol=1e-10)
+
+
+@pytest.mark.parametrize("approx", [APPROX, Nystroem(30, "uniform"), RandomFeatures(30)], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"center": True, "fit_intercept": False}, {"normalize": "max"}], ids=str
+)
+def test_answers_do_not_depend_on_chunks_or_place(approx, options):
+    kernels = [*gaussian_grid(1.0, 8.0, 3), OnColumns(Linear(), [0, 1])]
+    options = {"approx": approx, "kernels": kernels, **options}
+    memory = fitted(MKLRegressor, X, Y, **options)
+    for data, target in ((chunked(X), chunked(Y)), (da.from_array(X, chunks=(100, 2)), Y)):
+        model = fitted(MKLRegressor, data, target, **options)
+        equal(model, memory)
+        lazy = model.predict(chunked(X))
+        assert isinstance(lazy, da.Array) and lazy.chunks[0] == (700, 1, 1299, 0, 1000)
+        np.testing.assert_allclose(lazy.compute(), memory.predict(X), atol=1e-8)
+
+
+def test_classes_weights_and_costs():
+    options = {"loss": "squared", "class_weight": "balanced", "tol": 1e-6}
+    memory = fitted(MKLClassifier, X, LABELS, WEIGHT, **options)
+    model = fitted(MKLClassifier, chunked(X), chunked(LABELS), chunked(WEIGHT), **options)
+    np.testing.assert_array_equal(model.classes_, memory.classes_)
+    equal(model, memory)
+    decided, labels = model.decision_function(chunked(X)), model.predict(chunked(X))
+    assert decided.shape == (N, 3) and labels.dtype == LABELS.dtype
+    np.testing.assert_allclose(decided.compute(), memory.decision_function(X), atol=1e-7)
+    np.testing.assert_array_equal(labels.compute(), memory.predict(X))
+    assert model.score(chunked(X), chunked(LABELS)) == pytest.approx(memory.score(X, LABELS))
+
+
+def test_frames():
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    frame["target"] = y
+    lazy = dd.from_pandas(frame, npartitions=4)
+    named = [Gaussian(2.0), OnColumns(Linear(), ["a", "b"])]
+    for kernels in (KERNELS, named):
+        memory = fitted(MKLRegressor, frame[list("abcde")], y, kernels=kernels)
+        model = fitted(MKLRegressor, lazy[list("abcde")], lazy["target"], kernels=kernels)
+        equal(model, memory)
+        assert list(model.feature_names_in_) == list("abcde")
+        found = model.predict(lazy[list("abcde")])
+        np.testing.assert_allclose(found.compute(), memory.predict(frame[list("abcde")]), atol=1e-8)
+
+
+def test_unknown_chunk_sizes_are_computed():
+    known = fitted(MKLRegressor, X[X[:, 0] > 0], y[X[:, 0] > 0])
+    data, target = chunked(X), chunked(y)
+    keep = data[:, 0] > 0
+    model = fitted(MKLRegressor, data[keep], target[keep])
+    equal(model, known)
+    np.testing.assert_allclose(model.predict(data[keep]).compute(), known.predict(X[X[:, 0] > 0]), atol=1e-8)
+
+
+def test_few_samples_are_merged_in_memory(monkeypatch):
+    monkeypatch.setattr("manykernels.estimators._approx_data._MERGED", N)
+    equal(fitted(MKLRegressor, chunked(X), chunked(y)), fitted(MKLRegressor, X, y))
+
+
+def test_auto_kernels_are_those_of_memory():
+    equal(
+        fitted(MKLRegressor, chunked(X), chunked(y), kernels="auto"),
+        fitted(MKLRegressor, X, y, kernels="auto"),
+    )
+
+
+def test_bad_input():
+    bad = X.copy()
+    bad[1500, 2] = np.nan
+    with pytest.raises(
+        ValueError, match=r"X contains NaN or infinity in row 1500 \(of the block of rows 701"
+    ):
+        fitted(MKLRegressor, chunked(bad), chunked(y))
+    with pytest.raises(
+        ValueError, match=r"y contains NaN or infinity in row 2000 \(of the block of rows 2000"
+    ):
+        fitted(MKLRegressor, chunked(X), chunked(np.where(np.arange(N) == 2000, np.nan, y)))
+    with pytest.raises(ValueError, match=r"Dask collection \(Array\).*approx"):
+        fitted(MKLRegressor, chunked(X), chunked(y), approx=None)
+    with pytest.raises(ValueError, match="not in memory; only loss='squared'"):
+        fitted(MKLClassifier, chunked(X), chunked(LABELS), loss="hinge")
+    with pytest.raises(ValueError, match="X has 3000 samples and y has 2999"):
+        fitted(MKLRegressor, chunked(X), y[1:])
+    with pytest.raises(ValueError, match="3 dimensions"):
+        fitted(MKLRegressor, da.zeros((30, 2, 2)), y[:30])
+    with pytest.raises(ValueError, match="at least one non-zero"):
+        fitted(MKLRegressor, chunked(X), chunked(y), np.zeros(N))
+    with pytest.raises(ValueError, match="only one class"):
+        fitted(MKLClassifier, chunked(X), np.zeros(N), loss="squared")
+    with pytest.raises(ValueError, match="requires y"):
+        fitted(MKLRegressor, chunked(X), None)
+
+
+@pytest.mark.slow
+def test_dask_is_not_imported_for_samples_in_memory():
+    code = (
+        "import sys, numpy as np; from manykernels import MKLRegressor, approx;"
+        "X = np.random.RandomState(0).randn(50, 2); MKLRegressor(approx=approx.Nystroem(5)).fit(X, X[:, 0]);"
+        "assert 'dask' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.slow
+def test_two_processes_give_the_answer_of_memory(client):
+    model = fitted(MKLRegressor, da.from_array(X, chunks=(300, 5)), da.from_array(Y, chunks=(300, 2)))
+    equal(model, fitted(MKLRegressor, X, Y))
+    np.testing.assert_allclose(
+        model.predict(da.from_array(X, chunks=(1000, 5))).compute(), model.predict(X), atol=1e-10
+    )
+
+
+def slowly(block, folder):
+    """A block that takes a while, and leaves word of who computed it."""
+    with open(os.path.join(folder, f"{os.getpid()}"), "a") as file:
+        file.write("block\n")
+    time.sleep(0.3)
+    return block
+
+
+@pytest.mark.slow
+def test_a_worker_killed_in_the_middle_changes_nothing(client, tmp_path):
+    data = da.from_array(X, chunks=(150, 5)).map_blocks(slowly, str(tmp_path), dtype=float)
+    expected = fitted(MKLRegressor, X, y)
+    workers = {info["pid"] for info in client.run(lambda: {"pid": os.getpid()}).values()}
+    killer = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "import os, signal, sys, time\n"
+            "folder, pids = sys.argv[1], sys.argv[2:]\n"
+            "while True:\n"
+            "    seen = {p: sum(1 for _ in open(os.path.join(folder, p))) for p in os.listdir(folder)}\n"
+            "    if sum(seen.values()) >= 46:\n"  # 41 were read to choose kernels and landmarks
+            "        pid = max(seen, key=seen.get)\n"
+            "        os.kill(int(pid), signal.SIGKILL)\n"
+            "        open(os.path.join(folder, '..', 'killed'), 'w').write(pid)\n"
+            "        break\n"
+            "    time.sleep(0.05)\n",
+            str(tmp_path),
+        ]
+    )
+    try:
+        model = fitted(MKLRegressor, data, da.from_array(y, chunks=150))
+    finally:
+        killer.terminate()
+        killer.wait()
+    killed = int((tmp_path.parent / "killed").read_text())
+    assert killed in workers
+    equal(model, expected)
