@@ -25,7 +25,7 @@ import numpy as np
 
 import manykernels
 
-from .estimators._data import _column, _is_number_column
+from .families._tables import column_of, holds_numbers
 
 FORMAT = 1  # of the file; a change that an older version cannot read raises it
 _ABOUT = "manykernels.json"
@@ -33,6 +33,7 @@ _ABOUT = "manykernels.json"
 _PARTS = (
     "kernels approx losses penalties families grams oracles machines objectives weightings solvers estimators"
 ).split()
+_HARMLESS = frozenset({"numpy.dtype"})  # of an array that the file holds; skops asks about it nevertheless
 
 
 class ModelFileError(ValueError):
@@ -178,7 +179,7 @@ def _is_ours(name: str) -> bool:
     The beginning of the name alone proves nothing: the class is looked up, and must have been defined there.
     Importing a module of this package runs no other code than the package's own.
     """
-    if name == f"{__name__}.{_Frame.__name__}":
+    if name in _HARMLESS or name == f"{__name__}.{_Frame.__name__}":
         return True
     parts = name.split(".")
     if len(parts) < 3 or parts[0] != "manykernels" or parts[1] not in _PARTS:
@@ -212,12 +213,12 @@ def _pack(value: Any) -> Any:
     library = type(value).__module__.split(".")[0]
     if library not in ("pandas", "polars") or not hasattr(value, "columns"):
         return value
-    columns = [_plain(_column(value, j)) for j in range(value.shape[1])]
+    columns = [_plain(column_of(value, j)) for j in range(value.shape[1])]
     return _Frame(library, list(value.columns), columns)
 
 
 def _plain(column: Any) -> Any:
-    if _is_number_column(column):
+    if holds_numbers(column):
         return np.asarray(column, dtype=np.float64)
     return [None if v is None or v != v else str(v) for v in column]
 

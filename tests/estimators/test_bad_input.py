@@ -82,7 +82,7 @@ def test_parameters(options, words):
         ("auto", X[:, 0], "2D array"),
         ("auto", STACK, "kernels='precomputed'"),
         ("auto", ["AB", "BA"] * 20, r"Spectrum\(k=3\)"),
-        ("auto", FRAME, r"Column 'text' .*OnColumns\(Spectrum"),
+        ("auto", FRAME.assign(text=[None, *["AB"] * 39]), r"Column .text. .*missing value.*Impute"),
         ([Gaussian()], FRAME, "Column 'text'"),
         ([OnColumns(Linear(), "a"), Gaussian()], FRAME, "expects numbers"),
         ([OnColumns(Linear(), "z")], FRAME, "'z' is not in X, whose columns are 'a', 'b', 'c', 'text'"),

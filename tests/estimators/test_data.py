@@ -133,7 +133,7 @@ def test_objects_that_only_the_users_function_understands():
     assert model.score(blobs, target) > 0.9
 
 
-@pytest.mark.parametrize("kernels", ["auto", KERNELS, rank_one(), [OnColumns(Gaussian(2.0), [0, 2])]])
+@pytest.mark.parametrize("kernels", [KERNELS, rank_one(), [OnColumns(Gaussian(2.0), [0, 2])]])
 def test_sparse_is_dense(kernels):
     S = sparse.csr_array(np.where(np.abs(X) > 0.5, X, 0.0))
     model, dense = (

@@ -23,6 +23,7 @@ from manykernels.families import (
     PolynomialDAG,
     Products,
     RankOne,
+    Relevance,
     Views,
     from_distances,
     gaussian_grid,
@@ -31,6 +32,8 @@ from manykernels.families import (
     resolve_kernels,
     views,
 )
+from manykernels.families._evidence import _Evidence
+from manykernels.families.auto import distance_quantiles
 from manykernels.kernels import (
     Constant,
     Gaussian,
@@ -52,7 +55,7 @@ def to_polars(frame):
 
 
 FAMILIES = [
-    (Auto(), X, 9),
+    (Auto(), X, 10),
     (from_distances([0.5, 1.0, 2.0]), STACK, 6),
     (per_feature(), X, 13 * 4),
     (rank_one(), X, 3),
@@ -72,7 +75,7 @@ UNLISTED = [
 
 def test_every_exported_family_is_covered():
     exported = {value for name in package.__all__ if isinstance(value := getattr(package, name), type)}
-    assert exported - {Family, Parametric} == {
+    assert exported - {Family, Parametric, Relevance} == {  # Relevance needs y: below
         type(family) for family in [f for f, _, _ in FAMILIES] + UNLISTED
     }
 
@@ -183,63 +186,159 @@ def test_rank_one():
 
 
 class TestAuto:
-    def test_widths_are_quantiles_of_the_distances(self):
-        kernels = Auto().resolve(X)
-        assert next(iter(kernels)) == "Linear"
-        d = np.sort(np.linalg.norm(X[:, None] - X, axis=2)[np.triu_indices(30, 1)])
-        expected = np.quantile(d, np.linspace(0.05, 0.95, 8), method="inverted_cdf")
-        np.testing.assert_allclose([k.width for k in list(kernels.values())[1:]], expected, rtol=1e-12)
+    def test_scaled_features_and_widths_around_the_median_distance(self):
+        raw = X * [1.0, 100.0, 0.01] + [5.0, -300.0, 0.0]
+        kernels = Auto().resolve(raw)
+        assert list(kernels)[:2] == ["Linear", "Polynomial(degree=2)"]
+        Z = (X - X.mean(axis=0)) / X.std(axis=0)
+        d = np.linalg.norm(Z[:, None] - Z, axis=2)[np.triu_indices(30, 1)]
+        median = np.quantile(d, 0.5, method="inverted_cdf")
+        widths = [k.kernel.width for k in list(kernels.values())[2:7]]
+        np.testing.assert_allclose(widths, median * np.array([0.25, 0.5, 1.0, 2.0, 4.0]), rtol=1e-9)
+        np.testing.assert_allclose(kernels["Linear"](raw), Z @ Z.T, atol=1e-9)
+        np.testing.assert_allclose(
+            list(kernels.values())[4](raw, raw[:3]), Gaussian(median)(Z, Z[:3]), rtol=1e-9
+        )
+        each = kernels["x1: Gaussian(width=1)"]
+        np.testing.assert_allclose(each(raw), Gaussian(1.0)(Z[:, 1]), rtol=1e-9)
 
     @pytest.mark.parametrize("d", [3, 20])
     def test_weights_are_repetition_in_any_order(self, d):
-        A = rng.normal(size=(40, d))
+        A = rng.standard_t(3, size=(40, d))
         weight = rng.integers(0, 4, size=40)
         repeated = rng.permutation(np.repeat(A, weight, axis=0))
         weighted, expected = Auto().resolve(A, weight), Auto().resolve(repeated)
         assert list(weighted) == list(expected)
-        for name in list(expected)[1:]:
-            assert weighted[name].width == pytest.approx(expected[name].width, rel=1e-10)
+        for name, kernel in expected.items():
+            np.testing.assert_allclose(weighted[name](A), kernel(A), rtol=1e-8, atol=1e-10)
 
-    def test_many_rows_are_thinned_evenly(self):
+    def test_distances_of_many_rows_are_thinned_evenly(self):
         A = rng.normal(size=(3000, 4))
-        thinned = [k.width for k in list(Auto().resolve(A).values())[1:]]
+        thinned = distance_quantiles(A, None)
         whole = np.linalg.norm(A[:600, None] - A[600:1200], axis=2)
         np.testing.assert_allclose(thinned, np.quantile(whole, np.linspace(0.05, 0.95, 8)), rtol=0.05)
-        again = [k.width for k in list(Auto().resolve(A, np.full(3000, 2.0)).values())[1:]]
-        np.testing.assert_allclose(again, thinned, rtol=1e-12)
+        np.testing.assert_allclose(distance_quantiles(A, np.full(3000, 2.0)), thinned, rtol=1e-12)
         weight = np.ones(3000)
         weight[:1500] = 0.0
-        half = [k.width for k in list(Auto().resolve(A, weight).values())[1:]]
         np.testing.assert_allclose(
-            half, [k.width for k in list(Auto().resolve(A[1500:]).values())[1:]], rtol=1e-12
+            distance_quantiles(A, weight), distance_quantiles(A[1500:], None), rtol=1e-12
         )
+        assert distance_quantiles(np.eye(4), None) == pytest.approx([np.sqrt(2.0)])
 
-    def test_few_distinct_distances_give_few_kernels(self):
-        assert list(Auto().resolve(np.eye(4))) == ["Linear", "Gaussian(width=1.414)"]
-        assert list(Auto().resolve(np.repeat(np.eye(20), 3, axis=0))) == ["Linear", "Gaussian(width=1.414)"]
+    def test_heavy_tails_also_come_as_normal_scores(self):
+        A = X.copy()
+        A[:, 1] = np.exp(4.0 * A[:, 1])
+        kernels = Auto().resolve(A)
+        scores = [kernel for name, kernel in kernels.items() if "normal scores" in name]
+        assert len(scores) == 5
+        again = A.copy()
+        again[:, 1] = np.log(A[:, 1])  # ranks do not see a monotone map
+        other = [kernel for name, kernel in Auto().resolve(again).items() if name.startswith("Gaussian")]
+        assert len(other) == 5
+        order = np.argsort(A[:, 1])
+        z = scores[0].preparation.transform(A, "scores")[:, 1]
+        assert np.all(np.diff(z[order]) > 0) and abs(z.mean()) < 1e-12 and z.std() == pytest.approx(1.0)
 
     def test_constant_data(self):
         assert list(Auto().resolve(np.full((5, 20), 0.1))) == ["Linear"]
         assert list(Auto().resolve(X[:1])) == ["Linear"]
         for zero in (np.zeros((5, 2)), sparse.csr_array((5, 2))):
             assert [type(kernel) for kernel in Auto().resolve(zero).values()] == [Constant]
+        assert Auto().resolve(np.c_[X, np.ones(30)])["Linear"](np.c_[X, np.ones(30)]) == pytest.approx(
+            Auto().resolve(X)["Linear"](X)
+        )
 
     def test_sparse_and_frames(self):
-        expected = list(Auto().resolve(X))
-        for data in (sparse.csr_matrix(X), FRAME, pl.DataFrame(X)):
-            assert list(Auto().resolve(data)) == expected
+        expected = [k.partition(": ")[2] or k for k in Auto().resolve(X)]
+        for data in (FRAME, pl.DataFrame(X)):
+            assert [k.partition(": ")[2] or k for k in Auto().resolve(data)] == expected
+        A = sparse.csr_matrix(X)
+        kernels = Auto().resolve(A)
+        assert [k.width for k in list(kernels.values())[1:]] == pytest.approx(distance_quantiles(A, None))
 
     @pytest.mark.parametrize("convert", [lambda f: f, to_polars, lambda f: f.to_numpy()])
-    def test_text_column(self, convert):
-        with pytest.raises(ValueError, match=r"Column '(dna|x3)' does not hold numbers.*Spectrum"):
-            Auto().resolve(convert(MIXED))
+    def test_text_and_categories(self, convert):
+        data = convert(MIXED.assign(colour=["red", "blue", "red"] * 10))
+        kernels = Auto().resolve(data)
+        text = [name for name in kernels if "Spectrum" in name]
+        assert [name.split(": ")[1] for name in text] == ["Spectrum(k=3)", "Spectrum(k=5)"]
+        np.testing.assert_allclose(kernels[text[0]](data), Spectrum(3)(WORDS))
+        Z = (X - X.mean(axis=0)) / X.std(axis=0)
+        red = np.array([1.0, 0.0, 1.0] * 10)
+        colours = np.c_[1.0 - red, red] - [1 / 3, 2 / 3]
+        features = np.c_[Z, colours / np.sqrt(4 / 9)]
+        np.testing.assert_allclose(kernels["Linear"](data), features @ features.T, atol=1e-9)
+
+    def test_levels_that_were_never_seen_are_far_from_all(self):
+        frame = pd.DataFrame({"a": ["u", "v"] * 10, "b": np.arange(20.0)})
+        kernel = Auto().resolve(frame)["Linear"]
+        new = pd.DataFrame({"a": ["w", "u"], "b": [3.0, 3.0]})
+        K = kernel(new, frame)
+        assert np.isfinite(K).all() and not np.allclose(K[0], K[1])
+
+    def test_identifiers_are_reported(self):
+        frame = pd.DataFrame({"id": [f"n{i}" for i in range(30)], "x": X[:, 0]})
+        with pytest.warns(UserWarning, match=r"Column 'id' holds 30 different values.*Leave the column out"):
+            kernels = Auto().resolve(frame)
+        np.testing.assert_allclose(
+            kernels["Linear"](frame), Auto().resolve(FRAME[["age"]])["Linear"](FRAME[["age"]]), atol=1e-9
+        )
+
+    def test_views_by_the_names_of_columns(self):
+        frame = FRAME.assign(extra=X[:, 0] ** 2)
+        frame.columns = ["gene__a", "gene__b", "image__a", "image__b"]
+        kernels = Auto().resolve(frame)
+        assert {getattr(kernel, "view", None) for kernel in kernels.values()} == {"gene", "image", None}
+        np.testing.assert_allclose(
+            kernels["gene: Linear"](frame), Auto().resolve(X[:, :2])["Linear"](X[:, :2]), atol=1e-9
+        )
 
     def test_strings(self):
-        with pytest.raises(ValueError, match="expects numbers"):
-            Auto().resolve(WORDS)
+        assert [kernel.k for kernel in Auto().resolve(WORDS).values()] == [3, 5]
+
+
+class TestRelevance:
+    def test_finds_the_features_that_matter(self):
+        A = rng.normal(size=(150, 8)) * np.logspace(-3, 3, 8)
+        Z = A / np.logspace(-3, 3, 8)
+        y = np.sin(2.0 * Z[:, 2]) + Z[:, 5] ** 2
+        kernels = Relevance().resolve(A, target=y[:, None])
+        widths = np.array(list(kernels.values())[3].kernel.widths)
+        assert set(np.argsort(widths)[:2]) == {2, 5}
+        assert np.delete(widths, [2, 5]).min() > 3 * widths[[2, 5]].max()
+        names = [f"ARDGaussian(× {2.0**s:.3g})" for s in (-1, -0.5, 0, 0.5, 1)]
+        assert list(kernels) == ["Linear", *names]
+
+    def test_needs_a_target_and_sensible_options(self):
+        with pytest.raises(ValueError, match="learns widths from y"):
+            Relevance().resolve(X)
+        with pytest.raises(ValueError, match="max_iter=0"):
+            Relevance(max_iter=0).resolve(X, target=X[:, :1])
+        with pytest.raises(ValueError, match="shrinkage=-1"):
+            Relevance(shrinkage=-1).resolve(X, target=X[:, :1])
+        with pytest.raises(ValueError, match="sparse"):
+            Relevance().resolve(sparse.csr_array(X), target=X[:, :1])
+        assert list(Relevance().resolve(X, target=np.ones((30, 1)))) == ["Linear"]
+
+    def test_gradient_and_weights(self):
+        Y = np.c_[X[:, 0] ** 2, X[:, 1]]
+        weight = rng.integers(1, 4, size=30).astype(float)
+        evidence = _Evidence(X, Y, weight, 0.7)
+        p = 0.3 * rng.normal(size=6)
+        numeric = [(evidence(p + e)[0] - evidence(p - e)[0]) / 2e-5 for e in 1e-5 * np.eye(6)]
+        np.testing.assert_allclose(evidence(p)[1], numeric, rtol=1e-6, atol=1e-6)
+        rows = np.repeat(np.arange(30), weight.astype(int))
+        repeated = _Evidence(X[rows], Y[rows], np.ones(rows.size), 0.7)
+        apart = [evidence(q)[0] - repeated(q)[0] for q in (p, p + 0.2, -p)]
+        assert np.ptp(apart) < 1e-9 * abs(apart[0])  # equal but for a constant
+        np.testing.assert_allclose(evidence(p)[1], repeated(p)[1], rtol=1e-9)
 
 
 class TestViews:
+    def test_a_column_of_text_alone(self):
+        kernels = views({"dna": "dna", "age": "age"}).resolve(MIXED)
+        assert "dna: Spectrum(k=3)" in kernels and "age: Linear" in kernels
+
     def test_names_kernels_and_views(self):
         spec = {
             "body": ["height", "weight"],
@@ -251,7 +350,7 @@ class TestViews:
         for data in (MIXED, to_polars(MIXED)):
             kernels = views(spec).resolve(data)
             names = list(kernels)
-            assert names[0] == "body: Linear" and names[1].startswith("body: Gaussian(width=")
+            assert names[0] == "body: Linear" and names[2].startswith("body: Gaussian(width=")
             assert names[9:] == [
                 "age: Gaussian(width=2)",
                 "dna: Spectrum(k=2)",
@@ -289,8 +388,7 @@ class TestViews:
         ("spec", "message"),
         [
             ({"body": ["size"]}, "View 'body': Column 'size' is not in X"),
-            ({"dna": "dna"}, r"View 'dna': .*Spectrum"),
-            ({"dna": ["dna", "age"]}, r"View 'dna': Column 'dna' does not hold numbers"),
+            ({"dna": (["dna", "age"], rank_one())}, r"View 'dna': Column 'dna' does not hold numbers"),
             ({}, "expected a dict"),
             (["age"], "expected a dict"),
         ],

@@ -92,7 +92,7 @@ def test_keys_are_equal_only_for_the_same_columns():
     assert len(set(keys)) == len(keys) - 1  # "age" and ["age"] are the same numbers
     assert OnColumns(Gaussian(1.0), [0, 1]).statistic == OnColumns(Gaussian(2.0), np.array([0, 1])).statistic
     assert OnColumns(Gaussian(1.0), 0).statistic != OnColumns(Laplacian(1.0), 0).statistic
-    assert OnColumns(Gaussian(1.0), 0).statistic == ("columns", (0,), ("sqeuclidean",))
+    assert OnColumns(Gaussian(1.0), 0).statistic == (("columns", (0,)), ("sqeuclidean",))
     assert OnColumns(Spectrum(2), 0).statistic is None
     nested = OnColumns(OnColumns(KERNEL, [1]), [0, 2])
     np.testing.assert_allclose(nested(A), KERNEL(A[:, [2]]))

@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 import manykernels.kernels as package
 from manykernels.kernels import (
+    ARDGaussian,
     Callable,
     Constant,
     Cosine,
@@ -29,6 +30,8 @@ from manykernels.kernels import (
     Polynomial,
     Power,
     Precomputed,
+    Preparation,
+    Prepared,
     Product,
     Scaled,
     Spectrum,
@@ -72,6 +75,13 @@ def gaussian(width):
     return lambda x, y: np.exp(-np.sum((x - y) ** 2) / width**2)
 
 
+STANDARDISED = Preparation().fit(X_NUMBERS)
+
+
+def standard(x):
+    return (x - X_NUMBERS.mean(axis=0)) / X_NUMBERS.std(axis=0)
+
+
 # (kernel, naive reference on two points, what data it takes)
 SPARSE, DENSE, STRINGS = "sparse", "dense", "strings"
 CASES = [
@@ -80,6 +90,7 @@ CASES = [
     (Polynomial(degree=1), lambda x, y: x @ y + 1.0, SPARSE),
     (Polynomial(degree=6), lambda x, y: (x @ y + 1.0) ** 6, SPARSE),
     (Gaussian(width=2.5), gaussian(2.5), SPARSE),
+    (ARDGaussian([2.0] * D), gaussian(2.0), SPARSE),
     (Laplacian(width=4.0), lambda x, y: np.exp(-np.sum(np.abs(x - y)) / 4.0), SPARSE),
     (Cosine(), cosine, SPARSE),
     (Constant(value=0.7), lambda x, y: 0.7, SPARSE),
@@ -90,6 +101,7 @@ CASES = [
     (Spectrum(k=2), spectrum(2), STRINGS),
     (OnColumns(Gaussian(1.5), [0, 4]), lambda x, y: gaussian(1.5)(x[[0, 4]], y[[0, 4]]), SPARSE),
     (OnColumns(Linear(), 2), lambda x, y: x[2] * y[2], SPARSE),
+    (Prepared(Gaussian(2.0), STANDARDISED), lambda x, y: gaussian(2.0)(standard(x), standard(y)), DENSE),
     (Sum([Linear(), Gaussian(2.0)]), lambda x, y: x @ y + gaussian(2.0)(x, y), SPARSE),
     (Product([Linear(), Gaussian(2.0)]), lambda x, y: (x @ y) * gaussian(2.0)(x, y), SPARSE),
     (Scaled(Gaussian(3.0), 2.5), lambda x, y: 2.5 * gaussian(3.0)(x, y), SPARSE),
@@ -102,7 +114,7 @@ CASES = [
 ]
 IDS = [kernel.label for kernel, _, _ in CASES]
 # Tested in test_given.py, test_feature_map.py and test_fitted.py.
-ELSEWHERE = {Precomputed, Callable, FeatureMap, Fitted}
+ELSEWHERE = {Precomputed, Callable, FeatureMap, Fitted, Preparation}
 
 
 def data(kind):
@@ -209,8 +221,8 @@ class TestContract:
         assert "name" in kernel.get_params(deep=False)
 
     def test_repr_is_code(self, kernel, reference, kind):
-        if isinstance(kernel, Mixture):
-            return  # shows its largest weights only
+        if isinstance(kernel, Mixture | Prepared):
+            return  # shows its largest weights only, or not the constants of the training data
         X, Y = data(kind)
         again = eval(repr(kernel), vars(package))
         np.testing.assert_allclose(again(X, Y), kernel(X, Y), rtol=1e-14)
@@ -250,7 +262,7 @@ class TestContract:
             np.testing.assert_allclose(K, kernel(X), rtol=1e-12)
 
     def test_few_features(self, kernel, reference, kind):
-        if kind == STRINGS or isinstance(kernel, OnColumns | Monomial):
+        if kind == STRINGS or isinstance(kernel, OnColumns | Monomial | ARDGaussian | Prepared):
             return
         X, Y = X_NUMBERS[:, :2], Y_NUMBERS[:, :2]
         X = X[np.any(X != 0, axis=1)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -18,7 +18,7 @@ from ..kernels import Mixture
 from ..losses import Loss
 from ..solvers import FamilyResult, Result
 from ._approx_fit import FEATURE_ATTRIBUTES, FeatureFit, fit_features, forget
-from ._data import read_new, read_training, take
+from ._data import Kind, read_new, read_training, take
 from ._explain import Explained
 from ._family_fit import learn_over_family
 from ._feature_model import decide, no_coef, parts
@@ -28,6 +28,19 @@ from ._rows import Rows, merge
 from ._targets import check_length, check_weights, require_target
 
 Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Posed:
+    """Samples and targets as a fit uses them: validated, and with equal samples merged."""
+
+    X: Any  # as given
+    kind: Kind
+    rows: Rows
+    weight: Array  # of the given samples
+    names_in: Any
+    Y: Array  # (merged, outputs)
+    C: Array
 
 
 class BaseMKL(Explained):
@@ -79,6 +92,21 @@ class BaseMKL(Explained):
             return self._fit_features(X, y, sample_weight, loss)
         forget(self, FEATURE_ATTRIBUTES)
         previous = self._previous()
+        posed = self._pose(X, y, sample_weight)
+        X, rows = posed.X, posed.rows
+        if isinstance(self.kernels, Family) and not self.kernels.listed:
+            found = learn_over_family(
+                self, X, rows, posed.names_in, loss, posed.Y, posed.C, self._groups(posed.Y)
+            )
+            self.kernels_, self.kernel_names_, self._atoms = found.kernels, found.names, found.atoms
+            return self._store(X, rows, found.theta, found.results)
+        problem = self._problem(posed, loss)
+        results = self._solve(problem, rows, previous)
+        self.kernels_, self.kernel_names_ = problem.dictionary.kernels, problem.dictionary.names
+        return self._store(X, rows, np.stack([result.theta for result in results]), results)
+
+    def _pose(self, X: Any, y: Any, sample_weight: Any) -> Posed:
+        """The samples and targets validated, with equal samples merged."""
         X, kind = read_training(self, X)
         y = self._read_y(y)
         n = _num_samples(X)
@@ -94,15 +122,14 @@ class BaseMKL(Explained):
         place[kept] = np.arange(kept.size)
         Y, cost = Y[place[rows.first]], cost[place[rows.first]]
         C = np.repeat((float(self.C) * rows.weight * cost)[:, None], Y.shape[1], axis=1)
-        if isinstance(self.kernels, Family) and not self.kernels.listed:
-            found = learn_over_family(self, X, kind, rows, names_in, loss, Y, C, self._groups(Y))
-            self.kernels_, self.kernel_names_, self._atoms = found.kernels, found.names, found.atoms
-            return self._store(X, rows, found.theta, found.results)
-        dictionary = build_dictionary(self, X, kind, rows, weight, names_in)
-        useless = find_useless(self, dictionary)
-        results = self._solve(Problem(dictionary, useless, loss, Y, C), rows, previous)
-        self.kernels_, self.kernel_names_ = dictionary.kernels, dictionary.names
-        return self._store(X, rows, np.stack([result.theta for result in results]), results)
+        return Posed(X, kind, rows, weight, names_in, Y, C)
+
+    def _problem(self, posed: Posed, loss: Loss) -> Problem:
+        """What the solver is asked, for kernels that can be listed."""
+        dictionary = build_dictionary(
+            self, posed.X, posed.kind, posed.rows, posed.weight, posed.names_in, target=posed.Y
+        )
+        return Problem(dictionary, find_useless(self, dictionary), loss, posed.Y, posed.C)
 
     def _fit_features(self, X: Any, y: Any, sample_weight: Any, loss: Loss) -> None:
         """With explicit features: nothing of n × n, and for the squared loss one pass over the samples."""

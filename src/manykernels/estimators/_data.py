@@ -17,7 +17,8 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import validate_data
 
 from ..families._base import names_of, numbers
-from ._spec import by_name, needs_stack, selections, short, used_columns
+from ..families._tables import column_of, holds_numbers
+from ._spec import by_name, needs_stack, reads_tables, selections, short, used_columns
 from ._stack import check_new_stack, check_training_stack
 
 Kind = Literal["array", "table", "items", "stack"]
@@ -113,7 +114,7 @@ def _read_items(X: Any, spec: Any) -> Any:
 def _is_table(X: Any, spec: Any) -> bool:
     """Whether X must be kept as it is for kernels that select its columns."""
     chosen = list(selections(spec))
-    if not chosen or sparse.issparse(X):
+    if not (chosen or reads_tables(spec)) or sparse.issparse(X):
         return False
     if hasattr(X, "columns"):
         return any(map(by_name, chosen)) or bool(_text_columns(X))
@@ -137,7 +138,7 @@ def _read_table(X: Any, spec: Any) -> Any:
         )
     names = names_of(X)
     for j in used_columns(spec, X):
-        bad = _gaps(_column(X, j))
+        bad = _gaps(column_of(X, j))
         if bad.size:
             raise ValueError(
                 f"Column {names[j]!r} of X holds a missing value, NaN or infinity (row {bad[0]}), and a "
@@ -151,7 +152,7 @@ def _gaps(column: Any) -> Any:
     """The rows where there is no finite number, or no text."""
     missing = getattr(column, "isna", getattr(column, "is_null", None))
     gaps = np.asarray(missing() if missing is not None else [value is None for value in column], dtype=bool)
-    if _is_number_column(column) and not gaps.any():
+    if holds_numbers(column) and not gaps.any():
         gaps = ~np.isfinite(np.asarray(column, dtype=np.float64))
     return np.flatnonzero(gaps)
 
@@ -175,23 +176,8 @@ def _like_training(estimator: Any, X: Any) -> Any:
     return X[list(names)]
 
 
-def _column(X: Any, j: int) -> Any:
-    if hasattr(X, "iloc"):
-        return X.iloc[:, j]
-    return X.to_series(j) if hasattr(X, "to_series") else X[:, j]
-
-
-def _is_number_column(column: Any) -> bool:
-    dtype = column.dtype
-    if hasattr(dtype, "is_numeric"):  # polars
-        return bool(dtype.is_numeric()) or str(dtype) == "Boolean"
-    if getattr(dtype, "kind", "O") in "biuf":
-        return True
-    return dtype.kind == "O" and all(isinstance(v, Number) for v in column)
-
-
 def _text_columns(X: Any) -> list[int]:
-    return [j for j in range(X.shape[1]) if not _is_number_column(_column(X, j))]
+    return [j for j in range(X.shape[1]) if not holds_numbers(column_of(X, j))]
 
 
 def _listed(names: Any) -> str:

@@ -12,14 +12,16 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from ..families import Products
-from ..kernels import Fitted
+from ..families._base import names_of
+from ..families._tables import read_columns
+from ..kernels import Fitted, Preparation, Prepared
 from ..kernels._monomial import Monomial
 from ..losses import Loss
 from ..objectives import Risk
 from ..oracles import Oracle, build_oracle
 from ..penalties import Penalty, resolve_penalty
 from ..solvers import FamilyResult, FamilySolver, resolve_solver
-from ._data import Kind, take
+from ._data import take
 from ._progress import watched
 from ._rows import Rows
 
@@ -38,10 +40,64 @@ class Found:
     results: list[FamilyResult]
 
 
+@dataclass(frozen=True)
+class Bound:
+    """A family that was asked for on the merged rows: who answers, who asks, and what was made of X."""
+
+    oracle: Oracle
+    solver: FamilySolver
+    penalty: Penalty
+    X: Any
+    prepared: Preparation | None
+
+    def kernel(self, z: Any) -> Fitted:
+        """One kernel of the family, as a function of samples as they were given."""
+        name, kernel = self.oracle.name(z), self.oracle.kernel(z)
+        _require_range(name, kernel, self.X)
+        if self.prepared is not None:
+            seen = Prepared(kernel.kernel, self.prepared, "scores")
+            kernel = Fitted.from_constants(seen, kernel.scale_, normalize=kernel.normalize)
+        kernel.name = name
+        return kernel
+
+
+def bind_family(estimator: Any, X: Any, rows: Rows, names_in: Any) -> Bound:
+    """The family on the merged rows, with everything checked."""
+    family = estimator.kernels
+    if estimator.center:
+        raise ValueError(
+            f"center=True was given with kernels={family!r}; centring every kernel of a family by "
+            "itself would change what the family is. Leave center=False: the intercept does the same."
+        )
+    if rows.first.size == 1 and isinstance(family, Products):
+        raise ValueError(
+            f"X holds 1 sample, or several that are all the same, and kernels={family!r} needs "
+            "columns that vary. Give at least two samples that differ."
+        )
+    penalty = resolve_penalty(estimator.norm)
+    solver = _solver(estimator.solver, penalty)
+    data, w, prepared = take(X, rows.first), None if np.all(rows.weight == 1.0) else rows.weight, None
+    if isinstance(family, Products) and family.scale:
+        names = names_of(data, names_in)
+        prepared = read_columns(data, names).preparation(data, w)
+        if prepared is None:
+            raise ValueError(f"No column of X varies, and kernels={family!r} multiplies columns that do.")
+        data, names_in = prepared.transform(data, "scores"), prepared.names(names)
+    oracle = build_oracle(
+        family,
+        data,
+        normalize=estimator.normalize,
+        sample_weight=w,
+        feature_names=names_in,
+        memory_limit=estimator.memory_limit,
+        norm=penalty,
+    )
+    return Bound(oracle, solver, penalty, data, prepared)
+
+
 def learn_over_family(
     estimator: Any,
     X: Any,
-    kind: Kind,
     rows: Rows,
     names_in: Any,
     loss: Loss,
@@ -50,27 +106,8 @@ def learn_over_family(
     groups: list[list[int]],
 ) -> Found:
     """One problem for each group of outputs, over all kernels of the family on the merged rows."""
-    if estimator.center:
-        raise ValueError(
-            f"center=True was given with kernels={estimator.kernels!r}; centring every kernel of a family by "
-            "itself would change what the family is. Leave center=False: the intercept does the same."
-        )
-    if rows.first.size == 1 and isinstance(estimator.kernels, Products):
-        raise ValueError(
-            f"X holds 1 sample, or several that are all the same, and kernels={estimator.kernels!r} needs "
-            "columns that vary. Give at least two samples that differ."
-        )
-    penalty = resolve_penalty(estimator.norm)
-    solver = _solver(estimator.solver, penalty)
-    oracle = build_oracle(
-        estimator.kernels,
-        take(X, rows.first),
-        normalize=estimator.normalize,
-        sample_weight=None if np.all(rows.weight == 1.0) else rows.weight,
-        feature_names=names_in,
-        memory_limit=estimator.memory_limit,
-        norm=penalty,
-    )
+    bound = bind_family(estimator, X, rows, names_in)
+    oracle, solver, penalty = bound.oracle, bound.solver, bound.penalty
     results = [_solve(estimator, oracle, solver, penalty, loss, Y[:, group], C[:, group]) for group in groups]
     atoms = list(dict.fromkeys(z for result in results for z in result.atoms))
     atoms = atoms or [oracle.best(np.ones((oracle.n, 1)), 1).atoms[0]]  # of weight zero: nothing to learn
@@ -79,10 +116,7 @@ def learn_over_family(
     for row, result in zip(theta, results, strict=True):
         row[[place[z] for z in result.atoms]] = result.weights
     names = [oracle.name(z) for z in atoms]
-    kernels = [oracle.kernel(z) for z in atoms]
-    for name, kernel in zip(names, kernels, strict=True):
-        kernel.name = name
-        _require_range(name, kernel, take(X, rows.first))
+    kernels = [bound.kernel(z) for z in atoms]
     return Found(atoms, names, kernels, theta, results)
 
 

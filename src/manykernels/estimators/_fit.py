@@ -40,11 +40,19 @@ class Dictionary:
 
 
 def build_dictionary(
-    estimator: Any, X: Any, kind: Kind, rows: Rows, weight: Array, names_in: Any, work: int = 5
+    estimator: Any,
+    X: Any,
+    kind: Kind,
+    rows: Rows,
+    weight: Array,
+    names_in: Any,
+    work: int = 5,
+    target: Array | None = None,
 ) -> Dictionary:
     """Resolve `kernels` on the merged rows and evaluate them there.
 
-    `work` is how many matrices of n × n are needed beside the kernels themselves.
+    `work` is how many matrices of n × n are needed beside the kernels themselves; `target` (merged, outputs)
+    is for families that learn from it.
     """
     options: dict[str, Any] = {
         "center": bool(estimator.center),
@@ -62,7 +70,7 @@ def build_dictionary(
     everyone = rows.first.size == rows.owner.size and np.array_equal(rows.first, np.arange(rows.first.size))
     merged = X if everyone else take(X, rows.first)
     w = None if np.all(rows.weight == 1.0) else rows.weight
-    kernels = resolve_kernels(spec, merged, w, names_in)
+    kernels = resolve_kernels(spec, merged, w, names_in, target)
     factors = isinstance(spec, Family) and spec.factors
     gram, fitted = build_gram(kernels, merged, sample_weight=w, factors=factors, **options)
     return _finish(estimator, kernels, gram, fitted, merged)
@@ -244,14 +252,19 @@ def solve(estimator: Any, problem: Problem, start: tuple[Array, Array] | None) -
     if may_be_indefinite(estimator.kernels):
         require_definite(problem.dictionary, result.theta, result.K)
     if not result.gap <= estimator.tol:
-        warnings.warn(
-            f"{type(estimator).__name__} stopped after {result.n_iter} iterations at a relative duality gap "
-            f"of {result.gap:.1e}, above tol={estimator.tol:g}. Raise max_iter (now {estimator.max_iter}) "
-            "or tol; scaling the features, normalize='trace' or a smaller C make the problem easier.",
-            ConvergenceWarning,
-            stacklevel=2,
-        )
+        warn_stopped(estimator, result.n_iter, result.gap)
     return result
+
+
+def warn_stopped(estimator: Any, n_iter: int, gap: float) -> None:
+    """Say that a fit stopped above its tolerance."""
+    warnings.warn(
+        f"{type(estimator).__name__} stopped after {n_iter} iterations at a relative duality gap "
+        f"of {gap:.1e}, above tol={estimator.tol:g}. Raise max_iter (now {estimator.max_iter}) "
+        "or tol; scaling the features, normalize='trace' or a smaller C make the problem easier.",
+        ConvergenceWarning,
+        stacklevel=3,
+    )
 
 
 def require_definite(dictionary: Dictionary, theta: Array, K: Array | None = None) -> None:

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ._data import Kind, _column
+from ..families._tables import column_of
+from ._data import Kind
 
 Array = NDArray[np.float64]
 
@@ -69,7 +70,7 @@ def _codes(X: Any, kind: Kind, kept: NDArray[np.intp]) -> Array:
     if kind == "items":
         return _rank(X[kept])[:, None]
     if kind == "table":
-        return np.column_stack([_rank(np.asarray(_column(X, j))[kept]) for j in range(X.shape[1])])
+        return np.column_stack([_rank(np.asarray(column_of(X, j))[kept]) for j in range(X.shape[1])])
     if not sparse.issparse(X):
         return np.asarray(X[kept])
     X = X[kept].copy()

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..families import DAG, Family, FromDistances, Views
+from ..families import DAG, Auto, Family, FromDistances, Products, Relevance, Views
 from ..families.views import _columns_and_kernels
 from ..kernels import Callable as CallableKernel
 from ..kernels import FromDistance, Kernel, OnColumns, Precomputed
@@ -61,6 +61,16 @@ def selections(spec: Any) -> Iterator[Any]:
         elif isinstance(part, Views) and isinstance(part.views, Mapping):
             for given in part.views.values():
                 yield _columns_and_kernels(given)[0]
+
+
+def reads_tables(spec: Any) -> bool:
+    """Whether kernels are made for the columns of a table, whatever they hold."""
+    if isinstance(spec, str):
+        return spec == "auto"
+    return any(
+        isinstance(part, Auto | Relevance) or (isinstance(part, Products) and part.scale)
+        for part in leaves(spec)
+    )
 
 
 def used_columns(spec: Any, X: Any) -> list[int]:

@@ -8,6 +8,7 @@ from manykernels.families.dags import DAG, AnovaDAG, PolynomialDAG
 from manykernels.families.features import PerFeature, RankOne, per_feature, rank_one
 from manykernels.families.grids import FromDistances, from_distances, gaussian_grid
 from manykernels.families.products import Products
+from manykernels.families.relevance import Relevance
 from manykernels.families.views import Views, views
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "PolynomialDAG",
     "Products",
     "RankOne",
+    "Relevance",
     "Views",
     "from_distances",
     "gaussian_grid",

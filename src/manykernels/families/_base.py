@@ -16,11 +16,13 @@ class Family(BaseEstimator):
 
     ``factors`` says that every kernel is one column of X times itself, so that a Gram engine can work on the
     columns and never form a matrix of n × n. ``listed`` says that ``resolve`` lists the kernels; families too
-    large for that are asked through an oracle.
+    large for that are asked through an oracle. ``supervised`` says that ``resolve`` also takes the training
+    targets, as ``target`` of shape (n_samples, n_outputs).
     """
 
     factors: ClassVar[bool] = False
     listed: ClassVar[bool] = True
+    supervised: ClassVar[bool] = False
 
     def resolve(self, X: Data, sample_weight: Any = None, feature_names: Any = None) -> dict[str, Kernel]:
         """The kernels for training data X, by name and in order; sample weights mean repetition."""

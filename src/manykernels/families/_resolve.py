@@ -12,28 +12,31 @@ from manykernels.kernels._data import Data, is_stack
 
 
 def resolve_kernels(
-    spec: Any, X: Data, sample_weight: Any = None, feature_names: Any = None
+    spec: Any, X: Data, sample_weight: Any = None, feature_names: Any = None, target: Any = None
 ) -> dict[str, Kernel]:
     """The kernels that ``spec`` means for training data X, by unique name and in order.
 
     ``spec`` is ``"auto"``, a kernel, a family, a list of these (or of lists), or a dict name -> any of these.
     A kernel is called by its dict key or its label, "key: label" where a key holds more than a kernel. Names
-    that occur twice get a suffix.
+    that occur twice get a suffix. Families that learn from y are given ``target``.
     """
-    pairs = list(_named(spec, X, sample_weight, feature_names))
+    pairs = list(_named(spec, X, sample_weight, feature_names, target))
     if not pairs:
         raise ValueError(f"kernels={spec!r} holds no kernel; expected at least one, or kernels='auto'.")
     names = unique(name for name, _ in pairs)
     return dict(zip(names, (kernel for _, kernel in pairs), strict=True))
 
 
-def _named(spec: Any, X: Data, sample_weight: Any, feature_names: Any) -> Iterator[tuple[str, Kernel]]:
+def _named(
+    spec: Any, X: Data, sample_weight: Any, feature_names: Any, target: Any
+) -> Iterator[tuple[str, Kernel]]:
     if isinstance(spec, str):
         spec = _from_string(spec, X)
     if isinstance(spec, Kernel):
         yield spec.label, spec
     elif isinstance(spec, Family):
-        yield from spec.resolve(X, sample_weight, feature_names).items()
+        more = {"target": target} if spec.supervised else {}
+        yield from spec.resolve(X, sample_weight, feature_names, **more).items()
     elif isinstance(spec, Mapping):
         for key, part in spec.items():
             if not isinstance(key, str):
@@ -41,11 +44,11 @@ def _named(spec: Any, X: Data, sample_weight: Any, feature_names: Any) -> Iterat
             if isinstance(part, Kernel):
                 yield key, part
             else:
-                for name, kernel in _named(part, X, sample_weight, feature_names):
+                for name, kernel in _named(part, X, sample_weight, feature_names, target):
                     yield f"{key}: {name}", kernel
     elif isinstance(spec, list | tuple):
         for part in spec:
-            yield from _named(part, X, sample_weight, feature_names)
+            yield from _named(part, X, sample_weight, feature_names, target)
     else:
         hint = f" Call it: {spec.__name__}(...)." if isinstance(spec, type) else ""
         raise ValueError(

@@ -7,37 +7,120 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from manykernels.families._base import Family, numbers
-from manykernels.kernels import Constant, Gaussian, Kernel, Linear
-from manykernels.kernels._data import Array, Data
+from manykernels.families._base import Family, names_of
+from manykernels.families._tables import holds_numbers, read_columns, views_of
+from manykernels.kernels import Constant, Gaussian, Kernel, Linear, OnColumns, Polynomial, Spectrum
+from manykernels.kernels._data import Array, Data, numeric, strings, take_columns, take_rows
+from manykernels.kernels._prepared import Part, Preparation, Prepared
 from manykernels.kernels._stationary import squared_distances
 
+_STEPS = (-2, -1, 0, 1, 2)  # powers of two, times the median distance
 _QUANTILES = np.linspace(0.05, 0.95, 8)
 _ROWS = 1000
+_FEW = 12  # features, up to which each has a kernel of its own
+_SUBSTRINGS = (3, 5)
 _ROUNDING = 1e-9  # relative, of sums of weights
 _SAME_POINT = 1e-6  # of the largest distance: GEMM leaves this much between equal rows
 _SAME_WIDTH = 1e-3  # relative: closer widths are one kernel
 
 
 class Auto(Family):
-    """The linear kernel, and Gaussians with widths at eight quantiles of the distances between samples.
+    """What a practitioner would write down for a table, scaled or not.
 
-    The quantiles are of the positive distances among at most 1000 rows, taken evenly; a row of weight w
-    counts as w rows. Data without two different rows get the linear kernel only, data that are all zero a
-    constant.
+    Columns with numbers are standardised, categories become indicators (``kernels._prepared``). On these
+    features: a linear kernel, a polynomial of degree 2, and Gaussians whose widths are the median distance
+    between samples times ¼, ½, 1, 2, 4. Where columns have heavy tails, the Gaussians come a second time on
+    their normal scores. Up to 12 features have a Gaussian each. Columns of text have string kernels. Where
+    all columns are named ``view__column``, as ColumnTransformer writes it, every view has kernels of its own
+    as well.
+
+    Sparse matrices are taken as they are, since centring would fill them: a linear kernel, and Gaussians at
+    eight quantiles of the distances. Distances are those among at most 1000 rows, taken evenly; a row of
+    weight w counts as w rows. Data without two different rows get a linear kernel only, data that are all
+    zero a constant.
     """
 
     def resolve(self, X: Data, sample_weight: Any = None, feature_names: Any = None) -> dict[str, Kernel]:
-        A = numbers(X, feature_names)
-        if not (A.nnz if sparse.issparse(A) else np.any(A)):
-            return {"Constant": Constant()}
-        kernels: dict[str, Kernel] = {"Linear": Linear()}
-        for width in _widths(A, sample_weight):
-            kernels[f"Gaussian(width={width:.4g})"] = Gaussian(width)
-        return kernels
+        if sparse.issparse(X):
+            return _sparse(numeric(X), sample_weight)
+        if len(getattr(X, "shape", (0,))) != 2:
+            return _single(X, sample_weight, feature_names)
+        names = names_of(X, feature_names)
+        kernels: dict[str, Kernel] = {}
+        for view, columns in views_of(names).items():
+            part = take_columns(X, columns)
+            inner = _dense(part, sample_weight, [names[j] for j in columns], few=False)
+            for name, kernel in inner.items():
+                kernels[f"{view}: {name}"] = OnColumns(kernel, columns, view=view)
+        return kernels | _dense(X, sample_weight, names, few=not kernels)
 
 
-def _widths(A: Any, sample_weight: Any) -> list[float]:
+def _single(X: Data, sample_weight: Any, feature_names: Any) -> dict[str, Kernel]:
+    """One column by itself: of text, or of numbers."""
+    if isinstance(X, list | tuple) or not holds_numbers(X):
+        strings(X)
+        return {f"Spectrum(k={k})": Spectrum(k) for k in _SUBSTRINGS}
+    return _dense(numeric(X), sample_weight, names_of(numeric(X), feature_names), few=False)
+
+
+def _dense(X: Data, sample_weight: Any, names: list[str], few: bool) -> dict[str, Kernel]:
+    table = read_columns(X, names)
+    prepared = table.preparation(X, sample_weight)
+    kernels: dict[str, Kernel] = {}
+    if prepared is not None:
+        kernels |= _features(X, prepared, sample_weight)
+        if few and 2 <= len(table.numbers) <= _FEW:
+            kernels |= _each(X, prepared, [names[table.numbers[j]] for j in prepared.kept_])
+    for j in table.text:
+        for k in _SUBSTRINGS:
+            kernels[f"{names[j]}: Spectrum(k={k})"] = OnColumns(Spectrum(k), j)
+    if not kernels:
+        A = numeric(X)
+        return {"Linear": Linear()} if np.any(A) else {"Constant": Constant()}
+    return kernels
+
+
+def _features(X: Data, prepared: Preparation, sample_weight: Any) -> dict[str, Kernel]:
+    """Kernels on all features together."""
+    d = prepared.transform(take_rows(X, 0, 1)).shape[1]
+    kernels: dict[str, Kernel] = {"Linear": Prepared(Linear(), prepared)}
+    if d > 1:
+        kernels["Polynomial(degree=2)"] = Prepared(Polynomial(2, coef0=float(d)), prepared)
+    parts: list[tuple[Part, str]] = [("scaled", "")]
+    if prepared.heavy_.size:
+        parts.append(("scores", ", normal scores"))
+    for part, suffix in parts:
+        median = median_distance(prepared.transform(X, part), sample_weight)
+        for step in _STEPS if median > 0.0 else ():
+            width = median * 2.0**step
+            kernels[f"Gaussian(width={width:.3g}{suffix})"] = Prepared(Gaussian(width), prepared, part)
+    return kernels
+
+
+def _each(X: Data, prepared: Preparation, names: list[str]) -> dict[str, Kernel]:
+    """A Gaussian of each feature with numbers, of width one deviation, on normal scores where it has any."""
+    return {
+        f"{name}: Gaussian(width=1)": Prepared(OnColumns(Gaussian(1.0), [j]), prepared, "scores")
+        for j, name in enumerate(names)
+    }
+
+
+def _sparse(A: Any, sample_weight: Any) -> dict[str, Kernel]:
+    if not A.nnz:
+        return {"Constant": Constant()}
+    kernels: dict[str, Kernel] = {"Linear": Linear()}
+    for width in distance_quantiles(A, sample_weight):
+        kernels[f"Gaussian(width={width:.4g})"] = Gaussian(width)
+    return kernels
+
+
+def median_distance(A: Array, sample_weight: Any = None) -> float:
+    """The median of the positive distances between rows of A; 0 if there are none."""
+    found = distance_quantiles(A, sample_weight, np.array([0.5]))
+    return found[0] if found else 0.0
+
+
+def distance_quantiles(A: Any, sample_weight: Any, quantiles: Array = _QUANTILES) -> list[float]:
     """The distinct quantiles of the positive distances between the rows of A."""
     n = A.shape[0]
     w = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
@@ -51,17 +134,17 @@ def _widths(A: Any, sample_weight: Any) -> list[float]:
     i, j = np.triu_indices(len(rows), 1)
     d, weight = np.sqrt(D[i, j]), (w[rows][i] * w[rows][j])
     positive = d > _SAME_POINT * np.max(d, initial=0.0)
-    return _quantiles(d[positive], weight[positive])
+    return _quantiles(d[positive], weight[positive], quantiles)
 
 
-def _quantiles(d: Array, weight: Array) -> list[float]:
+def _quantiles(d: Array, weight: Array, quantiles: Array) -> list[float]:
     """The distinct values where the weighted distribution of d reaches each quantile."""
     if not len(d):
         return []
     order = np.argsort(d)
     reached = np.cumsum(weight[order])
     # The slack makes repeated and weighted data, whose sums round differently, take the same value.
-    at = np.searchsorted(reached, _QUANTILES * reached[-1] * (1.0 - _ROUNDING))
+    at = np.searchsorted(reached, quantiles * reached[-1] * (1.0 - _ROUNDING))
     values = d[order][at]
     new = np.concatenate([[True], np.diff(values) > _SAME_WIDTH * values[1:]])
     return [float(value) for value in values[new]]

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from manykernels.families._base import Family, numbers
-from manykernels.families.auto import _widths as width_quantiles
+from manykernels.families.auto import distance_quantiles
 from manykernels.kernels import Dirichlet, Gaussian, Kernel, Laplacian
 from manykernels.kernels._ard import ARDGaussian
 from manykernels.kernels._base import is_number
@@ -148,7 +148,7 @@ class _Positive(Parametric):
     def _from_data(self, X: Data, sample_weight: Any, feature_names: Any) -> tuple[float, float]:
         """low and high for these data, from the 5 % and 95 % quantiles of the positive distances."""
         A = numbers(X, feature_names)
-        quantiles = width_quantiles(A, sample_weight)
+        quantiles = distance_quantiles(A, sample_weight)
         if not quantiles:
             raise ValueError(
                 f"{type(self).__name__} was given no range, and X (n_samples = {A.shape[0]}) has no two "

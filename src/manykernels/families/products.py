@@ -28,6 +28,9 @@ class Products(Family):
     ``"distinct"`` counts each product once. They agree at p = 1. ``atom_scale="rms"`` scales every product to
     a mean diagonal of 1 on the training data, so that none is preferred for its size.
 
+    ``scale`` prepares the columns of a raw table first, as "auto" does: standardised, heavy tails as normal
+    scores, categories as indicators.
+
     Base kernels are normalised as the estimator asks, products are not. Solvers ask this family through an
     oracle (``oracles/products.py``).
     """
@@ -42,6 +45,7 @@ class Products(Family):
         interactions_only: bool = False,
         multiplicity: str = "distinct",
         atom_scale: str | None = None,
+        scale: bool = False,
     ) -> None:
         self.base = base
         self.degree = degree
@@ -49,6 +53,7 @@ class Products(Family):
         self.interactions_only = interactions_only
         self.multiplicity = multiplicity
         self.atom_scale = atom_scale
+        self.scale = scale
 
     def resolve(self, X: Data, sample_weight: Any = None, feature_names: Any = None) -> dict[str, Kernel]:
         raise ValueError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -25,10 +25,14 @@ def views(views: Mapping[str, Any]) -> Views:
 class Views(Family):
     """See :func:`views`."""
 
+    supervised: ClassVar[bool] = True  # where the kernels of some view are
+
     def __init__(self, views: Mapping[str, Any]) -> None:
         self.views = views
 
-    def resolve(self, X: Data, sample_weight: Any = None, feature_names: Any = None) -> dict[str, Kernel]:
+    def resolve(
+        self, X: Data, sample_weight: Any = None, feature_names: Any = None, target: Any = None
+    ) -> dict[str, Kernel]:
         from manykernels.families._resolve import resolve_kernels
 
         if not isinstance(self.views, Mapping) or not self.views:
@@ -42,7 +46,7 @@ class Views(Family):
             try:
                 part = take_columns(X, columns)
                 names = _names(X, part, columns, feature_names)
-                chosen = resolve_kernels(spec, part, sample_weight, names)
+                chosen = resolve_kernels(spec, part, sample_weight, names, target)
             except ValueError as error:
                 raise ValueError(f"View {view!r}: {error}") from error
             for name, kernel in chosen.items():

@@ -1,7 +1,8 @@
-"""A kernel on some columns of X: one view of the samples."""
+"""Kernels that look at X through something: at some of its columns, or at what is made of them."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Hashable
 from typing import Any
 
@@ -9,22 +10,22 @@ from manykernels.kernels._base import Kernel
 from manykernels.kernels._data import Array, Columns, Data, column_key, same, take_columns
 
 
-class OnColumns(Kernel):
-    """``kernel`` on the columns that ``columns`` selects.
+class Seen(Kernel):
+    """``kernel`` on what ``_select`` makes of X, row by row; subclasses are told apart by ``_key``."""
 
-    ``columns`` is read as scikit-learn's ColumnTransformer does: an int, a slice, a list of ints or a boolean
-    mask by position; a str, a list or slice of str by name in a pandas or polars frame; or a callable that is
-    given X and returns one of these. A single int or str selects one column, as string kernels need it.
-    ``view`` says which view of the data the kernel belongs to, for totals per view.
-    """
+    kernel: Kernel
 
-    def __init__(
-        self, kernel: Kernel, columns: Columns, *, view: str | None = None, name: str | None = None
-    ) -> None:
-        self.kernel = kernel
-        self.columns = columns
-        self.view = view
-        self.name = name
+    @abstractmethod
+    def _select(self, X: Data) -> Data:
+        """What the kernel reads of X."""
+
+    @abstractmethod
+    def _key(self) -> Hashable | None:
+        """Equal only for kernels that read the same of any X; None if that cannot be known."""
+
+    @abstractmethod
+    def _around(self, kernel: Kernel) -> Kernel:
+        """Another kernel that reads the same."""
 
     def compute(self, X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
         return self.kernel(self._select(X), None if Y is None else self._select(Y), out)
@@ -34,8 +35,8 @@ class OnColumns(Kernel):
 
     @property
     def statistic(self) -> Hashable | None:
-        inner, key = self.kernel.statistic, column_key(self.columns)
-        return None if inner is None or key is None else ("columns", key, inner)
+        inner, key = self.kernel.statistic, self._key()
+        return None if inner is None or key is None else (key, inner)
 
     def compute_statistic(self, X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
         right = None if Y is None or same(X, Y) else self._select(Y)
@@ -59,10 +60,35 @@ class OnColumns(Kernel):
         inner = self.kernel.terms()
         if len(inner) == 1 and inner[0][1] is self.kernel:
             return [(1.0, self)]
-        return [(c, OnColumns(k, self.columns, view=self.view)) for c, k in inner]
+        return [(c, self._around(k)) for c, k in inner]
+
+
+class OnColumns(Seen):
+    """``kernel`` on the columns that ``columns`` selects.
+
+    ``columns`` is read as scikit-learn's ColumnTransformer does: an int, a slice, a list of ints or a boolean
+    mask by position; a str, a list or slice of str by name in a pandas or polars frame; or a callable that is
+    given X and returns one of these. A single int or str selects one column, as string kernels need it.
+    ``view`` says which view of the data the kernel belongs to, for totals per view.
+    """
+
+    def __init__(
+        self, kernel: Kernel, columns: Columns, *, view: str | None = None, name: str | None = None
+    ) -> None:
+        self.kernel = kernel
+        self.columns = columns
+        self.view = view
+        self.name = name
 
     def _select(self, X: Data) -> Data:
         return take_columns(X, self.columns)
+
+    def _key(self) -> Hashable | None:
+        key = column_key(self.columns)
+        return None if key is None else ("columns", key)
+
+    def _around(self, kernel: Kernel) -> Kernel:
+        return OnColumns(kernel, self.columns, view=self.view)
 
     def _describe(self) -> str:
         return (

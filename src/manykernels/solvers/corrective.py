@@ -6,6 +6,7 @@ to a certificate each time. The gap is that of the whole family wherever the ora
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -78,6 +79,26 @@ class Corrective(FamilySolver):
                 search.grow(scale, max(tol, _LOOSE))
         self._require_bound(oracle, search.certified)
         return search.result(tol)
+
+    def run_path(
+        self,
+        oracle: Oracle,
+        risk: Risk,
+        penalty: Penalty,
+        scales: Sequence[float],
+        *,
+        tol: float,
+        max_iter: int,
+        rng: np.random.RandomState,
+    ) -> Iterator[FamilyResult]:
+        """The solutions at costs scale · C, each from the one before; the scales must rise to 1."""
+        self.require(oracle, "Greedy and Corrective ask for the best kernels, Stochastic draws them.")
+        self._check(oracle, penalty)
+        add = (50 if oracle.rank_one else 10) if self.add is None else self.add
+        search = _Search(oracle, risk, penalty, add, max_iter, rng, History())
+        for scale in scales:
+            search.grow(scale, tol)
+            yield search.result(tol)
 
     def _require_bound(self, oracle: Oracle, bounded: bool) -> None:
         if self.certify and not bounded:

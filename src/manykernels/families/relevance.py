@@ -1,0 +1,92 @@
+"""Gaussians with a width for each feature, learned before the weights."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from manykernels.families._base import Family, names_of
+from manykernels.families._evidence import Widths, learn_widths
+from manykernels.families._tables import read_columns
+from manykernels.kernels import ARDGaussian, Kernel, Linear
+from manykernels.kernels._data import Array, Data
+from manykernels.kernels._prepared import Prepared
+
+_WIDEST = 1e4  # deviations: a feature that is this wide plays no part
+_STEPS = (-1.0, -0.5, 0.0, 0.5, 1.0)  # powers of two, times the widths
+
+
+class Relevance(Family):
+    """Gaussians exp(−s⁻² Σ_i γ_i (x_i − x'_i)²) of a few s, and a linear kernel, with γ learned from y.
+
+    The widths of all features come from the evidence of a Gaussian process (automatic relevance
+    determination; classes as ±1), in about fifty factorisations of one matrix; features that do not help get
+    a width so large that they play no part. The weights of the kernels are then learned as always. The
+    certificate of the fit is that of the weights and the machine: widths are not a convex problem.
+
+    Features are prepared as by "auto": standardised, categories as indicators, heavy-tailed columns also as
+    normal scores, of which the widths choose.
+
+    Parameters
+    ----------
+    shrinkage : float
+        How much is asked of data before widths differ.
+    max_samples : int
+        Samples that widths are learned from, at most, evenly taken.
+    max_iter : int
+        Steps of the quasi-Newton method.
+    """
+
+    supervised: ClassVar[bool] = True
+
+    def __init__(self, shrinkage: float = 1.0, max_samples: int = 1000, max_iter: int = 40) -> None:
+        self.shrinkage = shrinkage
+        self.max_samples = max_samples
+        self.max_iter = max_iter
+
+    def resolve(
+        self, X: Data, sample_weight: Any = None, feature_names: Any = None, target: Any = None
+    ) -> dict[str, Kernel]:
+        if target is None:
+            raise ValueError(
+                "Relevance learns widths from y, and there is none here. Use it in MKLClassifier or "
+                "MKLRegressor; without y take 'auto' or gaussian_grid(...)."
+            )
+        self._check(X)
+        names = names_of(X, feature_names)
+        prepared = read_columns(X, names).preparation(X, sample_weight)
+        Y = np.asarray(target, dtype=np.float64)
+        if prepared is None or not np.any(Y != Y[0]):
+            return {"Linear": Linear()}
+        A = prepared.transform(X, "both")
+        found = self._learn(A, Y, sample_weight)
+        widths = np.minimum(1.0 / np.sqrt(found.gamma), _WIDEST)
+        kernels: dict[str, Kernel] = {"Linear": Prepared(Linear(), prepared)}
+        for step in _STEPS:
+            scale = 2.0**step
+            kernel = ARDGaussian(tuple((scale * widths).tolist()))
+            kernels[f"ARDGaussian(× {scale:.3g})"] = Prepared(kernel, prepared, "both")
+        return kernels
+
+    def _check(self, X: Data) -> None:
+        if sparse.issparse(X):
+            raise ValueError("Relevance was given a sparse matrix; expected a dense one: X.toarray().")
+        for option, least in (("max_samples", 2), ("max_iter", 1)):
+            value = getattr(self, option)
+            if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
+                raise ValueError(
+                    f"{option}={value!r} was given to Relevance; expected a whole number, at least {least}."
+                )
+        if not isinstance(self.shrinkage, int | float) or not 0.0 <= self.shrinkage < np.inf:
+            raise ValueError(
+                f"shrinkage={self.shrinkage!r} was given to Relevance; expected a number, at least 0."
+            )
+
+    def _learn(self, A: Array, Y: Array, sample_weight: Any) -> Widths:
+        w = np.ones(len(A)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        if len(A) > self.max_samples:
+            rows = np.linspace(0, len(A) - 1, self.max_samples).astype(np.intp)
+            A, Y, w = A[rows], Y[rows], w[rows]
+        return learn_widths(A, Y, w, float(self.shrinkage), int(self.max_iter))
