@@ -5,6 +5,7 @@ from .aligner import KernelAligner
 from .hierarchical import HierarchicalMKLClassifier, HierarchicalMKLRegressor
 from .localized import LocalizedMKLClassifier, LocalizedMKLRegressor
 from .mkl import MKLClassifier, MKLRegressor
+from .mkl_cv import MKLClassifierCV, MKLRegressorCV
 from .nonlinear import NonlinearMKLClassifier, NonlinearMKLRegressor
 from .ufo import UFOMKLClassifier, UFOMKLRegressor
 
@@ -17,7 +18,9 @@ __all__ = [
     "LocalizedMKLClassifier",
     "LocalizedMKLRegressor",
     "MKLClassifier",
+    "MKLClassifierCV",
     "MKLRegressor",
+    "MKLRegressorCV",
     "NonlinearMKLClassifier",
     "NonlinearMKLRegressor",
     "UFOMKLClassifier",

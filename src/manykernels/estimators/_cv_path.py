@@ -1,0 +1,177 @@
+"""One training part of a cross-validation: the decisions of a whole path on the samples that were held out.
+
+Everything that is learned (widths, scales, centring, weights, machines) comes from the training part. What
+does not depend on C and norm is done once: validation, kernels, their matrices among the training samples and
+against the others. Each problem starts from the solution of the one before, from small C to large.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _num_samples
+
+from .._fast.threads import threads
+from ..families import Family
+from ..kernels import Fitted, Mixture, evaluate
+from ..losses import Loss
+from ..objectives import Risk
+from ..solvers import Corrective, Result
+from ._base import BaseMKL, Posed
+from ._data import read_new, take
+from ._family_fit import bind_family
+from ._fit import Problem, solve
+from ._params import check_parameters
+
+Array = NDArray[np.float64]
+_RISE = 1.5
+_STORED = 50_000_000  # numbers of kernels against new samples that are kept at a time
+
+
+@dataclass(frozen=True)
+class Step:
+    """One point of a path: norm and C, the decisions on new samples, and what was learned."""
+
+    norm: Any
+    C: float
+    decision: Array  # (n_new, outputs)
+    weights: Array | None  # (kernels,) or (classes, kernels); None where kernels differ along the path
+    n_active: int
+    gap: float
+
+
+def path_steps(
+    template: BaseMKL, X: Any, y: Any, sample_weight: Any, new: Any, norms: Sequence[Any], Cs: Sequence[float]
+) -> list[Step]:
+    """Fit on (X, y) for all norms and, in ascending order, all C; decide on the samples `new`."""
+    model = clone(template).set_params(C=1.0, norm=norms[0])
+    check_parameters(model)
+    loss = model._loss()
+    with warnings.catch_warnings(), threads(model.n_jobs):
+        warnings.simplefilter("ignore", ConvergenceWarning)  # steps keep their gap
+        posed = model._pose(X, y, sample_weight)
+        new = read_new(model, new, posed.kind)
+        if isinstance(model.kernels, Family) and not model.kernels.listed:
+            return list(_over_family(model, posed, loss, new, norms, Cs))
+        return list(_over_list(model, posed, loss, new, norms, Cs))
+
+
+def _over_list(
+    model: BaseMKL, posed: Posed, loss: Loss, new: Any, norms: Sequence[Any], Cs: Sequence[float]
+) -> Iterator[Step]:
+    problem = model._problem(posed, loss)
+    decide = _Decisions(problem.dictionary.kernels, posed, new)
+    for norm in norms:
+        model.set_params(norm=norm)
+        for C, results in warm_path(model, problem, Cs):
+            f = [decide(result.theta, result.alpha) + result.intercept for result in results]
+            theta = np.stack([result.theta for result in results])
+            weights = theta if len(results) > 1 else theta[0]
+            gap = _gap([(result.primal, result.dual) for result in results])
+            yield Step(norm, C, np.hstack(f), weights, int(theta.any(axis=0).sum()), gap)
+
+
+def warm_path(model: BaseMKL, problem: Problem, Cs: Sequence[float]) -> Iterator[tuple[float, list[Result]]]:
+    """The solutions for rising C, each from the one before; `problem` has the costs of C = 1."""
+    groups = model._groups(problem.Y)
+    last: list[Result] = []
+    before = 1.0
+    for C in sorted(Cs):
+        model.set_params(C=C)
+        results = []
+        for g, group in enumerate(groups):
+            part = replace(problem, Y=problem.Y[:, group], C=C * problem.C[:, group])
+            # α at its bound rises with C, others hardly move: half way between does for both
+            start = (last[g].theta.copy(), last[g].alpha * min(C / before, _RISE)) if last else None
+            results.append(solve(model, part, start))
+        last, before = results, C
+        yield C, results
+
+
+def _gap(values: list[tuple[float, float]]) -> float:
+    """The relative gap of several problems together, from their primal and dual values."""
+    primal, dual = sum(v[0] for v in values), sum(v[1] for v in values)
+    return float(max(primal - dual, 0.0) / abs(primal)) if primal else 0.0
+
+
+class _Decisions:
+    """Σ_m θ_m K_m(new, training) α, with the matrices kept where there is room."""
+
+    def __init__(self, kernels: list[Fitted], posed: Posed, new: Any) -> None:
+        self.kernels, self.posed, self.new = kernels, posed, new
+        self.support = None if posed.kind == "stack" else take(posed.X, posed.rows.first)
+        size = len(kernels) * _num_samples(new) * posed.rows.owner.size
+        self.stack: Array | None = None
+        if size <= _STORED:
+            shape = (len(kernels), _num_samples(new), self._width())
+            self.stack = np.empty(shape)
+            for _ in evaluate(kernels, new, self.support, out=self.stack):
+                pass
+
+    def _width(self) -> int:
+        return int(self.new.shape[1]) if self.support is None else self.posed.rows.first.size
+
+    def __call__(self, theta: Array, alpha: Array) -> Array:
+        if self.support is None:
+            alpha = self.posed.rows.spread(alpha)
+        active = np.flatnonzero(theta)
+        if not active.size:
+            return np.zeros((_num_samples(self.new), alpha.shape[1]))
+        if self.stack is not None:
+            K = np.tensordot(theta[active], self.stack[active], axes=1)
+        else:
+            K = Mixture([self.kernels[m] for m in active], theta[active])(self.new, self.support)
+        return np.asarray(K @ alpha)
+
+
+def _over_family(
+    model: BaseMKL, posed: Posed, loss: Loss, new: Any, norms: Sequence[Any], Cs: Sequence[float]
+) -> Iterator[Step]:
+    """Families that are too large to list; kernels differ from one C to the next."""
+    support = take(posed.X, posed.rows.first)
+    groups, Cs = model._groups(posed.Y), sorted(Cs)
+    for norm in norms:
+        model.set_params(norm=norm, C=Cs[-1])
+        bound = bind_family(model, posed.X, posed.rows, posed.names_in)
+        columns: list[list[Array]] = [[] for _ in Cs]
+        active = [0] * len(Cs)
+        values: list[list[tuple[float, float]]] = [[] for _ in Cs]
+        for group in groups:
+            Y, C = posed.Y[:, group], posed.C[:, group]
+            shift = np.median(Y, axis=0) if loss.translates and model.fit_intercept else 0.0
+            for i, result in enumerate(_family_results(model, bound, loss, Y - shift, C, Cs)):
+                mixture = Mixture([bound.kernel(z) for z in result.atoms], result.weights)
+                f = mixture(new, support) @ result.alpha if result.atoms else np.zeros((len(new), len(group)))
+                columns[i].append(f + result.intercept + shift)
+                active[i] += len(result.atoms)
+                values[i].append((result.primal, result.dual))
+        for i, cost in enumerate(Cs):
+            yield Step(norm, cost, np.hstack(columns[i]), None, active[i], _gap(values[i]))
+
+
+def _family_results(
+    model: BaseMKL, bound: Any, loss: Loss, Y: Array, C: Array, Cs: Sequence[float]
+) -> Iterator[Any]:
+    """The solutions for all C, by one path where the solver has one."""
+    options: dict[str, Any] = {
+        "tol": float(model.tol),
+        "max_iter": int(model.max_iter),
+        "rng": check_random_state(model.random_state),
+    }
+    intercept = bool(model.fit_intercept)
+    if isinstance(bound.solver, Corrective):
+        risk = Risk(loss, Y, Cs[-1] * C, intercept)
+        scales = [cost / Cs[-1] for cost in Cs]
+        yield from bound.solver.run_path(bound.oracle, risk, bound.penalty, scales, **options)
+        return
+    for cost in Cs:
+        risk = Risk(loss, Y, cost * C, intercept)
+        yield bound.solver.run_family(bound.oracle, risk, bound.penalty, **options)

@@ -1,0 +1,144 @@
+"""What model selection chooses from: each strategy is an estimator, with the values of C and norm to try."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.svm import SVC
+
+from ..families import Family, Products, Relevance
+from ._spec import needs_stack, short
+from .align_mkl import AlignMKLClassifier, AlignMKLRegressor
+
+NAMES = ("finite", "continuous", "products", "aligned")
+COSTS = tuple(10.0 ** (k / 2.0) for k in range(-2, 8))  # 0.1 … 3162
+_PRODUCT_COSTS = tuple(10.0 ** (k / 2.0) for k in range(-5, 1))  # sparse: little is gained by more
+_CUBES = 40  # features up to which products have three factors
+_PAIRS = 300  # features up to which they have two
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """An estimator whose C and norm are to be chosen; `keys` says what they are called in it."""
+
+    name: str
+    template: BaseEstimator
+    norms: Sequence[Any]
+    Cs: Sequence[float]
+    keys: tuple[str, str] = ("C", "norm")
+    race: bool = False  # whether a bad first fold rules it out
+
+    def params(self, C: float, norm: Any) -> dict[str, Any]:
+        """The parameters that make the template the model for this C and norm."""
+        cost, weight = self.keys
+        given: dict[str, Any] = {cost: 1.0 / C if cost.endswith("alpha") else C} if cost else {}
+        return given | ({weight: norm} if weight else {})
+
+
+def strategies(search: Any, task: str, X: Any, n_outputs: int) -> list[Strategy]:
+    """The strategies that `search.strategy` asks for; "auto" takes those that suit the data."""
+    asked = search.strategy
+    if isinstance(asked, str):
+        asked = _auto(search, X, n_outputs) if asked == "auto" else [asked]
+    if not isinstance(asked, list | tuple) or not asked:
+        raise ValueError(
+            f"strategy={search.strategy!r} was given; expected 'auto', one of {', '.join(map(repr, NAMES))}, "
+            "or a list of these and of estimators."
+        )
+    found = [_strategy(search, given, task, X) for given in asked]
+    seen: dict[str, int] = {}
+    for i, strategy in enumerate(found):
+        seen[strategy.name] = seen.get(strategy.name, 0) + 1
+        if seen[strategy.name] > 1:
+            name = f"{strategy.name} ({seen[strategy.name]})"
+            found[i] = Strategy(name, strategy.template, strategy.norms, strategy.Cs, strategy.keys)
+    return found
+
+
+def _auto(search: Any, X: Any, n_outputs: int) -> list[str]:
+    """All that apply: what a user names is what there is to choose from, "auto" leaves the choice open."""
+    if not (isinstance(search.kernels, str) and search.kernels == "auto"):
+        return ["finite"]
+    if sparse.issparse(X) or len(getattr(X, "shape", ())) != 2 or search.approx is not None:
+        return ["finite"]
+    chosen = ["finite", "continuous"]
+    if 2 <= X.shape[1] <= _PAIRS and n_outputs == 1:
+        chosen.append("products")
+    return chosen
+
+
+def _strategy(search: Any, given: Any, task: str, X: Any) -> Strategy:
+    Cs, norms = _costs(search.Cs, COSTS), _norms(search.norms)
+    if isinstance(given, BaseEstimator):
+        return _of_estimator(given, Cs)
+    model, kernels = search._model, search.kernels
+    if given == "finite":
+        listed = not isinstance(kernels, Family) or kernels.listed
+        return Strategy("finite", model(kernels), norms if listed else norms[:1], Cs)
+    if given not in NAMES:
+        raise ValueError(
+            f"strategy={given!r} was given; expected 'auto', one of {', '.join(map(repr, NAMES))}, an "
+            "estimator, or a list of these."
+        )
+    if given == "aligned":
+        return Strategy("aligned", _aligned(search, task), [None], Cs, _aligned_keys(task))
+    if needs_stack(kernels) or sparse.issparse(X):
+        raise ValueError(
+            f"strategy={given!r} was given with kernels={short(kernels)}; it makes kernels of its own from a "
+            "dense table. Take 'finite' or 'aligned'."
+        )
+    if given == "continuous":
+        chosen = kernels if isinstance(kernels, Family) and not kernels.listed else Relevance()
+        return Strategy("continuous", model(chosen), norms if chosen.listed else [1.0], Cs)
+    degree = 3 if X.shape[1] <= _CUBES else 2
+    family = Products(degree=degree, atom_scale="rms", scale=True)
+    template = model(family).set_params(solver="corrective", loss="squared")
+    return Strategy("products", template, [1.0], _costs(search.Cs, _PRODUCT_COSTS), race=True)
+
+
+def _of_estimator(given: BaseEstimator, Cs: Sequence[float]) -> Strategy:
+    """A model of the user's: its C is chosen if it has one, and all else is as it was given."""
+    params = given.get_params(deep=False)
+    name = type(given).__name__
+    if "C" in params:
+        return Strategy(name, given, [params.get("norm")], Cs, ("C", "norm" if "norm" in params else ""))
+    return Strategy(name, given, [None], [1.0], ("", ""))
+
+
+def _aligned(search: Any, task: str) -> BaseEstimator:
+    options = {"kernels": search.kernels, "normalize": search.normalize, "memory_limit": search.memory_limit}
+    if task == "classification":
+        machine = SVC(kernel="precomputed", class_weight=getattr(search, "class_weight", None))
+        return AlignMKLClassifier(estimator=machine, **options)
+    return AlignMKLRegressor(estimator=KernelRidge(kernel="precomputed"), **options)
+
+
+def _aligned_keys(task: str) -> tuple[str, str]:
+    return ("estimator__C" if task == "classification" else "estimator__alpha", "")
+
+
+def _costs(given: Any, default: Sequence[float]) -> list[float]:
+    """The values of C to try, rising."""
+    if given is None:
+        return list(default)
+    if isinstance(given, int | np.integer) and not isinstance(given, bool) and given >= 1:
+        return [float(C) for C in np.geomspace(default[0], default[-1], int(given))]
+    Cs = np.asarray(given, dtype=np.float64) if np.ndim(given) == 1 else np.empty(0)
+    if not Cs.size or not np.all((Cs > 0.0) & np.isfinite(Cs)):
+        raise ValueError(
+            f"Cs={given!r} was given; expected None, how many values to try, or a list of positive numbers."
+        )
+    return sorted({float(C) for C in Cs})
+
+
+def _norms(given: Any) -> list[Any]:
+    norms = list(given) if isinstance(given, list | tuple | np.ndarray) else [given]
+    if not norms:
+        raise ValueError(f"norms={given!r} was given; expected at least one norm, such as (1.0, 2.0).")
+    return norms
