@@ -94,8 +94,6 @@ class Preparation(BaseEstimator):
             raise ValueError(
                 "Prepared features need a dense table, got a sparse matrix: call X.toarray() first."
             )
-                "Prepared features need a dense table, got a sparse matrix: call X.toarray() first."
-            )
         if self.columns is None:
             return np.asarray(numeric(X))
         if not len(self.columns):
