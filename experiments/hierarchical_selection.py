@@ -27,7 +27,7 @@ PATHS = {
 }
 SMALL_PRICE = 1.2  # β for products of three factors: see the note of the first table
 TOL, LARGE = 3e-3, 300  # the gap; the hull at which a path ends
-SEEDS = (10, 11, 12)
+SEEDS = (20, 21, 22)
 Plan = tuple[str, int, float | None, tuple[int, ...], str]
 PLANS: list[Plan] = [
     ("000 §6.1.3", 500, SMALL_PRICE, (8, 32, 100), "The sizes of 000."),
@@ -44,10 +44,14 @@ PLANS: list[Plan] = [
     ("interactions", 1000, None, (8, 32, 128), "β as by default, max(2, √r/2)."),
 ]
 PATH_NOTE = (
-    "A path is run without proofs; of its points the one with all of the true hull and least besides (if "
-    "none has all: with the most of it) is then fitted again with the default solver, and that is the row. "
-    "'path, s' is without this last fit. n, β and C were settled on seeds 0 to 2, which are not shown."
+    "A path is run without proofs, C from {low:.2g} to {high:.2g}, until a hull has over {large} kernels. "
+    "'points' counts those with all of the true hull and at most 20 % besides. The row is the point with "
+    "all of it and least besides (if none has all: with the most of it; of equal ones the largest C), fitted "
+    "again with the default solver; where that is worse, the next best point is tried, three at most. "
+    "'path, s' is without these last fits. n, β and C were settled on seeds 0 to 2, this way to choose the row "
+    "after a run on seeds 10 to 12; neither is shown."
 )
+TRIES = 3
 Term = tuple[int, ...]
 Node = tuple[tuple[int, int], ...]
 
@@ -99,22 +103,27 @@ def path(task: str, seed: int, r: int, n: int, beta: float | None, costs: list[f
     """The point of the path that is best, proven as far as it can be; and that of corrective learning."""
     X, y, new, answer, terms = given(task, seed, r, n)
     truth, before = true_hull(terms), time.process_time()
-    best: tuple[int, int, float] | None = None
+    ranks: list[tuple[int, int, float]] = []
     for C in costs:
         found = set(fit(X, y, C, beta, prove=False).hull_)
-        rank = (len(truth - found), len(found - truth), C)
-        best = rank if best is None or rank < best else best
-        if rank[:2] == (0, 0) or len(found) > LARGE:
+        ranks.append((len(truth - found), len(found - truth), -C))
+        if len(found) > LARGE:
             break
-    assert best is not None
-    middle = time.process_time()
-    model = fit(X, y, best[2], beta)
-    found = set(model.hull_)
-    row: Facts = {"r": r, "seed": seed, "true hull": len(truth), "missing": len(truth - found)}
-    row |= {"extras": len(found - truth), "extras, %": 100.0 * len(found - truth) / len(truth)}
-    row |= {"C": f"{best[2]:.2g}", "certified": model.certified_, "gap": f"{model.dual_gap_:.0e}"}
+    middle, told = time.process_time(), []
+    for _, _, C in sorted(ranks)[:TRIES]:
+        model = fit(X, y, -C, beta)
+        found = set(model.hull_)
+        told.append((len(truth - found), len(found - truth), C, model))
+        if told[-1][:2] <= sorted(ranks)[0][:2]:
+            break
+    missing, extras, C, model = min(told, key=lambda entry: entry[:3])
+    good = sum(rank[0] == 0 and rank[1] <= 0.2 * len(truth) for rank in ranks)
+    row: Facts = {"r": r, "seed": seed, "true hull": len(truth), "points": f"{good} of {len(ranks)}"}
+    row |= {"C": f"{-C:.2g}", "missing": missing, "extras": extras}
+    row |= {"extras, %": 100.0 * extras / len(truth)}
+    row |= {"certified": model.certified_, "gap": f"{model.dual_gap_:.0e}"}
     row |= {"test error / variance": synthetic.scaled_error(model, new, answer)}
-    row |= {"path, s": middle - before, "last fit, s": time.process_time() - middle}
+    row |= {"path, s": middle - before, "last fits, s": time.process_time() - middle}
     return row | flat(X, y, terms, costs)
 
 
@@ -174,7 +183,8 @@ def run(report: Report) -> None:
         rows = in_parallel(path, trials, quick)
         price = "by default" if beta is None else f"= {beta:g}"
         title = f"{task}, {n} samples, β {price}: the point of the path with the true hull"
-        report.table(title, rows, f"{note} {PATH_NOTE}")
+        ends = PATH_NOTE.format(low=costs[0], high=costs[-1], large=LARGE)
+        report.table(title, rows, f"{note} {ends}")
     n, C, seeds = (100, 1.0, (0,)) if quick else (1000, 1.0, SEEDS)
     features = (5, 8) if quick else (8, 16, 32, 64, 128)
     rows = [cost(r, 4, n, C, seeds) for r in features]
