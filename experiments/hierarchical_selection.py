@@ -48,8 +48,8 @@ PATH_NOTE = (
     "'points' counts those with all of the true hull and at most 20 % besides. The row is the point with "
     "all of it and least besides (if none has all: with the most of it; of equal ones the largest C), fitted "
     "again with the default solver; where that is worse, the next best point is tried, three at most. "
-    "'path, s' is without these last fits. n, β and C were settled on seeds 0 to 2, this way to choose the row "
-    "after a run on seeds 10 to 12; neither is shown."
+    "'path, s' is without these last fits. n, β and C were settled on seeds 0 to 2, this way to choose the "
+    "row after a run on seeds 10 to 12; neither is shown."
 )
 TRIES = 3
 Term = tuple[int, ...]
