@@ -6,7 +6,7 @@ import pytest
 from sklearn import config_context
 from tests.fitted_models import FITTED, X, fitted, y
 
-from manykernels import MKLClassifier
+from manykernels import MKLClassifier, MKLClassifierCV
 from manykernels.estimators._repr import summary
 from manykernels.kernels import Gaussian, Linear
 
@@ -30,6 +30,12 @@ def test_every_fitted_model_shows_its_largest_kernels(name):
         assert ("certified over the whole family" in html) == model.certified_
     if name == "powers":
         assert "no certificate" in html
+
+
+def test_a_search_shows_what_it_chose():
+    search = MKLClassifierCV([Linear(), Gaussian(2.0)], Cs=[1.0], cv=2).fit(X, y)
+    assert shown(search).count("manykernels-summary") == 1
+    assert summary(search) == summary(search.best_estimator_)
 
 
 def test_the_count_says_what_there_was_to_choose_from():

@@ -20,7 +20,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tests.fitted_models import FITTED, X, fitted, kernels, new, stack, y
 
-from manykernels import MKLClassifier
+from manykernels import MKLClassifier, MKLClassifierCV
+from manykernels.families import Products
 from manykernels.kernels import Gaussian
 from manykernels.measures import kernel_similarity
 from manykernels.plots import (
@@ -191,18 +192,15 @@ def test_the_path_is_that_of_single_fits():
 
 
 def test_the_path_of_a_search():
-    """What MKLClassifierCV promises to keep."""
-    norms, Cs = np.array([1.0, 1.0, 2.0, 2.0]), np.array([10.0, 1.0, 1.0, 10.0])
-    one = {"C": Cs, "norm": norms, "score": np.array([0.9, 0.8, 0.7, 0.6]), "gap": np.zeros(4)}
-    path = {"one-stage": {**one, "weights": np.arange(8.0).reshape(4, 2)}}
-    best = {"strategy": "one-stage", "C": 10.0, "norm": 1.0}
-    search = SimpleNamespace(path_=path, best_params_=best, kernel_names_=["a", "b"])
-    display = draw(PathDisplay.from_estimator(search))
-    np.testing.assert_array_equal(display.C, [1.0, 10.0])
-    np.testing.assert_array_equal(display.weights, [[2.0, 3.0], [0.0, 1.0]])
-    np.testing.assert_array_equal(display.score, [0.8, 0.9])
-    with pytest.raises(ValueError, match="the search tried one-stage"):
-        PathDisplay.from_estimator(search, strategy="other")
+    search = MKLClassifierCV(kernels, Cs=[0.1, 1.0, 10.0], norms=[1.0, 2.0], cv=3).fit(X, y)
+    display = draw(PathDisplay.from_estimator(make_pipeline(search)))
+    np.testing.assert_array_equal(display.C, [0.1, 1.0, 10.0])
+    chosen = list(display.C).index(display.chosen)
+    np.testing.assert_array_equal(display.weights[chosen], search.weights_)
+    assert np.nanmax(display.score) == display.score[chosen] == search.best_score_
+    search = MKLClassifierCV(Products(), Cs=[0.1, 1.0], cv=3).fit(X, y)
+    with pytest.raises(ValueError, match="keeps no weights"):
+        PathDisplay.from_estimator(search)
 
 
 def test_views_and_classes_can_be_chosen():

@@ -28,6 +28,7 @@ class HTMLSummary(BaseEstimator):
 
 def summary(model: Any) -> str:
     """A small table in HTML, with names escaped; nothing before a fit."""
+    model = getattr(model, "__dict__", {}).get("best_estimator_", model)
     if "weights_" not in getattr(model, "__dict__", {}):
         return ""
     W = np.atleast_2d(np.asarray(model.weights_, dtype=np.float64))

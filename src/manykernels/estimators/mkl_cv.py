@@ -22,6 +22,7 @@ from ._cv_refit import refit_path
 from ._cv_text import describe_search
 from ._data import read_training
 from ._params import NestedKernels
+from ._repr import HTMLSummary
 from ._spec import needs_stack
 from ._strategies import strategies
 from ._targets import check_length, check_weights, encode, read_labels, read_numbers, require_target
@@ -59,7 +60,7 @@ def _quiet_about_small_classes() -> Iterator[None]:
         yield
 
 
-class _Search(NestedKernels):
+class _Search(HTMLSummary, NestedKernels):
     """What both tasks share: the folds, the comparison, and the model that was chosen."""
 
     best_estimator_: Any

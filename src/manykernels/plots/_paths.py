@@ -22,24 +22,23 @@ class PathTable:
     chosen: float | None
 
 
-def path_of_search(search: Any, strategy: str | None = None) -> PathTable:
-    """One norm of one strategy of a search that keeps ``path_``: the best, unless told which strategy."""
-    path, best = search.path_, search.best_params_
-    strategy = best["strategy"] if strategy is None else strategy
-    if strategy not in path:
-        raise ValueError(f"strategy={strategy!r} was given; the search tried {', '.join(path)}.")
-    found = path[strategy]
-    taken = strategy == best["strategy"]
-    norms = np.asarray(found["norm"], dtype=np.float64)
-    score = np.asarray(found["score"], dtype=np.float64)
-    norm = float(best["norm"]) if taken and np.any(norms == best["norm"]) else norms[np.nanargmax(score)]
-    one = np.flatnonzero(norms == norm)
-    names = [str(name) for name in found.get("names", search.kernel_names_)]
-    weights = np.asarray(found["weights"], dtype=np.float64)
-    weights = weights.reshape(len(norms), -1, weights.shape[-1]).max(axis=1)  # rows of classes: the largest
-    C = np.asarray(found["C"], dtype=np.float64)
-    chosen = float(best["C"]) if taken else None
-    return _sorted(C[one], weights[one], names, score[one], chosen)
+def path_of_search(search: Any) -> PathTable:
+    """Of the strategy and norm that a search took, on all samples; scores are those over its folds."""
+    best = search.best_params_
+    found = search.path_[best["strategy"]]
+    whole = found.get("all samples")
+    if whole is None:
+        raise ValueError(
+            f"{type(search).__name__} took the strategy {best['strategy']!r}, for which it keeps no weights "
+            "along C. Give its best_estimator_ with X and y, and a copy of it is fitted for every C."
+        )
+    weights = np.asarray(whole["weights"], dtype=np.float64)
+    weights = weights.reshape(len(weights), -1, weights.shape[-1]).max(axis=1)  # rows of classes: the largest
+    rows = zip(found["norm"], found["C"], found["score"], strict=True)
+    scored = {float(C): float(score) for norm, C, score in rows if norm == best["norm"]}
+    C = np.asarray(whole["C"], dtype=np.float64)
+    score = np.array([scored.get(float(c), np.nan) for c in C])
+    return _sorted(C, weights, list(map(str, search.kernel_names_)), score, float(best["C"]))
 
 
 def path_of_fits(mkl: Any, X: Any, y: Any, Cs: Any = None) -> PathTable:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
 from ._axes import axes, ink, plain, short
 from ._paths import path_of_fits, path_of_search
@@ -48,16 +49,12 @@ class PathDisplay:
         y: Any = None,
         *,
         Cs: Any = None,
-        strategy: str | None = None,
         ax: Any = None,
         **kw: Any,
     ) -> Self:
-        """Of a search that kept its path (``path_``), or of a model that is fitted anew for each of ``Cs``.
-
-        ``strategy`` names one of those that the search compared; without it, the one that it took.
-        """
-        if hasattr(estimator, "path_"):
-            table = path_of_search(estimator, strategy)
+        """Of a search that kept its path (``path_``), or of a model, fitted anew for each of ``Cs``."""
+        if hasattr(_last(estimator), "path_"):
+            table = path_of_search(_last(estimator))
         elif X is None or y is None:
             raise ValueError(
                 f"{type(estimator).__name__} keeps no path over C. Give X and y, and a copy of it is fitted "
@@ -95,3 +92,7 @@ class PathDisplay:
             plain(text)
         ax.grid(alpha=0.25)
         return self
+
+
+def _last(estimator: Any) -> Any:
+    return estimator[-1] if isinstance(estimator, Pipeline) else estimator
