@@ -86,6 +86,7 @@ def check_parameters(estimator: Any) -> None:
 def check_two_stage(estimator: Any) -> None:
     """The same for two-stage learning."""
     _check_common(estimator, ("center",))
+    resolve_approx(estimator.approx)
     if estimator.target not in TARGETS:
         raise ValueError(
             f"target={estimator.target!r} was given; expected one of {', '.join(map(repr, TARGETS))}."

@@ -12,12 +12,15 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._fast.threads import threads
+from ..approx import Features
 from ..families import Family
 from ..grams import Gram, build_from_stack, build_gram
 from ..kernels import Kernel, Mixture
 from ..measures import target_factor
 from ..objectives import Alignment
 from ..weightings import Weighting, resolve_weighting
+from ..weightings._base import Weighted
+from ._approx_fit import forget
 from ._data import read_new, read_training
 from ._explain import Array, LearnedKernel
 from ._fit import build_dictionary, require_definite
@@ -27,6 +30,7 @@ from ._spec import may_be_indefinite
 from ._stack import check_training_stack
 from ._targets import check_length, require_target
 from ._two_stage_family import learn_over_family
+from ._two_stage_features import align_features, alignment_of_new, roots
 
 _TASKS = ("classification", "regression")
 _SAMPLES_A_CLASS = 4  # with fewer, whole numbers may well be quantities; two values are the same as either
@@ -40,7 +44,10 @@ class TwoStage(LearnedKernel):
     normalize: Any
     target: str
     memory_limit: Any
+    approx: Any
+    random_state: Any
 
+    features_: Features  # with approx, in place of X_fit_
     alignment_: float
     alignment_bound_: float | None
     kkt_residual_: float | None
@@ -53,6 +60,7 @@ class TwoStage(LearnedKernel):
     def _learn(self, X: Any, y: Any, work: int) -> tuple[NDArray[Any], Gram]:
         """Fit the kernel; y as it was read, and the Gram of the kernels."""
         check_two_stage(self)
+        forget(self, ("features_", "_features_found", "_root"))
         weighting = resolve_weighting(self.weighting)
         require_target(self, y)
         X, kind = read_training(self, X)
@@ -64,6 +72,8 @@ class TwoStage(LearnedKernel):
         names_in = getattr(self, "feature_names_in_", None) if kind == "array" else None
         if isinstance(self.kernels, Family) and not self.kernels.listed:
             return y, self._learn_over_family(X, Y, names_in, weighting)
+        if self.approx is not None:
+            return y, self._learn_features(X, Y, names_in, weighting)
         everyone = Rows(np.arange(n), np.arange(n), np.ones(n), np.ones(n))
         dictionary = build_dictionary(self, X, kind, everyone, np.ones(n), names_in, work)
         alignment = Alignment(dictionary.gram, Y)
@@ -72,6 +82,23 @@ class TwoStage(LearnedKernel):
             require_definite(dictionary, found.theta)
         self.kernels_, self.kernel_names_ = dictionary.kernels, dictionary.names
         self._store(X, found.theta, alignment.value(found.theta))
+        self._judge(found)
+        return y, dictionary.gram
+
+    def _learn_features(self, X: Any, Y: Array, names_in: Any, weighting: Weighting) -> Gram:
+        """With explicit features, from sums over the samples, which are then forgotten."""
+        aligned = align_features(self, X, self._kind, Y, names_in)
+        found = weighting.weigh(aligned.alignment)
+        self._root = roots(aligned.features, found.theta, aligned.reduced.constants.scale)
+        self.features_, self._features_found = aligned.features, aligned
+        self.kernels_, self.kernel_names_ = aligned.fitted_kernels(self.normalize), aligned.chosen.names
+        self._store(X, found.theta, aligned.alignment.value(found.theta))
+        del self.X_fit_, self._support
+        self._judge(found)
+        return aligned.alignment.gram
+
+    def _judge(self, found: Weighted) -> None:
+        """How good the weights are, as far as the weighting tells."""
         self.alignment_bound_ = None if found.bound is None else max(found.bound, self.alignment_)
         self.kkt_residual_, self.unique_ = found.residual, found.unique
         if not found.unique:
@@ -80,9 +107,15 @@ class TwoStage(LearnedKernel):
                 "same learned kernel: do not read a meaning into single weights. Leave such kernels out (see "
                 "manykernels.measures.kernel_similarity), or take weighting='align'.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
-        return y, dictionary.gram
+
+    def _map(self, X: Any) -> Array:
+        """(n_samples, features): z(x), with ⟨z(x), z(x')⟩ the learned kernel."""
+        X = read_new(self, X, self._kind)
+        used = self._root > 0.0
+        with threads(self.n_jobs):
+            return np.asarray(self.features_.transform(X)[:, used] * self._root[used])
 
     def _learn_over_family(self, X: Any, Y: Array, names_in: Any, weighting: Weighting) -> Gram:
         found = learn_over_family(self, X, Y, names_in, weighting)
@@ -127,6 +160,12 @@ class TwoStage(LearnedKernel):
         require_target(self, y)
         used = self.active_
         with threads(self.n_jobs):
+            if "features_" in self.__dict__:
+                X, y = read_new(self, X, self._kind), _as_array(y)
+                check_length(_num_samples(X), y)
+                scale = np.array([kernel.scale_ for kernel in self.kernels_])
+                Y = target_factor(y, self._task)
+                return alignment_of_new(self.features_, scale, X, Y, self.weights_)
             gram = self._gram_of_new(X)
             y = _as_array(y)
             check_length(gram.n, y)

@@ -8,16 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin, clone
 from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.svm import SVC
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _num_samples
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._fast.threads import threads
 from ._explain import Array, Explained
+from ._feature_model import no_coef, parts
 from ._second_stage import check_learner, dual_of
 from ._targets import encode, read_labels, read_numbers
 from ._two_stage import TwoStage
+from ._two_stage_features import as_ridge, require_learner, ridge_from_sums
 
 _WORK = 3  # matrices of n × n: the learned kernel, and what a learner makes of it
 
@@ -50,6 +53,8 @@ class _AlignMKL(TwoStage, Explained):
         estimator: Any = None,
         memory_limit: Any = None,
         n_jobs: int | None = None,
+        approx: Any = None,
+        random_state: Any = None,
     ) -> None:
         self.kernels = kernels
         self.weighting = weighting
@@ -59,22 +64,43 @@ class _AlignMKL(TwoStage, Explained):
         self.estimator = estimator
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
+        self.approx = approx
+        self.random_state = random_state
 
     def _default(self) -> Any:
         raise NotImplementedError
 
     def _learner(self) -> Any:
+        if self.estimator is None and self.approx is not None:
+            return Ridge() if self._for == "regression" else RidgeClassifier()
         return self._default() if self.estimator is None else self.estimator
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the weights of the kernels from samples X and targets y, then the learner."""
         learner = clone(self._learner())
-        check_learner(learner, self._for)
         self.__dict__.pop("estimator_", None)
+        if self.approx is not None:
+            return self._fit_features(X, y, learner)
+        check_learner(learner, self._for)
         with threads(self.n_jobs):
             y, gram = self._learn(X, y, work=_WORK)
             K = gram.combine(self.weights_)
         self.estimator_ = learner.fit(K, self._second_target(y))
+        return self
+
+    def _fit_features(self, X: Any, y: Any, learner: Any) -> Self:
+        """The second stage on features: a learner of them, or ridge from the sums of the first stage."""
+        require_learner(learner, self._for)
+        with threads(self.n_jobs):
+            y, _ = self._learn(X, y, work=0)
+            found = self.__dict__.pop("_features_found")
+            if self.estimator is None and self._task == self._for:
+                coef, intercept = ridge_from_sums(found, self._root)
+                labels = y if self._for == "classification" else None
+                self.estimator_ = as_ridge(coef, intercept, labels, y.ndim == 1)
+                return self
+            Z = self._map(X)
+        self.estimator_ = learner.fit(Z, y)
         return self
 
     def _which_task(self, y: NDArray[Any]) -> str:
@@ -88,15 +114,28 @@ class _AlignMKL(TwoStage, Explained):
         return "estimator_" in self.__dict__  # not where a second stage failed
 
     def _ask(self, method: str, X: Any) -> Any:
-        K = self._against_training(X)
+        check_is_fitted(self)
+        K = self._map(X) if "features_" in self.__dict__ else self._against_training(X)
         return getattr(self.estimator_, method)(K)
+
+    @property
+    def feature_coef_(self) -> Array:
+        """(n_features,) or (n_features, n_outputs), with ``approx`` and a learner that is linear:
+        features_.transform(X) @ feature_coef_ + intercept_ decides."""
+        if "estimator_" not in self.__dict__ or "features_" not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__} has feature_coef_ once fitted with approx.")
+        inner = np.asarray(self.estimator_.coef_).T
+        coef = np.zeros((self._root.size, *inner.shape[1:]))
+        used = self._root > 0.0
+        coef[used] = (self._root[used] * inner.T).T
+        return coef[:, 0] if coef.ndim == 2 and coef.shape[1] == 1 and self._for != "regression" else coef
 
     # -- f(x) = Σ θ_m k_m(x, X_fit_) dual_coef_ + intercept_, where the learner is of that form ---
     @property
     def dual_coef_(self) -> Array:
         """(n_train,) or (n_train, n_outputs), where the learner is linear in the kernel."""
-        if "estimator_" not in self.__dict__:
-            raise AttributeError(f"{type(self).__name__} has no dual_coef_ before it is fitted.")
+        if "estimator_" not in self.__dict__ or "features_" in self.__dict__:
+            raise AttributeError(f"{type(self).__name__} has no dual_coef_ before it is fitted on kernels.")
         return dual_of(self.estimator_, _num_samples(self.X_fit_))[0]
 
     @property
@@ -104,12 +143,33 @@ class _AlignMKL(TwoStage, Explained):
         """What the decision adds to the kernel's part."""
         if "estimator_" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__} has no intercept_ before it is fitted.")
+        if "features_" in self.__dict__:
+            b = np.asarray(self.estimator_.intercept_)
+            return float(b.ravel()[0]) if self._one_output() else b
         return dual_of(self.estimator_, 0)[1] + self._offset
 
     @property
     def _coefficients(self) -> Array:  # type: ignore[override]
         dual = self.dual_coef_
         return dual[:, None] if dual.ndim == 1 else dual
+
+    def _parts(self, X: Any) -> Array:
+        if "features_" not in self.__dict__:
+            return super()._parts(X)
+        coef = self.feature_coef_
+        with threads(self.n_jobs):
+            return parts(self.features_, coef[:, None] if coef.ndim == 1 else coef, self.active_, X)
+
+    def _one_output(self) -> bool:
+        coef = self.feature_coef_ if "features_" in self.__dict__ else self.dual_coef_
+        return bool(coef.ndim == 1)
+
+    @property
+    def coef_(self) -> Array:
+        """Weights of the features of X, where all active kernels are linear and exact."""
+        if "features_" in self.__dict__:
+            raise no_coef()
+        return super().coef_
 
     _offset: Any = 0.0
 
@@ -121,7 +181,10 @@ class AlignMKLClassifier(ClassifierMixin, _AlignMKL):
     ----------
     kernels, weighting, center, normalize, target, memory_limit, n_jobs : as in :class:`KernelAligner`.
     estimator : a classifier that takes a precomputed kernel, or None for ``SVC(kernel="precomputed")``
-        Also a search over its parameters: ``GridSearchCV(SVC(kernel="precomputed"), {"C": [1, 10]})``.
+        Also a search over its parameters: ``GridSearchCV(SVC(kernel="precomputed"), {"C": [1, 10]})``. With
+        ``approx`` a learner of features, such as LogisticRegression(), or None for ``RidgeClassifier()``,
+        which needs no more than the one pass of the first stage.
+    approx, random_state : as in :class:`KernelAligner`.
 
     Attributes
     ----------
@@ -129,6 +192,7 @@ class AlignMKLClassifier(ClassifierMixin, _AlignMKL):
     unique_ : as in :class:`KernelAligner`.
     estimator_ : the learner, fitted on the learned kernel.
     dual_coef_, intercept_ : of a learner of two classes that is linear in the kernel.
+    features_, feature_coef_ : with ``approx``, in place of X_fit_ and dual_coef_.
     classes_ : labels.
     """
 
@@ -185,7 +249,8 @@ class AlignMKLRegressor(RegressorMixin, _AlignMKL):
 
     def predict(self, X: Any) -> Array:
         """(n_samples,), or (n_samples, n_outputs) where y had two dimensions."""
-        return np.asarray(self._ask("predict", X) + self._offset)
+        offset = 0.0 if "features_" in self.__dict__ else self._offset
+        return np.asarray(self._ask("predict", X) + offset)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

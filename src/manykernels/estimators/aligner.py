@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import _num_samples
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._fast.threads import threads
 from ._explain import Array
@@ -39,6 +40,11 @@ class KernelAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TwoStage)
         Bounds what the package itself allocates; None is half of what is free. No n × n matrix is needed.
     n_jobs : int or None
         Threads of compiled passes; None is all.
+    approx : None, Nystroem(...), RandomFeatures(...) or "features"
+        Explicit features in place of matrices of n × n, from ``manykernels.approx``: one pass over the
+        samples, and ``transform`` gives features whose inner products are the learned kernel.
+    random_state : int, RandomState or None
+        Of the features.
 
     Attributes
     ----------
@@ -46,6 +52,7 @@ class KernelAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TwoStage)
     weights_, active_ : the weights, Σ|θ_m| = 1, and the indices of those that are not zero.
     kernel_ : the learned mixture, callable on new data.
     X_fit_ : the training samples.
+    features_ : with ``approx``, in place of X_fit_: the features of all kernels, before they are weighted.
     alignment_ : the alignment on the training data; ``score_alignment`` gives it for others.
     alignment_bound_ : the alignment that no weights which the method allows exceed; None for weightings
         that maximise nothing, as is
@@ -64,6 +71,8 @@ class KernelAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TwoStage)
         target: str = "auto",
         memory_limit: Any = None,
         n_jobs: int | None = None,
+        approx: Any = None,
+        random_state: Any = None,
     ) -> None:
         self.kernels = kernels
         self.weighting = weighting
@@ -72,17 +81,26 @@ class KernelAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TwoStage)
         self.target = target
         self.memory_limit = memory_limit
         self.n_jobs = n_jobs
+        self.approx = approx
+        self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the weights of the kernels from samples X and their targets y."""
         with threads(self.n_jobs):
             self._learn(X, y, work=0)
-        self._n_features_out = _num_samples(self.X_fit_)
+        self.__dict__.pop("_features_found", None)
+        features = "features_" in self.__dict__
+        self._n_features_out = np.count_nonzero(self._root) if features else _num_samples(self.X_fit_)
         return self
 
     def transform(self, X: Any) -> Array:
-        """(n_samples, n_train): the learned kernel between X and the training samples."""
-        return self._against_training(X)
+        """(n_samples, n_train): the learned kernel between X and the training samples.
+
+        With ``approx`` (n_samples, n_features) instead: features z with ⟨z(x), z(x')⟩ the learned kernel, for
+        learners that take features.
+        """
+        check_is_fitted(self)
+        return self._map(X) if "features_" in self.__dict__ else self._against_training(X)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
