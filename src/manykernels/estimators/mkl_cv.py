@@ -111,6 +111,7 @@ class _Search(HTMLSummary, NestedKernels):
         self._tell(tables, len(folds))
         if self.refit:
             self._refit(X, y, weight)
+        del self._chosen  # it may hold functions, which files of models may not
         return self
 
     def _folds(

@@ -34,8 +34,12 @@ def path_of_search(search: Any) -> PathTable:
         )
     weights = np.asarray(whole["weights"], dtype=np.float64)
     weights = weights.reshape(len(weights), -1, weights.shape[-1]).max(axis=1)  # rows of classes: the largest
-    rows = zip(found["norm"], found["C"], found["score"], strict=True)
-    scored = {float(C): float(score) for norm, C, score in rows if norm == best["norm"]}
+    fixed = [key for key in ("norm", "kernels") if key in found]
+    scored = {
+        float(C): float(found["score"][i])
+        for i, C in enumerate(found["C"])
+        if all(found[key][i] == best[key] for key in fixed)
+    }
     C = np.asarray(whole["C"], dtype=np.float64)
     score = np.array([scored.get(float(c), np.nan) for c in C])
     return _sorted(C, weights, list(map(str, search.kernel_names_)), score, float(best["C"]))
