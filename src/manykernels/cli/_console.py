@@ -1,0 +1,133 @@
+"""What the commands say and how they end: one line for what a user can mend, and no traceback."""
+
+from __future__ import annotations
+
+import json
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from functools import wraps
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.text import Text
+
+BAD_INPUT, BROKEN, INTERRUPTED = 2, 1, 130
+
+
+class UserError(Exception):
+    """Something that the person at the keyboard can mend; its text is one line."""
+
+
+@dataclass
+class Voice:
+    """Answers go to stdout, everything else to stderr."""
+
+    json: bool = False
+    quiet: bool = False
+    debug: bool = False
+    notes: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.out = Console(highlight=False, soft_wrap=False)
+        self.err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+    @property
+    def talks(self) -> bool:
+        """Whether tables are shown; with --json, the answer is a document instead."""
+        return not (self.quiet or self.json)
+
+    def show(self, *things: Any) -> None:
+        if self.talks:
+            for thing in things:
+                self.out.print(thing, soft_wrap=isinstance(thing, str))
+
+    def note(self, text: str) -> None:
+        """Something that was done and that one might want to know; once."""
+        text = one_line(text)
+        if text not in self.notes:
+            self.notes.append(text)
+            if not self.quiet:
+                self.err.print(Text(f"note: {text}", style="dim"))
+
+    def answer(self, document: dict[str, Any]) -> None:
+        if self.json:
+            document = {**document, "notes": self.notes}
+            sys.stdout.write(json.dumps(document, ensure_ascii=False, allow_nan=False, default=_plain) + "\n")
+
+    @property
+    def interactive(self) -> bool:
+        return not self.quiet and self.err.is_terminal
+
+    @contextmanager
+    def steps(self, title: str, total: int) -> Iterator[Callable[[str], None]]:
+        """A bar with the time left; call what it gives after each step, with what comes next."""
+        columns = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()]
+        bar = Progress(*columns, console=self.err, transient=True, disable=not self.interactive)
+        with bar:
+            task = bar.add_task(title, total=total)
+
+            def advance(following: str = "") -> None:
+                bar.update(task, advance=1, description=f"{title} {following}".rstrip())
+
+            yield advance
+
+    def waiting(self, text: str) -> Any:
+        """A sign of life for one step of unknown length."""
+        return self.err.status(text) if self.interactive else nullcontext()
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if hasattr(value, "item") and getattr(value, "size", 1) == 1 else value.tolist()
+
+
+def require_known(option: str, given: str, choices: Iterable[str]) -> None:
+    """An error for what is none of the choices."""
+    if given not in choices:
+        raise UserError(f"{option} {given}: expected one of {', '.join(choices)}.")
+
+
+def one_line(text: Any) -> str:
+    return " ".join(str(text).split())
+
+
+def plainly(command: Callable[..., None]) -> Callable[..., None]:
+    """A command that ends in one line and a code: 2 for bad input, 1 for a bug, 130 for Ctrl-C."""
+
+    @wraps(command)
+    def run(*args: Any, **kwargs: Any) -> None:
+        voice = Voice(kwargs.pop("json_"), kwargs.pop("quiet"), kwargs.pop("debug"))
+        shown = warnings.showwarning
+        warnings.showwarning = lambda message, *_: voice.note(str(message))
+        try:
+            command(voice, *args, **kwargs)
+        except KeyboardInterrupt:
+            _end(voice, INTERRUPTED, "stopped; nothing was written.")
+        except (UserError, OSError, ValueError, TypeError) as error:
+            _end(voice, BAD_INPUT, _said(error))
+        except MemoryError:
+            _end(voice, BAD_INPUT, "there is not enough memory: take fewer rows by --rows N.")
+        except Exception as error:
+            _end(voice, BROKEN, f"{type(error).__name__}: {one_line(error)} (a bug; --debug shows where)")
+        finally:
+            warnings.showwarning = shown
+
+    return run
+
+
+def _said(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        where = f"{error.filename}: " if error.filename else ""
+        return f"{where}{error.strerror}."
+    return one_line(error)
+
+
+def _end(voice: Voice, code: int, text: str) -> None:
+    if voice.debug and code != INTERRUPTED:
+        traceback.print_exc()
+    voice.err.print(Text(f"error: {text}" if code != INTERRUPTED else text, style="red"))
+    raise SystemExit(code)

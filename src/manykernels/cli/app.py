@@ -1,0 +1,152 @@
+"""The commands and their options."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from . import commands
+from ._console import plainly
+from .data import TASKS, Asked
+from .files import Reading
+from .models import KERNELS, METHODS
+
+app = typer.Typer(
+    name="manykernels",
+    help="Learn which kernels, and which views of your data, matter.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+DataFile = Annotated[Path | None, typer.Argument(help="CSV, TSV, Parquet, .npy or .npz", show_default=False)]
+Views = Annotated[list[str] | None, typer.Option("--view", help="NAME=FILE, once for each view")]
+Target = Annotated[str | None, typer.Option("--target", "-t", help="the column to predict")]
+TaskName = Annotated[str, typer.Option("--task", help=", ".join(TASKS))]
+MethodName = Annotated[str, typer.Option("--method", "-m", help=", ".join(METHODS))]
+Drop = Annotated[list[str] | None, typer.Option("--drop", help="a column to leave out; may be repeated")]
+Given = Annotated[bool, typer.Option("--precomputed", help="DATA is an .npz file of kernels (n × n) and y")]
+Encoding = Annotated[str, typer.Option("--encoding", help="of text files")]
+Rows = Annotated[int | None, typer.Option("--rows", min=1, help="read only the first N rows")]
+Kernels = Annotated[str, typer.Option("--kernels", "-k", help=KERNELS)]
+Folds = Annotated[int, typer.Option("--cv", min=2, help="folds of the cross-validation")]
+Json = Annotated[bool, typer.Option("--json", help="answer with a JSON document on stdout")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="say nothing but errors")]
+Debug = Annotated[bool, typer.Option("--debug", help="show where an error comes from")]
+
+
+@app.command()
+def fit(
+    data: DataFile = None,
+    target: Target = None,
+    view: Views = None,
+    method: MethodName = "auto",
+    kernels: Kernels = "auto",
+    task: TaskName = "auto",
+    drop: Drop = None,
+    precomputed: Given = False,
+    encoding: Encoding = "utf-8",
+    rows: Rows = None,
+    cv: Folds = 5,
+    score: Annotated[bool, typer.Option(help="whether to cross-validate the model")] = True,
+    model: Annotated[Path | None, typer.Option("--model", "-o", help="write the model to this file")] = None,
+    report: Annotated[Path | None, typer.Option("--report", help="write a report to this .html file")] = None,
+    json_: Json = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Learn a model from a table, say what it learned, and write it and a report to files."""
+    asked = _asked(data, view, target, task, drop, precomputed, encoding, rows)
+    options = {"method": method, "kernels": kernels, "cv": cv, "score": score}
+    _run(commands.fit, json_, quiet, debug, asked, model_path=model, report_path=report, **options)
+
+
+@app.command()
+def predict(
+    model: Annotated[Path, typer.Argument(help="a file that `fit --model` wrote", show_default=False)],
+    data: DataFile = None,
+    view: Views = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help=".csv, .parquet or .npy; without it, CSV on stdout")
+    ] = None,
+    encoding: Encoding = "utf-8",
+    rows: Rows = None,
+    json_: Json = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Predict with a model; columns are found by name, others (the target too) are ignored."""
+    asked = _asked(data, view, None, "auto", None, False, encoding, rows)
+    _run(commands.predict, json_, quiet, debug, asked, model_path=model, out=out)
+
+
+@app.command()
+def compare(
+    data: DataFile = None,
+    target: Target = None,
+    view: Views = None,
+    kernels: Kernels = "auto",
+    method: Annotated[
+        list[str] | None, typer.Option("--method", "-m", help="only these; may be repeated")
+    ] = None,
+    task: TaskName = "auto",
+    drop: Drop = None,
+    precomputed: Given = False,
+    encoding: Encoding = "utf-8",
+    rows: Rows = None,
+    cv: Folds = 5,
+    tune: Annotated[bool, typer.Option(help="choose C by cross-validation within the folds")] = True,
+    json_: Json = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Cross-validate every method that applies, as a table and a chart."""
+    asked = _asked(data, view, target, task, drop, precomputed, encoding, rows)
+    _run(
+        commands.compare,
+        json_,
+        quiet,
+        debug,
+        asked,
+        kernels=kernels,
+        cv=cv,
+        tune=tune,
+        methods=list(method or []),
+    )
+
+
+@app.command()
+def demo(
+    report: Annotated[Path | None, typer.Option("--report", help="where to write the report")] = None,
+    json_: Json = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Learn from a dataset that comes with scikit-learn, and write a report about it."""
+    _run(commands.demo, json_, quiet, debug, report_path=report)
+
+
+def _asked(
+    data: Path | None,
+    view: list[str] | None,
+    target: str | None,
+    task: str,
+    drop: list[str] | None,
+    precomputed: bool,
+    encoding: str,
+    rows: int | None,
+) -> Asked:
+    how = Reading(encoding, rows)
+    return Asked(data, view or [], target, task, tuple(drop or ()), precomputed, how)
+
+
+def _run(command: Any, json_: bool, quiet: bool, debug: bool, *args: Any, **options: Any) -> None:
+    plainly(command)(*args, json_=json_, quiet=quiet, debug=debug, **options)
+
+
+def run() -> None:
+    """The command line, as a process."""
+    app()

@@ -1,0 +1,226 @@
+"""What the commands do."""
+
+from __future__ import annotations
+
+import io
+import os
+import shlex
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from rich.markup import escape
+
+from ..persistence import load, save, write_atomically
+from ..report import baseline_models, report_data, settled, write_report
+from ._console import INTERRUPTED, UserError, Voice, require_known
+from .data import Asked, Data, new_data, training_data
+from .models import METHODS, pipeline
+from .scores import METRIC, Scores, cross_validate, folds
+from .tables import model_facts, scores_table, weights_table
+
+
+# -- fit ------------------------------------------------------------------------------------------
+def fit(
+    voice: Voice,
+    asked: Asked,
+    *,
+    method: str,
+    kernels: str,
+    cv: int,
+    score: bool,
+    model_path: Path | None,
+    report_path: Path | None,
+) -> None:
+    require_known("--method", method, METHODS)
+    if method == "single" and report_path is not None:
+        raise UserError("--report is about learned kernels, and --method single learns none.")
+    for path in (model_path, report_path):
+        _require_writable(path)
+    data = training_data(asked, voice)
+    model = pipeline(data, method, kernels)
+    splits = folds(data, cv) if score else None
+    started = time.perf_counter()
+    with voice.waiting(f"learning from {data.n} samples"):
+        model.fit(data.X, data.y)
+    seconds = time.perf_counter() - started
+    model.manykernels_ = _about(data, method, kernels)
+    if model_path is not None:
+        save(model, model_path)
+    models = {
+        "learned": settled(model),
+        **(baseline_models(model, data.X) if report_path is not None else {}),
+    }
+    results = {} if splits is None else cross_validate(voice, models, data, splits)
+    scores = results.get("learned")
+    facts = model_facts(model)
+    _say(voice, data, facts, scores, seconds)
+    if report_path is not None:
+        _write_report(voice, model, data, report_path, results)
+    written = {"model": model_path, "report": report_path}
+    for what, path in written.items():
+        if path is not None:
+            voice.show(f"{what}: {escape(str(path))}")
+    document = {"command": "fit", "target": data.target, "task": data.task, "samples": data.n, **facts}
+    document |= {"method": method, "seconds": seconds, "score": scores.as_dict() if scores else None}
+    voice.answer(document | {what: str(path) if path else None for what, path in written.items()})
+    if scores is not None and scores.interrupted:
+        raise SystemExit(INTERRUPTED)
+
+
+def _about(data: Data, method: str, kernels: str) -> dict[str, Any]:
+    """What `predict` must know of the data, in the model itself."""
+    return {
+        "target": data.target,
+        "task": data.task,
+        "numbers": list(data.numbers),
+        "categories": list(data.categories),
+        "views": list(data.views),
+        "kernels": list(data.kernels),
+        "method": method,
+        "kernels_given": kernels,
+    }
+
+
+def _say(voice: Voice, data: Data, facts: dict[str, Any], scores: Scores | None, seconds: float) -> None:
+    if not voice.talks:
+        return
+    width = data.X.shape[2] if data.kernels else len(data.numbers) + len(data.categories)
+    things = "kernels" if data.kernels else "columns"
+    what = f"{len(set(data.y))} classes of " if data.task == "classification" else ""
+    voice.show(f"{data.n} samples, {width} {things}, {what}{escape(repr(data.target))}; {seconds:.1f} s")
+    voice.show(weights_table(facts))
+    voice.show(facts["certificate"])
+    if scores is not None and scores.values:
+        voice.show(f"{METRIC[data.task]}, cross-validated: {scores.shown} ({scores.against(data)})")
+
+
+def _require_writable(path: Path | None) -> None:
+    """Said before hours of work, not after."""
+    if path is None:
+        return
+    if path.is_dir():
+        raise UserError(f"{path} is a folder; give the name of a file to write.")
+    folder = Path(os.path.realpath(path)).parent
+    if not folder.is_dir():
+        raise UserError(f"{path}: there is no folder {folder}.")
+    if not os.access(folder, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
+        raise UserError(f"{path} cannot be written: permission denied.")
+
+
+def _write_report(voice: Voice, model: Any, data: Data, path: Path, results: dict[str, Scores]) -> None:
+    call = shlex.join(["manykernels", *sys.argv[1:]])
+    title = f"{data.target}: which kernels matter"
+    with voice.waiting("writing the report"):
+        rows = [{"name": name, **scores.as_dict()} for name, scores in results.items()]
+        found = report_data(model, data.X, data.y, title=title, call=call, target=data.target, scores=rows)
+        write_report(found, path)
+
+
+# -- predict --------------------------------------------------------------------------------------
+def predict(voice: Voice, asked: Asked, *, model_path: Path, out: Path | None) -> None:
+    _require_writable(out)
+    if out is not None and out.suffix.lower() not in (".csv", ".parquet", ".npy"):
+        raise UserError(f"{out}: predictions are written to .csv, .parquet or .npy.")
+    if not model_path.exists():
+        raise UserError(f"{model_path}: there is no such file.")
+    model = load(model_path)
+    about = getattr(model, "manykernels_", None)
+    if about is None:
+        raise UserError(f"{model_path} was not written by `manykernels fit`; use it from Python.")
+    X = new_data(asked, about)
+    predicted = np.asarray(model.predict(X))
+    columns: dict[str, Any] = {str(about["target"]): predicted}
+    columns.update(_confidence(model, X))
+    if voice.json:
+        plain = {name: np.asarray(values).tolist() for name, values in columns.items()}
+        voice.answer({"command": "predict", "samples": len(predicted), "predictions": plain})
+    if out is not None:
+        write_atomically(out, _bytes(pd.DataFrame(columns), predicted, out.suffix.lower()))
+        voice.show(f"{len(predicted)} predictions: {escape(str(out))}")
+    elif not voice.json:
+        sys.stdout.write(pd.DataFrame(columns).to_csv(index=False))
+
+
+def _confidence(model: Any, X: Any) -> dict[str, Any]:
+    """Probabilities or decision values, one column or one for each class."""
+    classes = getattr(model, "classes_", None)
+    if classes is None:
+        return {}
+    for method, title in (("predict_proba", "probability"), ("decision_function", "decision")):
+        if hasattr(model, method):
+            values = np.asarray(getattr(model, method)(X))
+            if values.ndim == 1:
+                return {f"{title} of {classes[1]}": values}
+            return {f"{title} of {c}": values[:, k] for k, c in enumerate(classes)}
+    return {}
+
+
+def _bytes(frame: pd.DataFrame, predicted: Any, kind: str) -> bytes:
+    buffer = io.BytesIO()
+    if kind == ".csv":
+        buffer.write(frame.to_csv(index=False).encode())
+    elif kind == ".parquet":
+        frame.to_parquet(buffer, index=False)
+    else:
+        plain = predicted.astype(str) if predicted.dtype == object else predicted
+        np.save(buffer, plain, allow_pickle=False)
+    return buffer.getvalue()
+
+
+# -- compare --------------------------------------------------------------------------------------
+def compare(voice: Voice, asked: Asked, *, kernels: str, cv: int, tune: bool, methods: list[str]) -> None:
+    for name in methods:
+        require_known("--method", name, METHODS)
+    data = training_data(asked, voice)
+    chosen = methods or [m for m in METHODS if m != "auto" and (METHODS[m].stack or not data.kernels)]
+    models = {name: pipeline(data, name, kernels, tune=tune) for name in chosen}
+    results = cross_validate(voice, models, data, folds(data, cv))
+    ranked = sorted(results.items(), key=lambda item: -item[1].mean)
+    if voice.talks:
+        voice.show(f"{data.n} samples, {cv} folds, {METRIC[data.task]}; chance is {_chance(data):.3f}")
+        voice.show(scores_table(dict(ranked), {name: METHODS[name].says for name in results}))
+    for name, scores in results.items():
+        if scores.error:
+            voice.note(f"{name} does not apply: {scores.error}")
+    rows = [{"method": name, **scores.as_dict()} for name, scores in ranked]
+    voice.answer({"command": "compare", "task": data.task, "metric": METRIC[data.task], "results": rows})
+    if any(scores.interrupted for scores in results.values()):
+        voice.note("stopped by Ctrl-C; these are the scores until then.")
+        raise SystemExit(INTERRUPTED)
+
+
+def _chance(data: Data) -> float:
+    """The score of a constant."""
+    return float(pd.Series(data.y).value_counts(normalize=True).iloc[0]) if data.task != "regression" else 0.0
+
+
+# -- demo -----------------------------------------------------------------------------------------
+def demo(voice: Voice, *, report_path: Path | None) -> None:
+    """The whole way on the breast cancer data: three views of each tumour."""
+    from sklearn.datasets import load_breast_cancer
+
+    path = report_path or Path("manykernels-demo.html")
+    _require_writable(path)
+    bunch = load_breast_cancer(as_frame=True)
+    frame, names = bunch.data, list(bunch.data.columns)
+    labels = np.where(bunch.target == 1, "benign", "malignant").astype(object)
+    views = {"mean": names[:10], "error": names[10:20], "worst": names[20:]}
+    data = Data(frame, labels, "diagnosis", "classification", names, {}, views)
+    model = pipeline(data, "sparse")
+    started = time.perf_counter()
+    with voice.waiting(f"learning from {data.n} tumours"):
+        model.fit(data.X, data.y)
+    seconds = time.perf_counter() - started
+    models = {"learned": settled(model), **baseline_models(model, data.X)}
+    results = cross_validate(voice, models, data, folds(data, 5))
+    scores = results["learned"]
+    facts = model_facts(model)
+    _say(voice, data, facts, scores, seconds)
+    _write_report(voice, model, data, path, results)
+    voice.show(f"report: {escape(str(path.resolve()))}")
+    document = {"command": "demo", "samples": data.n, "score": scores.as_dict(), "report": str(path), **facts}
+    voice.answer(document)

@@ -1,0 +1,303 @@
+"""From files to what a model learns from: features by kind, views, a target and its task."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ._console import UserError, Voice, require_known
+from .files import Reading, read_file
+
+TASKS = ("auto", "classification", "regression")
+MISSING = "missing"  # the category of cells without a value
+_CLASSES = 20  # whole numbers with at most so many values are classes, unless told otherwise
+_CATEGORIES = 50  # values that a column of categories may have
+_MIXED = 0.5  # share of numbers from which a column with other things in it is called a mixture
+
+
+@dataclass
+class Data:
+    """Samples: a frame with the columns of each view, or a stack of kernels; and the target."""
+
+    X: Any
+    y: Any = None
+    target: str = ""
+    task: str = ""
+    numbers: list[str] = field(default_factory=list)
+    categories: dict[str, list[str]] = field(default_factory=dict)  # column -> its values
+    views: dict[str, list[str]] = field(default_factory=dict)  # view -> columns; empty where there are none
+    kernels: list[str] = field(default_factory=list)  # names of the layers of a stack
+
+    @property
+    def n(self) -> int:
+        return len(self.X)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the options of a command say about data."""
+
+    data: Path | None
+    views: list[str]
+    target: str | None = None
+    task: str = "auto"
+    drop: tuple[str, ...] = ()
+    precomputed: bool = False
+    how: Reading = field(default_factory=Reading)
+
+
+# -- reading --------------------------------------------------------------------------------------
+def gather(asked: Asked) -> tuple[pd.DataFrame, dict[str, list[str]]]:
+    """One frame of all files, and which columns are of which view."""
+    parts: dict[str, pd.DataFrame] = {}
+    if asked.data is not None:
+        found = read_file(asked.data, asked.how)
+        if isinstance(found, dict):
+            parts.update(_frames(found, asked.data, asked.how))
+        else:
+            parts[""] = found
+    for given in asked.views:
+        name, path = _view(given)
+        found = read_file(path, asked.how)
+        if isinstance(found, dict):
+            raise UserError(f"{path}: a view is one table; .npz files with several arrays are given as DATA.")
+        parts[name] = found
+    if not parts:
+        raise UserError("no data: give a file, or --view NAME=FILE for each view.")
+    return _joined(parts)
+
+
+def _view(given: str) -> tuple[str, Path]:
+    name, sign, path = given.partition("=")
+    if not sign or not name or not path:
+        raise UserError(f"--view {given}: expected NAME=FILE, such as gene=a.csv.")
+    return name, Path(path)
+
+
+def _frames(arrays: dict[str, np.ndarray[Any, Any]], path: Path, how: Reading) -> dict[str, pd.DataFrame]:
+    """Arrays of one dimension are columns, those of two are views."""
+    parts: dict[str, pd.DataFrame] = {}
+    lengths = {name: len(A) for name, A in arrays.items() if A.ndim}
+    if len(set(lengths.values())) > 1:
+        told = ", ".join(f"{name} {n}" for name, n in lengths.items())
+        raise UserError(f"{path}: the arrays have different numbers of rows ({told}).")
+    for name, A in arrays.items():
+        if A.ndim not in (1, 2) or A.dtype.kind not in "biufUS":
+            raise UserError(
+                f"{path}: array {name!r} has shape {A.shape} and type {A.dtype}; expected one or two "
+                "dimensions. Kernels between samples are read with --precomputed."
+            )
+        if A.ndim == 1:
+            parts.setdefault("", pd.DataFrame(index=range(len(A))))[name] = A
+        else:
+            parts[name] = pd.DataFrame(A, columns=[f"x{j}" for j in range(A.shape[1])])
+    if len([name for name in parts if name]) == 1:  # one table needs no name
+        (name,) = (name for name in parts if name)
+        parts[""] = pd.concat([parts.pop(name), *([parts[""]] if "" in parts else [])], axis=1)
+    return {name: part.iloc[: how.rows] for name, part in parts.items()}
+
+
+def _joined(parts: dict[str, pd.DataFrame]) -> tuple[pd.DataFrame, dict[str, list[str]]]:
+    lengths = {name or "DATA": len(part) for name, part in parts.items()}
+    if len(set(lengths.values())) > 1:
+        told = ", ".join(f"{name} {n}" for name, n in lengths.items())
+        raise UserError(f"views must have the same samples in the same order; rows: {told}.")
+    views: dict[str, list[str]] = {}
+    for name, part in parts.items():
+        if name:
+            part.columns = [f"{name}__{column}" for column in part.columns]
+        views[name] = list(part.columns)
+    frame = pd.concat(list(parts.values()), axis=1)
+    return frame, views if len(views) > 1 or "" not in views else {}
+
+
+# -- learning -------------------------------------------------------------------------------------
+def training_data(asked: Asked, voice: Voice) -> Data:
+    """What to learn from, with everything that was left out or filled in told."""
+    require_known("--task", asked.task, TASKS)
+    if asked.precomputed:
+        return _stack(asked, voice)
+    frame, views = gather(asked)
+    target = _require_target(frame, asked)
+    known = frame[target].notna()
+    if not known.all():
+        voice.note(f"{int((~known).sum())} rows without a value of {target!r} are left out.")
+        frame = frame[known].reset_index(drop=True)
+    y, task = _target(frame[target], target, asked.task)
+    for name in asked.drop:
+        if name not in frame.columns:
+            raise UserError(f"--drop {name}: there is no such column; there are {_listed(frame.columns)}.")
+    data = Data(frame, y, target, task)
+    _sort(data, frame.drop(columns=list({target, *asked.drop})), voice)
+    kept = {*data.numbers, *data.categories}
+    data.X = _as_text(frame[[*data.numbers, *data.categories]].copy(), list(data.categories))
+    named = {name or "data": [c for c in columns if c in kept] for name, columns in views.items()}
+    data.views = {name: columns for name, columns in named.items() if columns}
+    if len(data.views) == 1:
+        data.views = {}
+    return data
+
+
+def _require_target(frame: pd.DataFrame, asked: Asked) -> str:
+    if not asked.target:
+        raise UserError(f"--target is missing: which column is to be predicted? {_listed(frame.columns)}.")
+    given = asked.target
+    ends = [name for name in frame.columns if name.endswith(f"__{given}")]
+    if given not in frame.columns and len(ends) == 1:
+        return str(ends[0])
+    if given not in frame.columns:
+        hint = ""
+        if all(str(name).replace(".", "").replace("-", "").isdigit() for name in frame.columns):
+            hint = " The first row holds numbers only: does the file lack a header?"
+        raise UserError(f"there is no column {given!r}; there are {_listed(frame.columns)}.{hint}")
+    return given
+
+
+def _target(column: pd.Series, name: str, asked: str) -> tuple[Any, str]:
+    """y and whether it is a class or a quantity."""
+    numeric = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
+    distinct = column.nunique()
+    if distinct < 2:
+        only = f"only the value {column.iloc[0]!r}" if len(column) else "no value"
+        raise UserError(f"the target {name!r} has {only}; there is nothing to learn.")
+    whole = numeric and bool(np.all(np.mod(column.to_numpy(dtype=float), 1) == 0))
+    task = asked
+    if asked == "auto":
+        task = "classification" if not numeric or (whole and distinct <= _CLASSES) else "regression"
+    if task == "regression":
+        if not numeric:
+            raise UserError(f"the target {name!r} holds text such as {column.iloc[0]!r}: not for regression.")
+        y = column.to_numpy(dtype=float)
+        if not np.isfinite(y).all():
+            raise UserError(f"the target {name!r} has infinite values.")
+        return y, task
+    if distinct > max(_CATEGORIES, len(column) // 2):
+        raise UserError(
+            f"the target {name!r} has {distinct} different values in {len(column)} rows; too many for "
+            "classes. Is it the right column?"
+        )
+    labels = column.to_numpy()
+    return (labels.astype(int) if whole else labels.astype(str).astype(object)), task
+
+
+def _sort(data: Data, features: pd.DataFrame, voice: Voice) -> None:
+    """Numbers, categories, and what is neither."""
+    for name in features.columns:
+        column = features[name]
+        if column.isna().all() or str(name).startswith("Unnamed: "):
+            voice.note(
+                f"column {name!r} is left out: it has no {'values' if column.isna().all() else 'name'}."
+            )
+        elif pd.api.types.is_bool_dtype(column) or pd.api.types.is_numeric_dtype(column):
+            if not np.isfinite(column.dropna().to_numpy(dtype=float)).all():
+                raise UserError(f"column {name!r} has infinite values; mend them, or --drop it.")
+            data.numbers.append(str(name))
+        else:
+            _category(data, str(name), column, voice)
+    gaps = [name for name in data.numbers if features[name].isna().any()]
+    if gaps:
+        voice.note(f"missing values are filled with the median in {_listed(gaps)}.")
+    if not data.numbers and not data.categories:
+        raise UserError("no column is left to learn from.")
+
+
+def _category(data: Data, name: str, column: pd.Series, voice: Voice) -> None:
+    present = column.dropna().astype(str)
+    parsed = pd.to_numeric(present, errors="coerce")
+    share = float(parsed.notna().mean())
+    if _MIXED <= share < 1.0:
+        row = int(np.flatnonzero(parsed.isna().to_numpy())[0])
+        raise UserError(
+            f"column {name!r} mixes numbers and text ({present.iloc[row]!r} in row "
+            f"{present.index[row] + 1}); mend it, or --drop {name}."
+        )
+    distinct = present.nunique()
+    if distinct > _CATEGORIES:
+        voice.note(f"column {name!r} is left out: text with {distinct} different values.")
+        return
+    values = sorted(present.unique())
+    data.categories[name] = values if column.notna().all() else sorted({*values, MISSING})
+
+
+# -- precomputed kernels --------------------------------------------------------------------------
+def _stack(asked: Asked, voice: Voice) -> Data:
+    arrays, path = _arrays(asked)
+    if not asked.target or asked.target not in arrays:
+        raise UserError(f"--target must name an array of {path}: it holds {_listed(arrays)}.")
+    y = arrays.pop(asked.target)
+    if y.ndim != 1:
+        raise UserError(f"{path}: the target {asked.target!r} has shape {y.shape}; expected one dimension.")
+    target, task = _target(pd.Series(y), asked.target, asked.task)
+    names, K = _layers(arrays, path)
+    if K.shape[:2] != (len(y), len(y)):
+        raise UserError(f"{path}: kernels of shape {K.shape[:2]}, and {len(y)} targets; expected n × n.")
+    return Data(K, target, asked.target, task, kernels=names)
+
+
+def _arrays(asked: Asked) -> tuple[dict[str, np.ndarray[Any, Any]], Path]:
+    if asked.data is None or asked.views:
+        raise UserError("--precomputed takes one .npz file with the kernels and the target.")
+    found = read_file(asked.data, asked.how)
+    if not isinstance(found, dict):
+        raise UserError(f"{asked.data}: --precomputed expects an .npz file.")
+    return found, asked.data
+
+
+def _layers(arrays: dict[str, Any], path: Path) -> tuple[list[str], Any]:
+    """Matrices by name, or one array (rows, n, kernels)."""
+    flat = {name: A for name, A in arrays.items() if A.ndim == 2}
+    deep = {name: A for name, A in arrays.items() if A.ndim == 3}
+    if len(deep) == 1 and not flat:
+        ((name, A),) = deep.items()
+        return [f"{name} {m}" for m in range(A.shape[2])], np.asarray(A, dtype=np.float64)
+    if not flat or deep or len({A.shape for A in flat.values()}) > 1:
+        told = ", ".join(f"{name} {A.shape}" for name, A in arrays.items())
+        raise UserError(f"{path}: expected kernels of one shape, got {told or 'none'}.")
+    return list(flat), np.stack([np.asarray(A, dtype=np.float64) for A in flat.values()], axis=-1)
+
+
+# -- new data -------------------------------------------------------------------------------------
+def new_data(asked: Asked, about: dict[str, Any]) -> Any:
+    """Data for a model that was made from `about`: its columns by name, whatever else there is."""
+    if about["kernels"]:
+        arrays, path = _arrays(asked)
+        missing = [name for name in about["kernels"] if name not in arrays]
+        if len(arrays) != 1 and missing:
+            raise UserError(f"{path} lacks the kernels {_listed(missing)}.")
+        chosen = arrays if missing else {name: arrays[name] for name in about["kernels"]}
+        return _layers({name: A for name, A in chosen.items() if A.ndim > 1}, path)[1]
+    frame, _ = gather(asked)
+    wanted = [*about["numbers"], *about["categories"]]
+    missing = [name for name in wanted if name not in frame.columns]
+    if missing:
+        raise UserError(
+            f"the model needs the columns {_listed(missing)}, which are not there; there are "
+            f"{_listed(frame.columns)}."
+        )
+    frame = _as_text(frame[wanted].copy(), about["categories"])
+    for name in about["numbers"]:
+        if not pd.api.types.is_numeric_dtype(frame[name]):
+            bad = frame[name][pd.to_numeric(frame[name], errors="coerce").isna() & frame[name].notna()]
+            if len(bad):
+                raise UserError(
+                    f"column {name!r} holds {bad.iloc[0]!r}, where the model learned from numbers."
+                )
+        frame[name] = pd.to_numeric(frame[name]).astype(float)
+    return frame
+
+
+def _as_text(frame: pd.DataFrame, categories: Iterable[str]) -> pd.DataFrame:
+    for name in categories:
+        text = frame[name].astype(object).where(frame[name].notna(), MISSING)
+        frame[name] = text.astype(str).astype(object)
+    return frame
+
+
+def _listed(names: Any) -> str:
+    names = [repr(str(name)) for name in names]
+    return ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")

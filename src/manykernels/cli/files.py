@@ -1,0 +1,180 @@
+"""Tables and arrays from files, or one line that says what is wrong with a file."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ._console import UserError, one_line
+
+TEXT = (".csv", ".tsv", ".txt")
+PARQUET = (".parquet", ".pq")
+_GROWS = 4  # bytes of memory for one of a text file, at least
+_SNIFFED = 1 << 16
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How files are read."""
+
+    encoding: str = "utf-8"
+    rows: int | None = None
+
+
+def read_file(path: Path, how: Reading) -> pd.DataFrame | dict[str, np.ndarray[Any, Any]]:
+    """A frame of a CSV or Parquet file or an .npy array, the arrays of an .npz file."""
+    if not path.exists():
+        raise UserError(f"{path}: there is no such file.")
+    if path.is_dir():
+        raise UserError(f"{path} is a folder; a file is expected.")
+    kind = path.suffix.lower()
+    if path.stat().st_size == 0:
+        raise UserError(f"{path} is empty.")
+    _require_room(path, how)
+    with _said(path):
+        if kind in TEXT:
+            return _read_text(path, how)
+        if kind in PARQUET:
+            return _named(pd.read_parquet(path), path, how)
+        if kind == ".npy":
+            return _from_array(np.load(path, allow_pickle=False), path)[: how.rows]
+        if kind == ".npz":
+            with np.load(path, allow_pickle=False) as archive:
+                return {name: archive[name] for name in archive.files}
+    known = ", ".join([*TEXT, *PARQUET, ".npy", ".npz"])
+    raise UserError(f"{path}: files that end in {kind or 'nothing'} are not read; expected one of {known}.")
+
+
+def _require_room(path: Path, how: Reading) -> None:
+    """Refuse what memory cannot hold before it is tried."""
+    size = path.stat().st_size
+    needed = size * (_GROWS if path.suffix.lower() in TEXT else 2)
+    if how.rows is not None and path.suffix.lower() in TEXT:
+        return
+    free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 8 << 30
+    limit = min(4 << 30, free // 2)
+    if needed > limit:
+        raise UserError(
+            f"{path} has {size / 1e9:.1f} GB and would need about {needed / 1e9:.0f} GB of memory; the limit "
+            f"here is {limit / 1e9:.1f} GB. Read part of it by --rows N, or learn from it block by block in "
+            "Python: UFOMKLClassifier.partial_fit."
+        )
+
+
+@contextmanager
+def _said(path: Path) -> Iterator[None]:
+    """Whatever a reader finds wrong, in one line that names the file."""
+    try:
+        yield
+    except UserError:
+        raise
+    except UnicodeDecodeError as error:
+        byte = error.object[error.start]
+        raise UserError(
+            f"{path} is not {error.encoding} (byte 0x{byte:02x}): say how it is written, for example by "
+            "--encoding latin-1."
+        ) from error
+    except LookupError as error:
+        raise UserError(one_line(error) + ".") from error
+    except Exception as error:  # readers of other formats fail in many ways
+        raise UserError(f"{path} cannot be read: {one_line(error)}") from error
+
+
+# -- text -----------------------------------------------------------------------------------------
+def _read_text(path: Path, how: Reading) -> pd.DataFrame:
+    encoding = "utf-8-sig" if how.encoding.lower().replace("_", "-") in ("utf-8", "utf8") else how.encoding
+    separator = _scan(path, encoding, how.rows)
+    frame = pd.read_csv(
+        path, sep=separator, encoding=encoding, nrows=how.rows, skipinitialspace=True, low_memory=False
+    )
+    if separator == ";":
+        frame = frame.apply(_decimal_comma)
+    return _named(frame, path, how)
+
+
+def _scan(path: Path, encoding: str, rows: int | None) -> str:
+    """The separator, once every row is known to have as many fields as the header."""
+    with path.open(encoding=encoding, newline="") as file:
+        start = file.read(_SNIFFED)
+        if not start.strip():
+            raise UserError(f"{path} is empty.")
+        separator = _separator(start)
+        file.seek(0)
+        lines = csv.reader(file, delimiter=separator, skipinitialspace=True)
+        header: list[str] = []
+        count = 0
+        try:
+            for fields in lines:
+                if not fields:
+                    continue
+                if not header:
+                    header = fields
+                    _require_once(header, path)
+                elif len(fields) != len(header):
+                    raise UserError(
+                        f"{path}, line {lines.line_num}: {len(fields)} fields, and the header has "
+                        f"{len(header)} (separated by {separator!r})."
+                    )
+                else:
+                    count += 1
+                    if rows is not None and count >= rows:
+                        break
+        except csv.Error as error:
+            raise UserError(f"{path}, line {lines.line_num}: {error}.") from error
+    if not count:
+        raise UserError(f"{path} has a header and no rows.")
+    return separator
+
+
+def _separator(start: str) -> str:
+    """That of the header: a table of one column has none, and any will do."""
+    first = next(line for line in start.splitlines() if line.strip())
+    counts = {separator: first.count(separator) for separator in (",", "\t", ";", "|")}
+    best = max(counts, key=lambda separator: counts[separator])
+    return best if counts[best] else ","
+
+
+def _decimal_comma(column: pd.Series) -> pd.Series:
+    """Numbers such as 1,5, which go with a semicolon between fields."""
+    if pd.api.types.is_numeric_dtype(column):
+        return column
+    changed = pd.to_numeric(column.astype(str).str.replace(",", "."), errors="coerce")
+    return changed if changed.notna().equals(column.notna()) and column.notna().any() else column
+
+
+def _named(frame: pd.DataFrame, path: Path, how: Reading) -> pd.DataFrame:
+    """With names as text, each once, and at least one row."""
+    frame = frame.iloc[: how.rows].reset_index(drop=True)
+    frame.columns = [str(name) for name in frame.columns]
+    _require_once(list(frame.columns), path)
+    if len(frame) == 0:
+        raise UserError(f"{path} has a header and no rows.")
+    return frame
+
+
+def _require_once(names: list[str], path: Path) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen and name.strip():
+            raise UserError(f"{path}: two columns are called {name!r}; rename one.")
+        seen.add(name)
+
+
+def _from_array(A: np.ndarray[Any, Any], path: Path) -> pd.DataFrame:
+    if A.ndim == 1:
+        A = A[:, None]
+    if A.ndim != 2 or A.dtype.kind not in "biuf":
+        raise UserError(
+            f"{path} holds an array of shape {A.shape} and type {A.dtype}; expected numbers, 2-D."
+        )
+    if 0 in A.shape:
+        raise UserError(f"{path} holds an empty array, of shape {A.shape}.")
+    return pd.DataFrame(A, columns=[f"x{j}" for j in range(A.shape[1])])

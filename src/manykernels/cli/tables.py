@@ -1,0 +1,87 @@
+"""Facts about a model, and tables of them for a terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from rich.markup import escape
+from rich.table import Table
+
+from ..estimators._repr import _sentence
+from ..plots._reading import unwrap, weight_table
+from .scores import Scores
+
+_SHOWN = 12
+_WIDE = 24  # characters of the longest bar
+
+
+def model_facts(model: Any) -> dict[str, Any]:
+    """Weights, certificate and views, as plain values."""
+    try:
+        mkl, _ = unwrap(model)
+    except TypeError:
+        return {"estimator": type(model[-1]).__name__, "weights": {}, "views": {}, "certificate": ""}
+    table = weight_table(mkl)
+    size = np.abs(table.W).max(axis=0)
+    order = [m for m in table.order if size[m] > 0]
+    gap = getattr(mkl, "dual_gap_", None)
+    views = mkl.view_weights_
+    grouped = len(views) < len(table.names)
+    return {
+        "estimator": type(mkl).__name__,
+        "weights": {table.names[m]: table.W[0, m] if table.rows is None else table.W[:, m] for m in order},
+        "views": {name: np.asarray(w).tolist() for name, w in views.items()} if grouped else {},
+        "kernels": len(table.names),
+        "gap": float(gap) if gap is not None and np.isfinite(gap) else None,
+        "certified": bool(mkl.certified_) if hasattr(mkl, "certified_") else None,
+        "certificate": _sentence(mkl, size),
+    }
+
+
+def bar(share: float, width: int = _WIDE) -> str:
+    """A bar in eighths of a character."""
+    eighths = round(8 * width * min(max(share, 0.0), 1.0))
+    return "█" * (eighths // 8) + ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")[eighths % 8]
+
+
+def weights_table(facts: dict[str, Any]) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    shown = list(facts["weights"].items())[:_SHOWN]
+    largest = max((float(np.max(np.abs(w))) for _, w in shown), default=1.0)
+    for name, weight in shown:
+        size = float(np.max(np.abs(weight)))
+        text = " / ".join(f"{w:.3f}" for w in np.atleast_1d(weight)[:6])
+        table.add_row(escape(_short(name)), text, bar(size / largest))
+    rest = len(facts["weights"]) - len(shown)
+    if rest > 0:
+        table.add_row(f"and {rest} more", "", "")
+    if facts["views"]:
+        total = max(float(np.max(w)) for w in facts["views"].values()) or 1.0
+        table.add_row("", "", "")
+        for name, weight in facts["views"].items():
+            text = " / ".join(f"{w:.3f}" for w in np.atleast_1d(weight)[:6])
+            table.add_row(escape(f"view {_short(name)}"), text, bar(float(np.max(weight)) / total))
+    return table
+
+
+def scores_table(results: dict[str, Scores], says: dict[str, str]) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for title, width in (("method", 12), ("score", 13), ("", 10), ("kernels", 7), ("seconds", 7)):
+        right = title in ("kernels", "seconds")
+        table.add_column(title, justify="right" if right else "left", min_width=width, no_wrap=True)
+    table.add_column("what it is", no_wrap=True)
+    best = max((scores.mean for scores in results.values() if scores.values), default=1.0)
+    for name, scores in results.items():
+        if not scores.values:
+            table.add_row(name, "does not apply" if scores.error else "–", "", "", "", says[name])
+            continue
+        kernels = f"{np.mean(scores.kernels):.0f}" if scores.kernels else ""
+        share = bar(scores.mean / best, 10) if best > 0 else ""
+        table.add_row(name, scores.shown, share, kernels, f"{sum(scores.seconds):.1f}", says[name])
+    return table
+
+
+def _short(name: str, longest: int = 48) -> str:
+    name = " ".join(str(name).split())
+    return name if len(name) <= longest else name[: longest - 16] + "…" + name[-15:]

@@ -1,0 +1,33 @@
+"""Reports of fitted models: one HTML file that works offline, on a phone and on paper.
+
+``report(model, X, y, "report.html")`` does all of it. Its two halves can be had alone: ``report_data`` says
+what a report shows, as plain values, and ``render`` makes a page of them.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from .baselines import baseline_models, baselines, settled
+from .data import report_data
+from .page import render, write_report
+
+__all__ = ["baseline_models", "baselines", "render", "report", "report_data", "settled", "write_report"]
+
+
+def report(model: Any, X: Any, y: Any, path: str | os.PathLike[str], *, cv: Any = 5, **options: Any) -> None:
+    """Write a report of a fitted model and its training data to a file.
+
+    Parameters
+    ----------
+    model : a fitted estimator of this package, or a pipeline or search that holds one
+    X, y : the data that it was fitted on
+    path : the file
+    cv : folds in which it is compared with the plain sum, the best single kernel and a tuned rival; None
+        leaves the comparison out, which is most of the work
+    options : as for :func:`report_data`
+    """
+    if cv is not None and "scores" not in options:
+        options["scores"] = baselines(model, X, y, cv=cv)
+    write_report(report_data(model, X, y, **options), path)

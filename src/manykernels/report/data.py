@@ -1,0 +1,253 @@
+"""What a report says, as plain values that JSON can hold; how it looks is the page's business.
+
+Every section is a dict, or None where the model has nothing for it.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.utils._pprint import _EstimatorPrettyPrinter
+from sklearn.utils.validation import _num_samples
+
+import manykernels
+
+from ..estimators._data import take
+from ..estimators._repr import _sentence, _unlisted
+from ..estimators.localized import Localized
+from ..plots._paths import path_of_fits, path_of_search
+from ..plots._reading import (
+    histories,
+    similarity_table,
+    stability_columns,
+    unwrap,
+    weight_table,
+    width_table,
+)
+from .samples import chosen_samples
+from .tables import data_section, interactions_section
+
+FORMAT = 1
+_MANY = 60  # kernels of a path or a similarity map
+_ROWS = 1500  # samples from which a path is fitted
+_STEPS = 9
+
+
+def report_data(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    title: str = "Which kernels matter",
+    target: str = "target",
+    call: str = "",
+    scores: Sequence[Mapping[str, Any]] = (),
+    stability: Any = None,
+    made: date | None = None,
+    path: bool = True,
+) -> dict[str, Any]:
+    """All that a report shows of a fitted model and the data that it was fitted on.
+
+    Parameters
+    ----------
+    model : a fitted estimator of this package, or a pipeline or search that holds one
+    X, y : the training data
+    title, target, call : what the report is called, what y is called, and the command that made it
+    scores : cross-validated scores to compare: dicts with ``name``, ``mean``, ``std`` and ``folds``, the
+        model's own first; see :func:`manykernels.report.baselines`
+    stability : of the weights: ``names, mean, low, high, frequency``
+    made : the day; today, unless told
+    path : whether to fit the path over C where the model has not kept one
+    """
+    mkl, inner = unwrap(model, X)
+    table = weight_table(mkl)
+    size = np.abs(table.W).max(axis=0)
+    sections = {
+        "data": data_section(X, y, mkl, target),
+        "scores": _scores(scores, mkl),
+        "selection": _selection(model),
+        "weights": _weights(mkl, table, stability),
+        "similarity": _quietly(_similarity, mkl, inner),
+        "convergence": _quietly(_convergence, mkl),
+        "path": _quietly(_path, model, mkl, inner, y) if path else None,
+        "contributions": _quietly(chosen_samples, model, mkl, X, inner, y),
+        "interactions": interactions_section(mkl),
+        "widths": _quietly(_widths, mkl),
+        "gates": _gates(mkl, y),
+    }
+    head = {
+        "format": FORMAT,
+        "title": title,
+        "made": (made or date.today()).isoformat(),
+        "version": manykernels.__version__,
+        "estimator": type(mkl).__name__,
+        "model": _whole(model),
+        "certificate": _sentence(mkl, size),
+        "call": call,
+    }
+    document: dict[str, Any] = plain({**head, **sections})
+    return document
+
+
+def plain(value: Any) -> Any:
+    """Arrays as lists, and what is not finite as None: JSON knows neither."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return _rounded(value) if math.isfinite(value) else None
+    return value if isinstance(value, str | int | bool | None) else str(value)
+
+
+def _rounded(value: float) -> float:
+    """Six digits: nobody reads more, and files stay small."""
+    return float(f"{value:.6g}")
+
+
+def _quietly(section: Any, *args: Any) -> dict[str, Any] | None:
+    """A section, or None where the model says that it has nothing for it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            found: dict[str, Any] | None = section(*args)
+        except ValueError:
+            return None
+    return found
+
+
+# -- sections -------------------------------------------------------------------------------------
+def _whole(model: Any) -> str:
+    """The call that makes the model; scikit-learn's repr would leave out parts of a long one."""
+    printer = _EstimatorPrettyPrinter(
+        compact=True, indent=1, indent_at_name=True, n_max_elements_to_show=None, width=100
+    )
+    return str(printer.pformat(model))
+
+
+def _scores(rows: Sequence[Mapping[str, Any]], mkl: Any) -> dict[str, Any] | None:
+    if not rows:
+        return None
+    kept = [{key: row.get(key) for key in ("name", "mean", "std", "folds")} for row in rows]
+    metric = "accuracy" if hasattr(mkl, "classes_") else "R²"
+    return {"metric": metric, "rows": kept}
+
+
+def _weights(mkl: Any, table: Any, stability: Any) -> dict[str, Any]:
+    views = mkl.view_weights_
+    columns = None if stability is None or len(table.W) > 1 else stability_columns(stability, table.names)
+    return {
+        "names": table.names,
+        "rows": table.rows,
+        "values": table.W,
+        "views": {"names": list(views), "values": np.array([np.atleast_1d(w) for w in views.values()]).T}
+        if len(views) < len(table.names)
+        else None,
+        "listed": not _unlisted(mkl),
+        "stability": columns,
+        "gap": getattr(mkl, "dual_gap_", None),
+        "certified": getattr(mkl, "certified_", None),
+    }
+
+
+def _similarity(mkl: Any, X: Any) -> dict[str, Any] | None:
+    table = similarity_table(mkl, X, max_kernels=_MANY, n_samples=300)
+    if len(table.names) < 2:
+        return None
+    return {"names": table.names, "values": table.S, "weights": table.weights}
+
+
+def _convergence(mkl: Any) -> dict[str, Any]:
+    lines = []
+    for label, table in histories(mkl).items():
+        quantity = next((q for q in ("gap", "objective", "bound") if np.isfinite(table.get(q, [])).any()), "")
+        if not quantity:
+            raise ValueError("there is nothing to show")
+        columns = {"seconds": table["seconds"], "values": table[quantity], "active": table["active"]}
+        lines.append({"label": label, "quantity": quantity, **columns})
+    return {"lines": lines, "tol": getattr(mkl, "tol", None), "objective": getattr(mkl, "objective_", None)}
+
+
+def _path(model: Any, mkl: Any, X: Any, y: Any) -> dict[str, Any]:
+    search = _last(model)
+    whole = getattr(search, "path_", {}).get(getattr(search, "best_params_", {}).get("strategy"), {})
+    if "all samples" in whole:
+        table = path_of_search(search)
+    else:
+        X, y = _some(mkl, X, y)
+        table = path_of_fits(mkl, X, y, mkl.C * np.logspace(-2, 2, _STEPS) if hasattr(mkl, "C") else None)
+    order = np.argsort(-np.abs(table.weights).max(axis=0), kind="stable")[:_MANY]
+    kept = [m for m in order if table.weights[:, m].any()]
+    return {
+        "C": table.C,
+        "names": [table.names[m] for m in kept],
+        "weights": table.weights[:, kept].T,
+        "score": table.score,
+        "chosen": table.chosen,
+    }
+
+
+def _last(model: Any) -> Any:
+    return model[-1] if isinstance(model, Pipeline) else model
+
+
+def _selection(model: Any) -> dict[str, Any] | None:
+    """What a search compared, and what it took."""
+    search = _last(model)
+    if not hasattr(search, "comparison_"):
+        return None
+    columns = {key: search.comparison_[key] for key in ("strategy", "norm", "C", "score", "std", "seconds")}
+    return {
+        **columns,
+        "norm": [str(norm) for norm in columns["norm"]],
+        "chosen": search.best_params_["strategy"],
+    }
+
+
+def _some(mkl: Any, X: Any, y: Any) -> tuple[Any, Any]:
+    """At most so many samples, evenly spread, for what is fitted again."""
+    n = _num_samples(X)
+    if n <= _ROWS:
+        return X, y
+    rows = np.unique(np.linspace(0, n - 1, _ROWS).astype(np.intp))
+    part = np.asarray(X)[rows][:, rows] if mkl._kind == "stack" else take(X, rows)
+    return part, take(y, rows)
+
+
+def _widths(mkl: Any) -> dict[str, Any]:
+    table = width_table(mkl)
+    return {
+        "parameter": table.parameter,
+        "names": table.names,
+        "features": table.features,
+        "values": table.values,
+        "weights": table.weights,
+    }
+
+
+def _gates(mkl: Any, y: Any) -> dict[str, Any] | None:
+    """How the samples are shared out among the clusters of a localized model, in total and by class."""
+    if not isinstance(mkl, Localized):
+        return None
+    gates = mkl.gates_
+    groups: dict[str, Any] = {"all samples": gates.mean(axis=0)}
+    if hasattr(mkl, "classes_"):
+        labels = np.asarray(y)
+        groups.update({str(c): gates[labels == c].mean(axis=0) for c in mkl.classes_})
+    sure = np.histogram(gates.max(axis=1), bins=10, range=(0.0, 1.0))[0]
+    return {
+        "clusters": gates.shape[1],
+        "groups": list(groups),
+        "shares": np.array(list(groups.values())),
+        "sure": sure,
+    }

@@ -1,0 +1,507 @@
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const tipBox = document.getElementById("tip");
+  const NS = "http://www.w3.org/2000/svg";
+
+  // -- building: everything from users goes through text nodes and attributes, never through markup ----------
+  function put(node, attributes, children) {
+    for (const [key, value] of Object.entries(attributes || {})) {
+      if (value === null || value === undefined || value === false) continue;
+      if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
+      else node.setAttribute(key, value === true ? "" : value);
+    }
+    for (const child of children.flat(9)) {
+      if (child !== null && child !== undefined) node.append(child instanceof Node ? child : String(child));
+    }
+    return node;
+  }
+  const el = (tag, attributes, ...children) => put(document.createElement(tag), attributes, children);
+  const svg = (tag, attributes, ...children) => put(document.createElementNS(NS, tag), attributes, children);
+
+  function tip(node, text) {
+    const show = (x, y) => {
+      tipBox.textContent = text;
+      tipBox.hidden = false;
+      const box = tipBox.getBoundingClientRect();
+      tipBox.style.left = Math.max(4, Math.min(x + 14, innerWidth - box.width - 6)) + "px";
+      tipBox.style.top = (y + 18 + box.height > innerHeight ? y - box.height - 10 : y + 16) + "px";
+    };
+    const hide = () => { tipBox.hidden = true; };
+    node.classList.add("hover");
+    node.addEventListener("pointermove", (event) => show(event.clientX, event.clientY));
+    node.addEventListener("pointerleave", hide);
+    node.addEventListener("focus", () => { const b = node.getBoundingClientRect(); show(b.right, b.top); });
+    node.addEventListener("blur", hide);
+    node.setAttribute("aria-label", text.replace(/\n/g, ", "));
+    return node;
+  }
+
+  // -- numbers and names ------------------------------------------------------------------------------------
+  function number(value, digits = 3) {
+    if (value === null || value === undefined) return "–";
+    if (value === 0) return "0";
+    const size = Math.abs(value);
+    if (size >= 1e5 || size < 1e-3) return value.toExponential(1).replace("e+", "e");
+    return String(Number(value.toPrecision(digits)));
+  }
+  const percent = (value) => value === null ? "–" : (100 * value).toFixed(value < 0.1 ? 1 : 0) + " %";
+  function short(name, longest) {
+    const flat = name.replace(/\s+/g, " ");
+    if (flat.length <= longest) return flat;
+    const head = Math.max(1, Math.floor((longest - 1) * 0.6));
+    return flat.slice(0, head) + "…" + flat.slice(flat.length - Math.max(1, longest - 1 - head));
+  }
+  const colour = (i) => `var(--c${i % 9})`;
+  const largest = (values) => values.reduce((a, b) => Math.max(a, Math.abs(b ?? 0)), 0) || 1;
+  const order = (values) => values.map((_, i) => i).sort((a, b) => Math.abs(values[b]) - Math.abs(values[a]));
+
+  // -- scales -----------------------------------------------------------------------------------------------
+  function scale(low, high, from, to, log) {
+    if (log) { low = Math.log10(low); high = Math.log10(high); }
+    if (high - low < 1e-12) { low -= 0.5; high += 0.5; }
+    const at = (value) => from + (to - from) * ((log ? Math.log10(value) : value) - low) / (high - low);
+    at.ticks = log ? logTicks(low, high) : plainTicks(low, high);
+    return at;
+  }
+  function plainTicks(low, high) {
+    const rough = (high - low) / 5, power = 10 ** Math.floor(Math.log10(rough));
+    const step = [1, 2, 5, 10].map((k) => k * power).find((s) => s >= rough);
+    const ticks = [];
+    for (let t = Math.ceil(low / step) * step; t <= high + 1e-9 * step; t += step) ticks.push(Number(t.toPrecision(12)));
+    return ticks;
+  }
+  function logTicks(low, high) {
+    const every = Math.max(1, Math.ceil((high - low) / 6)), ticks = [];
+    for (let k = Math.ceil(low - 1e-9); k <= high + 1e-9; k += every) ticks.push(10 ** k);
+    if (ticks.length > 2) return ticks;
+    const more = [];
+    for (let k = Math.floor(low); k <= high; k++) for (const m of [1, 2, 5]) {
+      const t = Math.log10(m) + k;
+      if (t >= low - 1e-9 && t <= high + 1e-9) more.push(m * 10 ** k);
+    }
+    return more;
+  }
+
+  // -- charts: drawn at the width that there is, and again when that changes ----------------------------------
+  const drawn = [];
+  function chart(draw, label) {
+    const box = el("div", { class: "chart", role: "img", "aria-label": label });
+    const paint = () => {
+      const width = Math.floor(box.clientWidth);
+      if (width > 40) box.replaceChildren(draw(width));
+    };
+    drawn.push({ box, paint, width: 0 });
+    box.paint = paint;
+    return box;
+  }
+  const repaint = () => drawn.forEach((one) => {
+    const width = Math.floor(one.box.clientWidth);
+    if (width > 40 && width !== one.width) { one.width = width; one.paint(); }
+  });
+  const canvas = (width, height, ...children) =>
+    svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height }, ...children);
+  const line = (x1, y1, x2, y2, attributes) => svg("line", { x1, y1, x2, y2, ...attributes });
+  const words = (x, y, text, attributes) => svg("text", { x, y, ...attributes }, text);
+
+  function frame(width, height, x, y, box, titles) {
+    const parts = [];
+    for (const t of y.ticks) {
+      parts.push(line(box.left, y(t), width - box.right, y(t), { class: "grid" }));
+      parts.push(words(box.left - 6, y(t) + 4, number(t), { "text-anchor": "end", class: "soft" }));
+    }
+    for (const t of x.ticks) parts.push(words(x(t), height - box.bottom + 16, number(t), { "text-anchor": "middle", class: "soft" }));
+    parts.push(line(box.left, height - box.bottom, width - box.right, height - box.bottom, { class: "axis" }));
+    parts.push(words((box.left + width - box.right) / 2, height - 4, titles[0], { "text-anchor": "middle" }));
+    parts.push(words(box.left - 6, 12, titles[1], { "text-anchor": "start", x: 2 }));
+    return parts;
+  }
+
+  // -- the page ---------------------------------------------------------------------------------------------
+  const report = document.getElementById("report");
+  const contents = el("nav", { "aria-label": "Sections" });
+  function section(id, title, hint, ...children) {
+    contents.append(el("a", { href: "#" + id }, title));
+    return el("section", { id }, el("h2", {}, title), hint ? el("p", { class: "hint" }, hint) : null, ...children);
+  }
+  function toggles(options, chosen, pick) {
+    const buttons = options.map(([value, text]) => el("button", {
+      type: "button", "aria-pressed": String(value === chosen),
+      onclick: () => {
+        buttons.forEach((b, i) => b.setAttribute("aria-pressed", String(options[i][0] === value)));
+        pick(value);
+      },
+    }, text));
+    return buttons;
+  }
+
+  function header() {
+    const d = data.data, target = d.target;
+    const size = d.features === null ? `${d.kernels} kernels` : `${d.features} columns`;
+    const theme = el("button", {
+      type: "button", id: "theme", onclick: () => {
+        const root = document.documentElement;
+        const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+        root.dataset.theme = dark ? "light" : "dark";
+      },
+    }, "Light / dark");
+    return el("header", {}, el("div", {},
+      el("h1", {}, data.title),
+      el("p", { class: "muted" }, `${data.estimator} on ${d.samples} samples with ${size}; target “${target.name}”. `
+        + `Made ${data.made} by manykernels ${data.version}.`)), theme);
+  }
+
+  function cards() {
+    const w = data.weights, made = [];
+    const card = (big, small) => made.push(el("div", { class: "card" }, el("b", {}, big), el("span", {}, small)));
+    if (data.scores) {
+      const [own, ...others] = data.scores.rows;
+      card(`${number(own.mean)} ± ${number(own.std, 2)}`, `${data.scores.metric}, cross-validated`);
+      const rival = others.filter((o) => o.mean !== null).sort((a, b) => b.mean - a.mean)[0];
+      if (rival) {
+        const pairs = own.folds.map((v, i) => v - rival.folds[i]);
+        const mean = pairs.reduce((a, b) => a + b, 0) / pairs.length;
+        const error = Math.sqrt(pairs.reduce((a, b) => a + (b - mean) ** 2, 0) / (pairs.length - 1) / pairs.length);
+        const verdict = Math.abs(mean) <= 2 * error ? "within the noise of" : mean > 0 ? "above" : "below";
+        card((mean >= 0 ? "+" : "−") + number(Math.abs(mean), 2), `${verdict} the best alternative: ${rival.name}`);
+      }
+    }
+    const used = w.names.filter((_, m) => w.values.some((row) => row[m] !== 0)).length;
+    if (w.listed) card(`${used} of ${w.names.length}`, "kernels have weight");
+    else card(String(used), "kernels were found");
+    if (w.gap !== null) card(number(w.gap, 2), w.certified ? "duality gap, certified for the whole family" : "duality gap over the kernels looked at");
+    const top = order(w.names.map((_, m) => Math.max(...w.values.map((row) => Math.abs(row[m])))))[0];
+    if (used) card(short(w.names[top], 34), "has the largest weight");
+    return el("div", { class: "cards" }, made);
+  }
+
+  // -- data -------------------------------------------------------------------------------------------------
+  function dataSection() {
+    const d = data.data, t = d.target;
+    const bars = chart((width) => {
+      if (t.task === "classification") {
+        const left = Math.min(190, width * 0.38), top = largest(t.counts), rows = t.labels.slice(0, 25);
+        return canvas(width, 22 * rows.length + 6, rows.map((label, i) => [
+          words(left - 8, 22 * i + 16, short(label, Math.floor(left / 7)), { "text-anchor": "end" }),
+          tip(svg("rect", { x: left, y: 22 * i + 4, height: 16, width: Math.max(1, (width - left - 60) * t.counts[i] / top), fill: "var(--accent)", tabindex: 0 }),
+            `${label}: ${t.counts[i]} samples`),
+          words(left + (width - left - 60) * t.counts[i] / top + 6, 22 * i + 16, t.counts[i], { class: "soft" }),
+        ]));
+      }
+      const height = 150, box = { left: 44, right: 10, bottom: 34 };
+      const x = scale(t.edges[0], t.edges.at(-1), box.left, width - box.right), y = scale(0, largest(t.counts), height - box.bottom, 22);
+      return canvas(width, height, frame(width, height, x, y, box, [t.name.length > 40 ? short(t.name, 40) : t.name, "samples"]),
+        t.counts.map((count, i) => tip(svg("rect", { x: x(t.edges[i]) + 0.5, width: Math.max(1, x(t.edges[i + 1]) - x(t.edges[i]) - 1), y: y(count), height: height - box.bottom - y(count), fill: "var(--accent)", tabindex: 0 }),
+          `${number(t.edges[i])} to ${number(t.edges[i + 1])}: ${count} samples`)));
+    }, "The target");
+    const rows = d.columns.map((c) => [c.name, c.kind, c.missing, c.kind === "numbers"
+      ? `${number(c.mean)} ± ${number(c.std)}, from ${number(c.low)} to ${number(c.high)}` : `${c.distinct} values, mostly “${c.common}”`]);
+    const table = d.columns.length ? el("details", {}, el("summary", {}, `The ${d.columns.length} columns`),
+      el("div", { class: "scroll tall" }, sortable(["column", "kind", "missing", "values"], rows, ["name", "", "number", ""]))) : null;
+    const text = t.task === "classification" ? `${d.samples} samples of ${t.labels.length} classes.`
+      : `${d.samples} samples; the target has mean ${number(t.mean)} and standard deviation ${number(t.std)}.`;
+    return section("data", "The data", text, bars, table);
+  }
+
+  function sortable(titles, rows, classes, cell) {
+    const body = el("tbody");
+    const fill = (sorted) => body.replaceChildren(...sorted.map((row) => el("tr", {}, row.map((value, c) =>
+      el("td", { class: classes[c] }, cell && cell(row, c) || (typeof value === "number" ? number(value, 4) : value))))));
+    const heads = titles.map((title, c) => {
+      const head = el("th", { scope: "col" }, el("button", {
+        type: "button", onclick: () => {
+          const down = head.getAttribute("aria-sort") !== "descending";
+          heads.forEach((h) => h.removeAttribute("aria-sort"));
+          head.setAttribute("aria-sort", down ? "descending" : "ascending");
+          const sign = down ? -1 : 1;
+          fill([...rows].sort((a, b) => sign * (typeof a[c] === "number" ? a[c] - b[c] : String(a[c] ?? "").localeCompare(String(b[c] ?? "")))));
+        },
+      }, title));
+      return head;
+    });
+    fill(rows);
+    const table = el("table", {}, el("thead", {}, el("tr", {}, heads)), body);
+    table.fill = (kept) => { rows = kept; fill(kept); };
+    return table;
+  }
+
+  // -- scores -----------------------------------------------------------------------------------------------
+  function scoresSection() {
+    const s = data.scores;
+    if (!s) return null;
+    const rows = s.rows.filter((row) => row.mean !== null);
+    const draw = (width) => {
+      const left = Math.min(210, width * 0.42), ends = rows.flatMap((r) => [...r.folds, r.mean - r.std, r.mean + r.std]);
+      const low = Math.min(...ends), high = Math.max(...ends), pad = 0.06 * (high - low || 1);
+      const x = scale(low - pad, high + pad, left, width - 16), height = 30 * rows.length + 34;
+      return canvas(width, height, x.ticks.map((t) => [line(x(t), 4, x(t), height - 28, { class: "grid" }),
+        words(x(t), height - 12, number(t), { "text-anchor": "middle", class: "soft" })]),
+        rows.map((row, i) => {
+          const y = 30 * i + 20, fill = i ? "var(--muted)" : "var(--accent)";
+          return [words(left - 10, y + 4, short(row.name, Math.floor(left / 6.6)), { "text-anchor": "end", "font-weight": i ? null : 600 }),
+            line(x(row.mean - row.std), y, x(row.mean + row.std), y, { stroke: fill, "stroke-width": 2 }),
+            row.folds.map((v) => svg("circle", { cx: x(v), cy: y, r: 2.5, fill, opacity: 0.45 })),
+            tip(svg("circle", { cx: x(row.mean), cy: y, r: 5.5, fill, tabindex: 0 }), `${row.name}\n${number(row.mean, 4)} ± ${number(row.std, 2)}`)];
+        }));
+    };
+    return section("scores", "Is it worth it?", `${s.metric} on samples that were not learned from: mean, standard deviation and every fold. `
+      + "The same folds for all; the alternatives choose within them." + (data.selection ? " The model's own strategy, norm and C were chosen on all samples, which flatters it a little." : ""), chart(draw, "Scores"));
+  }
+
+  function selectionSection() {
+    const s = data.selection;
+    if (!s) return null;
+    const rows = s.strategy.map((name, i) => [name + (name === s.chosen ? " (chosen)" : ""), s.norm[i], s.C[i], s.score[i], s.std[i], s.seconds[i]]);
+    return section("selection", "What was tried", "Strategies at their best norm and C, in the same folds.",
+      el("div", { class: "scroll" }, sortable(["strategy", "norm", "C", "score", "± over folds", "seconds"], rows, ["name", "number", "number", "number", "number", "number"])));
+  }
+
+  // -- weights ----------------------------------------------------------------------------------------------
+  function weightsSection() {
+    const w = data.weights, several = w.values.length > 1, s = w.stability;
+    const sizes = w.names.map((_, m) => Math.max(...w.values.map((row) => Math.abs(row[m]))));
+    const top = largest(s ? [...sizes, ...s.high] : sizes);
+    const index = order(sizes);
+    const titles = ["kernel", ...(several ? w.rows : ["weight", ""]), ...(s && s.frequency ? ["selected in"] : [])];
+    const make = (m) => [w.names[m], ...(several ? w.values.map((row) => row[m]) : [w.values[0][m], m]), ...(s && s.frequency ? [s.frequency[m]] : [])];
+    const classes = ["name", ...(several ? w.rows.map(() => "number") : ["number", "bar"]), "number"];
+    const cell = (row, c) => {
+      const last = s && s.frequency && c === titles.length - 1;
+      if (last) return percent(row[c]);
+      if (several && c > 0) return shaded(row[c], top);
+      if (!several && c === 2) return bar(row[2], top);
+      return null;
+    };
+    function shaded(value, most) {
+      return el("span", { style: `display:inline-block;padding:1px 7px;border-radius:4px;background:color-mix(in srgb, var(${value < 0 ? "--other" : "--accent"}) ${Math.round(55 * Math.abs(value) / most)}%, transparent)` },
+        value === 0 ? "0" : number(value));
+    }
+    function bar(m, most) {
+      const value = w.values[0][m], at = (v) => 100 * Math.max(0, Math.min(1, Math.abs(v) / most));
+      const parts = [svg("rect", { x: 0, y: 3, height: 10, width: at(value) + "%", fill: value < 0 ? "var(--other)" : "var(--accent)" })];
+      if (s && s.low[m] !== null) parts.push(line(at(s.low[m]) + "%", 8, at(s.high[m]) + "%", 8, { stroke: "var(--ink)", "stroke-width": 2 }));
+      return tip(svg("svg", { width: "100%", height: 16, tabindex: 0 }, parts),
+        `${w.names[m]}\nweight ${number(value, 4)}` + (s && s.low[m] !== null ? `\nbetween ${number(s.low[m])} and ${number(s.high[m])} over resamples` : ""));
+    }
+    const zeros = sizes.filter((v) => v === 0).length;
+    let hidden = zeros > 12, words_ = "";
+    const wanted = () => index.filter((m) => (!hidden || sizes[m] > 0) && w.names[m].toLowerCase().includes(words_));
+    const table = sortable(titles, wanted().map(make), classes, cell);
+    const refresh = () => table.fill(wanted().map(make));
+    const filter = el("input", { type: "search", id: "filter", placeholder: "find a kernel", "aria-label": "Find a kernel", oninput: (e) => { words_ = e.target.value.toLowerCase(); refresh(); } });
+    const zero = zeros ? el("button", { type: "button", id: "zeros", "aria-pressed": String(!hidden), onclick: (e) => { hidden = !hidden; e.target.setAttribute("aria-pressed", String(!hidden)); refresh(); } }, `Show the ${zeros} of weight zero`) : null;
+    const hint = data.certificate + (s ? " Lines in the bars: where the weight lies over resamples of the data." : "");
+    return section("weights", "Weights", hint, views(w), el("div", { class: "controls" }, filter, zero), el("div", { class: "scroll tall" }, table));
+  }
+
+  function views(w) {
+    if (!w.views) return null;
+    const v = w.views, top = largest(v.values.flat());
+    return chart((width) => {
+      const left = Math.min(180, width * 0.36), rows = v.names, per = v.values.length, high = 10 * per + 12;
+      return canvas(width, rows.length * high + 8, rows.map((name, i) => [
+        words(left - 8, i * high + high / 2 + 4, short(name, Math.floor(left / 6.8)), { "text-anchor": "end", "font-weight": 600 }),
+        v.values.map((row, k) => {
+          const length = (width - left - 60) * Math.abs(row[i]) / top, y = i * high + 5 + 10 * k;
+          return [tip(svg("rect", { x: left, y, height: per > 1 ? 9 : 12, width: Math.max(length, 0.5), fill: colour(per > 1 ? k : 0), tabindex: 0 }), `${name}${per > 1 ? ", " + w.rows[k] : ""}: ${number(row[i])}`),
+            per > 1 ? null : words(left + length + 6, y + 10, number(row[i]), { class: "soft" })];
+        })]));
+    }, "Weights of the views");
+  }
+
+  // -- similarity -------------------------------------------------------------------------------------------
+  function similaritySection() {
+    const s = data.similarity;
+    if (!s) return null;
+    const M = s.names.length;
+    const draw = (width) => {
+      const left = Math.min(210, width * 0.36), size = Math.max(4, Math.min(30, (width - left - 8) / M));
+      const longest = Math.floor(left / 6.4), step = size < 11 ? Math.ceil(11 / size) : 1;
+      const cells = [];
+      for (let i = 0; i < M; i++) {
+        if (i % step === 0) cells.push(words(left - 6, i * size + size / 2 + 4, short(s.names[i], longest), { "text-anchor": "end" }));
+        for (let j = 0; j < M; j++) {
+          const value = s.values[i][j];
+          cells.push(tip(svg("rect", { x: left + j * size, y: i * size, width: size - 0.5, height: size - 0.5, fill: value < 0 ? "var(--other)" : "var(--accent)", "fill-opacity": Math.min(1, Math.abs(value)).toFixed(3) }),
+            `${s.names[i]}\n${s.names[j]}\nalignment ${number(value)}`));
+        }
+      }
+      return canvas(width, M * size + 4, cells);
+    };
+    return section("similarity", "Which kernels say the same", "Centred alignment between kernels, like beside like; full colour is 1. "
+      + "Kernels in one block stand for each other: the total weight of a block means more than the single ones.", chart(draw, "Similarity of kernels"));
+  }
+
+  // -- lines ------------------------------------------------------------------------------------------------
+  function polyline(points, attributes, text) {
+    const path = points.map(([x, y], i) => (i ? "L" : "M") + x.toFixed(1) + " " + y.toFixed(1)).join("");
+    return [svg("path", { d: path, fill: "none", "stroke-width": 2, ...attributes }),
+      tip(svg("path", { d: path, fill: "none", stroke: "transparent", "stroke-width": 12 }), text)];
+  }
+
+  function convergenceSection() {
+    const c = data.convergence;
+    if (!c) return null;
+    let against = "seconds";
+    const quantity = c.lines[0].quantity, log = quantity === "gap";
+    const title = { gap: "relative duality gap", objective: "objective", bound: "lower bound on the objective" }[quantity];
+    const box = { left: 62, right: 14, bottom: 38 }, height = 250;
+    const picture = chart((width) => {
+      const points = c.lines.map((one) => one.values.map((v, i) => [against === "seconds" ? one.seconds[i] : i + 1, log && v !== null ? Math.max(v, 1e-16) : v, one.active[i]]).filter((p) => p[1] !== null));
+      const xs = points.flat().map((p) => p[0]), ys = points.flat().map((p) => p[1]);
+      if (log && c.tol) ys.push(c.tol);
+      const pad = log ? 1 : 0.05 * (Math.max(...ys) - Math.min(...ys) || 1);
+      const x = scale(Math.min(0, ...xs), Math.max(...xs), box.left, width - box.right);
+      const y = scale(log ? Math.min(...ys) / 1.5 : Math.min(...ys) - pad, log ? Math.max(...ys) * 1.5 : Math.max(...ys) + pad, height - box.bottom, 24, log);
+      return canvas(width, height, frame(width, height, x, y, box, [against === "seconds" ? "seconds" : "step", title]),
+        log && c.tol ? [line(box.left, y(c.tol), width - box.right, y(c.tol), { stroke: "var(--other)", "stroke-dasharray": "5 4" }), words(width - box.right, y(c.tol) - 5, "tol", { "text-anchor": "end", class: "soft" })] : null,
+        points.map((line_, k) => [polyline(line_.map((p) => [x(p[0]), y(p[1])]), { stroke: colour(k) }, c.lines[k].label || title),
+          line_.map((p) => tip(svg("circle", { cx: x(p[0]), cy: y(p[1]), r: 4, fill: colour(k), tabindex: 0 }),
+            `${c.lines[k].label ? c.lines[k].label + "\n" : ""}${title} ${number(p[1])}\n${p[2]} kernels with weight\n${number(p[0])} ${against === "seconds" ? "s" : "th step"}`))]));
+    }, "Convergence");
+    const buttons = toggles([["seconds", "against time"], ["steps", "against steps"]], "seconds", (value) => { against = value; picture.paint(); });
+    const legend = c.lines.length > 1 ? legendOf(c.lines.map((one) => one.label)) : null;
+    return section("convergence", "How the fit converged", log ? "The gap bounds how far the objective is above the best that any weights and any machine reach; below the dashed line the fit was done." : null,
+      el("div", { class: "controls" }, buttons), picture, legend);
+  }
+  const legendOf = (names) => el("div", { class: "legend" }, names.map((name, i) => el("span", {}, el("i", { style: `background:${colour(i)}` }), name)));
+
+  function pathSection() {
+    const p = data.path;
+    if (!p || !p.names.length) return null;
+    const box = { left: 52, right: 14, bottom: 38 }, height = 270, shown = Math.min(9, p.names.length);
+    const picture = chart((width) => {
+      const x = scale(p.C[0], p.C.at(-1), box.left, width - box.right, true), y = scale(Math.min(0, ...p.weights.flat()), largest(p.weights.flat()) * 1.03, height - box.bottom, 24);
+      const marks = p.chosen ? [line(x(p.chosen), 20, x(p.chosen), height - box.bottom, { stroke: "var(--muted)", "stroke-dasharray": "3 4" }), words(x(p.chosen), 14, "C = " + number(p.chosen), { "text-anchor": "middle", class: "soft" })] : [];
+      return canvas(width, height, frame(width, height, x, y, box, ["C: larger fits the data more closely", "weight"]), marks,
+        p.weights.map((row, k) => polyline(row.map((v, i) => [x(p.C[i]), y(v)]), k < shown ? { stroke: colour(k) } : { stroke: "var(--muted)", "stroke-width": 1, opacity: 0.5 }, p.names[k])).reverse());
+    }, "Path");
+    const scores = p.score ? chart((width) => {
+      const high = 130, x = scale(p.C[0], p.C.at(-1), box.left, width - box.right, true), ok = p.score.filter((v) => v !== null);
+      const y = scale(Math.min(...ok), Math.max(...ok), high - box.bottom, 24);
+      return canvas(width, high, frame(width, high, x, y, box, ["C", "score"]), polyline(p.score.map((v, i) => [x(p.C[i]), y(v)]), { stroke: "var(--accent)" }, "cross-validated score"));
+    }, "Scores along C") : null;
+    return section("path", "Weights along C", "What the weights would be for other costs of errors. Weights that hold over a decade or more are worth more than those that come and go.",
+      picture, legendOf(p.names.slice(0, shown)), scores);
+  }
+
+  // -- contributions ----------------------------------------------------------------------------------------
+  function contributionsSection() {
+    const c = data.contributions;
+    if (!c || !c.samples.length) return null;
+    let chosen = 0;
+    const draw = (width) => {
+      const one = c.samples[chosen], rank = order(one.parts).filter((m) => one.parts[m] !== 0), kept = rank.slice(0, 12), rest = rank.slice(12);
+      const rows = kept.map((m) => [c.names[m], one.parts[m]]);
+      if (rest.length) rows.push([`${rest.length} others`, rest.reduce((sum, m) => sum + one.parts[m], 0)]);
+      rows.push(["intercept", one.intercept]);
+      let end = 0;
+      const steps = rows.map(([name, value]) => { const from = end; end += value; return { name, value, from, to: end }; });
+      steps.push({ name: "decision", value: one.decision, from: 0, to: one.decision, total: true });
+      const ends = [0, ...steps.flatMap((s) => [s.from, s.to])], left = Math.min(230, width * 0.42);
+      const x = scale(Math.min(...ends), Math.max(...ends), left + 44, width - 48), high = 24;
+      return canvas(width, high * steps.length + 10, line(x(0), 0, x(0), high * steps.length, { class: "axis" }), steps.map((s, i) => {
+        const a = Math.min(x(s.from), x(s.to)), b = Math.max(x(s.from), x(s.to)), up = s.value >= 0;
+        return [words(left - 8, i * high + 16, short(s.name, Math.floor(left / 6.6)), { "text-anchor": "end", "font-weight": s.total ? 600 : null }),
+          tip(svg("rect", { x: a, width: Math.max(1, b - a), y: i * high + 4, height: 15, fill: s.total ? "var(--muted)" : up ? "var(--accent)" : "var(--other)", tabindex: 0 }), `${s.name}: ${number(s.value, 4)}`),
+          words(up ? b + 5 : a - 5, i * high + 16, (up ? "+" : "−") + number(Math.abs(s.value)), { "text-anchor": up ? "start" : "end", class: "soft" })];
+      }));
+    };
+    const picture = chart(draw, "Contributions");
+    const pick = el("select", { id: "sample", "aria-label": "Sample", onchange: (e) => { chosen = Number(e.target.value); picture.paint(); } },
+      c.samples.map((one, i) => el("option", { value: i }, `row ${one.row} (${one.why}): ${one.truth}, predicted ${one.predicted}`)));
+    return section("contributions", "Why single samples were decided so", "What each kernel adds to the decision; the bars lead from zero to it. Samples of the training data.", el("div", { class: "controls" }, pick), picture);
+  }
+
+  // -- interactions -----------------------------------------------------------------------------------------
+  function interactionsSection() {
+    const g = data.interactions;
+    if (!g) return null;
+    const nodes = [...g.nodes].sort((a, b) => b.weight - a.weight).slice(0, 40), place = new Map(nodes.map((n, i) => [n.name, i]));
+    const edges = g.edges.filter((e) => e.between.every((name) => place.has(name)));
+    const draw = (width) => {
+      const size = Math.min(width, 560), margin = Math.min(86, size * 0.22), r = size / 2 - margin, cx = width / 2, cy = size / 2;
+      const at = (i) => { const a = 2 * Math.PI * i / nodes.length - Math.PI / 2; return [cx + r * Math.cos(a), cy + r * Math.sin(a), a]; };
+      const most = largest(edges.map((e) => e.weight)), big = largest(nodes.map((n) => n.weight));
+      return canvas(width, size, edges.map((e) => {
+        const [x1, y1] = at(place.get(e.between[0])), [x2, y2] = at(place.get(e.between[1]));
+        const d = `M${x1} ${y1}Q${(x1 + x2) / 4 + cx / 2} ${(y1 + y2) / 4 + cy / 2} ${x2} ${y2}`;
+        return [svg("path", { d, fill: "none", stroke: "var(--accent)", "stroke-opacity": 0.55, "stroke-width": 1 + 7 * e.weight / most }),
+          tip(svg("path", { d, fill: "none", stroke: "transparent", "stroke-width": 12 }), `${e.between[0]} and ${e.between[1]}\nweight ${number(e.weight)}`)];
+      }), nodes.map((n, i) => {
+        const [x, y, a] = at(i), out = r + 14, right = Math.cos(a) >= -0.01;
+        return [tip(svg("circle", { cx: x, cy: y, r: 4 + 9 * Math.sqrt(n.weight / big), fill: "var(--c1)", tabindex: 0 }), `${n.name}\nin products of total weight ${number(n.weight)}`),
+          words(cx + (out + 4) * Math.cos(a), cy + (out + 4) * Math.sin(a) + 4, short(n.name, Math.max(6, Math.floor((margin - 10) / 6.4))), { "text-anchor": Math.abs(Math.cos(a)) < 0.2 ? "middle" : right ? "start" : "end" })];
+      }));
+    };
+    const rows = g.products.map((p) => [p.name, p.features.length, p.weight]);
+    return section("interactions", "Interactions", "Features joined by the products that were selected; thicker is heavier.", chart(draw, "Interactions"),
+      el("details", {}, el("summary", {}, `All ${rows.length} products`), el("div", { class: "scroll tall" }, sortable(["product", "features", "weight"], rows, ["name", "number", "number"]))));
+  }
+
+  // -- widths -----------------------------------------------------------------------------------------------
+  function widthsSection() {
+    const t = data.widths;
+    if (!t) return null;
+    const all = t.values.flat(), low = Math.min(...all) / 1.6, high = Math.max(...all) * 1.6;
+    const draw = (width) => {
+      if (t.features) {
+        const rows = order(t.features.map((_, f) => 1 / Math.min(...t.values.map((v) => v[f])))).slice(0, 40), left = Math.min(180, width * 0.36);
+        const x = scale(low, high, left, width - 14, true), height = 22 * rows.length + 40, top = largest(t.weights);
+        return canvas(width, height, x.ticks.map((k) => [line(x(k), 4, x(k), height - 36, { class: "grid" }), words(x(k), height - 20, number(k), { "text-anchor": "middle", class: "soft" })]),
+          words((left + width) / 2, height - 3, "width: small where the feature matters", { "text-anchor": "middle" }),
+          rows.map((f, i) => [words(left - 8, 22 * i + 18, short(t.features[f], Math.floor(left / 6.6)), { "text-anchor": "end" }),
+            t.values.map((v, k) => t.weights[k] > 0 ? tip(svg("circle", { cx: x(v[f]), cy: 22 * i + 14, r: 3 + 6 * Math.sqrt(t.weights[k] / top), fill: colour(k), "fill-opacity": 0.75, tabindex: 0 }), `${t.features[f]}\nwidth ${number(v[f])} in a kernel of weight ${number(t.weights[k])}`) : null)]));
+      }
+      const height = 220, box = { left: 52, right: 14, bottom: 38 }, x = scale(low, high, box.left, width - box.right, true), y = scale(0, largest(t.weights) * 1.05, height - box.bottom, 24);
+      return canvas(width, height, frame(width, height, x, y, box, [t.parameter, "weight"]), t.values.map(([v], k) => t.weights[k] > 0
+        ? [line(x(v), y(0), x(v), y(t.weights[k]), { stroke: "var(--accent)", "stroke-width": 3 }), tip(svg("circle", { cx: x(v), cy: y(t.weights[k]), r: 5, fill: "var(--accent)", tabindex: 0 }), `${t.names[k]}\nweight ${number(t.weights[k])}`)]
+        : tip(svg("circle", { cx: x(v), cy: y(0), r: 3.5, fill: "var(--card)", stroke: "var(--muted)" }), `${t.names[k]}\nweight zero`)));
+    };
+    return section("widths", "Widths", t.features ? "Kernels with a width for every feature: the smaller, the more the feature matters." : "Where on their axis the kernels with weight lie; hollow ones have none.", chart(draw, "Widths"));
+  }
+
+  // -- gates ------------------------------------------------------------------------------------------------
+  function gatesSection() {
+    const g = data.gates;
+    if (!g) return null;
+    const draw = (width) => {
+      const left = Math.min(150, width * 0.34), span = width - left - 8;
+      return canvas(width, 26 * g.groups.length + 4, g.groups.map((name, i) => {
+        let x = left;
+        return [words(left - 8, 26 * i + 17, short(name, Math.floor(left / 6.8)), { "text-anchor": "end" }), g.shares[i].map((share, j) => {
+          const part = tip(svg("rect", { x, y: 26 * i + 4, height: 18, width: Math.max(0, span * share - 1), fill: colour(j), tabindex: 0 }), `${name}\ncluster ${j}: ${percent(share)}`);
+          x += span * share;
+          return part;
+        })];
+      }));
+    };
+    const sure = g.sure.slice(9).reduce((a, b) => a + b, 0) / g.sure.reduce((a, b) => a + b, 0);
+    return section("gates", "Regions", `Which share of the samples belongs to which cluster; ${percent(sure)} of them belong to one by more than 90 %. The weights of each cluster are in the table above.`,
+      chart(draw, "Gates"), legendOf(Array.from({ length: g.clusters }, (_, j) => `cluster ${j}`)));
+  }
+
+  // -- call -------------------------------------------------------------------------------------------------
+  function callSection() {
+    const block = (text, id) => {
+      const code = el("pre", { id }, text);
+      const copy = el("button", {
+        type: "button", onclick: async (e) => {
+          try { await navigator.clipboard.writeText(text); e.target.textContent = "Copied"; } catch {
+            getSelection().selectAllChildren(code); e.target.textContent = "Selected: press Ctrl-C";
+          }
+        },
+      }, "Copy");
+      return [code, el("div", { class: "controls" }, copy)];
+    };
+    return section("call", "How to make this again", null, data.call ? block(data.call, "command") : null, data.model.length > 500
+      ? el("details", {}, el("summary", {}, "The model in Python"), block(data.model, "model")) : block(data.model, "model"));
+  }
+
+  const parts = [dataSection(), scoresSection(), selectionSection(), weightsSection(), gatesSection(), similaritySection(), interactionsSection(), widthsSection(),
+    contributionsSection(), pathSection(), convergenceSection(), callSection()];
+  report.append(header(), cards(), contents, ...parts.filter(Boolean));
+  repaint();
+  new ResizeObserver(repaint).observe(report);
+  addEventListener("beforeprint", () => { document.querySelectorAll("details").forEach((d) => { d.open = true; }); repaint(); });
+})();

@@ -1,0 +1,120 @@
+"""The data at a glance, and the products that a model selected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import _num_samples
+
+from ..families import Products
+from ..kernels import Constant, Fitted, Monomial, OnColumns, Power, Product
+
+_COLUMNS = 200  # that are listed
+_BINS = 20
+
+
+def data_section(X: Any, y: Any, mkl: Any, target: str) -> dict[str, Any]:
+    """Samples, columns and the target, before any preparation."""
+    stack = mkl._kind == "stack"
+    shape = np.shape(X) if not hasattr(X, "shape") else X.shape
+    return {
+        "samples": _num_samples(X),
+        "features": None if stack or len(shape) < 2 else int(shape[1]),
+        "kernels": len(mkl.kernel_names_),
+        "kind": "precomputed kernels" if stack else "table" if len(shape) == 2 else "items",
+        "target": _target(y, target, hasattr(mkl, "classes_")),
+        "columns": list(_columns(X))[:_COLUMNS] if len(shape) == 2 and not sparse.issparse(X) else [],
+    }
+
+
+def _target(y: Any, name: str, classes: bool) -> dict[str, Any]:
+    values = np.asarray(y)
+    if classes:
+        labels, counts = np.unique(values.astype(str), return_counts=True)
+        order = np.argsort(-counts, kind="stable")
+        return {"name": name, "task": "classification", "labels": labels[order], "counts": counts[order]}
+    numbers = values.astype(np.float64).reshape(len(values), -1)[:, 0]
+    counts, edges = np.histogram(numbers, bins=_BINS)
+    return {
+        "name": name,
+        "task": "regression",
+        "outputs": 1 if values.ndim == 1 else values.shape[1],
+        "edges": edges,
+        "counts": counts,
+        "mean": numbers.mean(),
+        "std": numbers.std(),
+    }
+
+
+def _columns(X: Any) -> Iterator[dict[str, Any]]:
+    names = [str(name) for name in getattr(X, "columns", [f"x{j}" for j in range(X.shape[1])])]
+    for j, name in enumerate(names):
+        column = (
+            X.iloc[:, j] if hasattr(X, "iloc") else X.to_series(j) if hasattr(X, "to_series") else X[:, j]
+        )
+        yield {"name": name, **_column(np.asarray(column))}
+
+
+def _column(values: Any) -> dict[str, Any]:
+    if values.dtype.kind in "biuf":
+        known = values[np.isfinite(values)] if values.dtype.kind == "f" else values
+        spread = {"mean": np.mean(known), "std": np.std(known), "low": np.min(known), "high": np.max(known)}
+        return {"kind": "numbers", "missing": int(values.size - known.size), **(spread if known.size else {})}
+    missing = sum(v is None or v != v for v in values)
+    labels, counts = np.unique([str(v) for v in values if v is not None and v == v], return_counts=True)
+    common = str(labels[counts.argmax()]) if labels.size else ""
+    return {"kind": "categories", "missing": missing, "distinct": len(labels), "common": common}
+
+
+# -- products -------------------------------------------------------------------------------------
+def interactions_section(mkl: Any) -> dict[str, Any] | None:
+    """Features (or base kernels) as nodes and what products join as edges, with the weights on them."""
+    if not (isinstance(mkl.kernels, Products) or hasattr(mkl, "hull_")):
+        return None
+    weights = np.abs(np.atleast_2d(mkl.weights_)).max(axis=0)
+    named = getattr(mkl, "feature_names_in_", None)
+    rows = [
+        (list(dict.fromkeys(_factors(kernel, named))), str(name), float(weight))
+        for kernel, name, weight in zip(mkl.kernels_, mkl.kernel_names_, weights, strict=True)
+        if weight > 0
+    ]
+    if all(len(features) < 2 for features, _, _ in rows):
+        return None
+    nodes: dict[str, float] = {}
+    edges: dict[tuple[str, str], float] = {}
+    for features, _, weight in rows:
+        for feature in features:
+            nodes[feature] = nodes.get(feature, 0.0) + weight
+        for pair in combinations(features, 2):
+            edges[pair] = edges.get(pair, 0.0) + weight
+    rows.sort(key=lambda row: -row[2])
+    return {
+        "nodes": [{"name": name, "weight": weight} for name, weight in nodes.items()],
+        "edges": [{"between": list(pair), "weight": weight} for pair, weight in edges.items()],
+        "products": [{"name": name, "features": f, "weight": weight} for f, name, weight in rows],
+    }
+
+
+def _factors(kernel: Any, named: Any) -> list[str]:
+    """What a product is made of: columns, or base kernels."""
+    if isinstance(kernel, Fitted | Power):
+        return _factors(kernel.kernel, named)
+    if isinstance(kernel, Product):
+        return [factor for part in kernel.kernels for factor in _factors(part, named)]
+    if isinstance(kernel, Constant):
+        return []
+    if isinstance(kernel, Monomial):
+        return [_column_name(column, named) for column in kernel.columns]
+    if isinstance(kernel, OnColumns) and isinstance(kernel.columns, int | np.integer | str):
+        return [_column_name(kernel.columns, named)]
+    return [kernel.label]
+
+
+def _column_name(column: Any, named: Any) -> str:
+    if isinstance(column, str):
+        return column
+    return f"x{column}" if named is None else str(named[column])

@@ -1,0 +1,199 @@
+"""Whatever is wrong with a file is said in one line, with exit code 2."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.fitted_models import X, y
+from typer.testing import CliRunner
+
+import manykernels
+from manykernels.cli._console import UserError, Voice
+from manykernels.cli.app import app
+from manykernels.cli.data import Asked, training_data
+
+
+def refused(*args):
+    """The one line."""
+    result = CliRunner().invoke(app, [str(arg) for arg in args])
+    assert result.exit_code == 2, result.output
+    assert not result.stdout and "Traceback" not in result.stderr
+    line = result.stderr.strip()
+    assert "\n" not in line and line.startswith("error: ")
+    return line
+
+
+GOOD = "a,b,t\n" + "".join(f"{i},{i * i % 7},{'xy'[i % 2]}\n" for i in range(20))
+
+FILES = {
+    "no such column": (GOOD.replace("t\n", "u\n", 1), "no column 't'; there are 'a', 'b', 'u'"),
+    "empty": ("", "is empty"),
+    "blank": (" \n\n", "is empty"),
+    "a header only": ("a,b,t\n", "a header and no rows"),
+    "a long row": (GOOD + "1,2,x,4\n", "line 22: 4 fields, and the header has 3"),
+    "a short row": (GOOD + "1,2\n", "line 22: 2 fields, and the header has 3"),
+    "mixed types": (GOOD.replace("\n3,", "\nthree,"), "'a' mixes numbers and text ('three' in row 4)"),
+    "one value": (GOOD.replace(",y\n", ",x\n"), "only the value 'x'"),
+    "no header": ("1,2,3\n4,5,6\n7,8,9\n", "does the file lack a header"),
+    "two columns of a name": (GOOD.replace("a,b", "a,a", 1), "two columns are called 'a'"),
+    "infinite values": (GOOD.replace("\n3,", "\ninf,"), "'a' has infinite values"),
+    "nothing to learn from": ("t\nx\ny\nx\ny\n", "no column is left"),
+    "a class of one": (GOOD + "1,2,z\n", "class 'z' has 1 samples, fewer than the 5 folds"),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_bad_tables(name, tmp_path):
+    text, words = FILES[name]
+    (tmp_path / "d.csv").write_text(text)
+    assert words in refused("fit", tmp_path / "d.csv", "--target", "t")
+
+
+def test_wrong_encoding(tmp_path):
+    (tmp_path / "d.csv").write_bytes(GOOD.replace("x", "ä").encode("latin-1"))
+    assert "byte 0xe4" in (line := refused("fit", tmp_path / "d.csv", "-t", "t")) and "--encoding" in line
+    asked = ["fit", tmp_path / "d.csv", "-t", "t", "-m", "sparse", "--no-score", "-q", "--encoding"]
+    assert CliRunner().invoke(app, [str(a) for a in [*asked, "latin-1"]]).exit_code == 0
+    assert "unknown encoding" in refused(*asked, "klingon")
+
+
+def test_binary_in_a_text_file(tmp_path):
+    (tmp_path / "d.csv").write_bytes(os.urandom(2000))
+    refused("fit", tmp_path / "d.csv", "-t", "t")
+
+
+@pytest.mark.parametrize("name", ["d.parquet", "d.npz", "d.npy"])
+def test_damaged_binary_files(name, tmp_path):
+    (tmp_path / name).write_bytes(b"not what it says")
+    assert "cannot be read" in refused("fit", tmp_path / name, "-t", "t")
+
+
+def test_a_huge_file_is_refused_with_its_size_and_the_way_out(tmp_path):
+    path = tmp_path / "d.csv"
+    path.write_text(GOOD)
+    with path.open("r+b") as file:
+        file.truncate(2_200_000_000)  # a hole, which takes no room
+    line = refused("fit", path, "-t", "t")
+    assert "2.2 GB" in line and "--rows" in line and "partial_fit" in line
+    asked = ["fit", str(path), "-t", "t", "--rows", "20", "-m", "sparse", "--no-score", "-q"]
+    assert CliRunner().invoke(app, asked).exit_code == 0
+
+
+def test_files_and_options_that_are_not_there(tmp_path):
+    (tmp_path / "d.csv").write_text(GOOD)
+    assert "no such file" in refused("fit", tmp_path / "none.csv", "-t", "t")
+    assert "is a folder" in refused("fit", tmp_path, "-t", "t")
+    assert "--target is missing" in refused("fit", tmp_path / "d.csv")
+    assert "no data" in refused("fit", "-t", "t")
+    assert "expected one of auto" in refused("fit", tmp_path / "d.csv", "-t", "t", "--method", "magic")
+    assert "expected one of auto" in refused("fit", tmp_path / "d.csv", "-t", "t", "--task", "magic")
+    assert "expected auto, gaussians" in refused("fit", tmp_path / "d.csv", "-t", "t", "--kernels", "magic")
+    assert "no such column" in refused("fit", tmp_path / "d.csv", "-t", "t", "--drop", "z")
+    assert "not for regression" in refused("fit", tmp_path / "d.csv", "-t", "t", "--task", "regression")
+    (tmp_path / "d.xls").write_text("x")
+    assert "end in .xls are not read" in refused("fit", tmp_path / "d.xls", "-t", "t")
+
+
+def test_outputs_that_cannot_be_written_are_said_before_the_work(tmp_path):
+    (tmp_path / "d.csv").write_text(GOOD)
+    asked = ["fit", tmp_path / "d.csv", "-t", "t"]
+    assert "no folder" in refused(*asked, "--model", tmp_path / "none" / "m")
+    assert "is a folder" in refused(*asked, "--report", tmp_path)
+    if os.geteuid() != 0:  # root may write anywhere
+        (tmp_path / "locked").mkdir(mode=0o500)
+        assert "permission denied" in refused(*asked, "--model", tmp_path / "locked" / "m")
+
+
+def test_a_full_disk_leaves_the_old_model(tmp_path, monkeypatch):
+    (tmp_path / "d.csv").write_text(GOOD)
+    (tmp_path / "m").write_bytes(b"old")
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    line = refused(
+        "fit", tmp_path / "d.csv", "-t", "t", "-m", "sparse", "--no-score", "--model", tmp_path / "m"
+    )
+    assert "No space left" in line and (tmp_path / "m").read_bytes() == b"old"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["d.csv", "m"]
+
+
+def test_bad_models(tmp_path, monkeypatch):
+    data, model = tmp_path / "d.csv", tmp_path / "m"
+    data.write_text(GOOD)
+    assert "no such file" in refused("predict", model, data)
+    asked = ["fit", data, "-t", "t", "-m", "sparse", "--no-score", "--model", model]
+    assert CliRunner().invoke(app, [str(a) for a in asked]).exit_code == 0
+    whole = model.read_bytes()
+    model.write_bytes(whole[: len(whole) // 2])
+    assert "cut off" in refused("predict", model, data)
+    model.write_bytes(b"something else")
+    assert "cannot be read as a model" in refused("predict", model, data)
+    monkeypatch.setattr(manykernels, "__version__", "99.0")
+    assert CliRunner().invoke(app, [str(a) for a in asked]).exit_code == 0
+    monkeypatch.undo()
+    assert "written by manykernels 99.0" in refused("predict", model, data)
+    manykernels.save(manykernels.MKLClassifier().fit(X, y), model)
+    assert "not written by `manykernels fit`" in refused("predict", model, data)
+
+
+def test_arrays_that_do_not_fit_together(tmp_path):
+    np.savez(tmp_path / "d.npz", a=X, t=y[:5])
+    assert "different numbers of rows" in refused("fit", tmp_path / "d.npz", "-t", "t")
+    np.savez(tmp_path / "d.npz", a=np.zeros((2, 2, 2)), t=y[:2])
+    assert "--precomputed" in refused("fit", tmp_path / "d.npz", "-t", "t")
+    assert "must name an array" in refused("fit", tmp_path / "d.npz", "-t", "u", "--precomputed")
+    np.save(tmp_path / "d.npy", np.zeros((0, 3)))
+    assert "empty array" in refused("fit", tmp_path / "d.npy", "-t", "t")
+
+
+# -- any table ------------------------------------------------------------------------------------
+CELLS = st.one_of(
+    st.sampled_from(
+        ["", "1", "-2.5", "1e3", "nan", "inf", "a", "b", "yes", "1,5", '"', "ä", "\t", ";", "0", " "]
+    ),
+    st.integers(-5, 5).map(str),
+    st.text(max_size=4),
+)
+
+
+@given(
+    st.lists(st.lists(CELLS, min_size=1, max_size=4), min_size=0, max_size=12),
+    st.sampled_from([",", ";", "\t"]),
+    st.sampled_from(["t", "a", ""]),
+)
+def test_any_text_is_read_or_refused(tmp_path_factory, rows, separator, target):
+    """No other way out: a table to learn from, or an error in plain words."""
+    path = tmp_path_factory.mktemp("csv") / "d.csv"
+    width = max(map(len, rows), default=1)
+    header = separator.join(["t", "a", "b", "c"][:width])
+    lines = [header, *(separator.join(row) for row in rows)]
+    path.write_text("\n".join(lines), encoding="utf-8", errors="replace", newline="")
+    try:
+        data = training_data(Asked(path, [], target), Voice(quiet=True))
+    except UserError as error:
+        assert str(error) and "\n" not in str(error)
+        return
+    assert len(data.X) == len(data.y) and len(set(data.y)) > 1
+    assert list(data.X.columns) == [*data.numbers, *data.categories]
+    assert all(np.isfinite(data.X[name].dropna().to_numpy(dtype=float)).all() for name in data.numbers)
+
+
+@given(st.integers(1, 6), st.integers(2, 15), st.sampled_from([",", ";", "\t", "|"]), st.booleans())
+def test_clean_tables_survive_the_way_through_a_file(tmp_path_factory, width, height, separator, comma):
+    rng = np.random.default_rng(width * 100 + height)
+    frame = pd.DataFrame(rng.standard_normal((height, width)), columns=[f"c {j}" for j in range(width)])
+    frame["t"] = np.arange(height) + 0.5
+    path = tmp_path_factory.mktemp("csv") / "d.csv"
+    comma = comma and separator == ";"
+    frame.to_csv(path, index=False, sep=separator, decimal="," if comma else ".")
+    data = training_data(Asked(path, [], "t"), Voice(quiet=True))
+    assert data.task == "regression"
+    np.testing.assert_allclose(data.X.to_numpy(dtype=float), frame.drop(columns="t"))
+    np.testing.assert_allclose(data.y, frame["t"])

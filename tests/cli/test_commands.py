@@ -1,0 +1,299 @@
+"""The commands: from files to models, predictions and comparisons."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.fitted_models import X, kernels, numbers, three, y
+from typer.testing import CliRunner
+
+from manykernels import load
+from manykernels.cli import commands, scores
+from manykernels.cli.app import app
+
+COMMAND = Path(sys.executable).with_name("manykernels")
+
+
+def run(*args, code=0):
+    """The answer on stdout, and what is said on stderr; no traceback, whatever happens."""
+    result = CliRunner().invoke(app, [str(arg) for arg in args])
+    assert "Traceback" not in result.output
+    assert result.exit_code == code, result.output
+    return result
+
+
+@pytest.fixture
+def table():
+    frame = pd.DataFrame(X, columns=["age", "bmi", "dose", "time"])
+    frame["group"] = np.where(X[:, 3] > 0, "left", "right")
+    return frame.assign(sick=np.where(y == 1, "yes", "no"), size=numbers)
+
+
+@pytest.fixture
+def csv(table, tmp_path):
+    table.drop(columns="size").to_csv(tmp_path / "data.csv", index=False)
+    return tmp_path / "data.csv"
+
+
+# -- fit and predict ------------------------------------------------------------------------------
+def test_fit_writes_a_model_that_predict_uses(csv, table, tmp_path):
+    model, out = tmp_path / "model", tmp_path / "answer.csv"
+    result = run("fit", csv, "--target", "sick", "-m", "sparse", "--model", model, "--cv", 3)
+    assert "kernels have weight" in result.stdout and "accuracy, cross-validated" in result.stdout
+    run("predict", model, csv, "--out", out)
+    answer = pd.read_csv(out)
+    assert list(answer.columns) == ["sick", "decision of yes"]
+    assert (answer["sick"] == table["sick"]).mean() > 0.9
+    assert list(answer["decision of yes"] > 0) == list(answer["sick"] == "yes")
+
+
+def test_the_default_searches_and_says_what_it_took(csv, tmp_path):
+    asked = [
+        "fit",
+        csv,
+        "--target",
+        "sick",
+        "--cv",
+        2,
+        "-k",
+        "gaussians:1,8,3",
+        "--model",
+        tmp_path / "model",
+    ]
+    document = json.loads(run(*asked, "--json").stdout)
+    assert document["method"] == "auto" and 0.5 < document["score"]["mean"] <= 1.0
+    assert hasattr(load(tmp_path / "model")[-1], "best_params_")
+
+
+def test_a_model_is_an_ordinary_pipeline_in_python(csv, table, tmp_path):
+    run("fit", csv, "-t", "sick", "-m", "sparse", "--no-score", "--model", tmp_path / "model", "-q")
+    out = run("predict", tmp_path / "model", csv).stdout.splitlines()[1:]
+    assert [line.split(",")[0] for line in out] == list(load(tmp_path / "model").predict(table))
+
+
+def test_predict_finds_columns_by_name(csv, table, tmp_path):
+    model = tmp_path / "model"
+    run("fit", csv, "-t", "sick", "-m", "sparse", "--no-score", "--model", model)
+    expected = run("predict", model, csv).stdout
+    shuffled = table[table.columns[::-1]].drop(columns="sick").assign(extra="?")
+    shuffled.to_parquet(tmp_path / "new.parquet")
+    assert run("predict", model, tmp_path / "new.parquet").stdout == expected
+    table.drop(columns="bmi").to_csv(tmp_path / "less.csv", index=False)
+    result = run("predict", model, tmp_path / "less.csv", code=2)
+    assert "needs the columns 'bmi'" in result.stderr
+    table.assign(bmi="tall").to_csv(tmp_path / "text.csv", index=False)
+    assert "'bmi' holds 'tall'" in run("predict", model, tmp_path / "text.csv", code=2).stderr
+
+
+def test_regression_and_every_way_to_write_predictions(table, tmp_path):
+    table.drop(columns="sick").to_parquet(tmp_path / "data.parquet")
+    model = tmp_path / "model"
+    document = json.loads(
+        run("fit", tmp_path / "data.parquet", "-t", "size", "-m", "lp", "--model", model, "--json").stdout
+    )
+    assert document["task"] == "regression" and document["samples"] == len(table)
+    answers = []
+    for name in ("a.csv", "a.parquet", "a.npy"):
+        run("predict", model, tmp_path / "data.parquet", "--out", tmp_path / name, "-q")
+    answers.append(pd.read_csv(tmp_path / "a.csv")["size"].to_numpy())
+    answers.append(pd.read_parquet(tmp_path / "a.parquet")["size"].to_numpy())
+    answers.append(np.load(tmp_path / "a.npy"))
+    plain = json.loads(run("predict", model, tmp_path / "data.parquet", "--json").stdout)
+    answers.append(np.array(plain["predictions"]["size"]))
+    for answer in answers[1:]:
+        np.testing.assert_allclose(answer, answers[0])
+    assert (
+        "written to .csv" in run("predict", model, tmp_path / "data.parquet", "--out", "a.xls", code=2).stderr
+    )
+
+
+def test_several_files_are_several_views(table, tmp_path):
+    table[["age", "bmi"]].to_csv(tmp_path / "a.csv", index=False)
+    np.save(tmp_path / "b.npy", X[:, 2:])
+    table[["sick"]].to_csv(tmp_path / "y.csv", index=False)
+    both = ["--view", f"gene={tmp_path / 'a.csv'}", "--view", f"image={tmp_path / 'b.npy'}"]
+    model = tmp_path / "model"
+    result = run(
+        "fit",
+        tmp_path / "y.csv",
+        *both,
+        "-t",
+        "sick",
+        "-m",
+        "sparse",
+        "--model",
+        model,
+        "--json",
+        "--no-score",
+    )
+    views = json.loads(result.stdout)["views"]
+    assert list(views) == ["gene", "image"] and sum(views.values()) == pytest.approx(1.0, abs=1e-6)
+    assert len(run("predict", model, *both).stdout.splitlines()) == len(table) + 1
+    table.iloc[:9][["sick"]].to_csv(tmp_path / "y.csv", index=False)
+    result = run("fit", tmp_path / "y.csv", *both, "-t", "sick", code=2)
+    assert "DATA 9, gene 48, image 48" in result.stderr
+    assert "expected NAME=FILE" in run("fit", "--view", "a.csv", "-t", "sick", code=2).stderr
+
+
+def test_arrays_of_an_npz_file_are_columns_and_views(tmp_path):
+    np.savez(tmp_path / "d.npz", a=X[:, :2], b=X[:, 2:], label=three)
+    result = run("fit", tmp_path / "d.npz", "-t", "label", "-m", "sparse", "--json", "--no-score")
+    assert list(json.loads(result.stdout)["views"]) == ["a", "b"]
+    np.savez(tmp_path / "d.npz", a=X, label=three)
+    result = run("fit", tmp_path / "d.npz", "-t", "label", "-m", "uniform", "--json", "--no-score")
+    assert json.loads(result.stdout)["views"] == {}
+
+
+def test_precomputed_kernels(tmp_path):
+    train, new = np.arange(30), np.arange(30, 48)
+    matrices = {name: kernel(X) for name, kernel in kernels.items()}
+    np.savez(tmp_path / "k.npz", y=y[train], **{k: K[np.ix_(train, train)] for k, K in matrices.items()})
+    np.savez(tmp_path / "n.npz", **{k: K[np.ix_(new, train)] for k, K in matrices.items()})
+    model = tmp_path / "model"
+    given = ["fit", tmp_path / "k.npz", "--precomputed", "-t", "y"]
+    document = json.loads(run(*given, "--model", model, "--json", "--cv", 3, "-m", "sparse").stdout)
+    assert set(document["weights"]) <= set(kernels)
+    predicted = [
+        int(line.split(",")[0]) for line in run("predict", model, tmp_path / "n.npz").stdout.splitlines()[1:]
+    ]
+    assert predicted == list(
+        load(model).predict(np.stack([K[np.ix_(new, train)] for K in matrices.values()], -1))
+    )
+    assert "brings the kernels along" in run(*given, "-k", "widths", code=2).stderr
+    assert "makes its own kernels" in run(*given, "-m", "hierarchical", code=2).stderr
+    np.savez(tmp_path / "k.npz", y=y[:5], **matrices)
+    assert "5 targets" in run(*given, code=2).stderr
+
+
+@pytest.mark.parametrize("spec", ["gaussians:0.5,8,4", "per-feature", "columns", "products:2", "widths"])
+def test_kernels_by_name(spec, csv):
+    document = json.loads(
+        run("fit", csv, "-t", "sick", "-m", "sparse", "-k", spec, "--no-score", "--json").stdout
+    )
+    assert document["weights"]
+
+
+def test_gaps_and_categories_are_dealt_with_and_told(table, tmp_path):
+    table.loc[3, "age"] = np.nan
+    table.loc[4, "group"] = None
+    table["note"] = [f"free text {i}" for i in range(len(table))][::-1]
+    table["word"] = [f"w{i % 60}" for i in range(len(table))]
+    wide = pd.concat([table] * 2)
+    wide["note"] = [f"free text {i}" for i in range(len(wide))]
+    wide.to_csv(tmp_path / "d.csv")
+    model = tmp_path / "model"
+    result = run(
+        "fit",
+        tmp_path / "d.csv",
+        "-t",
+        "sick",
+        "--drop",
+        "size",
+        "-m",
+        "sparse",
+        "--model",
+        model,
+        "--no-score",
+    )
+    assert "median in 'age'" in result.stderr and "'note' is left out" in result.stderr
+    assert "'Unnamed: 0' is left out" in result.stderr
+    unseen = table.assign(group="never seen", note="", word="w0")
+    unseen.to_csv(tmp_path / "new.csv", index=False)
+    assert len(run("predict", model, tmp_path / "new.csv").stdout.splitlines()) == len(table) + 1
+
+
+# -- compare --------------------------------------------------------------------------------------
+def test_compare_ranks_methods_on_the_same_folds(csv):
+    chosen = ["-m", "sparse", "-m", "uniform", "-m", "alignf", "-m", "single", "-k", "columns"]
+    result = run("compare", csv, "-t", "sick", "--cv", 3, "--no-tune", "--json", *chosen)
+    rows = json.loads(result.stdout)["results"]
+    assert sorted(row["method"] for row in rows) == ["alignf", "single", "sparse", "uniform"]
+    means = [row["mean"] for row in rows]
+    assert means == sorted(means, reverse=True) and all(len(row["folds"]) == 3 for row in rows)
+    shown = run("compare", csv, "-t", "sick", "--cv", 3, "--no-tune", *chosen).stdout
+    assert "sparse" in shown and "█" in shown and "chance is 0." in shown
+
+
+@pytest.mark.slow
+def test_every_method_runs_on_both_tasks(csv, table, tmp_path):
+    table.drop(columns="sick").to_csv(tmp_path / "r.csv", index=False)
+    for path, target in ((csv, "sick"), (tmp_path / "r.csv", "size")):
+        rows = json.loads(run("compare", path, "-t", target, "--cv", 2, "--json", "--no-tune").stdout)[
+            "results"
+        ]
+        assert len(rows) == 10 and not [row for row in rows if row["error"]]
+
+
+# -- stopping -------------------------------------------------------------------------------------
+def test_ctrl_c_leaves_a_partial_comparison(csv, monkeypatch):
+    calls, score = [], scores._score
+
+    def interrupt(*args):
+        calls.append(args)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        score(*args)
+
+    monkeypatch.setattr(scores, "_score", interrupt)
+    chosen = ["-m", "sparse", "-m", "uniform"]
+    result = run("compare", csv, "-t", "sick", "--cv", 3, "--no-tune", "--json", *chosen, code=130)
+    rows = json.loads(result.stdout)["results"]
+    assert [len(row["folds"]) for row in rows] == [1, 1] and "stopped by Ctrl-C" in result.stderr
+
+
+def test_ctrl_c_while_learning_leaves_nothing_behind(csv, tmp_path, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(commands, "pipeline", interrupted)
+    before = sorted(tmp_path.iterdir())
+    result = run("fit", csv, "-t", "sick", "--model", tmp_path / "model", code=130)
+    assert "nothing was written" in result.stderr and sorted(tmp_path.iterdir()) == before
+
+
+def test_ctrl_c_while_scoring_keeps_the_model(csv, tmp_path, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(scores, "_score", interrupted)
+    run("fit", csv, "-t", "sick", "-m", "sparse", "--model", tmp_path / "model", code=130)
+    load(tmp_path / "model")
+
+
+# -- the installed command ------------------------------------------------------------------------
+def test_the_installed_command(csv, tmp_path):
+    def shell(*args):
+        return subprocess.run([COMMAND, *map(str, args)], capture_output=True, text=True, cwd=tmp_path)
+
+    done = shell("fit", csv, "--target", "sick", "-m", "sparse", "--model", "m", "--no-score", "--quiet")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    done = shell("predict", "m", csv, "--rows", 2)
+    assert done.returncode == 0 and done.stdout.startswith("sick,") and done.stdout.count("\n") == 3
+    done = shell("fit", csv, "--target", "nothing")
+    assert done.returncode == 2 and not done.stdout
+    assert done.stderr.count("\n") == 1 and done.stderr.startswith("error: there is no column 'nothing'")
+    done = shell("fit", csv, "--target", "nothing", "--debug")
+    assert done.returncode == 2 and "Traceback" in done.stderr
+
+
+@pytest.mark.slow
+def test_a_real_interrupt(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.standard_normal((3000, 40))).assign(t=rng.integers(0, 2, 3000))
+    frame.to_csv(tmp_path / "d.csv", index=False)
+    command = [COMMAND, "fit", tmp_path / "d.csv", "-t", "t", "--model", tmp_path / "m"]
+    started = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    time.sleep(8)
+    os.kill(started.pid, signal.SIGINT)
+    _, said = started.communicate(timeout=120)
+    assert started.returncode == 130 and "Traceback" not in said
+    assert [p.name for p in tmp_path.iterdir()] == ["d.csv"]

@@ -1,0 +1,75 @@
+"""Reports of every kind, for tests of their data and of the page."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from tests.fitted_models import X, fitted, frame, numbers, stack, strings, three, y
+
+from manykernels import LocalizedMKLClassifier, MKLRegressor
+from manykernels.families import ARDGaussians, Products, views
+from manykernels.report import report_data
+
+MADE = date(2024, 2, 29)
+SCORES = [
+    {"name": "learned", "mean": 0.9, "std": 0.05, "folds": [0.85, 0.95]},
+    {"name": "plain sum", "mean": 0.8, "std": 0.1, "folds": [0.7, 0.9]},
+]
+NASTY = [
+    "<script>window.hacked = 1</script>",
+    "</script><script>window.hacked = 2</script>",
+    "<img src=x onerror='window.hacked = 3'>",
+    "\"quotes\" and 'more' & <!-- a comment",
+    "a very long name " * 8,
+]
+
+
+def target_of(name: str) -> Any:
+    if name in ("three classes", "ovr", "ufo"):
+        return three
+    if name == "two outputs":
+        return X[:, :2] ** 2
+    return y if hasattr(fitted(name)[0], "classes_") or name == "aligner" else numbers
+
+
+def data_of(name: str) -> Any:
+    return {"stack": stack, "strings": strings}.get(name, frame() if "frame" in name else X)
+
+
+def document(name: str, **options: Any) -> dict[str, Any]:
+    """The data of the report of a fitted model."""
+    options = {"made": MADE, "scores": SCORES, **options}
+    return report_data(fitted(name)[0], data_of(name), target_of(name), **options)
+
+
+def nasty() -> dict[str, Any]:
+    """All that users can name is a trap."""
+    table = pd.DataFrame(np.random.default_rng(0).standard_normal((40, 5)), columns=NASTY)
+    labels = np.where(table.iloc[:, 0] > 0, NASTY[0], NASTY[3]).astype(object)
+    kernels = views({NASTY[2]: NASTY[:2], "other": NASTY[2:]})
+    model = LocalizedMKLClassifier(kernels, random_state=0).fit(table, labels)
+    told = {"title": NASTY[0], "target": NASTY[1], "call": NASTY[2]}
+    scores = [{**row, "name": NASTY[i]} for i, row in enumerate(SCORES)]
+    return report_data(model, table, labels, made=MADE, scores=scores, **told)
+
+
+def products() -> dict[str, Any]:
+    table = pd.DataFrame(X, columns=["age", "bmi", NASTY[0], "dose"])
+    model = MKLRegressor(Products(degree=2), C=10.0).fit(table, numbers)
+    return report_data(model, table, numbers, made=MADE)
+
+
+def many_widths() -> dict[str, Any]:
+    model = MKLRegressor(ARDGaussians(), tol=0.3, random_state=0).fit(X, numbers)
+    return report_data(model, X, numbers, made=MADE, path=False)
+
+
+def stable() -> dict[str, Any]:
+    model = fitted("per feature")[0]
+    spread = {"mean": model.weights_, "low": 0.5 * model.weights_, "high": 1.5 * model.weights_}
+    names = model.kernel_names_
+    stability = {"names": names, "frequency": np.linspace(0, 1, len(names)), **spread}
+    return document("per feature", stability=stability)

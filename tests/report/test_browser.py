@@ -1,0 +1,188 @@
+"""The page in a real browser: nothing from elsewhere, no errors, names shown, not run, controls that work."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+import pytest
+from tests.report import reports
+
+from manykernels.report import render, write_report
+
+sync_api = pytest.importorskip("playwright.sync_api")
+
+SWITCHES = (
+    "--no-sandbox --disable-gpu --disable-background-networking --disable-component-update --disable-sync "
+    "--no-first-run --disable-quic"
+).split()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if path is None:
+        message = "no browser here, so nobody has looked at the report: install Debian's package chromium"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    with sync_api.sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=path, args=SWITCHES)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def open_page(browser, tmp_path):
+    """Opens the page of a report; whatever went wrong while it was open fails the test."""
+    wrong, pages = [], []
+
+    def open_it(document, **options):
+        path = tmp_path / "report.html"
+        write_report(document, path)
+        page = browser.new_page(**{"viewport": {"width": 980, "height": 900}, **options})
+        page.on("console", lambda message: wrong.append(message.text))
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("dialog", lambda dialog: (wrong.append(dialog.message), dialog.dismiss()))
+        asked = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(path.as_uri())
+        page.wait_for_selector("#call")
+        assert [url for url in asked if url != path.as_uri() and not url.startswith("data:")] == []
+        pages.append(page)
+        return page
+
+    yield open_it
+    for page in pages:
+        page.close()
+    assert wrong == []
+
+
+def wide(page):
+    return page.evaluate("document.documentElement.scrollWidth > innerWidth")
+
+
+KINDS = {
+    "classifier": lambda: reports.document("classifier"),
+    "ovr": lambda: reports.document("ovr"),
+    "hard": lambda: reports.document("hard"),
+    "stack": lambda: reports.document("stack"),
+    "strings": lambda: reports.document("strings"),
+    "align": lambda: reports.document("align", scores=()),
+    "powers": lambda: reports.document("powers"),
+    "ufo": lambda: reports.document("ufo"),
+    "two outputs": lambda: reports.document("two outputs"),
+    "products": reports.products,
+    "many widths": reports.many_widths,
+    "stable": reports.stable,
+    "nasty": reports.nasty,
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_loads_alone_and_fits_a_phone(kind, open_page):
+    document = KINDS[kind]()
+    page = open_page(document)
+    expected = {s for s in ("scores", "similarity", "convergence", "path", "contributions") if document[s]}
+    expected |= {s for s in ("interactions", "widths", "gates") if document[s]} | {"data", "weights", "call"}
+    assert set(page.evaluate("[...document.querySelectorAll('section')].map(s => s.id)")) == expected
+    assert page.evaluate("[...document.querySelectorAll('.chart')].every(c => c.querySelector('svg *'))")
+    assert "NaN" not in page.content() and "undefined" not in page.inner_text("main")
+    assert not wide(page)
+    page.set_viewport_size({"width": 360, "height": 800})
+    page.wait_for_timeout(150)
+    assert not wide(page)
+    assert page.evaluate("[...document.querySelectorAll('.chart svg')].every(s => s.clientWidth <= 360)")
+
+
+def test_names_are_shown_and_not_run(open_page):
+    page = open_page(reports.nasty())
+    assert page.evaluate("window.hacked") is None
+    assert page.inner_text("h1") == reports.NASTY[0] == page.title()
+    assert page.evaluate("document.images.length") == 0
+    assert page.evaluate("document.querySelectorAll('script').length") == 2
+    shown = page.inner_text("#weights")
+    assert reports.NASTY[2] in shown
+    page.click("#data summary")
+    assert reports.NASTY[1] in page.inner_text("#data table")
+
+
+def test_the_page_cannot_be_broken_out_of():
+    page = render(reports.nasty())
+    assert page.count("</script>") == 2 and "<script>window.hacked" not in page and "<img" not in page
+    for elsewhere in ("http://", "https://", "//cdn", "@import", "url("):
+        assert elsewhere not in page.replace("http://www.w3.org/2000/svg", "")
+
+
+# -- controls -------------------------------------------------------------------------------------
+def first_kernels(page):
+    return page.evaluate("[...document.querySelectorAll('#weights td.name')].map(c => c.textContent)")
+
+
+def test_weights_can_be_sorted_found_and_completed(open_page):
+    document = reports.stable()
+    page = open_page(document)
+    used = first_kernels(page)
+    weights = dict(zip(document["weights"]["names"], document["weights"]["values"][0], strict=True))
+    assert len(used) == sum(w != 0 for w in weights.values())
+    assert [weights[name] for name in used] == sorted((w for w in weights.values() if w), reverse=True)
+    page.click("#zeros")
+    assert len(first_kernels(page)) == len(weights)
+    page.click("#weights th button >> text=kernel")
+    assert first_kernels(page) == page.evaluate(
+        "names => names.sort((a, b) => b.localeCompare(a))", list(weights)
+    )
+    page.click("#weights th button >> text=selected in")
+    frequency = dict(zip(weights, document["weights"]["stability"]["frequency"], strict=True))
+    assert [frequency[name] for name in first_kernels(page)] == sorted(frequency.values(), reverse=True)
+    page.fill("#filter", "POLYNOMIAL(degree=3)")
+    found = first_kernels(page)
+    assert found and all("Polynomial(degree=3)" in name for name in found)
+
+
+def test_another_sample_is_another_picture(open_page):
+    page = open_page(reports.document("classifier"))
+    before = page.inner_html("#contributions .chart")
+    page.select_option("#sample", "2")
+    assert page.inner_html("#contributions .chart") != before
+
+
+def test_convergence_against_steps(open_page):
+    page = open_page(reports.document("parts"))
+    page.click("#convergence button >> text=against steps")
+    assert "step" in page.inner_text("#convergence .chart")
+    pressed = "[...document.querySelectorAll('#convergence button')].map(b => b.getAttribute('aria-pressed'))"
+    assert page.evaluate(pressed) == ["false", "true"]
+
+
+def test_hovering_says_what_is_there(open_page):
+    page = open_page(reports.document("classifier"))
+    assert page.is_hidden("#tip")
+    page.hover("#similarity rect >> nth=1")
+    assert page.is_visible("#tip") and "alignment" in page.inner_text("#tip")
+    page.mouse.move(2, 2)
+    assert page.is_hidden("#tip")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_light_and_dark_and_paper(scheme, open_page):
+    page = open_page(reports.document("classifier"), color_scheme=scheme)
+
+    def brightness():
+        colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        return sum(map(int, colour.strip("rgb()").split(","))) / 3
+
+    assert (brightness() > 128) == (scheme == "light")
+    page.click("#theme")
+    assert (brightness() > 128) == (scheme == "dark")
+    page.emulate_media(media="print")
+    assert brightness() == 255
+    assert page.is_hidden("#theme") and page.is_hidden("#weights .controls")
+    assert len(page.pdf()) > 10_000
+
+
+def test_the_command_can_be_copied(open_page):
+    page = open_page(reports.document("classifier", call="manykernels fit 'a b.csv'"))
+    assert page.inner_text("#command") == "manykernels fit 'a b.csv'"
+    page.click("#call button >> nth=0")
+    page.wait_for_function("document.querySelector('#call button').textContent !== 'Copy'")

@@ -1,0 +1,167 @@
+"""What a report says: checked against the model, and against a snapshot."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.fitted_models import FITTED, X, fitted, kernels, numbers, stack, y
+from tests.report.reports import NASTY, document, nasty, products
+
+import manykernels as mk
+from manykernels.kernels import Gaussian, Linear
+from manykernels.report import baseline_models, baselines, report, report_data, settled
+
+SNAPSHOT = Path(__file__).with_name("snapshot.json")
+# Sections that a model may lack; all others are there whatever it is.
+LACKS = {
+    "contributions": {"aligner", "powers"},
+    "convergence": {"align", "align regressor", "aligner"},
+    "path": {"align", "align regressor", "aligner", "ufo", "ufo warm", "ufo features", "ufo landmarks"},
+    "similarity": {"centred frame", "anova"},
+}
+SLOW_PATHS = {"many widths", "per feature", "hard", "kmeans", "powers"}  # of many fits each; not done
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_every_model_has_a_report(name):
+    found = document(name, path=name not in SLOW_PATHS)
+    json.dumps(found, allow_nan=False)
+    for section, without in LACKS.items():
+        assert (found[section] is None) == (name in without | (SLOW_PATHS if section == "path" else set()))
+    assert (found["interactions"] is not None) == (name in ("products", "polynomials"))
+    assert (found["gates"] is not None) == (name in ("localized", "hard", "kmeans"))
+    mkl = fitted(name)[0][-1] if name == "pipeline" else fitted(name)[0]
+    np.testing.assert_allclose(found["weights"]["values"], np.atleast_2d(mkl.weights_), rtol=1e-5, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", [name for name in FITTED if name not in LACKS["contributions"]])
+def test_parts_add_up_to_the_decision(name):
+    found = document(name, path=False)["contributions"]
+    assert found["samples"]
+    for one in found["samples"]:
+        total = sum(one["parts"]) + one["intercept"]
+        assert total == pytest.approx(one["decision"], rel=1e-3, abs=1e-4)
+        assert len(one["parts"]) == len(found["names"])
+
+
+def test_chosen_samples_are_what_they_are_called():
+    found = document("three classes")["contributions"]["samples"]
+    model = fitted("three classes")[0]
+    for one in found:
+        assert one["predicted"] == str(model.predict(X[[one["row"]]])[0])
+        decisions = model.decision_function(X[[one["row"]]])[0]
+        assert one["decision"] == pytest.approx(decisions.max(), rel=1e-4)
+        if one["why"].startswith("surely"):
+            assert one["truth"] == one["predicted"] == one["why"].split()[1]
+        if one["why"] == "wrong":
+            assert one["truth"] != one["predicted"]
+
+
+def test_interactions_name_columns_and_sum_weights():
+    found = products()["interactions"]
+    weights = {row["name"]: row["weight"] for row in found["products"]}
+    pair = next(edge for edge in found["edges"] if set(edge["between"]) == {"age", "bmi"})
+    both = [row["weight"] for row in found["products"] if {"age", "bmi"} <= set(row["features"])]
+    assert pair["weight"] == pytest.approx(sum(both), rel=1e-4)
+    assert len(weights) == len(found["products"])
+
+
+def test_stability_belongs_to_its_kernels():
+    model = fitted("classifier")[0]
+    names = model.kernel_names_[::-1]
+    stability = {
+        "names": names,
+        "low": [1.0, 2.0, 3.0],
+        "high": [4.0, 5.0, 6.0],
+        "frequency": [0.1, 0.2, 0.3],
+    }
+    found = document("classifier", stability=stability)["weights"]
+    assert found["stability"]["low"] == [3.0, 2.0, 1.0] and found["stability"]["frequency"] == [0.3, 0.2, 0.1]
+
+
+def test_a_search_tells_what_it_tried():
+    search = mk.MKLClassifierCV(kernels, Cs=[0.1, 1.0], cv=2).fit(X, y)
+    found = report_data(search, X, y)
+    assert found["selection"]["chosen"] == search.best_params_["strategy"]
+    assert found["path"]["C"] == [0.1, 1.0] and len(found["path"]["score"]) == 2
+    assert found["estimator"] == "MKLClassifier"
+
+
+def test_the_call_is_complete():
+    model = mk.MKLClassifier({f"kernel {i}": Gaussian(1.0 + i) for i in range(60)}).fit(X, y)
+    text = report_data(model, X, y, path=False)["model"]
+    assert "..." not in text and "kernel 59" in text
+
+
+def test_names_are_kept_as_they_are():
+    found = nasty()
+    assert found["title"] == NASTY[0] and found["data"]["target"]["name"] == NASTY[1]
+    assert [column["name"] for column in found["data"]["columns"]] == NASTY
+
+
+# -- comparison -----------------------------------------------------------------------------------
+def test_baselines_are_tried_on_the_same_folds():
+    model = mk.MKLClassifier([Linear(), Gaussian(2.0)]).fit(X, y)
+    rows = baselines(model, X, y, cv=3)
+    expected = ["learned", "plain sum of the kernels", "best single kernel", "tuned SVC"]
+    assert [row["name"] for row in rows] == expected
+    assert all(len(row["folds"]) == 3 and 0 <= row["mean"] <= 1 for row in rows)
+    np.testing.assert_allclose(rows[0]["mean"], np.mean(rows[0]["folds"]))
+
+
+def test_baselines_suit_the_model():
+    assert "tuned SVC" not in baseline_models(fitted("stack")[0], stack)
+    assert set(baseline_models(fitted("widths")[0], X)) == {"tuned kernel ridge"}
+    models = baseline_models(fitted("pipeline")[0], X)
+    assert all(next(iter(model.named_steps)) == "standardscaler" for model in models.values())
+
+
+def test_a_search_is_scored_by_what_it_chose():
+    search = mk.MKLRegressorCV(kernels, Cs=[0.1, 1.0], norms=[2.0], cv=2).fit(X, numbers)
+    one = settled(search)
+    assert isinstance(one, mk.MKLRegressor) and one.C == search.best_params_["C"] and one.norm == 2.0
+    assert not hasattr(one, "weights_")
+
+
+def test_a_report_in_one_call(tmp_path):
+    model = mk.MKLClassifier([Linear(), Gaussian(2.0)]).fit(X, y)
+    report(model, X, y, tmp_path / "report.html", cv=None, title="One call")
+    assert "<title>One call</title>" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+# -- snapshot -------------------------------------------------------------------------------------
+def without_times(value):
+    """The shape of what differs from run to run, and all else as it is."""
+    value["convergence"] = sorted(value["convergence"]["lines"][0])
+    value["version"] = "x"
+    return value
+
+
+def close(new, old, where=""):
+    """Equal but for the last digits of numbers."""
+    if isinstance(old, dict):
+        assert list(new) == list(old), where
+        for key in old:
+            close(new[key], old[key], f"{where}.{key}")
+    elif isinstance(old, list):
+        assert len(new) == len(old), where
+        for i, (a, b) in enumerate(zip(new, old, strict=True)):
+            close(a, b, f"{where}[{i}]")
+    elif isinstance(old, float):
+        assert new == pytest.approx(old, rel=0.02, abs=2e-3), where
+    else:
+        assert new == old, where
+
+
+def test_the_snapshot():
+    """MANYKERNELS_SNAPSHOT=1 writes it anew; read what changed before it is committed."""
+    found = without_times(document("logistic", call="manykernels fit data.csv"))
+    found["weights"]["gap"] = None
+    found["certificate"] = found["certificate"].split(";")[0]
+    if os.environ.get("MANYKERNELS_SNAPSHOT"):
+        SNAPSHOT.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    close(found, json.loads(SNAPSHOT.read_text(encoding="utf-8")))
