@@ -96,7 +96,7 @@ def test_few_features_are_solved_to_the_gap(approx):
 def test_sums_and_samples_agree(monkeypatch):
     """The road for fewer samples than features, and the one for more."""
     model = quietly(MKLRegressor(KERNELS, approx=ALL, tol=1e-9, center=True), X, y)
-    monkeypatch.setattr("manykernels.estimators._approx_fit.LocalSamples", type(None))
+    monkeypatch.setattr("manykernels.estimators._approx_fit.LocalSamples", type(None))  # as if elsewhere
     sums = quietly(clone(model), X, y)
     np.testing.assert_allclose(sums.weights_, model.weights_, atol=1e-7)
     np.testing.assert_allclose(sums.predict(X_new), model.predict(X_new), rtol=1e-7)

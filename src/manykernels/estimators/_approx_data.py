@@ -6,11 +6,9 @@ answer the same questions, so that the answers do not depend on where the sample
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any, Protocol
 
 import numpy as np
@@ -42,6 +40,9 @@ class Samples(Protocol):
 
     def take(self, rows: NDArray[np.intp]) -> Any:
         """Some rows, in memory."""
+
+    def take_targets(self, rows: NDArray[np.intp]) -> Array:
+        """Their targets (rows, k)."""
 
     def statistics(self, features: Features, sizes: bool, names: list[str], verbose: bool) -> Statistics:
         """The sums over all of them."""
@@ -79,6 +80,9 @@ class LocalSamples:
 
     def take(self, rows: NDArray[np.intp]) -> Any:
         return take(self.X, rows)
+
+    def take_targets(self, rows: NDArray[np.intp]) -> Array:
+        return np.asarray(self.Y[rows])
 
     def statistics(self, features: Features, sizes: bool, names: list[str], verbose: bool) -> Statistics:
         with progress_bar(self.n, verbose) as progress:
@@ -154,29 +158,20 @@ def _read_mapped(model: Any, X: Any) -> tuple[Any, Kind]:
     return X, kind
 
 
-def probe(samples: Samples) -> tuple[Any, Array | None]:
-    """At most 10,000 samples, evenly taken, and their weights: what kernels are made from."""
+def probe(samples: Samples, supervised: bool) -> tuple[Any, Array | None, Array | None]:
+    """At most 10,000 samples, evenly taken, their weights and (for kernels that learn from them) targets."""
     rows = np.unique(np.linspace(0, samples.n - 1, min(_PROBE, samples.n)).astype(np.intp))
-    return samples.take(rows), None if samples.weight is None else samples.weight[rows]
+    weight = None if samples.weight is None else samples.weight[rows]
+    return samples.take(rows), weight, samples.take_targets(rows) if supervised else None
 
 
 @contextmanager
 def progress_bar(n: int, verbose: bool) -> Iterator[Callable[[int], object] | None]:
-    """A bar over rows: tqdm's where it is installed, a plain one where not."""
+    """A bar over rows."""
     if not verbose:
         yield None
         return
-    try:
-        tqdm = import_module("tqdm.auto").tqdm
-    except ImportError:
-        done = [0]
+    from tqdm.auto import tqdm  # here, since it looks for a notebook
 
-        def report(rows: int) -> None:
-            done[0] += rows
-            end = "\n" if done[0] >= n else ""
-            print(f"\rrows {done[0]:,} of {n:,}", end=end, file=sys.stderr, flush=True)
-
-        yield report
-        return
     with tqdm(total=n, unit="row", unit_scale=True) as bar:
         yield bar.update

@@ -12,20 +12,27 @@ from sklearn.utils import check_random_state
 
 from ..approx import Features, resolve_approx
 from ..families import Family, resolve_kernels
-from ..grams import parse_memory
+from ..grams import FactorGram, parse_memory
 from ..grams._memory import readable
 from ..grams.lowrank import Constants, Reduced, constants, reduce, reduce_rows
 from ..grams.statistics import Statistics
 from ..kernels import Fitted, Kernel
 from ..losses import Loss, Squared
 from ..penalties import resolve_penalty
-from ..solvers import Result
+from ..solvers import ActiveSet, Result, resolve_solver
 from ._approx_data import LocalSamples, Samples, probe, read_samples
+from ._approx_primal import FeatureActiveSet, FeatureGram
 from ._fit import Dictionary, Problem, _warn_duplicates, _warn_useless, solve
+from ._spec import leaves
 
 Array = NDArray[np.float64]
 FEATURE_ATTRIBUTES = ("features_", "feature_coef_", "_feature_coef")
 _COPIES = 6  # matrices of p × p that a fit holds at once: sums, factor, combinations
+_FEATURES = 3  # times the features of all samples, where they are all needed
+_ONLINE = (
+    "UFOMKLClassifier(approx=...) or UFOMKLRegressor(approx=...), whose partial_fit takes the samples block "
+    "by block."
+)
 
 
 @dataclass(frozen=True)
@@ -122,8 +129,9 @@ def choose_features(model: Any, samples: Samples, names_in: Any) -> Chosen:
     """The kernels for these samples and their features; landmarks depend on samples, weights and seed."""
     approx = resolve_approx(model.approx)
     assert approx is not None
-    some, weight = probe(samples)
-    kernels = resolve_kernels(model.kernels, some, weight, names_in)
+    supervised = any(isinstance(part, Family) and part.supervised for part in leaves(model.kernels))
+    some, weight, targets = probe(samples, supervised)
+    kernels = resolve_kernels(model.kernels, some, weight, names_in, targets)
     parts = list(kernels.values())
     if model.normalize == "cosine":
         parts = [Fitted.from_constants(kernel, 1.0, normalize="cosine") for kernel in parts]
@@ -148,8 +156,14 @@ def _require_memory(chosen: Chosen, memory_limit: Any) -> None:
 
 
 def learn(model: Any, samples: Samples, chosen: Chosen, loss: Loss, start: Array | None) -> FeatureFit:
-    """Weights and coefficients for the squared loss, from the sums over all samples."""
-    require_sums(loss, samples)
+    """Weights and coefficients: for the squared loss from sums over the samples, else from all of them."""
+    if not isinstance(loss, Squared):
+        if not isinstance(samples, LocalSamples):
+            raise ValueError(
+                f"loss={loss!r} was given with samples that are not in memory; only loss='squared' can be "
+                f"learned from sums over them. Take loss='squared', or {_ONLINE}"
+            )
+        return learn_rows(model, samples, chosen, loss, start)
     if isinstance(samples, LocalSamples) and samples.n <= chosen.features.n_features:
         reduced = _from_rows(model, samples, chosen)
     else:
@@ -159,14 +173,31 @@ def learn(model: Any, samples: Samples, chosen: Chosen, loss: Loss, start: Array
     return fit_reduced(model, chosen, reduced, loss, start)
 
 
-def require_sums(loss: Loss, samples: Samples) -> None:
-    """Only the squared loss can do with sums; others need samples at hand."""
-    if not isinstance(loss, Squared):
-        raise ValueError(
-            f"loss={loss!r} was given with samples that are not in memory; only loss='squared' can be "
-            "learned from sums over them. Take loss='squared', or UFOMKLClassifier(approx=...) or "
-            "UFOMKLRegressor(approx=...), whose partial_fit takes the samples block by block."
+def learn_rows(
+    model: Any, samples: LocalSamples, chosen: Chosen, loss: Loss, start: Array | None
+) -> FeatureFit:
+    """Losses that need every sample, with the features of all of them in memory."""
+    n, p, limit = samples.n, chosen.features.n_features, parse_memory(model.memory_limit)
+    solver = resolve_solver(model.solver)
+    matrices = n <= p or type(solver) is not ActiveSet  # n × n, for what knows nothing else
+    need = 8 * n * (p * _FEATURES + (n * _COPIES if matrices else 0))
+    if need > limit:
+        raise MemoryError(
+            f"loss={loss!r} needs {p} features of all {n} samples at once, about {readable(need)}"
+            f"{f' with matrices of {n} × {n}' if matrices else ''}, and memory_limit allows "
+            f"{readable(limit)}. Take fewer components, loss='squared' (which needs sums only), or {_ONLINE}"
         )
+    Phi, ptr = chosen.features.transform(samples.X), chosen.ptr
+    known = constants_of_rows(Phi, samples, ptr, bool(model.center), model.normalize)
+    if known.mean is not None:
+        Phi -= known.mean
+    Phi *= known.roots(ptr)
+    gram = FactorGram(Phi, ptr) if matrices else FeatureGram(Phi, ptr)
+    nothing = np.zeros(p), np.zeros(samples.Y.shape[1])
+    one = copy(model)
+    if not matrices:
+        one.solver = FeatureActiveSet(**solver.get_params())
+    return fit_reduced(one, chosen, Reduced(gram, samples.Y, known, *nothing), loss, start, samples.costs)
 
 
 def _from_rows(model: Any, samples: LocalSamples, chosen: Chosen) -> Reduced:
@@ -181,10 +212,13 @@ def constants_of_rows(
 ) -> Constants:
     """Centring and normalising from the features of all samples."""
     w = np.ones(samples.n) if samples.weight is None else samples.weight
-    squares = Phi * Phi
-    sizes = np.add.reduceat(squares, ptr[:-1], axis=1)
+    squares = np.einsum("i,ij,ij->j", w, Phi, Phi)
+    sizes = np.full(ptr.size - 1, np.nan)
+    if normalize == "max":
+        parts = np.split(Phi, ptr[1:-1], axis=1)
+        sizes = np.array([np.einsum("ij,ij->i", A, A).max() for A in parts])
     none = np.empty((0, 0))
-    S = Statistics(none, none, none, w @ Phi, w @ squares, float(w.sum()), sizes.max(axis=0), samples.n)
+    S = Statistics(none, none, none, w @ Phi, squares, float(w.sum()), sizes, samples.n)
     norms = None
     if normalize == "frobenius":
         half = np.sqrt(w)[:, None] * (Phi - S.sums / S.total if center else Phi)
@@ -210,28 +244,40 @@ def useless_kernels(model: Any, known: Constants, names: list[str]) -> NDArray[n
     return np.asarray(gone | flat)
 
 
-def fit_reduced(model: Any, chosen: Chosen, reduced: Reduced, loss: Loss, start: Array | None) -> FeatureFit:
-    """Run the model's solver on the pseudo-samples: one problem, or one for each output."""
-    gram, names = reduced.gram, chosen.names
+def fit_reduced(
+    model: Any,
+    chosen: Chosen,
+    reduced: Reduced,
+    loss: Loss,
+    start: Array | None,
+    costs: Array | None = None,
+) -> FeatureFit:
+    """Run the model's solver: one problem, or one for each output.
+
+    On pseudo-samples, whose cost is C and which are without intercept; or on samples of these `costs`.
+    """
+    gram, names, penalty = reduced.gram, chosen.names, resolve_penalty(model.norm)
     gram.names = names
     useless = useless_kernels(model, reduced.constants, names)
     if not useless.all():
         gram.scale = np.where(useless, 0.0, gram.scale)
-    penalty = resolve_penalty(model.norm)
     if penalty.sparse and penalty.homogeneous:
         _warn_duplicates(chosen.kernels, gram)
-    without = copy(model)
-    without.fit_intercept = False  # it is out of the pseudo-samples already
+    one = copy(model)
+    one.fit_intercept = bool(model.fit_intercept) and costs is not None
+    C = float(model.C) * (np.ones(gram.n) if costs is None else costs)
     dictionary = Dictionary(names, gram, [], None)
-    groups = model._groups(reduced.targets)
-    results, coef = [], np.zeros((gram.features.shape[1], reduced.targets.shape[1]))
+    groups, outputs = model._groups(reduced.targets), reduced.targets.shape[1]
+    results, coef, intercept = [], np.zeros((gram.features.shape[1], outputs)), np.zeros(outputs)
     for g, group in enumerate(groups):
         Y = np.ascontiguousarray(reduced.targets[:, group])
-        problem = Problem(dictionary, useless, loss, Y, np.full(Y.shape, float(model.C)))
+        problem = Problem(dictionary, useless, loss, Y, np.repeat(C[:, None], len(group), axis=1))
         # from given weights: a part of the pseudo-samples stands for nothing
         theta = penalty.start(gram.n_kernels) if start is None or len(start) != len(groups) else start[g]
-        result = solve(without, problem, (theta.copy(), np.zeros_like(Y)))
+        result = solve(one, problem, (theta.copy(), np.zeros_like(Y)))
         results.append(replace(result, K=None))  # which nobody needs, and many fits may be kept
         coef[:, group] = reduced.coefficients(result.theta, result.alpha)
+        intercept[group] = result.intercept
     theta = np.stack([result.theta for result in results])
-    return FeatureFit(chosen, reduced.constants, theta, coef, reduced.intercept(coef), results)
+    intercept = reduced.intercept(coef) if costs is None else intercept
+    return FeatureFit(chosen, reduced.constants, theta, coef, intercept, results)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from .._fast.threads import threads
+from ..grams.statistics import bad_row
 from ..kernels._data import numeric
 from ._data import Kind, is_lazy, read_training
 from ._targets import check_weights, require_target
@@ -49,10 +50,7 @@ class EncodeNumbers:
         Y = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
         bad = np.flatnonzero(~np.isfinite(Y).all(axis=1))
         if bad.size:
-            raise ValueError(
-                f"Input y contains NaN or infinity in row {first + bad[0]} (of the block of rows {first} to "
-                f"{first + len(Y) - 1}). Leave such rows out."
-            )
+            raise ValueError(bad_row("y", first + int(bad[0]), first, first + len(Y)))
         return Y, None
 
 

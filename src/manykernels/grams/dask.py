@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from .._fast.threads import blas_threads, threads
 from ..approx import Features
 from ._base import take
-from .statistics import Statistics, statistics
+from .statistics import Statistics, bad_row, statistics
 
 dask: Any = _dask  # which types its functions in parts
 da: Any = _da
@@ -136,7 +136,16 @@ class DaskSamples:
         return self.X.n
 
     def take(self, rows: NDArray[np.intp]) -> Any:
-        return self.read(self.X.take(rows))
+        found = self.read(self.X.take(rows))
+        if isinstance(found, np.ndarray) and not np.all(np.isfinite(found)):
+            row = int(rows[np.argmin(np.isfinite(found).all(axis=1))])
+            block = int(np.searchsorted(self.X.starts, row, side="right")) - 1
+            lo, hi = self.X.starts[block : block + 2]
+            raise ValueError(bad_row("X", row, int(lo), int(hi)))
+        return found
+
+    def take_targets(self, rows: NDArray[np.intp]) -> Array:
+        return self.encode(self.y.take(rows), 0)[0]
 
     def statistics(self, features: Features, sizes: bool, names: list[str], verbose: bool) -> Statistics:
         return self._sums(features, sizes, names, None, 1)[0]

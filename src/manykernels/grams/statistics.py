@@ -118,14 +118,19 @@ def _not_finite(X: Data, Phi: Array, features: Features, first: int, names: Sequ
     except (ValueError, TypeError):
         data = False
     if data:
-        return (
-            f"Input X contains NaN or infinity in row {first + row} (of the block of rows {first} to "
-            f"{first + n_samples(X) - 1}). Impute it, or leave such rows out."
-        )
+        return bad_row("X", first + row, first, first + n_samples(X))
     name = str(kernel) if names is None else repr(names[kernel])
     return (
         f"kernel {name} is not finite in row {first + row}: it overflows, or returns NaN. Scale the features "
         "(StandardScaler), or change its parameters."
+    )
+
+
+def bad_row(name: str, row: int, lo: int, hi: int) -> str:
+    """What is said of a row, in the block of rows lo to hi, that holds something else than numbers."""
+    return (
+        f"Input {name} contains NaN or infinity in row {row} (of the block of rows {lo} to {hi - 1}). Impute "
+        "it, or leave such rows out."
     )
 
 
