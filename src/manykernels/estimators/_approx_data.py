@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import _num_samples
 
 from ..approx import Features
-from ..grams.statistics import Statistics, statistics
+from ..grams.statistics import Statistics, bad_row, statistics
 from ._approx_lazy import read_lazily
 from ._data import Kind, is_lazy, read_training, take
 from ._rows import merge
@@ -79,7 +79,11 @@ class LocalSamples:
         return w if self.cost is None else w * self.cost
 
     def take(self, rows: NDArray[np.intp]) -> Any:
-        return take(self.X, rows)
+        found = take(self.X, rows)
+        if isinstance(self.X, np.memmap) and not np.all(np.isfinite(found)):  # nobody has looked at it yet
+            row = int(rows[np.argmin(np.isfinite(found).all(axis=1))])
+            raise ValueError(bad_row("X", row, 0, self.n))
+        return found
 
     def take_targets(self, rows: NDArray[np.intp]) -> Array:
         return np.asarray(self.Y[rows])
