@@ -106,6 +106,11 @@ FITTED: dict[str, Callable[[], tuple[Any, Any]]] = {
         new,
     ),
     "kmeans": lambda: (mk.LocalizedMKLClassifier(kernels, gating="kmeans", random_state=0).fit(X, y), new),
+    "approximate": lambda: (
+        mk.MKLRegressor(kernels, approx=Nystroem(10), random_state=0).fit(X, numbers),
+        new,
+    ),
+    "search": lambda: (mk.MKLClassifierCV(kernels, Cs=[0.1, 1.0], norms=[2.0], cv=2).fit(X, y), new),
     "pipeline": lambda: (make_pipeline(StandardScaler(), mk.MKLClassifier(kernels)).fit(X, y), new),
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -276,13 +277,42 @@ def test_the_installed_command(csv, tmp_path):
 
     done = shell("fit", csv, "--target", "sick", "-m", "sparse", "--model", "m", "--no-score", "--quiet")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    done = shell("predict", "m", csv, "--rows", 2)
-    assert done.returncode == 0 and done.stdout.startswith("sick,") and done.stdout.count("\n") == 3
+    assert run("predict", tmp_path / "m", csv, "--rows", 2).stdout.count("\n") == 3
     done = shell("fit", csv, "--target", "nothing")
     assert done.returncode == 2 and not done.stdout
     assert done.stderr.count("\n") == 1 and done.stderr.startswith("error: there is no column 'nothing'")
-    done = shell("fit", csv, "--target", "nothing", "--debug")
-    assert done.returncode == 2 and "Traceback" in done.stderr
+
+
+def test_debug_shows_where(csv):
+    result = CliRunner().invoke(app, ["fit", str(csv), "-t", "nothing", "--debug"])
+    assert result.exit_code == 2 and "Traceback" in result.stderr
+
+
+# -- reports --------------------------------------------------------------------------------------
+def test_fit_writes_a_report(csv, tmp_path):
+    asked = ["fit", csv, "-t", "sick", "-k", "columns", "--report", tmp_path / "r.html"]
+    run(*asked, "-m", "sparse", "--cv", 2)
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    text = re.search(r'id="data">(.*?)</script>', page, flags=re.DOTALL).group(1)
+    document = json.loads(text)
+    names = [row["name"] for row in document["scores"]["rows"]]
+    assert names == ["learned", "plain sum of the kernels", "best single kernel", "tuned SVC"]
+    assert [column["name"] for column in document["data"]["columns"]] == [
+        "age",
+        "bmi",
+        "dose",
+        "time",
+        "group",
+    ]
+    assert document["call"].startswith("manykernels")
+    assert "learns none" in run(*asked, "-m", "single", code=2).stderr
+
+
+@pytest.mark.slow
+def test_the_demo_writes_a_report(tmp_path):
+    result = run("demo", "--report", tmp_path / "r.html")
+    assert "view worst" in result.stdout and str(tmp_path / "r.html") in result.stdout.replace("\n", "")
+    assert (tmp_path / "r.html").stat().st_size > 20_000
 
 
 @pytest.mark.slow

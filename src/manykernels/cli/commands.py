@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from rich.markup import escape
+from sklearn.pipeline import Pipeline
 
 from ..persistence import load, save, write_atomically
 from ..report import baseline_models, report_data, settled, write_report
@@ -44,8 +45,7 @@ def fit(
     model = pipeline(data, method, kernels)
     splits = folds(data, cv) if score else None
     started = time.perf_counter()
-    with voice.waiting(f"learning from {data.n} samples"):
-        model.fit(data.X, data.y)
+    _learn(voice, model, data)
     seconds = time.perf_counter() - started
     model.manykernels_ = _about(data, method, kernels)
     if model_path is not None:
@@ -69,6 +69,18 @@ def fit(
     voice.answer(document | {what: str(path) if path else None for what, path in written.items()})
     if scores is not None and scores.interrupted:
         raise SystemExit(INTERRUPTED)
+
+
+def _learn(voice: Voice, model: Any, data: Data) -> None:
+    """Fit; with the bar of the solver, which knows how far it is, where somebody can see it."""
+    last = model[-1] if isinstance(model, Pipeline) else model
+    if voice.interactive and "verbose" in last.get_params(deep=False) and not hasattr(last, "strategy"):
+        last.set_params(verbose=1)
+        model.fit(data.X, data.y)
+        last.set_params(verbose=0)
+        return
+    with voice.waiting(f"learning from {data.n} samples"):
+        model.fit(data.X, data.y)
 
 
 def _about(data: Data, method: str, kernels: str) -> dict[str, Any]:
@@ -212,8 +224,7 @@ def demo(voice: Voice, *, report_path: Path | None) -> None:
     data = Data(frame, labels, "diagnosis", "classification", names, {}, views)
     model = pipeline(data, "sparse")
     started = time.perf_counter()
-    with voice.waiting(f"learning from {data.n} tumours"):
-        model.fit(data.X, data.y)
+    _learn(voice, model, data)
     seconds = time.perf_counter() - started
     models = {"learned": settled(model), **baseline_models(model, data.X)}
     results = cross_validate(voice, models, data, folds(data, 5))

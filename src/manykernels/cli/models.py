@@ -9,16 +9,15 @@ from typing import Any
 
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
-from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
-from sklearn.svm import SVC
 
 import manykernels as mk
 
 from ..families import Gaussians, PolynomialDAG, Products, gaussian_grid, per_feature, rank_one, views
 from ..kernels import Precomputed
+from ..report.baselines import rival
 from ._console import UserError
 from .data import Data
 
@@ -51,13 +50,8 @@ def default_model(task: str, kernels: Any = "auto") -> Any:
     return found(kernels)
 
 
-def _svc(task: str, kernels: Any) -> Any:
-    """The rival: one Gaussian kernel, tuned."""
-    if task == "classification":
-        return GridSearchCV(SVC(), {"C": [0.1, 1, 10, 100], "gamma": ["scale", 0.01, 0.1, 1.0]}, cv=3)
-    return GridSearchCV(
-        KernelRidge(kernel="rbf"), {"alpha": [0.001, 0.01, 0.1, 1.0], "gamma": [0.001, 0.01, 0.1, 1.0]}, cv=3
-    )
+def _single(task: str, kernels: Any) -> Any:
+    return rival(task == "classification")
 
 
 def _hierarchical(task: str, kernels: Any) -> Any:
@@ -75,7 +69,7 @@ METHODS = {
     "nonlinear": Method("a power of the sum", _pair("NonlinearMKL", n_starts=2, random_state=0)),
     "ufo": Method("online, in the primal", _pair("UFOMKL", random_state=0), tune=None),
     "hierarchical": Method("products of columns", _hierarchical, stack=False, own=True),
-    "single": Method("a tuned Gaussian", _svc, tune=None, stack=False, own=True),
+    "single": Method("a tuned Gaussian", _single, tune=None, stack=False, own=True),
 }
 
 

@@ -67,8 +67,8 @@ def folds(data: Data, cv: int) -> list[Split]:
     labels, counts = np.unique(np.asarray(data.y, dtype=str), return_counts=True)
     if counts.min() < cv:
         raise UserError(
-            f"class {str(labels[counts.argmin()])!r} has {counts.min()} samples, fewer than the {cv} folds of the "
-            "cross-validation; give a smaller --cv, or fit with --no-score."
+            f"class {str(labels[counts.argmin()])!r} has {counts.min()} samples, fewer than the {cv} folds "
+            "of the cross-validation; give a smaller --cv, or fit with --no-score."
         )
     return list(StratifiedKFold(cv, shuffle=True, random_state=0).split(np.arange(data.n), data.y))
 

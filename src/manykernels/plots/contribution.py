@@ -71,7 +71,7 @@ class ContributionDisplay:
         names = [self.names[m] for m in shown]
         if rest.size:
             columns.append(self.parts[:, rest].sum(axis=1))
-            names.append(f"{rest.size} others")
+            names.append(f"{rest.size} other{'s' if rest.size > 1 else ''}")
         columns.append(np.full(len(self.parts), self.intercept))
         names.append("intercept")
         M = np.stack(columns, axis=1)

@@ -153,7 +153,7 @@
 
   function cards() {
     const w = data.weights, made = [];
-    const card = (big, small) => made.push(el("div", { class: "card" }, el("b", {}, big), el("span", {}, small)));
+    const card = (big, small) => made.push(el("div", { class: "card" }, el("b", { class: big.length > 18 ? "long" : null }, big), el("span", {}, small)));
     if (data.scores) {
       const [own, ...others] = data.scores.rows;
       card(`${number(own.mean)} ± ${number(own.std, 2)}`, `${data.scores.metric}, cross-validated`);
@@ -393,7 +393,7 @@
     const draw = (width) => {
       const one = c.samples[chosen], rank = order(one.parts).filter((m) => one.parts[m] !== 0), kept = rank.slice(0, 12), rest = rank.slice(12);
       const rows = kept.map((m) => [c.names[m], one.parts[m]]);
-      if (rest.length) rows.push([`${rest.length} others`, rest.reduce((sum, m) => sum + one.parts[m], 0)]);
+      if (rest.length) rows.push([`${rest.length} other${rest.length > 1 ? "s" : ""}`, rest.reduce((sum, m) => sum + one.parts[m], 0)]);
       rows.push(["intercept", one.intercept]);
       let end = 0;
       const steps = rows.map(([name, value]) => { const from = end; end += value; return { name, value, from, to: end }; });
