@@ -7,10 +7,11 @@ from copy import copy
 import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, load_iris
+from sklearn.model_selection import KFold
 
 from manykernels import MKLClassifier, MKLRegressor
 from manykernels.approx import Nystroem
-from manykernels.estimators._approx_cv import cross_validate, decisions, fold_samples, refit
+from manykernels.estimators._approx_cv import cross_validate, decisions, fold_samples, refit, search
 from manykernels.estimators._approx_data import LocalSamples, read_samples
 from manykernels.estimators._approx_fit import choose_features, learn
 from manykernels.estimators._data import take
@@ -94,6 +95,24 @@ def test_classes_and_their_costs(multi_class):
     for rows, _, values in decisions(chosen.features, path, A, fold, take):
         right += np.mean(values.argmax(axis=3) == labels[rows, None, None], axis=0) / 5
     assert np.all(right > 0.85)
+
+
+def test_a_search_is_a_pass_over_folds_and_a_refit():
+    model = MKLRegressor(KERNELS, approx=Nystroem(25), random_state=0, tol=1e-6)
+    weight = np.where(np.arange(len(y)) % 7 == 0, 0.0, WEIGHT)  # rows of weight zero count nowhere
+    tests = [rows for _, rows in KFold(4, shuffle=True, random_state=0).split(X)]
+    data, path = search(model, X, Y, weight, tests, CS, NORMS)
+    assert path.squared_error.shape == (2, 3, 4, 2)
+    inside = np.setdiff1d(np.flatnonzero(weight), tests[1])
+    one = copy(model).set_params(C=CS[0], norm=NORMS[1])
+    fit = learn(one, LocalSamples(X[inside], Y[inside], weight[inside], None), data.chosen, Squared(), None)
+    f = fit.features.transform(X[tests[1]]) @ fit.coef + fit.intercept
+    expected = np.average((Y[tests[1]] - f) ** 2, axis=0, weights=weight[tests[1]])
+    np.testing.assert_allclose(path.squared_error[1, 0, 1], expected, rtol=1e-3)
+    model.set_params(C=CS[0], norm=NORMS[1])._store_features(refit(model, data))
+    assert model.predict(X).shape == Y.shape and model.score(X, Y) > 0.5
+    with pytest.raises(ValueError, match="every sample exactly once"):
+        search(model, X, Y, None, tests[:3], CS, NORMS)
 
 
 def test_folds_must_fit():

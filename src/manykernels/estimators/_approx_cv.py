@@ -26,7 +26,7 @@ from ..grams.lowrank import Reduced, constants, reduce, squared_error
 from ..grams.statistics import Statistics, spans
 from ..losses import Squared
 from ._approx_data import Samples
-from ._approx_fit import Chosen, FeatureFit, fit_reduced
+from ._approx_fit import Chosen, FeatureFit, fit_reduced, prepare
 
 Array = NDArray[np.float64]
 _LARGE = 1e12  # operations: tasks are always worth a thread
@@ -65,6 +65,34 @@ class FoldedSamples:
         rest = self.total - self.folds[f]
         others = [fold.largest for i, fold in enumerate(self.folds) if i != f]
         return replace(rest, largest=np.max(others, axis=0))
+
+
+def search(
+    model: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    test_sets: Sequence[NDArray[np.intp]],
+    Cs: Sequence[float],
+    norms: Sequence[Any],
+) -> tuple[FoldedSamples, Path]:
+    """Cross-validate a `MKLRegressor` or `MKLClassifier` with approx and the squared loss, after one pass.
+
+    `test_sets` are the rows held out of each fold, as a splitter gives them; every row must be in one. X may
+    be a Dask collection. `refit(model, data)` with the best C and norm set gives what
+    ``model._store_features`` stores.
+    """
+    samples, chosen = prepare(model, X, y, sample_weight, merged=False)
+    fold = np.full(samples.n, -1)
+    for f, rows in enumerate(test_sets):
+        fold[rows] = f
+    if np.any(fold < 0) or sum(map(len, test_sets)) != samples.n:
+        raise ValueError(
+            "the folds do not hold every sample exactly once, and sums over rows come off one fold at a "
+            "time: give a splitter such as KFold or StratifiedKFold."
+        )
+    data = fold_samples(model, samples, chosen, fold, len(test_sets))
+    return data, cross_validate(model, data, Cs, norms)
 
 
 def fold_samples(

@@ -114,15 +114,18 @@ class LocalSamples:
         return statistics(features, self.X, self.Y, self.weight, self.cost, **options)
 
 
-def read_samples(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Samples, Kind]:
-    """Validated samples, wherever they are."""
+def read_samples(model: Any, X: Any, y: Any, sample_weight: Any, merged: bool = True) -> tuple[Samples, Kind]:
+    """Validated samples, wherever they are; without `merged` the rows stay as and where they were given."""
+    few = _MERGED if merged else 0
     if is_lazy(X):
-        return read_lazily(model, X, y, sample_weight, _MERGED, read_local)
+        return read_lazily(model, X, y, sample_weight, few, read_local)
     y, sample_weight = (v.compute() if is_lazy(v) else v for v in (y, sample_weight))
-    return read_local(model, X, y, sample_weight)
+    return read_local(model, X, y, sample_weight, merged)
 
 
-def read_local(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[LocalSamples, Kind]:
+def read_local(
+    model: Any, X: Any, y: Any, sample_weight: Any, merged: bool = True
+) -> tuple[LocalSamples, Kind]:
     """Samples in memory, without those of weight zero, and equal ones merged where they are not too many."""
     X, kind = _read_mapped(model, X) if _is_mapped(X) else read_training(model, X)
     y = model._read_y(y)
@@ -131,6 +134,8 @@ def read_local(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[LocalSam
     weight = check_weights(sample_weight, n)
     kept = np.flatnonzero(weight > 0)
     Y, cost = model._encode(y[kept], weight[kept])
+    if not merged:
+        return _in_place(X, n, kept, Y, weight, cost), kind
     kept, Y, cost = kept[cost > 0], Y[cost > 0], cost[cost > 0]
     weight = weight[kept]
     if kind != "stack" and kept.size <= _MERGED:
@@ -140,15 +145,19 @@ def read_local(model: Any, X: Any, y: Any, sample_weight: Any) -> tuple[LocalSam
         chosen = place[rows.first]
         kept, Y, cost, weight = rows.first, Y[chosen], cost[chosen], rows.weight
     everyone = kept.size == n and bool(np.all(kept == np.arange(n)))
-    return (
-        LocalSamples(
-            X if everyone else take(X, kept),
-            np.ascontiguousarray(Y),
-            None if np.all(weight == 1.0) else weight,
-            None if np.all(cost == 1.0) else cost,
-        ),
-        kind,
-    )
+    return _samples(X if everyone else take(X, kept), Y, weight, cost), kind
+
+
+def _in_place(X: Any, n: int, kept: NDArray[np.intp], Y: Array, weight: Array, cost: Array) -> LocalSamples:
+    """All rows; those of weight zero have targets of zero, which nobody counts."""
+    targets, costs = np.zeros((n, Y.shape[1])), np.ones(n)
+    targets[kept], costs[kept] = Y, cost
+    return _samples(X, targets, weight, costs)
+
+
+def _samples(X: Any, Y: Array, weight: Array, cost: Array) -> LocalSamples:
+    w, c = (None if np.all(values == 1.0) else values for values in (weight, cost))
+    return LocalSamples(X, np.ascontiguousarray(Y), w, c)
 
 
 def _is_mapped(X: Any) -> bool:

@@ -83,7 +83,13 @@ def fit_features(
     model: Any, X: Any, y: Any, sample_weight: Any, loss: Loss, start: Array | None
 ) -> FeatureFit:
     """The road of `MKL*` with explicit features; `start` are weights of an earlier fit."""
-    samples, kind = read_samples(model, X, y, sample_weight)
+    samples, chosen = prepare(model, X, y, sample_weight)
+    return learn(model, samples, chosen, loss, start)
+
+
+def prepare(model: Any, X: Any, y: Any, sample_weight: Any, merged: bool = True) -> tuple[Samples, Chosen]:
+    """Validated samples, and the kernels and features for them; sets what data tell the model."""
+    samples, kind = read_samples(model, X, y, sample_weight, merged)
     check_approx_options(model, kind)
     if model.center and samples.n == 1:
         raise ValueError(
@@ -91,8 +97,7 @@ def fit_features(
         )
     model._kind, model._n_layers = kind, 0
     names_in = getattr(model, "feature_names_in_", None) if kind == "array" else None
-    chosen = choose_features(model, samples, names_in)
-    return learn(model, samples, chosen, loss, start)
+    return samples, choose_features(model, samples, names_in)
 
 
 def forget(model: Any, names: tuple[str, ...]) -> None:
