@@ -16,8 +16,9 @@ from tests.fitted_models import FITTED, X, answers, fitted, new, y
 
 import manykernels
 from manykernels import MKLClassifier, load, save
+from manykernels.families import views
 from manykernels.kernels import Callable as CallableKernel
-from manykernels.kernels import Linear
+from manykernels.kernels import Linear, Spectrum
 from manykernels.persistence import FORMAT, ModelFileError, _is_ours
 
 
@@ -65,6 +66,18 @@ def test_training_stays_one_object(tmp_path):
     loaded = load(tmp_path / "model")
     assert loaded.kernel_.gate.X is loaded.X_fit_
     assert loaded.kernel_.gate(loaded.X_fit_) is loaded.gates_
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frames_come_back_as_they_were(library, tmp_path):
+    make = __import__(library).DataFrame
+    table = make({"a": X[:, 0], "n": np.arange(len(X)), "word": ["x" if v > 0 else "yz" for v in X[:, 1]]})
+    kernels = views({"numbers": (["a", "n"], [Linear()]), "text": ("word", [Spectrum(1)])})
+    model = MKLClassifier(kernels, center=True).fit(table, y)
+    save(model, tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    assert type(loaded.X_fit_) is type(table) and list(loaded.X_fit_.columns) == ["a", "n", "word"]
+    np.testing.assert_array_equal(loaded.decision_function(table[:9]), model.decision_function(table[:9]))
 
 
 # -- what is not trusted --------------------------------------------------------------------------

@@ -71,8 +71,15 @@ def test_the_default_searches_and_says_what_it_took(csv, tmp_path):
         tmp_path / "model",
     ]
     document = json.loads(run(*asked, "--json").stdout)
+    assert document["chosen"]["strategy"] == "finite" and document["chosen"]["C"] > 0
     assert document["method"] == "auto" and 0.5 < document["score"]["mean"] <= 1.0
     assert hasattr(load(tmp_path / "model")[-1], "best_params_")
+
+
+def test_the_rival_can_be_fitted_too(csv, tmp_path):
+    document = json.loads(run("fit", csv, "-t", "sick", "-m", "single", "--cv", 2, "--json").stdout)
+    assert document["weights"] == {} and document["score"]["mean"] > 0.5
+    assert "cross-validated" in run("fit", csv, "-t", "sick", "-m", "single", "--cv", 2).stdout
 
 
 def test_a_model_is_an_ordinary_pipeline_in_python(csv, table, tmp_path):

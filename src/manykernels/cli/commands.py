@@ -23,6 +23,8 @@ from .models import METHODS, pipeline
 from .scores import METRIC, Scores, cross_validate, folds
 from .tables import model_facts, scores_table, weights_table
 
+_MANY = 10_000  # samples from which kernel matrices take their time
+
 
 # -- fit ------------------------------------------------------------------------------------------
 def fit(
@@ -42,6 +44,8 @@ def fit(
     for path in (model_path, report_path):
         _require_writable(path)
     data = training_data(asked, voice)
+    if data.n > _MANY and method != "ufo":
+        voice.note(f"{data.n} samples: time and memory grow as n²; --rows N or --method ufo are quicker.")
     model = pipeline(data, method, kernels)
     splits = folds(data, cv) if score else None
     started = time.perf_counter()
@@ -106,8 +110,13 @@ def _say(voice: Voice, data: Data, facts: dict[str, Any], scores: Scores | None,
     voice.show(f"{data.n} samples, {width} {things}, {what}{escape(repr(data.target))}; {seconds:.1f} s")
     voice.show(weights_table(facts))
     voice.show(facts["certificate"])
+    if facts["chosen"]:
+        told = ", ".join(f"{key} {value}" for key, value in facts["chosen"].items() if value is not None)
+        voice.show(f"chosen by cross-validation: {escape(told)}")
     if scores is not None and scores.values:
-        voice.show(f"{METRIC[data.task]}, cross-validated: {scores.shown} ({scores.against(data)})")
+        flattered = "; the choice saw all samples, which flatters it a little" if facts["chosen"] else ""
+        told = f"{scores.shown} ({scores.against(data)}{flattered})"
+        voice.show(f"{METRIC[data.task]}, cross-validated: {told}")
 
 
 def _require_writable(path: Path | None) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from rich.markup import escape
 from rich.table import Table
+from sklearn.pipeline import Pipeline
 
 from ..estimators._repr import _sentence
 from ..plots._reading import unwrap, weight_table
@@ -21,15 +22,23 @@ def model_facts(model: Any) -> dict[str, Any]:
     try:
         mkl, _ = unwrap(model)
     except TypeError:
-        return {"estimator": type(model[-1]).__name__, "weights": {}, "views": {}, "certificate": ""}
+        return {
+            "estimator": type(model[-1]).__name__,
+            "chosen": None,
+            "weights": {},
+            "views": {},
+            "certificate": "",
+        }
     table = weight_table(mkl)
     size = np.abs(table.W).max(axis=0)
     order = [m for m in table.order if size[m] > 0]
     gap = getattr(mkl, "dual_gap_", None)
     views = mkl.view_weights_
     grouped = len(views) < len(table.names)
+    last = model[-1] if isinstance(model, Pipeline) else model
     return {
         "estimator": type(mkl).__name__,
+        "chosen": _chosen(getattr(last, "best_params_", None)),
         "weights": {table.names[m]: table.W[0, m] if table.rows is None else table.W[:, m] for m in order},
         "views": {name: np.asarray(w).tolist() for name, w in views.items()} if grouped else {},
         "kernels": len(table.names),
@@ -37,6 +46,14 @@ def model_facts(model: Any) -> dict[str, Any]:
         "certified": bool(mkl.certified_) if hasattr(mkl, "certified_") else None,
         "certificate": _sentence(mkl, size),
     }
+
+
+def _chosen(best: dict[str, Any] | None) -> dict[str, Any] | None:
+    """What a search took, as plain values."""
+    if best is None:
+        return None
+    simple = str | int | float | None
+    return {key: value if isinstance(value, simple) else str(value) for key, value in best.items()}
 
 
 def bar(share: float, width: int = _WIDE) -> str:
