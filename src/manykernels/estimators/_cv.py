@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import _safe_split
 
 from ._base import BaseMKL
-from ._cv_path import path_steps
+from ._cv_path import Only, path_steps
 from ._strategies import Strategy
 
 Array = NDArray[np.float64]
@@ -24,38 +24,41 @@ _BEHIND = 1.5  # times the error of the best, in the first fold: what is raced a
 
 
 @dataclass(frozen=True)
-class Trial:
-    """What one strategy reached in one fold: a row for each norm and C."""
+class Row:
+    """One model in one fold."""
 
-    norm: list[Any]
-    C: list[float]
-    score: Array
-    loss: Array  # a smooth error, to choose between equal scores
-    gap: Array
-    n_active: Array
-    seconds: float
+    score: float
+    loss: float  # a smooth error, which tells models apart that score the same
+    gap: float
+    n_active: int
+
+
+Key = tuple[Any, Only, float]  # norm, kernels, C
+Trial = dict[Key, Row]
 
 
 @dataclass
 class Table:
-    """One strategy over all folds."""
+    """One strategy over the folds: the models that were there in all of them, in the order of the first."""
 
     strategy: Strategy
     trials: list[Trial] = field(default_factory=list)
+    seconds: float = 0.0
 
     @property
-    def mean(self) -> Array:
-        return np.asarray(np.mean([trial.score for trial in self.trials], axis=0))
+    def keys(self) -> list[Key]:
+        return [key for key in self.trials[0] if all(key in trial for trial in self.trials)]
 
-    @property
-    def std(self) -> Array:
-        return np.asarray(np.std([trial.score for trial in self.trials], axis=0))
+    def column(self, name: str) -> Array:
+        """(folds, models)."""
+        return np.array([[getattr(trial[key], name) for key in self.keys] for trial in self.trials])
 
-    def best(self) -> int:
-        """The row with the best mean score; equal ones by the smooth error, then by C."""
-        loss = np.mean([trial.loss for trial in self.trials], axis=0)
-        mean = np.round(self.mean, 12)
-        return int(np.lexsort((np.array(self.trials[0].C), loss, -mean))[0])
+    def best(self, by_score: bool) -> tuple[tuple[float, float], int]:
+        """How good the best model is (smaller is better), and which it is."""
+        loss, score = self.column("loss").mean(axis=0), np.round(self.column("score").mean(axis=0), 12)
+        order = np.lexsort((loss, -score)) if by_score else np.lexsort((-score, loss))
+        i = int(order[0])
+        return ((-float(score[i]), float(loss[i])) if by_score else (float(loss[i]), -float(score[i]))), i
 
 
 class Decided(BaseEstimator):
@@ -95,7 +98,7 @@ class Data:
     y: NDArray[Any]
     weight: Array | None
     classes: NDArray[Any] | None  # None for regression
-    scorer: Any
+    scorer: Any  # None: accuracy, or R²
     owner: BaseEstimator  # whose tags say how X is split
 
     def part(self, rows: NDArray[np.intp], train: NDArray[np.intp]) -> tuple[Any, Any, Any]:
@@ -111,56 +114,65 @@ def run_folds(
     tables = [Table(strategy) for strategy in found]
     going = tables
     if race and len(folds) > 1 and any(strategy.race for strategy in found):
-        for table in tables:
-            table.trials.append(run_trial(table.strategy, data, *folds[0]))
-        errors = [1.0 - float(table.trials[0].score.max()) for table in tables]
-        limit = _BEHIND * max(min(errors), 1e-3)
+        _run(tables, data, folds[:1], n_jobs)
+        errors = [min(row.loss for row in table.trials[0].values()) for table in tables]
+        limit = _BEHIND * min(errors)
         going = [t for t, error in zip(tables, errors, strict=True) if not t.strategy.race or error <= limit]
         folds = folds[1:]
-    jobs = [(table, fold) for fold in folds for table in going]
-    run = Parallel(n_jobs=n_jobs)
-    trials = run(delayed(run_trial)(table.strategy, data, *fold) for table, fold in jobs)
-    for (table, _), trial in zip(jobs, trials, strict=True):
-        table.trials.append(trial)
+    _run(going, data, folds, n_jobs)
     return tables
 
 
-def run_trial(strategy: Strategy, data: Data, train: NDArray[np.intp], test: NDArray[np.intp]) -> Trial:
-    """One strategy in one fold."""
+def _run(tables: list[Table], data: Data, folds: list[tuple[Any, Any]], n_jobs: int | None) -> None:
+    jobs = [(table, fold) for fold in folds for table in tables]
+    found = Parallel(n_jobs=n_jobs)(delayed(run_trial)(t.strategy, data, *fold) for t, fold in jobs)
+    for (table, _), (trial, seconds) in zip(jobs, found, strict=True):
+        table.trials.append(trial)
+        table.seconds += seconds
+
+
+def run_trial(
+    strategy: Strategy, data: Data, train: NDArray[np.intp], test: NDArray[np.intp]
+) -> tuple[Trial, float]:
+    """One strategy in one fold, and the seconds it took."""
     started = time.perf_counter()
     X, y, weight = data.part(train, train)
     new, answer, new_weight = data.part(test, train)
     if isinstance(strategy.template, BaseMKL) and strategy.keys == ("C", "norm"):
-        rows = _path(strategy, data, X, y, weight, new)
+        models = _path(strategy, data, (X, y, weight), (new, answer, new_weight))
     else:
-        rows = _one_by_one(strategy, X, y, weight)
-    norm, C, score, loss, gap, active = [], [], [], [], [], []
+        models = _one_by_one(strategy, X, y, weight)
     options = {} if new_weight is None else {"sample_weight": new_weight}
-    for row in rows:
-        norm.append(row[0])
-        C.append(row[1])
-        model = row[2]
-        score.append(float(data.scorer(model, new, answer, **options)))
-        loss.append(_smooth_error(model, new, answer, new_weight, data.classes))
-        gap.append(row[3])
-        active.append(row[4])
-    seconds = time.perf_counter() - started
-    return Trial(norm, C, np.array(score), np.array(loss), np.array(gap), np.array(active), seconds)
+    trial: Trial = {}
+    for key, model, gap, active in models:
+        if data.scorer is None:
+            score = _score(model.predict(new), answer, new_weight, data.classes)
+        else:
+            score = float(data.scorer(model, new, answer, **options))
+        trial[key] = Row(score, _smooth_error(model, new, answer, new_weight, data.classes), gap, active)
+    return trial, time.perf_counter() - started
 
 
-def _path(strategy: Strategy, data: Data, X: Any, y: Any, weight: Any, new: Any) -> list[Any]:
-    template = strategy.template
+def _path(
+    strategy: Strategy, data: Data, train: tuple[Any, Any, Any], test: tuple[Any, Any, Any]
+) -> list[Any]:
+    template, (X, y, weight), (new, answer, new_weight) = strategy.template, train, test
     assert isinstance(template, BaseMKL)
     loose = clone(template).set_params(tol=max(float(template.tol), _LOOSE), verbose=0)
     present = None if data.classes is None else np.unique(y if weight is None else y[weight > 0])
-    rows = []
-    for step in path_steps(loose, X, y, weight, new, strategy.norms, strategy.Cs):
-        f = step.decision
-        model: Decided = DecidedRegressor(f)
-        if data.classes is not None and present is not None:
-            model = DecidedClassifier(_all_classes(f, present, data.classes), data.classes)
-        rows.append((step.norm, step.C, model, step.gap, step.n_active))
-    return rows
+
+    def decided(f: Array) -> Decided:
+        if data.classes is None or present is None:
+            return DecidedRegressor(f)
+        return DecidedClassifier(_all_classes(f, present, data.classes), data.classes)
+
+    def error(f: Array) -> float:
+        return _smooth_error(decided(f), new, answer, new_weight, data.classes)
+
+    steps = path_steps(loose, X, y, weight, new, strategy.norms, strategy.Cs, strategy.parts, error)
+    return [
+        ((step.norm, step.only, step.C), decided(step.decision), step.gap, step.n_active) for step in steps
+    ]
 
 
 def _all_classes(f: Array, present: NDArray[Any], classes: NDArray[Any]) -> Array:
@@ -179,13 +191,27 @@ def _one_by_one(strategy: Strategy, X: Any, y: Any, weight: Any) -> list[Any]:
     rows = []
     for norm in strategy.norms:
         for C in strategy.Cs:
-            model = clone(strategy.template).set_params(**strategy.params(C, norm))
+            model = clone(strategy.template).set_params(**strategy.params(norm, None, C))
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 model.fit(X, y) if weight is None else model.fit(X, y, sample_weight=weight)
             active = getattr(model, "active_", np.empty(0))
-            rows.append((norm, C, model, getattr(model, "dual_gap_", np.nan), len(active)))
+            rows.append(((norm, None, C), model, float(getattr(model, "dual_gap_", np.nan)), len(active)))
     return rows
+
+
+def _score(f: Any, y: Any, weight: Any, classes: NDArray[Any] | None) -> float:
+    """The accuracy or R² (the mean over outputs), without the checks of scikit-learn's, which cost more."""
+    w = np.ones(len(y)) if weight is None else weight
+    if not w.sum():
+        return 0.0
+    if classes is not None:
+        return float(np.average(np.asarray(f) == y, weights=w))
+    residual, spread = (y - f) ** 2, (y - np.average(y, axis=0, weights=w)) ** 2
+    lost, total = np.average(residual, axis=0, weights=w), np.average(spread, axis=0, weights=w)
+    varies = total > 0.0
+    explained = np.where(varies, 1.0 - lost / np.where(varies, total, 1.0), np.where(lost > 0.0, 0.0, 1.0))
+    return float(np.mean(explained))
 
 
 def _smooth_error(model: Any, X: Any, y: Any, weight: Any, classes: NDArray[Any] | None) -> float:

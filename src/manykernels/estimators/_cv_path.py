@@ -8,7 +8,7 @@ against the others. Each problem starts from the solution of the one before, fro
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,26 +21,31 @@ from sklearn.utils.validation import _num_samples
 
 from .._fast.threads import threads
 from ..families import Family
+from ..grams import SelectedGram
 from ..kernels import Fitted, Mixture, evaluate
 from ..losses import Loss
 from ..objectives import Risk
-from ..solvers import Corrective, Result
+from ..solvers import Corrective, FamilyResult, History, Result
 from ._base import BaseMKL, Posed
 from ._data import read_new, take
-from ._family_fit import bind_family
-from ._fit import Problem, solve
+from ._family_fit import Bound, bind_family
+from ._fit import Dictionary, Problem, solve
 from ._params import check_parameters
 
 Array = NDArray[np.float64]
+Only = tuple[str, ...] | None
+Parts = Callable[[list[str]], list[tuple[Any, Only]]]
 _RISE = 1.5
+_WORSE = 1.02  # times the error before
 _STORED = 50_000_000  # numbers of kernels against new samples that are kept at a time
 
 
 @dataclass(frozen=True)
 class Step:
-    """One point of a path: norm and C, the decisions on new samples, and what was learned."""
+    """One point of a path: norm, kernels and C, the decisions on new samples, and what was learned."""
 
     norm: Any
+    only: Only  # the kernels that there were to choose from, by name; None for all
     C: float
     decision: Array  # (n_new, outputs)
     weights: Array | None  # (kernels,) or (classes, kernels); None where kernels differ along the path
@@ -49,9 +54,21 @@ class Step:
 
 
 def path_steps(
-    template: BaseMKL, X: Any, y: Any, sample_weight: Any, new: Any, norms: Sequence[Any], Cs: Sequence[float]
+    template: BaseMKL,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    new: Any,
+    norms: Sequence[Any],
+    Cs: Sequence[float],
+    parts: Parts | None = None,
+    error: Callable[[Array], float] | None = None,
 ) -> list[Step]:
-    """Fit on (X, y) for all norms and, in ascending order, all C; decide on the samples `new`."""
+    """Fit on (X, y) for all norms and, in ascending order, all C; decide on the samples `new`.
+
+    `parts` names, given the names of all kernels, more sets of kernels to learn from, each with its norm. A
+    path ends where the `error` of its decisions grows: the last step then stands for larger C.
+    """
     model = clone(template).set_params(C=1.0, norm=norms[0])
     check_parameters(model)
     loss = model._loss()
@@ -61,22 +78,52 @@ def path_steps(
         new = read_new(model, new, posed.kind)
         if isinstance(model.kernels, Family) and not model.kernels.listed:
             return list(_over_family(model, posed, loss, new, norms, Cs))
-        return list(_over_list(model, posed, loss, new, norms, Cs))
+        return list(_over_list(model, posed, loss, new, norms, Cs, parts, error))
 
 
 def _over_list(
-    model: BaseMKL, posed: Posed, loss: Loss, new: Any, norms: Sequence[Any], Cs: Sequence[float]
+    model: BaseMKL,
+    posed: Posed,
+    loss: Loss,
+    new: Any,
+    norms: Sequence[Any],
+    Cs: Sequence[float],
+    parts: Parts | None,
+    error: Callable[[Array], float] | None,
 ) -> Iterator[Step]:
     problem = model._problem(posed, loss)
+    names = problem.dictionary.names
     decide = _Decisions(problem.dictionary.kernels, posed, new)
-    for norm in norms:
+    sets: list[tuple[Any, Only]] = [(norm, None) for norm in norms]
+    for norm, only in sets + (parts(names) if parts else []):
+        chosen = np.arange(len(names)) if only is None else np.array([names.index(name) for name in only])
         model.set_params(norm=norm)
-        for C, results in warm_path(model, problem, Cs):
-            f = [decide(result.theta, result.alpha) + result.intercept for result in results]
-            theta = np.stack([result.theta for result in results])
+        now = np.inf
+        path = alone_path if only is not None and chosen.size == 1 else warm_path
+        for C, results in path(model, select(problem, chosen), Cs):
+            theta = np.zeros((len(results), len(names)))
+            theta[:, chosen] = [result.theta for result in results]
+            f = [decide(t, result.alpha) + result.intercept for t, result in zip(theta, results, strict=True)]
             weights = theta if len(results) > 1 else theta[0]
             gap = _gap([(result.primal, result.dual) for result in results])
-            yield Step(norm, C, np.hstack(f), weights, int(theta.any(axis=0).sum()), gap)
+            step = Step(norm, only, C, np.hstack(f), weights, int(theta.any(axis=0).sum()), gap)
+            yield step
+            before, now = now, error(step.decision) if error else 0.0
+            if now > _WORSE * before:
+                yield from (replace(step, C=more, gap=np.nan) for more in sorted(Cs) if more > C)
+                break
+
+
+def select(problem: Problem, chosen: NDArray[np.intp]) -> Problem:
+    """The problem over some of its kernels."""
+    whole = problem.dictionary
+    if chosen.size == len(whole.names):
+        return problem
+    gram = SelectedGram(whole.gram, chosen)
+    kernels, names = [whole.kernels[m] for m in chosen], [whole.names[m] for m in chosen]
+    return replace(
+        problem, dictionary=Dictionary(names, gram, kernels, whole.X), useless=problem.useless[chosen]
+    )
 
 
 def warm_path(model: BaseMKL, problem: Problem, Cs: Sequence[float]) -> Iterator[tuple[float, list[Result]]]:
@@ -94,6 +141,25 @@ def warm_path(model: BaseMKL, problem: Problem, Cs: Sequence[float]) -> Iterator
             results.append(solve(model, part, start))
         last, before = results, C
         yield C, results
+
+
+def alone_path(model: BaseMKL, problem: Problem, Cs: Sequence[float]) -> Iterator[tuple[float, list[Result]]]:
+    """The same for one kernel, of weight 1: there is only a machine to fit."""
+    K = problem.dictionary.gram.combine(np.ones(1))
+    translates = problem.loss.translates and model.fit_intercept
+    shift = np.median(problem.Y, axis=0) if translates else np.zeros(problem.Y.shape[1])
+    alpha, before = np.zeros_like(problem.Y), 1.0
+    for C in sorted(Cs):
+        risk = Risk(problem.loss, problem.Y - shift, C * problem.C, bool(model.fit_intercept))
+        accuracy = 0.1 * float(model.tol) * risk.constant_value()
+        fit = risk.solve(K, risk.feasible(alpha * min(C / before, _RISE)), accuracy)
+        value = risk.machine_value(fit)
+        if fit.gap > model.tol * value:
+            fit = risk.solve(K, fit.alpha, 0.5 * float(model.tol) * value)
+            value = risk.machine_value(fit)
+        alpha, before = fit.alpha, C
+        theta = np.where(problem.useless, 0.0, 1.0)
+        yield C, [Result(theta, alpha, fit.intercept + shift, value, value - fit.gap, True, 1, History())]
 
 
 def _gap(values: list[tuple[float, float]]) -> float:
@@ -136,11 +202,11 @@ def _over_family(
     model: BaseMKL, posed: Posed, loss: Loss, new: Any, norms: Sequence[Any], Cs: Sequence[float]
 ) -> Iterator[Step]:
     """Families that are too large to list; kernels differ from one C to the next."""
-    support = take(posed.X, posed.rows.first)
     groups, Cs = model._groups(posed.Y), sorted(Cs)
     for norm in norms:
         model.set_params(norm=norm, C=Cs[-1])
         bound = bind_family(model, posed.X, posed.rows, posed.names_in)
+        decide = _FamilyDecisions(bound, new)
         columns: list[list[Array]] = [[] for _ in Cs]
         active = [0] * len(Cs)
         values: list[list[tuple[float, float]]] = [[] for _ in Cs]
@@ -148,18 +214,41 @@ def _over_family(
             Y, C = posed.Y[:, group], posed.C[:, group]
             shift = np.median(Y, axis=0) if loss.translates and model.fit_intercept else 0.0
             for i, result in enumerate(_family_results(model, bound, loss, Y - shift, C, Cs)):
-                mixture = Mixture([bound.kernel(z) for z in result.atoms], result.weights)
-                f = mixture(new, support) @ result.alpha if result.atoms else np.zeros((len(new), len(group)))
-                columns[i].append(f + result.intercept + shift)
+                columns[i].append(decide(result) + result.intercept + shift)
                 active[i] += len(result.atoms)
                 values[i].append((result.primal, result.dual))
         for i, cost in enumerate(Cs):
-            yield Step(norm, cost, np.hstack(columns[i]), None, active[i], _gap(values[i]))
+            yield Step(norm, None, cost, np.hstack(columns[i]), None, active[i], _gap(values[i]))
+
+
+class _FamilyDecisions:
+    """Σ_z θ_z K_z(new, training) α; what is known of a kernel is kept, since most occur all along a path."""
+
+    def __init__(self, bound: Bound, new: Any) -> None:
+        self.bound = bound
+        self.new = new if bound.prepared is None else bound.prepared.transform(new, "scores")
+        self.maps: dict[Any, tuple[Array, Array]] = {}
+
+    def __call__(self, result: FamilyResult) -> Array:
+        f = np.zeros((_num_samples(self.new), result.alpha.shape[1]))
+        if not self.bound.oracle.rank_one:
+            kernels = [self.bound.oracle.kernel(z) for z in result.atoms]
+            return (
+                f + Mixture(kernels, result.weights)(self.new, self.bound.X) @ result.alpha if kernels else f
+            )
+        for z, weight in zip(result.atoms, result.weights, strict=True):
+            if z not in self.maps:
+                kernel = self.bound.oracle.kernel(z)
+                here, there = kernel.kernel.feature_maps(self.new, self.bound.X)
+                self.maps[z] = (kernel.scale_ * here, there)
+            here, there = self.maps[z]
+            f += weight * here * (there.T @ result.alpha)
+        return f
 
 
 def _family_results(
-    model: BaseMKL, bound: Any, loss: Loss, Y: Array, C: Array, Cs: Sequence[float]
-) -> Iterator[Any]:
+    model: BaseMKL, bound: Bound, loss: Loss, Y: Array, C: Array, Cs: Sequence[float]
+) -> Iterator[FamilyResult]:
     """The solutions for all C, by one path where the solver has one."""
     options: dict[str, Any] = {
         "tol": float(model.tol),

@@ -28,6 +28,7 @@ def _about_strategies(search: Any) -> list[str]:
     for i, name in enumerate(rows["strategy"]):
         norm, C = rows["norm"][i], rows["C"][i]
         what = f"norm={norm:g}, C={C:.3g}" if isinstance(norm, float) else f"C={C:.3g}"
+        what += _chosen_kernels(rows["kernels"][i])
         left = f"   left after {rows['folds'][i]} fold, too far behind" if rows["folds"][i] < most else ""
         score = f"{rows['score'][i]:.4f} ± {rows['std'][i]:.4f}"
         lines.append(f"  {name:<12} {score}   {what}   {rows['seconds'][i]:.1f} s{left}")
@@ -36,7 +37,14 @@ def _about_strategies(search: Any) -> list[str]:
 
 def _about_choice(search: Any) -> list[str]:
     best = search.best_params_
-    return [f"Chosen: {best['strategy']}, norm={best['norm']}, C={best['C']:.3g}."]
+    chosen = _chosen_kernels(best["kernels"])
+    return [f"Chosen: {best['strategy']}, norm={best['norm']}, C={best['C']:.3g}{chosen}."]
+
+
+def _chosen_kernels(names: tuple[str, ...] | None) -> str:
+    if names is None:
+        return ""
+    return f", {names[0]} alone" if len(names) == 1 else f", {len(names)} of the kernels"
 
 
 def _about_kernels(model: Any, spec: Any) -> list[str]:

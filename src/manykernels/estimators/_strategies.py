@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,15 +12,19 @@ from sklearn.base import BaseEstimator
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.svm import SVC
 
-from ..families import Family, Products, Relevance
+from ..families import Family, Products, Relevance, Subset
+from ._cv_path import Only, Parts
 from ._spec import needs_stack, short
 from .align_mkl import AlignMKLClassifier, AlignMKLRegressor
 
 NAMES = ("finite", "continuous", "products", "aligned")
-COSTS = tuple(10.0 ** (k / 2.0) for k in range(-2, 8))  # 0.1 … 3162
+COSTS = tuple(10.0**k for k in range(-1, 5))
 _PRODUCT_COSTS = tuple(10.0 ** (k / 2.0) for k in range(-5, 1))  # sparse: little is gained by more
 _CUBES = 40  # features up to which products have three factors
 _PAIRS = 300  # features up to which they have two
+_MANY = 40  # kernels, from which they are not tried alone
+_ONE_FEATURE = ": Gaussian(width=1)"  # not worth while alone
+_NARROW = ("Gaussian(0.25 ", "Gaussian(0.5 ", "ARDGaussian(× 0.5)", "ARDGaussian(× 0.707)")
 
 
 @dataclass(frozen=True)
@@ -33,11 +37,14 @@ class Strategy:
     Cs: Sequence[float]
     keys: tuple[str, str] = ("C", "norm")
     race: bool = False  # whether a bad first fold rules it out
+    parts: Parts | None = None  # more sets of its kernels to learn from
 
-    def params(self, C: float, norm: Any) -> dict[str, Any]:
-        """The parameters that make the template the model for this C and norm."""
+    def params(self, norm: Any, only: Only, C: float) -> dict[str, Any]:
+        """The parameters that make the template the model for this norm, these kernels and this C."""
         cost, weight = self.keys
         given: dict[str, Any] = {cost: 1.0 / C if cost.endswith("alpha") else C} if cost else {}
+        if only is not None:
+            given["kernels"] = Subset(self.template.get_params()["kernels"], only)
         return given | ({weight: norm} if weight else {})
 
 
@@ -57,7 +64,7 @@ def strategies(search: Any, task: str, X: Any, n_outputs: int) -> list[Strategy]
         seen[strategy.name] = seen.get(strategy.name, 0) + 1
         if seen[strategy.name] > 1:
             name = f"{strategy.name} ({seen[strategy.name]})"
-            found[i] = Strategy(name, strategy.template, strategy.norms, strategy.Cs, strategy.keys)
+            found[i] = replace(strategy, name=name)
     return found
 
 
@@ -80,7 +87,7 @@ def _strategy(search: Any, given: Any, task: str, X: Any) -> Strategy:
     model, kernels = search._model, search.kernels
     if given == "finite":
         listed = not isinstance(kernels, Family) or kernels.listed
-        return Strategy("finite", model(kernels), norms if listed else norms[:1], Cs)
+        return Strategy("finite", model(kernels), norms if listed else norms[:1], Cs, parts=_parts)
     if given not in NAMES:
         raise ValueError(
             f"strategy={given!r} was given; expected 'auto', one of {', '.join(map(repr, NAMES))}, an "
@@ -95,11 +102,26 @@ def _strategy(search: Any, given: Any, task: str, X: Any) -> Strategy:
         )
     if given == "continuous":
         chosen = kernels if isinstance(kernels, Family) and not kernels.listed else Relevance()
-        return Strategy("continuous", model(chosen), norms if chosen.listed else [1.0], Cs)
+        more = _wide if isinstance(chosen, Relevance) else None
+        return Strategy("continuous", model(chosen), norms if chosen.listed else [1.0], Cs, parts=more)
     degree = 3 if X.shape[1] <= _CUBES else 2
     family = Products(degree=degree, atom_scale="rms", scale=True)
     template = model(family).set_params(solver="corrective", loss="squared")
     return Strategy("products", template, [1.0], _costs(search.Cs, _PRODUCT_COSTS), race=True)
+
+
+def _parts(names: list[str]) -> list[tuple[Any, Only]]:
+    """Every kernel alone, since learning prefers what fits the training samples; and all but narrow ones."""
+    if len(names) > _MANY:
+        return []
+    whole = [name for name in names if not name.endswith(_ONE_FEATURE)]
+    return [(1.0, (name,)) for name in whole if len(names) > 1] + _wide(names)
+
+
+def _wide(names: list[str]) -> list[tuple[Any, Only]]:
+    """All but the narrow Gaussians, where names say which those are."""
+    wide = tuple(name for name in names if not name.startswith(_NARROW))
+    return [(2.0, wide)] if 1 < len(wide) < len(names) else []
 
 
 def _of_estimator(given: BaseEstimator, Cs: Sequence[float]) -> Strategy:

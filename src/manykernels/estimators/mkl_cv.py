@@ -104,7 +104,8 @@ class _Search(HTMLSummary, NestedKernels):
         if classes is not None:
             self.classes_ = classes
         found = strategies(self, self._task, X, n_outputs)
-        data = Data(X, y, weight, classes, check_scoring(self, scoring=self.scoring), self)
+        scorer = None if self.scoring is None else check_scoring(self, scoring=self.scoring)
+        data = Data(X, y, weight, classes, scorer, self)
         folds = self._folds(X, y, weight, groups, classes)
         race = isinstance(self.strategy, str) and self.strategy == "auto" and self.scoring is None
         tables = run_folds(found, data, folds, self.n_jobs, race)
@@ -145,46 +146,42 @@ class _Search(HTMLSummary, NestedKernels):
 
     def _tell(self, tables: list[Table], n_folds: int) -> None:
         """comparison_, path_ and what is best."""
-        whole = [table for table in tables if len(table.trials) == n_folds]
-        rows: dict[str, list[Any]] = {k: [] for k in "strategy norm C score std folds seconds".split()}
+        by_score = self.scoring is not None
+        columns = "strategy norm kernels C score std folds seconds"
+        rows: dict[str, list[Any]] = {column: [] for column in columns.split()}
         self.path_: dict[str, dict[str, Any]] = {}
+        best: Any = None
         for table in tables:
-            trial, i = table.trials[0], table.best()
-            scores = float(table.mean[i]), float(table.std[i])
-            seconds = float(sum(t.seconds for t in table.trials))
-            values = (table.strategy.name, trial.norm[i], trial.C[i], *scores, len(table.trials), seconds)
-            for key, value in zip(rows, values, strict=True):
-                rows[key].append(value)
+            rank, i = table.best(by_score)
+            norm, only, C = key = table.keys[i]
+            score, std = table.column("score").mean(axis=0), table.column("score").std(axis=0)
+            told = (norm, only, C, float(score[i]), float(std[i]), len(table.trials), table.seconds)
+            for column, value in zip(rows, (table.strategy.name, *told), strict=True):
+                rows[column].append(value)
             self.path_[table.strategy.name] = {
-                "norm": list(trial.norm),
-                "C": np.array(trial.C),
-                "score": table.mean,
-                "std": table.std,
-                "gap": np.max([t.gap for t in table.trials], axis=0),
-                "n_active": np.mean([t.n_active for t in table.trials], axis=0),
+                "norm": [key[0] for key in table.keys],
+                "kernels": [key[1] for key in table.keys],
+                "C": np.array([key[2] for key in table.keys]),
+                "score": score,
+                "std": std,
+                "loss": table.column("loss").mean(axis=0),
+                "gap": np.fmax.reduce(table.column("gap")),
+                "n_active": table.column("n_active").mean(axis=0),
             }
+            if len(table.trials) == n_folds and (best is None or rank < best[0]):
+                best = (rank, table.strategy, key, float(score[i]))
         self.comparison_ = rows
-        best = max(whole, key=lambda table: float(np.round(table.mean[table.best()], 12)))
-        i = best.best()
-        self._chosen = best.strategy
-        self.best_score_ = float(best.mean[i])
-        self.best_params_ = {
-            "strategy": best.strategy.name,
-            "norm": best.trials[0].norm[i],
-            "C": best.trials[0].C[i],
-        }
+        _, self._chosen, (norm, only, C), self.best_score_ = best
+        self.best_params_ = {"strategy": self._chosen.name, "norm": norm, "kernels": only, "C": C}
 
     def _refit(self, X: Any, y: NDArray[Any], weight: Array | None) -> None:
-        chosen, C, norm = self._chosen, self.best_params_["C"], self.best_params_["norm"]
-        model = clone(chosen.template).set_params(**chosen.params(C, norm))
-        if hasattr(model, "verbose"):
+        best, chosen = self.best_params_, self._chosen
+        model = clone(chosen.template).set_params(**chosen.params(best["norm"], best["kernels"], best["C"]))
+        if "verbose" in model.get_params(deep=False):
             model.set_params(verbose=self.verbose)
         self.best_estimator_, whole = refit_path(model, chosen, X, y, weight)
         if whole is not None:
             self.path_[chosen.name]["all samples"] = whole
-        self.n_features_in_ = getattr(self.best_estimator_, "n_features_in_", None)
-        if self.n_features_in_ is None:
-            del self.n_features_in_
 
     # -- the model that was chosen --------------------------------------------------------------
     def __getattr__(self, name: str) -> Any:
@@ -234,12 +231,13 @@ class MKLClassifierCV(ClassifierMixin, _Search):
         The norms to try.
     Cs : None, int or list
         The values of C to try, how many of them, or None for a good choice.
-    loss : "auto", "hinge", "squared_hinge", "logistic", "squared" or Loss
-        "auto" is the hinge for two classes, and least squares for more: one factorisation serves all classes.
+    loss : "squared", "hinge", "squared_hinge", "logistic" or Loss
+        Least squares on ±1 is as accurate as the hinge on most data, and all classes share their equations.
     cv : None, int, splitter or iterable of splits
         As in scikit-learn; None is five folds, stratified and shuffled by ``random_state`` (None as 0).
     scoring : None, str or callable
-        As in scikit-learn; None is the accuracy, equal ones told apart by a smooth error.
+        As in scikit-learn, and the best score is chosen. None scores by accuracy and chooses by the squared
+        error of decisions clipped to ±1, which tells models apart far better where samples are few.
     refit : bool
         Whether the best model is fitted on all samples; without it there is only the comparison.
     n_jobs : int or None
@@ -250,11 +248,12 @@ class MKLClassifierCV(ClassifierMixin, _Search):
     Attributes
     ----------
     best_estimator_, best_params_, best_score_ : the model that was chosen, fitted on all samples; its
-        strategy, norm and C; its mean score over the folds.
-    comparison_ : dict of columns, a row for each strategy at its best norm and C: strategy, norm, C, score,
+        strategy, norm, kernels (names, where it learns from some of them only) and C; its mean score.
+    comparison_ : dict of columns, a row for each strategy at its best: strategy, norm, kernels, C, score,
         std, folds, seconds. A strategy with fewer folds than the others was too far behind in the first.
-    path_ : dict strategy -> dict of columns: norm, C, score, std, gap, n_active over the folds; for the
-        strategy that was chosen also "all samples": C, weights and gap along its path on all samples.
+    path_ : dict strategy -> dict of columns, a row for each model: norm, kernels, C, score, std, loss, gap,
+        n_active over the folds; for the strategy that was chosen also "all samples": C, weights and gap
+        along its path on all samples.
     weights_, active_, kernels_, kernel_names_, kernel_, X_fit_, dual_coef_, intercept_, objective_,
     dual_gap_, certified_, history_ : those of ``best_estimator_``.
     classes_ : labels.
@@ -269,7 +268,7 @@ class MKLClassifierCV(ClassifierMixin, _Search):
         strategy: Any = "auto",
         norms: Any = (1.0, 2.0),
         Cs: Any = None,
-        loss: Any = "auto",
+        loss: Any = "squared",
         multi_class: str = "shared",
         cv: Any = None,
         scoring: Any = None,
@@ -308,9 +307,7 @@ class MKLClassifierCV(ClassifierMixin, _Search):
         self.verbose = verbose
 
     def _model(self, kernels: Any) -> BaseEstimator:
-        auto = isinstance(self.loss, str) and self.loss == "auto"
-        loss = ("hinge" if self.classes_.size == 2 else "squared") if auto else self.loss
-        options = {"loss": loss, "multi_class": self.multi_class, "class_weight": self.class_weight}
+        options = {"loss": self.loss, "multi_class": self.multi_class, "class_weight": self.class_weight}
         return MKLClassifier(kernels, **self._options(), **options)
 
     def _read(self, y: Any, weight: Array | None) -> tuple[NDArray[Any], NDArray[Any] | None, int]:

@@ -9,6 +9,7 @@ from manykernels.families.features import PerFeature, RankOne, per_feature, rank
 from manykernels.families.grids import FromDistances, from_distances, gaussian_grid
 from manykernels.families.products import Products
 from manykernels.families.relevance import Relevance
+from manykernels.families.subset import Subset
 from manykernels.families.views import Views, views
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "Products",
     "RankOne",
     "Relevance",
+    "Subset",
     "Views",
     "from_distances",
     "gaussian_grid",

@@ -92,8 +92,9 @@ def _features(X: Data, prepared: Preparation, sample_weight: Any) -> dict[str, K
     for part, suffix in parts:
         median = median_distance(prepared.transform(X, part), sample_weight)
         for step in _STEPS if median > 0.0 else ():
-            width = median * 2.0**step
-            kernels[f"Gaussian(width={width:.3g}{suffix})"] = Prepared(Gaussian(width), prepared, part)
+            scale = 2.0**step
+            name = f"Gaussian({scale:g} × median{suffix})"  # the same for all samples of one kind of data
+            kernels[name] = Prepared(Gaussian(scale * median), prepared, part)
     return kernels
 
 

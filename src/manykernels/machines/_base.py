@@ -46,12 +46,12 @@ class Sensitivity:
         return np.asarray(B, dtype=float)
 
     def move(self, Bd: Array, n: int) -> Array:
-        """−P R d, given B d: how α moves when θ moves by d."""
-        step = np.zeros(n)
+        """−P R d, given B d of shape (support,) or (support, k): how α moves when θ moves by d."""
+        step = np.zeros((n, *Bd.shape[1:]))
         if self.support.size:
             right = Bd.astype(self.factor.dtype, copy=False)
             back = solve_triangular(self.factor, right, lower=True, trans="T", check_finite=False)
-            step[self.support] = -self.root * back
+            step[self.support] = -(self.root * back.T).T
         return step
 
 

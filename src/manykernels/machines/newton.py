@@ -43,6 +43,23 @@ class Newton(Machine):
         assert best is not None
         return best
 
+    def solve_together(self, K: Array, Y: Array, C: Array) -> list[Solution]:
+        """The exact solutions for all columns of Y, for the squared loss: one factorisation serves them all.
+
+        (K + diag(1/C))α + b1 = y, and Σα = 0 where there is an intercept.
+        """
+        P = self._factor(K, Y[:, 0], C, Y[:, 0], None)
+        u, b = solve(P.factor, P.root[:, None] * Y), np.zeros(Y.shape[1])
+        if self.fit_intercept:
+            v = solve(P.factor, P.root)
+            b = (P.root @ u) / (P.root @ v)
+            u -= np.outer(v, b)
+        alpha = P.root[:, None] * u
+        score = K @ alpha
+        return [
+            self._solution(Y[:, k], C, alpha[:, k], float(b[k]), score[:, k], P) for k in range(Y.shape[1])
+        ]
+
     def sensitivity(self, K: Array, y: Array, C: Array, solution: Solution) -> Sensitivity:
         assert solution.sensitivity is not None
         return solution.sensitivity

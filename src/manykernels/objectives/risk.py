@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from ..losses import Loss
+from ..losses import Loss, Squared
 from ..losses._base import ROUNDING
-from ..machines import SMO, Solution, feasible, machine_for
+from ..machines import SMO, Newton, Sensitivity, Solution, feasible, machine_for
 from ..penalties import Penalty
 
 Array = NDArray[np.float64]
@@ -61,13 +61,7 @@ class Risk:
 
     def solve(self, K: Array, alpha: Array, tol: float) -> Fit:
         """The machines of all outputs for one kernel, to a total gap of at most `tol`."""
-        solutions: list[Solution] = []
-        outputs = self.Y.shape[1]
-        for k in range(outputs):
-            previous = solutions[-1].sensitivity if solutions else None
-            solutions.append(
-                self.machine.solve(K, self.Y[:, k], self.C[:, k], alpha[:, k], tol / outputs, previous)
-            )
+        solutions = self._solve_together(K, tol) or self._solve_each(K, alpha, tol)
         return Fit(
             np.stack([s.alpha for s in solutions], axis=1),
             np.array([s.intercept for s in solutions]),
@@ -76,21 +70,50 @@ class Risk:
             solutions,
         )
 
+    def _solve_each(self, K: Array, alpha: Array, tol: float) -> list[Solution]:
+        solutions: list[Solution] = []
+        outputs = self.Y.shape[1]
+        for k in range(outputs):
+            previous = solutions[-1].sensitivity if solutions else None
+            solutions.append(
+                self.machine.solve(K, self.Y[:, k], self.C[:, k], alpha[:, k], tol / outputs, previous)
+            )
+        return solutions
+
+    def _solve_together(self, K: Array, tol: float) -> list[Solution] | None:
+        """All outputs at once, where the squared loss and equal costs make their equations the same.
+
+        None where rounding errors leave a larger gap than is asked for: single ones can be refined.
+        """
+        if not isinstance(self.loss, Squared) or not isinstance(self.machine, Newton):
+            return None
+        if not np.all(self.C == self.C[:, :1]):
+            return None
+        solutions = self.machine.solve_together(K, self.Y, self.C[:, 0])
+        return solutions if sum(s.gap for s in solutions) <= tol else None
+
     def machine_value(self, fit: Fit) -> float:
         """½ αᵀKα + Σ Cℓ: the primal value of the machines of a fit."""
         return 0.5 * float(np.sum(fit.alpha * (fit.f - fit.intercept))) + self.loss_value(fit.f)
 
     def curvature(self, K: Array, fit: Fit, R: Array) -> Array:
         """B with BᵀB the second derivative of J, from R = (K_mα), (m, n, k); keeps what `move` needs."""
-        parts = []
         for k, s in enumerate(fit.solutions):
             if s.sensitivity is None:
                 s.sensitivity = self.machine.sensitivity(K, self.Y[:, k], self.C[:, k], s)
-            parts.append(s.sensitivity.half(R[:, :, k].T))
+        shared = _shared(fit)
+        if shared is not None:
+            m, n, outputs = R.shape
+            B = shared.half(R.transpose(1, 2, 0).reshape(n, outputs * m))
+            return np.ascontiguousarray(B.reshape(-1, outputs, m).transpose(1, 0, 2)).reshape(-1, m)
+        parts = [s.sensitivity.half(R[:, :, k].T) for k, s in enumerate(fit.solutions) if s.sensitivity]
         return np.concatenate(parts)
 
     def move(self, fit: Fit, alpha: Array, Bd: Array) -> Array:
         """α moved as the machines of `fit` move after a step d of θ, given B d."""
+        shared = _shared(fit)
+        if shared is not None:
+            return alpha + shared.move(Bd.reshape(alpha.shape[1], -1).T, alpha.shape[0])
         alpha, row = alpha.copy(), 0
         for k, s in enumerate(fit.solutions):
             assert s.sensitivity is not None
@@ -105,6 +128,8 @@ class Risk:
         lo, hi = lo * self.C, hi * self.C
         if not self.fit_intercept:
             return np.clip(alpha, lo, hi)
+        if np.all(np.isinf(lo)) and np.all(np.isinf(hi)):
+            return np.asarray(alpha - alpha.mean(axis=0))
         return np.stack([feasible(alpha[:, k], lo[:, k], hi[:, k]) for k in range(alpha.shape[1])], axis=1)
 
     def loss_value(self, f: Array) -> float:
@@ -155,3 +180,10 @@ class Risk:
         best = minimize_scalar(negative, bounds=(0.0, top), method="bounded", options={"xatol": 1e-10})
         values = [v for v in (-negative(min(1.0, top)), -float(best.fun)) if np.isfinite(v)]
         return max(values, default=-np.inf)
+
+
+def _shared(fit: Fit) -> Sensitivity | None:
+    """The sensitivity of all outputs, where they have one in common and there are several."""
+    first = fit.solutions[0].sensitivity
+    several = len(fit.solutions) > 1
+    return first if several and all(s.sensitivity is first for s in fit.solutions) else None
