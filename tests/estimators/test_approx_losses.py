@@ -61,15 +61,16 @@ def test_the_optimum_is_that_of_matrices(loss, norm, intercept):
     assert found.dual >= risk.dual(found.alpha, q, penalty) * (1 - 1e-9)
 
 
-@pytest.mark.parametrize("loss", LOSSES[:2], ids=str)
+@pytest.mark.parametrize("loss", [LOSSES[0], LOSSES[1], LOSSES[4]], ids=str)
 @pytest.mark.parametrize("intercept", [False, True])
 def test_the_sensitivity_is_that_of_matrices(loss, intercept):
-    """BᵀB is the second derivative of J, and `move` the derivative of α."""
-    theta, zero = np.array([0.3, 0.2, 0.4, 0.1]), np.zeros_like(SIGNS)
+    """BᵀB is the second derivative of J, and `move` the derivative of α, of each output."""
+    two, costs = np.hstack([SIGNS, SIGNS[::-1]]), np.hstack([COST, COST])
+    theta, zero = np.array([0.3, 0.2, 0.4, 0.1]), np.zeros_like(two)
     values = []
     for gram, risk in (
-        (FeatureGram(PHI, PTR), FeatureRisk(loss, SIGNS, COST, intercept)),
-        (FactorGram(PHI, PTR), Risk(loss, SIGNS, COST, intercept)),
+        (FeatureGram(PHI, PTR), FeatureRisk(loss, two, costs, intercept)),
+        (FactorGram(PHI, PTR), Risk(loss, two, costs, intercept)),
     ):
         K = gram.combine(theta)
         fit = risk.solve(K, zero, 1e-12)

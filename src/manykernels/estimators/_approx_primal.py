@@ -11,6 +11,7 @@ at a cost of n p² for a step and p³ for its factor. Losses with a corner are s
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -215,6 +216,27 @@ class FeatureRisk(Risk):
         fit = super().solve(K, alpha, tol)
         fit.alpha = self.feasible(fit.alpha)
         return fit
+
+    def _solve_together(self, K: Any, tol: float) -> None:
+        """One output after the other, the next with the factor of the last."""
+        return None
+
+    def curvature(self, K: Any, fit: Fit, R: Array) -> Array:
+        parts = []
+        for k, s in enumerate(fit.solutions):
+            own: Any = copy(s.sensitivity)  # outputs may share a factor, and each keeps its own PR
+            s.sensitivity = own
+            parts.append(own.half(R[:, :, k].T))
+        return np.concatenate(parts)
+
+    def move(self, fit: Fit, alpha: Array, Bd: Array) -> Array:
+        steps, row = [], 0
+        for s in fit.solutions:
+            assert s.sensitivity is not None
+            size = s.sensitivity.support.size
+            steps.append(s.sensitivity.move(Bd[row : row + size], alpha.shape[0]))
+            row += size
+        return alpha + np.stack(steps, axis=1)
 
 
 class FeatureSearch(Search):
