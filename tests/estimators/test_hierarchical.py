@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from manykernels import HierarchicalMKLClassifier, HierarchicalMKLRegressor, MKLRegressor
 from manykernels.families import DAG, AnovaDAG, PolynomialDAG, gaussian_grid
-from manykernels.kernels import Gaussian, Linear, OnColumns
+from manykernels.kernels import Callable, Gaussian, Linear, OnColumns
 from manykernels.solvers import Hierarchical
 
 rng = np.random.RandomState(0)
@@ -137,6 +137,23 @@ def test_stopping_early_is_said():
 def test_bad_input(options, message):
     with pytest.raises(ValueError, match=message):
         HierarchicalMKLRegressor(**options).fit(X, TARGET)
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda A, B: -(A @ B.T), "not positive semi-definite"),
+        (lambda A, B: np.tanh(A @ B.T - 1.0), "not positive semi-definite"),
+        (lambda A, B: A @ B.T + A[:, :1], "not symmetric"),
+        (lambda A, B: np.full((len(A), len(B)), np.nan), "not finite"),
+    ],
+)
+@pytest.mark.parametrize("first", [True, False])
+def test_functions_that_are_no_kernels(function, message, first):
+    """Whether or not they would have joined the hull."""
+    above, below = (Callable(function), Linear()) if first else (Linear(), Callable(function))
+    with pytest.raises(ValueError, match=message):
+        HierarchicalMKLRegressor(DAG({"a": (above, []), "b": (below, ["a"])})).fit(X, TARGET)
 
 
 def test_other_estimators_say_who_serves_a_graph():

@@ -12,15 +12,18 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _num_samples
 
 from ..families import DAG, AnovaDAG, PolynomialDAG
+from ..grams import is_definite
 from ..losses import Loss
 from ..objectives import Risk
 from ..oracles._bind_dags import bind_dag
-from ..oracles.dags import Hierarchy
+from ..oracles.dags import Hierarchy, ListedHierarchy
 from ..solvers import FamilyResult, Hierarchical
 from ._base import BaseMKL
 from ._data import read_training, take
+from ._fit import _check_values
 from ._progress import watched
 from ._rows import merge
+from ._spec import may_be_indefinite
 from ._targets import check_length
 from .mkl import MKLClassifier, MKLRegressor
 
@@ -90,6 +93,8 @@ class Graded(BaseMKL):
             feature_names=getattr(self, "feature_names_in_", None) if kind == "array" else None,
             memory_limit=self.memory_limit,
         )
+        if isinstance(hierarchy, ListedHierarchy) and isinstance(family, DAG):
+            _require_definite(hierarchy, family, take(X, rows.first))
         Y, cost = Y[rows.first], cost[rows.first]
         C = np.repeat((float(self.C) * rows.weight * cost)[:, None], Y.shape[1], axis=1)
         result = self._learn(solver, hierarchy, loss, Y, C, previous)
@@ -124,6 +129,19 @@ class Graded(BaseMKL):
                 stacklevel=2,
             )
         return replace(result, intercept=result.intercept + shift)
+
+
+def _require_definite(hierarchy: ListedHierarchy, family: DAG, X: Any) -> None:
+    """Kernels from outside must be finite, symmetric and positive semi-definite, as everywhere else."""
+    kernels = {name: kernel for name, kernel in family.resolve(X).items() if may_be_indefinite(kernel)}
+    if kernels:
+        _check_values(hierarchy.whole, family.resolve(X), X)
+    for name, kernel in kernels.items():
+        if not is_definite(np.asarray(kernel(X), dtype=float)):  # as it is: a negative trace is scaled to 0
+            raise ValueError(
+                f"kernel {name!r} is not positive semi-definite: it has negative eigenvalues. Clip them "
+                "(drop the negative part of the spectrum), or leave it out."
+            )
 
 
 class HierarchicalMKLClassifier(Graded, MKLClassifier):
