@@ -138,7 +138,8 @@ def run_trial(
     started = time.perf_counter()
     X, y, weight = data.part(train, train)
     new, answer, new_weight = data.part(test, train)
-    if isinstance(strategy.template, BaseMKL) and strategy.keys == ("C", "norm"):
+    exact = isinstance(strategy.template, BaseMKL) and strategy.template.approx is None
+    if exact and strategy.keys == ("C", "norm"):
         models = _path(strategy, data, (X, y, weight), (new, answer, new_weight))
     else:
         models = _one_by_one(strategy, X, y, weight)
@@ -146,7 +147,7 @@ def run_trial(
     trial: Trial = {}
     for key, model, gap, active in models:
         if data.scorer is None:
-            score = _score(model.predict(new), answer, new_weight, data.classes)
+            score = score_of(model.predict(new), answer, new_weight, data.classes)
         else:
             score = float(data.scorer(model, new, answer, **options))
         trial[key] = Row(score, _smooth_error(model, new, answer, new_weight, data.classes), gap, active)
@@ -200,7 +201,7 @@ def _one_by_one(strategy: Strategy, X: Any, y: Any, weight: Any) -> list[Any]:
     return rows
 
 
-def _score(f: Any, y: Any, weight: Any, classes: NDArray[Any] | None) -> float:
+def score_of(f: Any, y: Any, weight: Any, classes: NDArray[Any] | None) -> float:
     """The accuracy or R² (the mean over outputs), without the checks of scikit-learn's, which cost more."""
     w = np.ones(len(y)) if weight is None else weight
     if not w.sum():

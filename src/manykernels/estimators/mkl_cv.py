@@ -18,6 +18,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from ._cv import Data, Table, run_folds
+from ._cv_features import feature_table, from_sums
 from ._cv_refit import refit_path
 from ._cv_text import describe_search
 from ._data import read_training
@@ -108,9 +109,16 @@ class _Search(HTMLSummary, NestedKernels):
         data = Data(X, y, weight, classes, scorer, self)
         folds = self._folds(X, y, weight, groups, classes)
         race = isinstance(self.strategy, str) and self.strategy == "auto" and self.scoring is None
-        tables = run_folds(found, data, folds, self.n_jobs, race)
+        on_all: Any = None
+        if len(found) == 1 and from_sums(found[0], data):
+            table, on_all = feature_table(found[0], data, folds)
+            tables = [table]
+        else:
+            tables = run_folds(found, data, folds, self.n_jobs, race)
         self._tell(tables, len(folds))
-        if self.refit:
+        if self.refit and on_all is not None:
+            self.best_estimator_ = on_all(self.best_params_["norm"], self.best_params_["C"])
+        elif self.refit:
             self._refit(X, y, weight)
         del self._chosen  # it may hold functions, which files of models may not
         return self
