@@ -150,7 +150,7 @@ def run_trial(
             score = score_of(model.predict(new), answer, new_weight, data.classes)
         else:
             score = float(data.scorer(model, new, answer, **options))
-        trial[key] = Row(score, _smooth_error(model, new, answer, new_weight, data.classes), gap, active)
+        trial[key] = Row(score, smooth_error(model, new, answer, new_weight, data.classes), gap, active)
     return trial, time.perf_counter() - started
 
 
@@ -168,7 +168,7 @@ def _path(
         return DecidedClassifier(_all_classes(f, present, data.classes), data.classes)
 
     def error(f: Array) -> float:
-        return _smooth_error(decided(f), new, answer, new_weight, data.classes)
+        return smooth_error(decided(f), new, answer, new_weight, data.classes)
 
     steps = path_steps(loose, X, y, weight, new, strategy.norms, strategy.Cs, strategy.parts, error)
     return [
@@ -215,7 +215,7 @@ def score_of(f: Any, y: Any, weight: Any, classes: NDArray[Any] | None) -> float
     return float(np.mean(explained))
 
 
-def _smooth_error(model: Any, X: Any, y: Any, weight: Any, classes: NDArray[Any] | None) -> float:
+def smooth_error(model: Any, X: Any, y: Any, weight: Any, classes: NDArray[Any] | None) -> float:
     """The mean squared error of the predictions, or of decisions clipped to ±1 around the right label."""
     w = np.ones(len(y)) if weight is None else weight
     if classes is None:

@@ -22,10 +22,11 @@ from ._cv_features import feature_table, from_sums
 from ._cv_refit import refit_path
 from ._cv_text import describe_search
 from ._data import read_training
+from ._loo import loo_table
 from ._params import NestedKernels
 from ._repr import HTMLSummary
 from ._spec import needs_stack
-from ._strategies import strategies
+from ._strategies import Strategy, strategies
 from ._targets import check_length, check_weights, encode, read_labels, read_numbers, require_target
 from .mkl import MKLClassifier, MKLRegressor
 
@@ -107,21 +108,34 @@ class _Search(HTMLSummary, NestedKernels):
         found = strategies(self, self._task, X, n_outputs)
         scorer = None if self.scoring is None else check_scoring(self, scoring=self.scoring)
         data = Data(X, y, weight, classes, scorer, self)
-        folds = self._folds(X, y, weight, groups, classes)
+        loo = isinstance(self.cv, str) and self.cv == "loo"
+        folds = [] if loo else self._folds(X, y, weight, groups, classes)
         race = isinstance(self.strategy, str) and self.strategy == "auto" and self.scoring is None
         on_all: Any = None
-        if len(found) == 1 and from_sums(found[0], data):
+        if loo:
+            tables = [loo_table(self._only(found), data)]
+        elif len(found) == 1 and from_sums(found[0], data):
             table, on_all = feature_table(found[0], data, folds)
             tables = [table]
         else:
             tables = run_folds(found, data, folds, self.n_jobs, race)
-        self._tell(tables, len(folds))
+        self._tell(tables, max(len(folds), 1))
         if self.refit and on_all is not None:
             self.best_estimator_ = on_all(self.best_params_["norm"], self.best_params_["C"])
         elif self.refit:
             self._refit(X, y, weight)
         del self._chosen  # it may hold functions, which files of models may not
         return self
+
+    def _only(self, found: list[Strategy]) -> Strategy:
+        """The strategy, where there is one: leave-one-out cannot choose between them."""
+        if len(found) > 1:
+            names = ", ".join(repr(strategy.name) for strategy in found)
+            raise ValueError(
+                f"cv='loo' was given with the strategies {names}; at weights and widths that have seen the "
+                "sample it is optimistic and can choose C only. Give one, such as strategy='finite', or cv=5."
+            )
+        return found[0]
 
     def _folds(
         self, X: Any, y: NDArray[Any], weight: Array | None, groups: Any, classes: NDArray[Any] | None
@@ -241,8 +255,10 @@ class MKLClassifierCV(ClassifierMixin, _Search):
         The values of C to try, how many of them, or None for a good choice.
     loss : "squared", "hinge", "squared_hinge", "logistic" or Loss
         Least squares on ±1 is as accurate as the hinge on most data, and all classes share their equations.
-    cv : None, int, splitter or iterable of splits
+    cv : None, int, splitter, iterable of splits or "loo"
         As in scikit-learn; None is five folds, stratified and shuffled by ``random_state`` (None as 0).
+        "loo" chooses C, and only C, by leave-one-out at the weights of all samples: least squares and one
+        strategy and norm, for a factorisation each.
     scoring : None, str or callable
         As in scikit-learn, and the best score is chosen. None scores by accuracy and chooses by the squared
         error of decisions clipped to ±1, which tells models apart far better where samples are few.

@@ -1,0 +1,166 @@
+"""How far the weights of a model can be trusted: what becomes of them on other samples."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import _safe_split
+from sklearn.utils.validation import _num_samples
+
+__all__ = ["Stability", "weight_stability"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Stability:
+    """Weights over resamples, by kernel (or view): mean, interval, and how often there was any weight.
+
+    ``views`` holds the same for the total weight of each view, and is None where no kernel belongs to one.
+    ``pandas.DataFrame(stability.columns())`` is a table of it.
+    """
+
+    names: list[str]
+    weights: Array  # (resamples, names)
+    level: float
+    views: Stability | None = None
+
+    @property
+    def mean(self) -> Array:
+        return np.asarray(self.weights.mean(axis=0))
+
+    @property
+    def low(self) -> Array:
+        """Where the central interval begins that holds ``level`` of the resamples."""
+        return np.asarray(np.quantile(self.weights, 0.5 - 0.5 * self.level, axis=0))
+
+    @property
+    def high(self) -> Array:
+        """Where it ends."""
+        return np.asarray(np.quantile(self.weights, 0.5 + 0.5 * self.level, axis=0))
+
+    @property
+    def frequency(self) -> Array:
+        """The share of the resamples in which the weight is not zero."""
+        return np.asarray(np.mean(self.weights > 0.0, axis=0))
+
+    def columns(self) -> dict[str, Any]:
+        """name, mean, low, high, frequency."""
+        return {"name": self.names} | {k: getattr(self, k) for k in ("mean", "low", "high", "frequency")}
+
+
+def weight_stability(
+    estimator: BaseEstimator,
+    X: Any,
+    y: Any,
+    *,
+    method: str = "bootstrap",
+    n_resamples: int = 50,
+    fraction: float = 0.5,
+    level: float = 0.9,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Stability:
+    """Learn the weights anew on resampled data, and tell how they vary.
+
+    Parameters
+    ----------
+    estimator : any estimator of this package with weights; it is cloned, never changed
+        A search such as MKLClassifierCV must be fitted: what it chose is learned anew, not the choice.
+    X, y : the data
+    method : "bootstrap" or "subsample"
+        As many samples with replacement, or ``fraction`` of them without. Classes keep their shares.
+    n_resamples : int
+    fraction : float
+    level : float
+        Of the central intervals.
+    random_state : int, RandomState or None
+    n_jobs : int or None
+        Resamples at a time.
+    """
+    if method not in ("bootstrap", "subsample"):
+        raise ValueError(f"method={method!r} was given; expected 'bootstrap' or 'subsample'.")
+    if not isinstance(n_resamples, int | np.integer) or n_resamples < 2:
+        raise ValueError(f"n_resamples={n_resamples!r} was given; expected a whole number, at least 2.")
+    for name, value in (("fraction", fraction), ("level", level)):
+        if not isinstance(value, int | float) or not 0.0 < value < 1.0:
+            raise ValueError(f"{name}={value!r} was given; expected a number between 0 and 1.")
+    template = _template(estimator)
+    rng = check_random_state(random_state)
+    y = np.asarray(y)
+    groups = _groups(template, y)
+    draws = [_draw(groups, method, fraction, rng) for _ in range(n_resamples)]
+    run = Parallel(n_jobs=n_jobs)
+    found = run(delayed(_weights)(template, X, y, rows) for rows in draws)
+    kernels = _stability([weights for weights, _ in found], level)
+    named = any(view is not None for _, views in found for view in views.values())
+    views = _stability([_totals(*pair) for pair in found], level) if named else None
+    return Stability(kernels.names, kernels.weights, level, views)
+
+
+def _template(estimator: Any) -> Any:
+    if hasattr(estimator, "best_params_") and not hasattr(estimator, "best_estimator_"):
+        raise ValueError("the search was fitted with refit=False, so that there is no model to look at.")
+    if hasattr(estimator, "comparison_"):
+        return clone(estimator.best_estimator_)
+    if hasattr(estimator, "strategy"):
+        raise ValueError(f"{type(estimator).__name__} must be fitted first: what it chooses is learned anew.")
+    return clone(estimator)
+
+
+def _groups(template: Any, y: NDArray[Any]) -> list[NDArray[np.intp]]:
+    """Samples that are drawn among themselves: those of each class."""
+    if not is_classifier(template):
+        return [np.arange(len(y))]
+    return [np.flatnonzero(y == label) for label in np.unique(y)]
+
+
+def _draw(
+    groups: list[NDArray[np.intp]], method: str, fraction: float, rng: np.random.RandomState
+) -> NDArray[np.intp]:
+    if method == "bootstrap":
+        return np.sort(np.concatenate([rng.choice(group, group.size) for group in groups]))
+    sizes = [max(2 if group.size > 1 else 1, round(fraction * group.size)) for group in groups]
+    return np.sort(np.concatenate([rng.permutation(g)[:k] for g, k in zip(groups, sizes, strict=True)]))
+
+
+def _weights(
+    template: Any, X: Any, y: NDArray[Any], rows: NDArray[np.intp]
+) -> tuple[dict[str, float], dict[str, str | None]]:
+    """The weight of each kernel, and the view it belongs to, learned on these rows."""
+    model = clone(template)
+    if _num_samples(X) != len(y):
+        raise ValueError(f"X has {_num_samples(X)} samples and y has {len(y)}.")
+    part, target = _safe_split(model, X, y, rows)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the model of the user's own data has warned
+        model.fit(part, target)
+    if not hasattr(model, "weights_"):
+        raise ValueError(f"{type(model).__name__} has no weights_ to look at.")
+    weights = np.reshape(model.weights_, (-1, len(model.kernel_names_))).mean(axis=0)
+    views = [getattr(kernel.kernel, "view", None) for kernel in model.kernels_]
+    names = model.kernel_names_
+    return dict(zip(names, map(float, weights), strict=True)), dict(zip(names, views, strict=True))
+
+
+def _totals(weights: dict[str, float], views: dict[str, str | None]) -> dict[str, float]:
+    totals: dict[str, float] = {}
+    for name, weight in weights.items():
+        view = views[name]
+        key = name if view is None else view
+        totals[key] = totals.get(key, 0.0) + weight
+    return totals
+
+
+def _stability(found: list[dict[str, float]], level: float) -> Stability:
+    """Kernels in the order they were met; one that is missing in a resample has no weight there."""
+    names = list(dict.fromkeys(name for weights in found for name in weights))
+    table = np.array([[weights.get(name, 0.0) for name in names] for weights in found])
+    return Stability(names, table, level)

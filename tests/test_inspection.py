@@ -1,0 +1,87 @@
+"""Weights over resamples."""
+
+import numpy as np
+import pytest
+from sklearn.svm import SVC
+
+from manykernels import AlignMKLRegressor, MKLClassifier, MKLClassifierCV, MKLRegressor, UFOMKLRegressor
+from manykernels.families import Products, views
+from manykernels.inspection import weight_stability
+from manykernels.kernels import Gaussian, Linear, OnColumns
+
+rng = np.random.RandomState(0)
+X = rng.randn(80, 4)
+y = X[:, 0] + 0.1 * rng.randn(80)
+KERNELS = {
+    "right": OnColumns(Linear(), [0]),
+    "wrong": OnColumns(Linear(), [1]),
+    "other": OnColumns(Linear(), [2]),
+}
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "subsample"])
+def test_tells_what_is_always_chosen(method):
+    model = MKLRegressor(KERNELS, C=1.0)
+    found = weight_stability(model, X, y, method=method, n_resamples=20, random_state=0)
+    assert found.names == list(KERNELS) and found.weights.shape == (20, 3) and found.views is None
+    assert found.frequency[0] == 1.0 and found.mean[0] > 0.8 and found.frequency[1:].max() < 1.0
+    assert np.all(found.low <= found.mean + 1e-12) and np.all(found.mean <= found.high + 1e-12)
+    np.testing.assert_allclose(found.mean, found.weights.mean(axis=0))
+    assert list(found.columns()) == ["name", "mean", "low", "high", "frequency"]
+
+
+def test_the_bootstrap_is_that_of_scikit_learn_style_resampling():
+    found = weight_stability(MKLRegressor(KERNELS, tol=1e-6), X, y, n_resamples=2, random_state=3)
+    draw = np.random.RandomState(3)
+    for weights in found.weights:
+        rows = np.sort(draw.choice(np.arange(80), 80))
+        again = MKLRegressor(KERNELS, tol=1e-6).fit(X[rows], y[rows])
+        np.testing.assert_allclose(weights, again.weights_, atol=1e-12)
+
+
+def test_views_and_processes():
+    model = MKLRegressor(views({"a": [0, 1], "b": [2, 3]}), norm=1.0)
+    found = weight_stability(model, X, y, n_resamples=6, random_state=0)
+    assert found.views.names == ["a", "b"]
+    np.testing.assert_allclose(found.views.weights.sum(axis=1), found.weights.sum(axis=1))
+    assert found.views.mean[0] > found.views.mean[1]
+    again = weight_stability(model, X, y, n_resamples=6, random_state=0, n_jobs=2)
+    np.testing.assert_allclose(again.weights, found.weights)
+
+
+@pytest.mark.parametrize(
+    ("model", "target"),
+    [
+        (MKLClassifier(KERNELS, multi_class="ovr"), np.digitize(y, [-0.5, 0.5])),
+        (AlignMKLRegressor(KERNELS), y),
+        (UFOMKLRegressor(KERNELS), y),
+        (MKLRegressor(Products(degree=2), solver="corrective"), y),
+        (MKLClassifierCV(KERNELS, Cs=[1.0], cv=2).fit(X, y > 0), y > 0),
+    ],
+)
+def test_every_kind_of_model(model, target):
+    found = weight_stability(model, X, target, n_resamples=3, random_state=0)
+    assert found.frequency.max() == 1.0 and np.all(found.weights >= 0.0)
+
+
+def test_stacks():
+    K = np.stack([Linear()(X[:, [0]]), Gaussian(1.0)(X)], axis=2)
+    found = weight_stability(MKLRegressor("precomputed"), K, y, n_resamples=3, random_state=0)
+    assert found.names == ["kernel 0", "kernel 1"] and found.frequency[0] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("model", "options", "message"),
+    [
+        (MKLRegressor(), {"method": "jackknife"}, "method='jackknife'"),
+        (MKLRegressor(), {"n_resamples": 1}, "n_resamples=1"),
+        (MKLRegressor(), {"fraction": 1.5}, "fraction=1.5"),
+        (MKLRegressor(), {"level": 0}, "level=0"),
+        (MKLClassifierCV(), {}, "must be fitted first"),
+        (SVC(), {}, "no weights_"),
+    ],
+)
+def test_bad_input(model, options, message):
+    target = y > 0 if "Class" in type(model).__name__ or isinstance(model, SVC) else y
+    with pytest.raises(ValueError, match=message):
+        weight_stability(model, X, target, **options)
