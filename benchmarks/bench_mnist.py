@@ -1,4 +1,4 @@
-"""MNIST, 60,000 digits, ten classes, ten kernels: error and seconds of one pass with least squares."""
+"""MNIST, 60,000 digits, ten classes, ten kernels: error and seconds, with C chosen by cross-validation."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.model_selection import KFold
 
 from manykernels import MKLClassifier
 from manykernels.approx import Nystroem
+from manykernels.estimators._approx_cv import refit, search
 from manykernels.kernels import Gaussian, Kernel, OnColumns
 
 from .harness import Report, Skip
 
 _SIDE, _WINDOW = 28, 14
+_CS = [1.0, 10.0, 100.0]
 
 
 def run(report: Report) -> None:
@@ -31,7 +34,8 @@ def run(report: Report) -> None:
 
 
 def _kernels() -> list[Kernel]:
-    """The whole image, and nine overlapping windows of it."""
+    """The whole image, and nine overlapping windows of it; better on training rows held out (3.0 % of 10,000,
+    after 12,000 with 200 landmarks) than windows of 18 × 18 (3.5 %) and ten widths on the whole (5.0 %)."""
     starts = (2, 7, 12)
     return [Gaussian(7.0), *(OnColumns(Gaussian(4.0), _window(r, c)) for r in starts for c in starts)]
 
@@ -41,15 +45,18 @@ def _window(row: int, column: int) -> list[int]:
 
 
 def _fit(X: Any, y: Any, X_new: Any, y_new: Any, components: int) -> dict[str, Any]:
-    model = MKLClassifier(
-        _kernels(), loss="squared", norm=2.0, C=10.0, approx=Nystroem(components), random_state=0
-    )
+    """C is chosen by the squared error on five folds of the training rows, from the one pass over them."""
+    model = MKLClassifier(_kernels(), loss="squared", norm=2.0, approx=Nystroem(components), random_state=0)
     started, cpu = time.perf_counter(), time.process_time()
-    model.fit(X, y)
+    tests = [rows for _, rows in KFold(5).split(X)]
+    data, path = search(model, X, y, None, tests, _CS, [2.0])
+    model.C = _CS[int(path.mean_squared_error[0].argmin())]
+    model._store_features(refit(model, data))
     seconds, cpu = time.perf_counter() - started, time.process_time() - cpu
     return {
         "landmarks": components,
         "features": model.features_.n_features,
+        "C": model.C,
         "seconds": seconds,
         "processor seconds": cpu,
         "gap": model.dual_gap_,
