@@ -57,6 +57,8 @@ class Preparation(BaseEstimator):
         self.knots_ = [_scores(Z[:, j], w) for j in self.heavy_]
         self.indicators_ = [self._indicators(X, j, w) for j in self._levels]
         self.key_ = (
+            None if self.columns is None else tuple(self.columns),
+            self.kept_.tobytes(),
             self.mean_.tobytes(),
             self.spread_.tobytes(),
             tuple(x.tobytes() + z.tobytes() for x, z in self.knots_),
