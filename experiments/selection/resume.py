@@ -1,0 +1,68 @@
+"""Results of single runs, kept as they come, so that hours of them can be stopped and gone on with.
+
+A line of the file is one run: set, seed, method, error, seconds, and the commit whose code was run. The last
+line about a run counts, so that a run can be repeated after a change of the code. Files are not kept in git:
+the tables made of them are.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from functools import cache
+from pathlib import Path
+
+from ..tables import Facts
+
+FOLDER = Path(__file__).parent.parent / "results" / "cache"
+Key = tuple[str, int, str]
+
+
+@cache
+def commit() -> str:
+    """The commit of the package's code, "-dirty" where files differ from it; nothing outside a checkout."""
+    return _git("rev-parse", "--short", "HEAD") + ("-dirty" if _git("status", "--porcelain", "src") else "")
+
+
+def _git(*words: str) -> str:
+    call, folder = ["git", "--no-optional-locks", *words], Path(__file__).parent.parent.parent
+    try:
+        return subprocess.run(call, cwd=folder, capture_output=True, text=True, check=False).stdout.strip()
+    except OSError:
+        return ""
+
+
+class Runs:
+    """What is known of runs (set, seed, method), in a file or, with none, in memory only."""
+
+    def __init__(self, file: Path | None = None) -> None:
+        self.file = file
+        commit()  # of the code as it was loaded
+        self.known: dict[Key, Facts] = {}
+        if file is not None and file.is_file():
+            for line in file.read_text(encoding="utf-8").splitlines():
+                facts = json.loads(line)
+                self.known[facts["set"], facts["seed"], facts["method"]] = facts
+
+    def __contains__(self, key: Key) -> bool:
+        return key in self.known
+
+    def add(self, key: Key, facts: Facts) -> None:
+        row = dict(zip(("set", "seed", "method"), key, strict=True)) | facts | {"commit": commit()}
+        self.known[key] = row
+        if self.file is not None:
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            with self.file.open("a", encoding="utf-8") as stream:
+                stream.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+    def seeds(self, name: str, method: str) -> list[int]:
+        """For which a method was run on a set."""
+        return sorted(seed for known, seed, tried in self.known if (known, tried) == (name, method))
+
+    def values(self, name: str, method: str, seeds: list[int], column: str = "error") -> list[float]:
+        return [float(self.known[name, seed, method][column]) for seed in seeds]
+
+    def commits(self, method: str) -> list[str]:
+        """Whose code gave the results of a method."""
+        rows = (facts["commit"] for (_, _, tried), facts in self.known.items() if tried == method)
+        return sorted(set(rows))
