@@ -14,6 +14,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _num_samples
 
+from .estimators._progress import Progress
+
 __all__ = ["Stability", "weight_stability"]
 
 Array = NDArray[np.float64]
@@ -67,6 +69,7 @@ def weight_stability(
     level: float = 0.9,
     random_state: Any = None,
     n_jobs: int | None = None,
+    verbose: int = 0,
 ) -> Stability:
     """Learn the weights anew on resampled data, and tell how they vary.
 
@@ -84,6 +87,8 @@ def weight_stability(
     random_state : int, RandomState or None
     n_jobs : int or None
         Resamples at a time.
+    verbose : int
+        1 for a bar with the time left.
     """
     if method not in ("bootstrap", "subsample"):
         raise ValueError(f"method={method!r} was given; expected 'bootstrap' or 'subsample'.")
@@ -93,12 +98,20 @@ def weight_stability(
         if not isinstance(value, int | float) or not 0.0 < value < 1.0:
             raise ValueError(f"{name}={value!r} was given; expected a number between 0 and 1.")
     template = _template(estimator)
+    if "verbose" in template.get_params(deep=False):
+        template.set_params(verbose=0)
     rng = check_random_state(random_state)
     y = np.asarray(y)
     groups = _groups(template, y)
     draws = [_draw(groups, method, fraction, rng) for _ in range(n_resamples)]
-    run = Parallel(n_jobs=n_jobs)
-    found = run(delayed(_weights)(template, X, y, rows) for rows in draws)
+    run = Parallel(n_jobs=n_jobs, return_as="generator")
+    shown, found = Progress("resamples", verbose, total=n_resamples), []
+    try:
+        for pair in run(delayed(_weights)(template, X, y, rows) for rows in draws):
+            found.append(pair)
+            shown.step("")
+    finally:
+        shown.close()
     kernels = _stability([weights for weights, _ in found], level)
     named = any(view is not None for _, views in found for view in views.values())
     views = _stability([_totals(*pair) for pair in found], level) if named else None

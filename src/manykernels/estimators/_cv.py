@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -108,27 +109,47 @@ class Data:
 
 
 def run_folds(
-    found: list[Strategy], data: Data, folds: list[tuple[Any, Any]], n_jobs: int | None, race: bool
+    found: list[Strategy],
+    data: Data,
+    folds: list[tuple[Any, Any]],
+    n_jobs: int | None,
+    race: bool,
+    done: Callable[[str], None] = lambda name: None,
 ) -> list[Table]:
-    """Every strategy in every fold; with `race`, slow ones go on only if their first fold is not hopeless."""
+    """Every strategy in every fold; with `race`, slow ones go on only if their first fold is not hopeless.
+
+    `done` is told of every strategy in every fold, also of those that are left out.
+    """
     tables = [Table(strategy) for strategy in found]
     going = tables
     if race and len(folds) > 1 and any(strategy.race for strategy in found):
-        _run(tables, data, folds[:1], n_jobs)
+        _run(tables, data, folds[:1], n_jobs, done)
         errors = [min(row.loss for row in table.trials[0].values()) for table in tables]
         limit = _BEHIND * min(errors)
         going = [t for t, error in zip(tables, errors, strict=True) if not t.strategy.race or error <= limit]
         folds = folds[1:]
-    _run(going, data, folds, n_jobs)
+        for table in tables:
+            if table not in going:
+                for _ in folds:
+                    done(f"{table.strategy.name} is too far behind")
+    _run(going, data, folds, n_jobs, done)
     return tables
 
 
-def _run(tables: list[Table], data: Data, folds: list[tuple[Any, Any]], n_jobs: int | None) -> None:
+def _run(
+    tables: list[Table],
+    data: Data,
+    folds: list[tuple[Any, Any]],
+    n_jobs: int | None,
+    done: Callable[[str], None],
+) -> None:
     jobs = [(table, fold) for fold in folds for table in tables]
-    found = Parallel(n_jobs=n_jobs)(delayed(run_trial)(t.strategy, data, *fold) for t, fold in jobs)
+    parallel = Parallel(n_jobs=n_jobs, return_as="generator")  # so that progress can be told
+    found = parallel(delayed(run_trial)(t.strategy, data, *fold) for t, fold in jobs)
     for (table, _), (trial, seconds) in zip(jobs, found, strict=True):
         table.trials.append(trial)
         table.seconds += seconds
+        done(table.strategy.name)
 
 
 def run_trial(

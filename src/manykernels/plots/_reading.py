@@ -262,8 +262,11 @@ def stability_columns(stability: Any, names: list[str]) -> dict[str, Array] | No
     """mean, low, high and frequency in the order of `names`; kernels that it does not know are NaN."""
     if stability is None:
         return None
-    given: Any = stability if isinstance(stability, Mapping) else vars(stability)
-    columns = {key: given.get(key) for key in ("names", "mean", "low", "high", "frequency")}
+    keys = ("names", "mean", "low", "high", "frequency")
+    if isinstance(stability, Mapping):
+        columns = {key: stability.get(key) for key in keys}
+    else:
+        columns = {key: getattr(stability, key, None) for key in keys}
     if any(columns[key] is None for key in ("names", "low", "high")):
         raise ValueError("stability needs names, low and high (and mean and frequency, where known).")
     place = {str(name): i for i, name in enumerate(columns.pop("names") or [])}
