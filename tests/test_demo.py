@@ -1,19 +1,17 @@
-"""What a newcomer runs first works: the demo and the example of the README."""
+"""What a newcomer runs first works: the demo."""
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from manykernels import demo
 from manykernels.kernels import Gaussian, Linear
-
-README = Path(__file__).resolve().parents[1] / "README.md"
 
 
 def check(text: str) -> None:
@@ -38,20 +36,23 @@ def test_the_verdict_does_not_call_noise_a_difference():
     assert "more than the noise" in demo._verdict(noise, [noise, noise - [0.05, 0.04, 0.05, 0.06, 0.05]])
 
 
-def test_the_demo_says_what_it_learned(capsys, monkeypatch):
+def test_the_demo_says_what_it_learned_and_writes_it(capsys, monkeypatch, tmp_path):
     monkeypatch.setattr(demo, "BASE", [Linear(), Gaussian(width=3.0)])
     monkeypatch.setattr(demo, "COSTS", [1.0])
-    demo.main()
-    check(capsys.readouterr().out)
+    path = tmp_path / "report.html"
+    demo.main(str(path))
+    said = capsys.readouterr().out
+    check(said)
+    assert str(path) in said
+    told = json.loads(re.search(r'id="data">(.*?)</script>', path.read_text("utf-8"), re.DOTALL).group(1))
+    assert told["scores"]["rows"][0]["name"] == "learned combination (norm=1)"
+    low, high = np.array(told["weights"]["stability"]["low"]), np.array(told["weights"]["stability"]["high"])
+    assert np.all(low <= high) and np.any(low < high)
 
 
 @pytest.mark.slow
-def test_the_demo_runs_as_a_command():
+def test_the_demo_runs_as_a_command(tmp_path):
     command = [sys.executable, "-m", "manykernels.demo"]
-    check(subprocess.run(command, capture_output=True, text=True, check=True, encoding="utf-8").stdout)
-
-
-def test_the_example_of_the_readme_runs(capsys):
-    (code,) = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), flags=re.DOTALL)
-    exec(compile(code, "README.md", "exec"), {})
-    assert "linear" in capsys.readouterr().out
+    done = subprocess.run(command, capture_output=True, text=True, check=True, encoding="utf-8", cwd=tmp_path)
+    check(done.stdout)
+    assert (tmp_path / "manykernels-demo.html").stat().st_size > 20_000

@@ -4,13 +4,14 @@ The breast cancer data has three views of each tumour: the mean, the standard er
 ten measurements of its cells. Which view matters, and at which width? The learned combination answers both,
 and is compared with what people do instead: add all kernels up, or pick the best one by cross-validation.
 Every tumour is tested once by a model that has not seen it; C (and the single kernel) are chosen by
-cross-validation within the training part.
+cross-validation within the training part. All of it is also written to a report, one page to look at.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -23,15 +24,17 @@ from sklearn.preprocessing import StandardScaler
 
 from .estimators import MKLClassifier
 from .families import views
+from .inspection import weight_stability
 from .kernels import Gaussian, Kernel, Linear
+from .report import report
 
 VIEWS = {"mean": slice(0, 10), "error": slice(10, 20), "worst": slice(20, 30)}
 BASE = [Linear(), Gaussian(width=1.0), Gaussian(width=3.0), Gaussian(width=9.0)]
 COSTS = [0.1, 1.0, 10.0]
 
 
-def main() -> None:
-    """Learn, compare, and print what was learned."""
+def main(path: str = "manykernels-demo.html") -> None:
+    """Learn, compare, print what was learned, and write it to a report."""
     start = perf_counter()
     X, y = load_breast_cancer(return_X_y=True)
     kernels = views({view: (columns, BASE) for view, columns in VIEWS.items()}).resolve(X)
@@ -47,7 +50,10 @@ def main() -> None:
     learned, *others = scores.values()
     print(f"  {_verdict(learned, others)}")
 
-    _report(searches["learned combination (norm=1)"].fit(X, y))
+    search = searches["learned combination (norm=1)"].fit(X, y)
+    _say(search)
+    _write(search, X, y, scores, path)
+    print(f"\nReport, to be opened in a browser: {Path(path).resolve()}")
     print(f"\nEverything took {perf_counter() - start:.0f} seconds.")
 
 
@@ -83,7 +89,7 @@ def _verdict(learned: NDArray[np.float64], others: Sequence[NDArray[np.float64]]
     return "The learned combination differs from at least one of the others by more than the noise."
 
 
-def _report(search: GridSearchCV) -> None:
+def _say(search: GridSearchCV) -> None:
     """Of the model learned from all tumours: the weights, their totals for each view, and the certificate."""
     learned = search.best_estimator_[-1]
     zeros = len(learned.weights_) - len(learned.active_)
@@ -96,6 +102,18 @@ def _report(search: GridSearchCV) -> None:
     gap = f"{learned.dual_gap_:.1e} (relative)"
     print(f"\nCertificate: the objective {learned.objective_:.4f} is within {gap} of the best that any")
     print(f"weights and any machine can reach, after {learned.n_iter_} iterations.")
+
+
+def _write(search: GridSearchCV, X: Any, y: Any, scores: dict[str, NDArray[np.float64]], path: str) -> None:
+    """The same as a page, with how the weights vary over resamples of the tumours."""
+    model = search.best_estimator_
+    stability = weight_stability(model[-1], model[:-1].transform(X), y, n_resamples=20, random_state=0)
+    rows = [
+        {"name": name, "mean": values.mean(), "std": values.std(ddof=1), "folds": values.tolist()}
+        for name, values in scores.items()
+    ]
+    told = {"title": "Breast cancer: which view matters", "target": "benign", "call": "make demo"}
+    report(model, X, y, path, scores=rows, stability=stability, **told)
 
 
 def bars(labels: Sequence[str], values: Sequence[float] | NDArray[np.float64], width: int = 40) -> str:

@@ -18,7 +18,7 @@ from tests.fitted_models import X, kernels, numbers, three, y
 from typer.testing import CliRunner
 
 from manykernels import load
-from manykernels.cli import commands, scores
+from manykernels.cli import commands, resamples, scores
 from manykernels.cli.app import app
 
 COMMAND = Path(sys.executable).with_name("manykernels")
@@ -312,7 +312,37 @@ def test_fit_writes_a_report(csv, tmp_path):
         "group",
     ]
     assert document["call"].startswith("manykernels")
+    spread = document["weights"]["stability"]
+    assert len(spread["low"]) == len(document["weights"]["names"])
+    assert all(a <= b for a, b in zip(spread["low"], spread["high"], strict=True))
+    assert any(0.0 < share <= 1.0 for share in spread["frequency"])
     assert "learns none" in run(*asked, "-m", "single", code=2).stderr
+
+
+def weights_of(path):
+    page = path.read_text(encoding="utf-8")
+    return json.loads(re.search(r'id="data">(.*?)</script>', page, flags=re.DOTALL).group(1))["weights"]
+
+
+def test_stability_can_be_left_out_and_is_where_it_takes_too_long(csv, tmp_path, monkeypatch):
+    path = tmp_path / "r.html"
+    asked = ["fit", csv, "-t", "sick", "-k", "columns", "-m", "sparse", "--no-score", "--report", path]
+    assert "stable" not in run(*asked, "--no-stability").stderr
+    assert weights_of(path)["stability"] is None
+    monkeypatch.setattr(resamples, "SECONDS", 0.0)
+    assert "20 more fits would take" in run(*asked).stderr
+    assert weights_of(path)["stability"] is None
+
+
+def test_ctrl_c_while_resampling_leaves_a_report(csv, tmp_path, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(resamples, "weight_stability", interrupted)
+    path = tmp_path / "r.html"
+    asked = ["fit", csv, "-t", "sick", "-k", "columns", "-m", "sparse", "--no-score", "--report", path]
+    assert "stopped by Ctrl-C" in run(*asked, code=130).stderr
+    assert weights_of(path)["stability"] is None
 
 
 @pytest.mark.slow

@@ -31,6 +31,7 @@ class Voice:
     quiet: bool = False
     debug: bool = False
     notes: list[str] = field(default_factory=list)
+    stopped: bool = False  # by Ctrl-C, with an answer that is not whole
 
     def __post_init__(self) -> None:
         self.out = Console(highlight=False, soft_wrap=False)

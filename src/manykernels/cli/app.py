@@ -52,6 +52,9 @@ def fit(
     rows: Rows = None,
     cv: Folds = 5,
     score: Annotated[bool, typer.Option(help="whether to cross-validate the model")] = True,
+    stability: Annotated[
+        bool, typer.Option(help="whether the report says how weights vary over resamples of the data")
+    ] = True,
     model: Annotated[Path | None, typer.Option("--model", "-o", help="write the model to this file")] = None,
     report: Annotated[Path | None, typer.Option("--report", help="write a report to this .html file")] = None,
     json_: Json = False,
@@ -60,7 +63,7 @@ def fit(
 ) -> None:
     """Learn a model from a table, say what it learned, and write it and a report to files."""
     asked = _asked(data, view, target, task, drop, precomputed, encoding, rows)
-    options = {"method": method, "kernels": kernels, "cv": cv, "score": score}
+    options = {"method": method, "kernels": kernels, "cv": cv, "score": score, "stability": stability}
     _run(commands.fit, json_, quiet, debug, asked, model_path=model, report_path=report, **options)
 
 

@@ -20,6 +20,7 @@ from ..report import baseline_models, report_data, settled, write_report
 from ._console import INTERRUPTED, UserError, Voice, require_known
 from .data import Asked, Data, new_data, training_data
 from .models import METHODS, pipeline
+from .resamples import resampled
 from .scores import METRIC, Scores, cross_validate, folds
 from .tables import model_facts, scores_table, weights_table
 
@@ -35,6 +36,7 @@ def fit(
     kernels: str,
     cv: int,
     score: bool,
+    stability: bool,
     model_path: Path | None,
     report_path: Path | None,
 ) -> None:
@@ -62,8 +64,10 @@ def fit(
     scores = results.get("learned")
     facts = model_facts(model)
     _say(voice, data, facts, scores, seconds)
+    interrupted = any(one.interrupted for one in results.values())
     if report_path is not None:
-        _write_report(voice, model, data, report_path, results)
+        spread = resampled(voice, model, data, scores) if stability and not interrupted else None
+        _write_report(voice, model, data, report_path, results, spread)
     written = {"model": model_path, "report": report_path}
     for what, path in written.items():
         if path is not None:
@@ -71,17 +75,18 @@ def fit(
     document = {"command": "fit", "target": data.target, "task": data.task, "samples": data.n, **facts}
     document |= {"method": method, "seconds": seconds, "score": scores.as_dict() if scores else None}
     voice.answer(document | {what: str(path) if path else None for what, path in written.items()})
-    if scores is not None and scores.interrupted:
+    if interrupted or voice.stopped:
         raise SystemExit(INTERRUPTED)
 
 
 def _learn(voice: Voice, model: Any, data: Data) -> None:
-    """Fit; with the bar of the solver, which knows how far it is, where somebody can see it."""
+    """Fit; with the bar of the solver or search, which knows how far it is, where somebody can see it."""
     last = model[-1] if isinstance(model, Pipeline) else model
-    if voice.interactive and "verbose" in last.get_params(deep=False) and not hasattr(last, "strategy"):
+    if voice.interactive and "verbose" in last.get_params(deep=False):
         last.set_params(verbose=1)
         model.fit(data.X, data.y)
-        last.set_params(verbose=0)
+        for one in (last, getattr(last, "best_estimator_", last)):
+            one.set_params(verbose=0)
         return
     with voice.waiting(f"learning from {data.n} samples"):
         model.fit(data.X, data.y)
@@ -132,13 +137,15 @@ def _require_writable(path: Path | None) -> None:
         raise UserError(f"{path} cannot be written: permission denied.")
 
 
-def _write_report(voice: Voice, model: Any, data: Data, path: Path, results: dict[str, Scores]) -> None:
+def _write_report(
+    voice: Voice, model: Any, data: Data, path: Path, results: dict[str, Scores], stability: Any
+) -> None:
     call = shlex.join(["manykernels", *sys.argv[1:]])
     title = f"{data.target}: which kernels matter"
     with voice.waiting("writing the report"):
         rows = [{"name": name, **scores.as_dict()} for name, scores in results.items()]
-        found = report_data(model, data.X, data.y, title=title, call=call, target=data.target, scores=rows)
-        write_report(found, path)
+        told = {"title": title, "call": call, "target": data.target, "scores": rows, "stability": stability}
+        write_report(report_data(model, data.X, data.y, **told), path)
 
 
 # -- predict --------------------------------------------------------------------------------------
@@ -240,7 +247,9 @@ def demo(voice: Voice, *, report_path: Path | None) -> None:
     scores = results["learned"]
     facts = model_facts(model)
     _say(voice, data, facts, scores, seconds)
-    _write_report(voice, model, data, path, results)
+    _write_report(voice, model, data, path, results, resampled(voice, model, data, scores))
     voice.show(f"report: {escape(str(path.resolve()))}")
     document = {"command": "demo", "samples": data.n, "score": scores.as_dict(), "report": str(path), **facts}
     voice.answer(document)
+    if voice.stopped:
+        raise SystemExit(INTERRUPTED)

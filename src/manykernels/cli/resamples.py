@@ -1,0 +1,59 @@
+"""How the weights of a model vary over resamples of its data, where that does not take too long."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from ..families import Parametric
+from ..inspection import Stability, weight_stability
+from ..plots._reading import unwrap
+from ._console import Voice, one_line
+from .data import Data
+from .scores import Scores
+
+RESAMPLES = 20
+SECONDS = 60.0  # that the resamples may take in all
+
+
+def resampled(voice: Voice, model: Any, data: Data, scores: Scores | None) -> Stability | None:
+    """Intervals for the weights in a report; None, with a note, where they would take too long.
+
+    What a search chose is learned anew, not the choice. Kernels of a continuum have other names in every
+    resample, and models with weights for each class or cluster several rows of them: there is nothing to
+    compare.
+    """
+    mkl, X = unwrap(model, data.X)
+    if isinstance(mkl.kernels, Parametric) or np.ndim(mkl.weights_) > 1:
+        return None
+    seconds = RESAMPLES * _seconds(mkl, X, data.y, scores)
+    if seconds > SECONDS:
+        voice.note(
+            f"the report says nothing of how stable the weights are: {RESAMPLES} more fits would take about "
+            f"{seconds:.0f} s. In Python: manykernels.inspection.weight_stability."
+        )
+        return None
+    verbose = 1 if voice.interactive and seconds > 1.0 else 0
+    try:
+        return weight_stability(mkl, X, data.y, n_resamples=RESAMPLES, random_state=0, verbose=verbose)
+    except KeyboardInterrupt:
+        voice.stopped = True
+        voice.note("stopped by Ctrl-C; the report says nothing of how stable the weights are.")
+    except (ValueError, AttributeError) as error:
+        voice.note(f"the report says nothing of how stable the weights are: {one_line(error)}")
+    return None
+
+
+def _seconds(mkl: Any, X: Any, y: Any, scores: Scores | None) -> float:
+    """That one fit takes: as in the folds, or tried."""
+    if scores is not None and scores.seconds:
+        return float(np.median(scores.seconds))
+    started = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        clone(mkl).fit(X, y)
+    return time.perf_counter() - started
