@@ -11,13 +11,15 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
+from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.metaestimators import _safe_split
+from sklearn.utils.metaestimators import _safe_split, available_if
 
 from ._base import BaseMKL
 from ._cv_path import Only, path_steps
 from ._strategies import Strategy
+from ._targets import class_costs
 
 Array = NDArray[np.float64]
 _LOOSE = 1e-2  # the gap to which models are solved that are only scored
@@ -73,6 +75,10 @@ class Decided(BaseEstimator):
 
 
 class DecidedClassifier(ClassifierMixin, Decided):
+    def __init__(self, f: Array, classes: NDArray[Any] | None = None, logistic: bool = False) -> None:
+        super().__init__(f, classes)
+        self.logistic = logistic
+
     @property
     def classes_(self) -> Any:
         return self.classes
@@ -84,6 +90,11 @@ class DecidedClassifier(ClassifierMixin, Decided):
         assert self.classes is not None
         f = self.f
         return np.asarray(self.classes[f.argmax(axis=1) if f.shape[1] > 1 else (f[:, 0] > 0).astype(int)])
+
+    @available_if(lambda model: model.logistic)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Array:
+        p = expit(np.hstack([-self.f, self.f]) if self.f.shape[1] == 1 else self.f)
+        return np.asarray(p / p.sum(axis=1, keepdims=True))
 
 
 class DecidedRegressor(RegressorMixin, Decided):
@@ -106,6 +117,18 @@ class Data:
         """Rows of the data; of a stack, against the training samples."""
         X, y = _safe_split(self.owner, self.X, self.y, rows, train)
         return X, y, None if self.weight is None else self.weight[rows]
+
+    def cost(self, rows: NDArray[np.intp]) -> Array | None:
+        """What errors on these samples count where models are chosen: weight times that of the class."""
+        class_weight = getattr(self.owner, "class_weight", None)
+        if self.classes is None or class_weight is None:
+            return None if self.weight is None else self.weight[rows]
+        weight = np.ones(len(self.y)) if self.weight is None else self.weight
+        used = weight > 0  # others may be of no class
+        codes = np.searchsorted(self.classes, self.y[used])
+        cost = np.zeros(len(self.y))
+        cost[used] = weight[used] * class_costs(class_weight, self.classes, codes, weight[used])[codes]
+        return cost[rows]
 
 
 def run_folds(
@@ -159,9 +182,10 @@ def run_trial(
     started = time.perf_counter()
     X, y, weight = data.part(train, train)
     new, answer, new_weight = data.part(test, train)
+    cost = data.cost(test)
     exact = isinstance(strategy.template, BaseMKL) and strategy.template.approx is None
     if exact and strategy.keys == ("C", "norm"):
-        models = _path(strategy, data, (X, y, weight), (new, answer, new_weight))
+        models = _path(strategy, data, (X, y, weight), (new, answer, cost))
     else:
         models = _one_by_one(strategy, X, y, weight)
     options = {} if new_weight is None else {"sample_weight": new_weight}
@@ -171,25 +195,26 @@ def run_trial(
             score = score_of(model.predict(new), answer, new_weight, data.classes)
         else:
             score = float(data.scorer(model, new, answer, **options))
-        trial[key] = Row(score, smooth_error(model, new, answer, new_weight, data.classes), gap, active)
+        trial[key] = Row(score, smooth_error(model, new, answer, cost, data.classes), gap, active)
     return trial, time.perf_counter() - started
 
 
 def _path(
     strategy: Strategy, data: Data, train: tuple[Any, Any, Any], test: tuple[Any, Any, Any]
 ) -> list[Any]:
-    template, (X, y, weight), (new, answer, new_weight) = strategy.template, train, test
+    template, (X, y, weight), (new, answer, cost) = strategy.template, train, test
     assert isinstance(template, BaseMKL)
     loose = clone(template).set_params(tol=max(float(template.tol), _LOOSE), verbose=0)
+    logistic = hasattr(template, "predict_proba")
     present = None if data.classes is None else np.unique(y if weight is None else y[weight > 0])
 
     def decided(f: Array) -> Decided:
         if data.classes is None or present is None:
             return DecidedRegressor(f)
-        return DecidedClassifier(_all_classes(f, present, data.classes), data.classes)
+        return DecidedClassifier(_all_classes(f, present, data.classes), data.classes, logistic)
 
     def error(f: Array) -> float:
-        return smooth_error(decided(f), new, answer, new_weight, data.classes)
+        return smooth_error(decided(f), new, answer, cost, data.classes)
 
     steps = path_steps(loose, X, y, weight, new, strategy.norms, strategy.Cs, strategy.parts, error)
     return [
@@ -243,11 +268,24 @@ def smooth_error(model: Any, X: Any, y: Any, weight: Any, classes: NDArray[Any] 
         residual = np.asarray(model.predict(X)) - y
         squares = residual**2 if residual.ndim == 1 else np.mean(residual**2, axis=1)
         return float(np.average(squares, weights=w)) if w.sum() else 0.0
-    if not hasattr(model, "decision_function"):
-        return 0.0
-    f = np.clip(model.decision_function(X), -1.0, 1.0)
-    if f.ndim == 1:
-        squares = (f - np.where(y == classes[1], 1.0, -1.0)) ** 2
+    f = np.clip(_decided(model, X, classes), -1.0, 1.0)
+    if f.shape[1] == 1:
+        squares = (f[:, 0] - np.where(y == classes[1], 1.0, -1.0)) ** 2
     else:
         squares = np.mean((f - np.where(np.asarray(y)[:, None] == classes, 1.0, -1.0)) ** 2, axis=1)
     return float(np.average(squares, weights=w)) if w.sum() else 0.0
+
+
+def _decided(model: Any, X: Any, classes: NDArray[Any]) -> Array:
+    """(n, classes), or (n, 1) for two: decisions, or probabilities or labels on the scale from −1 to 1."""
+    present = np.asarray(model.classes_)
+    f = np.empty((0, 0))
+    if hasattr(model, "decision_function"):
+        f = np.asarray(model.decision_function(X))
+        f = f.reshape(len(f), -1)
+    elif hasattr(model, "predict_proba"):
+        f = 2.0 * np.asarray(model.predict_proba(X)) - 1.0
+    expected = (1, 2) if present.size == 2 else (present.size,)
+    if f.shape[1] not in expected:  # there is none, or one for each pair of classes
+        f = np.where(np.asarray(model.predict(X))[:, None] == present, 1.0, -1.0)
+    return _all_classes(f, present, classes)
