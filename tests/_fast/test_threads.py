@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info
 
 from manykernels._fast import threads
 
@@ -78,3 +79,21 @@ def test_blas_threads_are_given_back():
         inside = threads._controller().info()
     assert all(pool["num_threads"] == 1 for pool in inside if pool["user_api"] == "blas")
     assert threads._controller().info() == before
+
+
+def test_blas_threads_are_given_back_in_whatever_order_threads_leave():
+    before = blas_limits()
+    first, second = threads.blas_threads(1), threads.blas_threads(1)
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert set(blas_limits()) == {1}
+    second.__exit__(None, None, None)
+    assert blas_limits() == before
+    with threads.blas_threads(2), threads.blas_threads(1):
+        assert set(blas_limits()) == {1}
+    assert blas_limits() == before
+
+
+def blas_limits():
+    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]

@@ -64,14 +64,40 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
+_lock = threading.Lock()
+_limits: list[int] = []  # of all who are inside, in whatever thread: BLAS has one setting for the process
+_before: list[Any] = []  # what to go back to when all are out
+
+
 @contextmanager
 def blas_threads(limit: int | None) -> Iterator[None]:
-    """At most `limit` threads for BLAS inside; None changes nothing."""
+    """At most `limit` threads for BLAS inside; None changes nothing.
+
+    Where several threads are inside at once, the smallest limit holds, and the setting from before any of
+    them comes back with the last one out, in whatever order they leave.
+    """
     if limit is None:
         yield
         return
-    with _controller().limit(limits=limit, user_api="blas"):
+    with _lock:
+        _limits.append(limit)
+        _apply()
+    try:
         yield
+    finally:
+        with _lock:
+            _limits.remove(limit)
+            _apply()
+
+
+def _apply() -> None:
+    """Set BLAS to the smallest limit, or back."""
+    if not _limits:
+        _before.pop().restore_original_limits()
+        return
+    limiter = _controller().limit(limits=min(_limits), user_api="blas")
+    if not _before:
+        _before.append(limiter)
 
 
 @contextmanager

@@ -24,7 +24,7 @@ _CUBES = 40  # features up to which products have three factors
 _PAIRS = 300  # features up to which they have two
 _MANY = 40  # kernels, from which they are not tried alone
 _ONE_FEATURE = ": Gaussian(width=1)"  # not worth while alone
-_NARROW = ("Gaussian(0.25 ", "Gaussian(0.5 ", "ARDGaussian(× 0.5)", "ARDGaussian(× 0.707)")
+_NARROW = ("Gaussian(0.25 ", "Gaussian(0.5 ")
 
 
 @dataclass(frozen=True)
@@ -102,8 +102,7 @@ def _strategy(search: Any, given: Any, task: str, X: Any) -> Strategy:
         )
     if given == "continuous":
         chosen = kernels if isinstance(kernels, Family) and not kernels.listed else Relevance()
-        more = _wide if isinstance(chosen, Relevance) else None
-        return Strategy("continuous", model(chosen), norms if chosen.listed else [1.0], Cs, parts=more)
+        return Strategy("continuous", model(chosen), norms if chosen.listed else [1.0], Cs)
     degree = 3 if X.shape[1] <= _CUBES else 2
     family = Products(degree=degree, atom_scale="rms", scale=True)
     template = model(family).set_params(solver="corrective", loss="squared")

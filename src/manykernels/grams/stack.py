@@ -46,7 +46,7 @@ class StackGram(Gram):
         return q
 
     def _diagonals(self) -> Array:
-        return np.asarray(np.einsum("mii->mi", self.stack), dtype=float)
+        return np.array(np.einsum("mii->mi", self.stack), dtype=float)  # a copy: stacks may be read-only
 
     def _blocks(self, atoms: Atoms) -> Iterator[tuple[int, int, int, Array]]:
         for position, m in enumerate(atoms):
