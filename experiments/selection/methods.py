@@ -1,6 +1,7 @@
 """What a user may do with a table and no time to tune by hand.
 
-A method gives predictions for new samples and says what it chose. It gets raw features and scales them, if it does, by the training samples.
+A method gives predictions for new samples and says what it chose. It gets raw features and scales them, if it
+does, by the training samples.
 """
 
 from __future__ import annotations
