@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags, check_random_state, indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
@@ -47,8 +47,8 @@ def refitted(method: str) -> Any:
                 f"{method} needs the model that was chosen, and refit=False was given; take refit=True, or "
                 "fit a model with best_params_."
             )
-        if "best_estimator_" in search.__dict__:
-            getattr(search.best_estimator_, method)
+        fitted = search.__dict__.get("best_estimator_")
+        getattr(search._model(search.kernels) if fitted is None else fitted, method)
         return True
 
     return check
@@ -98,6 +98,7 @@ class Search(HTMLSummary, NestedKernels):
         for name in ("best_estimator_", "classes_"):
             self.__dict__.pop(name, None)
         read_training(self, X)  # what is wrong with X is said before anything is split
+        (X,) = indexable(X)
         n = _num_samples(X)
         weight = None if sample_weight is None else check_weights(sample_weight, n)
         y, classes, n_outputs = self._read(y, weight)

@@ -105,7 +105,9 @@ def _strategy(search: Any, given: Any, task: str, X: Any) -> Strategy:
         return Strategy("continuous", model(chosen), norms if chosen.listed else [1.0], Cs)
     degree = 3 if X.shape[1] <= _CUBES else 2
     family = Products(degree=degree, atom_scale="rms", scale=True)
-    template = model(family).set_params(solver="corrective", loss="squared")
+    template = model(family).set_params(solver="corrective")
+    if not hasattr(template, "predict_proba"):
+        template.set_params(loss="squared")  # the fastest; but probabilities that were asked for stay
     return Strategy("products", template, [1.0], _costs(search.Cs, _PRODUCT_COSTS), race=True)
 
 

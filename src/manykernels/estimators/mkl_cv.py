@@ -47,7 +47,8 @@ class MKLClassifierCV(ClassifierMixin, Search):
         strategy and norm, for a factorisation each.
     scoring : None, str or callable
         As in scikit-learn, and the best score is chosen. None scores by accuracy and chooses by the squared
-        error of decisions clipped to ±1, which tells models apart far better where samples are few.
+        error of decisions clipped to ±1, which tells models apart far better where samples are few; there
+        samples count by ``class_weight`` too.
     refit : bool
         Whether the best model is fitted on all samples; without it there is only the comparison.
     n_jobs : int or None
