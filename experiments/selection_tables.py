@@ -59,7 +59,7 @@ class Parts:
 def drawn(name: str, seed: int, quick: bool = False) -> Parts:
     """min(500, 60 %) complete samples of classes with ten members at least, and up to 2,000 others."""
     task = (QUICK if quick else TASKS)[name]
-    X, y = _synthetic(Source("", task), np.random.RandomState(0), 150) if quick else _read(name, "X", "y")
+    X, y = _synthetic(Source("", task), np.random.RandomState(0), 100) if quick else _read(name, "X", "y")
     X = X.astype(float)
     kept = ~np.isnan(X).any(axis=1)
     if task == "classification":
@@ -122,7 +122,8 @@ def run(report: Report) -> None:
     """What is missing, then the tables."""
     runs = Runs(None if report.quick else FOLDER / "selection_tables.jsonl")
     sets = list(QUICK if report.quick else TASKS)
-    warm_up()
+    if not report.quick:
+        warm_up()
     collect(runs, sets, range(2 if report.quick else 10), METHODS, report.quick)
     tables(report, runs, sets)
 

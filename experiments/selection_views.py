@@ -147,7 +147,8 @@ def run(report: Report) -> None:
     """What is missing, then the tables."""
     runs = Runs(None if report.quick else FOLDER / "selection_views.jsonl")
     sets = list(QUICK if report.quick else TASKS)
-    warm_up()
+    if not report.quick:
+        warm_up()
     collect(runs, sets, range(2 if report.quick else 5), METHODS, report.quick)
     report.table("Per cent wrong", error_rows(runs, sets), ERRORS)
     report.table("Less the errors of the others, seed by seed", paired_rows(runs, sets), PAIRED)
