@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..families import Subset
 from ..kernels import Kernel
 from ..kernels._prepared import Preparation
 from ._spec import short
@@ -17,7 +18,7 @@ def describe_search(search: Any) -> str:
     """Lines about the data's preparation, the comparison, the choice, and its kernels."""
     lines = [*_about_strategies(search), *_about_choice(search)]
     if "best_estimator_" in search.__dict__:
-        lines += _about_kernels(search.best_estimator_, search.kernels)
+        lines += _about_kernels(search.best_estimator_)
     return "\n".join(lines)
 
 
@@ -47,7 +48,7 @@ def _chosen_kernels(names: tuple[str, ...] | None) -> str:
     return f", {names[0]} alone" if len(names) == 1 else f", {len(names)} of the kernels"
 
 
-def _about_kernels(model: Any, spec: Any) -> list[str]:
+def _about_kernels(model: Any) -> list[str]:
     lines = []
     prepared = next(
         (p for kernel in getattr(model, "kernels_", []) if (p := _preparation(kernel.kernel)) is not None),
@@ -59,6 +60,7 @@ def _about_kernels(model: Any, spec: Any) -> list[str]:
         return lines
     weights = np.atleast_2d(model.weights_).mean(axis=0)
     order = np.argsort(-weights)[:_SHOWN]
+    spec = model.kernels.kernels if isinstance(model.kernels, Subset) else model.kernels
     lines.append(f"Kernels: {len(model.kernels_)} from {short(spec)}, {len(model.active_)} with weight:")
     lines += [f"  {weights[m]:.3f}  {model.kernel_names_[m]}" for m in order if weights[m] > 0]
     return lines

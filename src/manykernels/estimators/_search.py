@@ -24,8 +24,9 @@ from ._cv_text import describe_search
 from ._data import read_training
 from ._loo import loo_table
 from ._params import NestedKernels
+from ._progress import progress
 from ._repr import HTMLSummary
-from ._spec import needs_stack
+from ._spec import needs_stack, short
 from ._strategies import Strategy, strategies
 from ._targets import check_length, check_weights, require_target
 
@@ -118,7 +119,8 @@ class Search(HTMLSummary, NestedKernels):
             table, on_all = feature_table(found[0], data, folds)
             tables = [table]
         else:
-            tables = run_folds(found, data, folds, self.n_jobs, race)
+            with progress(self, total=len(found) * len(folds)) as shown:
+                tables = run_folds(found, data, folds, self.n_jobs, race, shown.step)
         self._tell(tables, max(len(folds), 1))
         if self.refit and on_all is not None:
             self.best_estimator_ = on_all(self.best_params_["norm"], self.best_params_["C"])
@@ -155,14 +157,15 @@ class Search(HTMLSummary, NestedKernels):
         splitter = check_cv(splitter, y, classifier=classes is not None)
         with _quiet_about_small_classes():
             folds = [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(X, y, groups)]
+        given = short(self.cv)
         for k, (train, test) in enumerate(folds):
             used = train if weight is None else train[weight[train] > 0]
             if not used.size or not test.size:
-                raise ValueError(f"Fold {k} of cv={self.cv!r} has no sample to train on, or none to score.")
+                raise ValueError(f"Fold {k} of cv={given} has no sample to train on, or none to score.")
             if classes is not None and np.unique(y[used]).size < 2:
                 raise ValueError(
-                    f"Fold {k} of cv={self.cv!r} trains on samples of one class only ({y[used][0]!r}). Take "
-                    "fewer folds, a stratified or shuffled cv, or groups that do not leave a class out."
+                    f"Fold {k} of cv={given} trains on samples of one class only ({y[used].tolist()[0]!r}). "
+                    "Take fewer folds, a stratified or shuffled cv, or groups that do not leave a class out."
                 )
         return folds
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.svm import SVC
 
@@ -83,7 +83,7 @@ def _auto(search: Any, X: Any, n_outputs: int) -> list[str]:
 def _strategy(search: Any, given: Any, task: str, X: Any) -> Strategy:
     Cs, norms = _costs(search.Cs, COSTS), _norms(search.norms)
     if isinstance(given, BaseEstimator):
-        return _of_estimator(given, Cs)
+        return _of_estimator(given, Cs, task)
     model, kernels = search._model, search.kernels
     if given == "finite":
         listed = not isinstance(kernels, Family) or kernels.listed
@@ -125,8 +125,11 @@ def _wide(names: list[str]) -> list[tuple[Any, Only]]:
     return [(2.0, wide)] if 1 < len(wide) < len(names) else []
 
 
-def _of_estimator(given: BaseEstimator, Cs: Sequence[float]) -> Strategy:
+def _of_estimator(given: BaseEstimator, Cs: Sequence[float], task: str) -> Strategy:
     """A model of the user's: its C is chosen if it has one, and all else is as it was given."""
+    if not (is_classifier(given) if task == "classification" else is_regressor(given)):
+        expected = "classifiers" if task == "classification" else "regressors"
+        raise ValueError(f"strategy holds {short(given)}; expected {expected} here, or names of strategies.")
     params = given.get_params(deep=False)
     name = type(given).__name__
     if "C" in params:
