@@ -49,6 +49,17 @@ def test_lines_are_shown_on_request(capsys):
     assert len(lines) == len(model.history_["gap"])
 
 
+def test_a_search_tells_of_every_strategy_in_every_fold(capsys):
+    given = {"strategy": ["finite", "aligned"], "Cs": [1.0], "cv": 3}
+    quiet = mk.MKLClassifierCV(kernels, **given).fit(X, y)
+    assert not capsys.readouterr().err
+    loud = mk.MKLClassifierCV(kernels, verbose=2, **given).fit(X, y)
+    told = capsys.readouterr().err
+    for strategy in ("finite", "aligned"):
+        assert told.count(f"MKLClassifierCV: {strategy}") == 3
+    assert "100%" in told and loud.best_params_ == quiet.best_params_
+
+
 def test_watching_changes_no_answer():
     np.testing.assert_array_equal(LOUD["finite"](1).dual_coef_, LOUD["finite"](0).dual_coef_)
 
