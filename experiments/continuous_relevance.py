@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.svm import SVC
 
 from manykernels import KernelAligner, MKLClassifier
+from manykernels.datasets import make_relevance
 from manykernels.families import ARDGaussians, Gaussians, gaussian_grid
 from manykernels.measures import centered_alignment
 from manykernels.weightings import GreedyAlignment
@@ -64,10 +65,7 @@ SECONDS = "For kernel and machine at the C chosen; with shrinkage, for all λ, a
 
 def problem(gamma: float, seed: int, sizes: tuple[int, int, int]) -> Parts:
     """x ~ N(±μ, I) for y = ±1, μ = ρβ/‖β‖, β_i = (i/r)^γ, in three parts."""
-    rng, n = np.random.RandomState(seed), sum(sizes)
-    beta = (np.arange(1, FEATURES + 1) / FEATURES) ** gamma
-    y = np.where(rng.uniform(size=n) < 0.5, 1.0, -1.0)
-    X = rng.randn(n, FEATURES) + np.outer(y, DISTANCE * beta / np.linalg.norm(beta))
+    X, y = make_relevance(sum(sizes), FEATURES, gamma=gamma, distance=DISTANCE, random_state=seed)
     ends = np.cumsum(sizes)[:2]
     return list(zip(np.split(X, ends), np.split(y, ends), strict=True))
 

@@ -12,6 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from manykernels import KernelAligner, MKLClassifier
+from manykernels.datasets import make_sines
+from manykernels.datasets.papers import FREQUENCIES
 from manykernels.families import Dirichlets
 from manykernels.kernels import Dirichlet, Mixture
 
@@ -19,7 +21,7 @@ from .common import in_parallel
 from .data import Array
 from .tables import Facts, Report, Spread
 
-TRUE = np.sqrt([2.0, 12.0, 60.0])  # the frequencies of f
+TRUE = FREQUENCIES  # of f
 SIZES = (500, 500, 1000)  # to train on, to choose C on, to test on
 COSTS = [10.0 ** (k / 2.0) for k in range(-10, 11)]
 ONE_STAGE = [10.0 ** (k / 2.0) for k in range(-3, 4)]
@@ -57,8 +59,7 @@ FREQUENCIES = (
 
 def problem(seed: int, sizes: tuple[int, int, int]) -> Parts:
     """x uniform in [−10, 10], y = sign f(x), f(x) = sin √2x + sin √12x + sin √60x, in three parts."""
-    X = np.random.RandomState(seed).uniform(-10.0, 10.0, (sum(sizes), 1))
-    y = np.where(np.sin(X * TRUE).sum(axis=1) > 0.0, 1.0, -1.0)
+    X, y = make_sines(sum(sizes), random_state=seed)
     ends = np.cumsum(sizes)[:2]
     return list(zip(np.split(X, ends), np.split(y, ends), strict=True))
 

@@ -12,6 +12,7 @@ from scipy.special import softmax
 from sklearn.svm import SVC
 
 from manykernels import LocalizedMKLClassifier, LocalizedMKLRegressor, MKLClassifier, MKLRegressor
+from manykernels.datasets import make_regions_views, make_regions_widths
 from manykernels.kernels import Fitted, Gaussian, Kernel, Linear, OnColumns
 
 from .common import in_parallel
@@ -71,25 +72,14 @@ PAIRED = "Mean ± standard error of the paired differences, and in brackets the 
 # -- problems ---------------------------------------------------------------------------------------
 def views_problem(seed: int, sizes: tuple[int, int, int]) -> list[Part]:
     """Which of two views is informative depends on a third."""
-    rng, n = np.random.RandomState(seed), sum(sizes)
-    region = rng.randint(0, 2, n)
-    place = 0.7 * rng.randn(n, 2) + np.outer(np.where(region == 1, 2.0, -2.0), [1.0, 0.0])
-    first, second = rng.randn(n, 6), rng.randn(n, 6)
-    signal = np.where(region == 0, first[:, 0] + first[:, 1], second[:, 0] + second[:, 1])
-    y = np.where(signal + 0.3 * rng.randn(n) > 0, 1.0, -1.0)
-    return _parts(np.hstack([place, first, second]), y, y, sizes)
+    X, y = make_regions_views(sum(sizes), random_state=seed)
+    return _parts(X, y, y, sizes)
 
 
 def widths_problem(seed: int, sizes: tuple[int, int, int]) -> list[Part]:
     """Smooth in three features on the left; on the right samples lie on a line, along which it is wiggly."""
-    rng, n = np.random.RandomState(seed), sum(sizes)
-    right = rng.randint(0, 2, n) == 1
-    X = rng.uniform(-1.0, 1.0, (n, 3))
-    X[right, 1:] = 0.0
-    smooth = np.sin(2.0 * X[:, 0] + X[:, 1] + X[:, 2]) + np.cos(2.0 * X[:, 1] - X[:, 0])
-    signal = np.where(right, 1.4 * np.sin(5.0 * np.pi * X[:, 0]), smooth)
-    X[:, 0] += np.where(right, 2.5, -2.5)
-    return _parts(X, signal + 0.1 * rng.randn(n), signal, sizes)
+    X, y, truth = make_regions_widths(sum(sizes), random_state=seed)
+    return _parts(X, y, truth, sizes)
 
 
 def _parts(X: Array, y: Array, truth: Array, sizes: tuple[int, int, int]) -> list[Part]:

@@ -18,6 +18,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from manykernels import MKLRegressor
+from manykernels.datasets import make_polynomials
 from manykernels.families import Products
 
 from .common import in_parallel
@@ -57,18 +58,10 @@ def problem(
     constant: bool = True,
     noise: float = 0.0,
 ) -> Problem:
-    """Inputs uniform in [−1, 1]^r; the output is the mean of ten products of the first few variables.
-
-    The products are drawn without repetition among all of degree ≤ 3, with or without the constant.
-    `noise` is the standard deviation of what is added, in units of that of the output.
-    """
-    rng = np.random.RandomState(seed)
-    X = rng.uniform(-1.0, 1.0, (n + validation + test, r))
-    choose = itertools.combinations_with_replacement
-    every = [z for d in range(0 if constant else 1, 4) for z in choose(range(variables), d)]
-    terms = [every[i] for i in rng.permutation(len(every))[:10]]
-    y = np.mean([X[:, list(z)].prod(axis=1) for z in terms], axis=0)
-    y += noise * y.std() * rng.randn(y.size)
+    """Ten products of the first few variables (`make_polynomials`), standardised by the first n samples."""
+    X, y, terms = make_polynomials(
+        n + validation + test, r, n_relevant=variables, constant=constant, noise=noise, random_state=seed
+    )
     X = (X - X[:n].mean(axis=0)) / X[:n].std(axis=0)
     return Problem(X, (y - y[:n].mean()) / y[:n].std(), n, validation, terms)
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manykernels import MKLClassifier, UFOMKLClassifier
+from manykernels.datasets import make_three_views
 from manykernels.kernels import Gaussian, Kernel, OnColumns
 
 from .common import in_parallel
@@ -20,18 +21,8 @@ EPOCHS, WIDTH = 100, 0.5
 
 
 def problem(seed: int, noise: float, n: int = 100) -> tuple[Array, NDArray[np.int64]]:
-    """Four pairs of columns. One of the first three puts class 3, 1 or 2 at a distance of 1 from the others.
-
-    The fourth puts the classes at the corners of a triangle of side 1. 002 shows its kernels in a figure
-    only; these give matrices of the same blocks.
-    """
-    rng, y = np.random.RandomState(seed), np.repeat([0, 1, 2], n)
-    X = noise * rng.standard_normal((3 * n, 8))
-    for j, apart in enumerate((2, 0, 1)):
-        X[y == apart, 2 * j] += 1.0
-    corner = 2.0 * np.pi * y / 3.0
-    X[:, 6:] += np.column_stack([np.cos(corner), np.sin(corner)]) / np.sqrt(3.0)
-    return X, y
+    """Four pairs of columns: the first three set one class apart, the fourth all (`make_three_views`)."""
+    return make_three_views(n, noise=noise, random_state=seed)
 
 
 def kernels() -> list[Kernel]:

@@ -8,10 +8,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from manykernels import MKLClassifier, UFOMKLClassifier
 from manykernels.approx import RandomFeatures
+from manykernels.datasets import make_ringnorm, make_waveform
+from manykernels.datasets.breiman import PAIRS as PAIRS
+from manykernels.datasets.breiman import WAVES as WAVES
+from manykernels.datasets.breiman import best_ringnorm, best_waveform
 from manykernels.families import gaussian_grid
 
 from .common import in_parallel
@@ -23,43 +26,17 @@ Labels = NDArray[np.int64]
 Part = tuple[Array, Labels]
 KERNELS, FEATURES, BATCH = 20, 256, 10_000
 LAMBDAS, ALPHAS, COSTS = [10.0**-k for k in range(2, 6)], [0.0, 1e-3, 3e-3], [10.0**k for k in range(-2, 3)]
-SHIFT = 2.0 / np.sqrt(20.0)
-_RISE = np.maximum(6.0 - np.abs(np.arange(21) - 10), 0.0)
-WAVES = np.array([_RISE, np.roll(_RISE, 4), np.roll(_RISE, -4)])
-PAIRS = np.array([[0, 1], [0, 2], [1, 2]])  # of the waves that a class mixes
 
 
 # -- the generators -------------------------------------------------------------------------------
 def ringnorm(n: int, rng: np.random.RandomState) -> Part:
-    """Breiman 1996: N(0, 4I) against N(a, I) in 20 dimensions, a = (2, …, 2)/√20.
-
-    Some texts print a = (1, …, 1)/√20; the rows of the IDA collection, and Breiman's error of 1.3 %, have 2.
-    """
-    y, z = rng.randint(0, 2, n), rng.standard_normal((n, 20))
-    return np.where(y[:, None] == 0, 2.0 * z, z + SHIFT), y
+    """Two classes in 20 dimensions; the next n rows of a stream."""
+    return make_ringnorm(n, random_state=rng)
 
 
 def waveform(n: int, rng: np.random.RandomState) -> Part:
-    """Breiman et al. 1984: three classes, u h_a + (1 − u) h_b + N(0, I) of two of three triangular waves."""
-    y, u = rng.randint(0, 3, n), rng.uniform(size=(n, 1))
-    a, b = PAIRS[y].T
-    return u * WAVES[a] + (1.0 - u) * WAVES[b] + rng.standard_normal((n, 21)), y
-
-
-def best_ringnorm(X: Array) -> Labels:
-    """The class of the larger density, as no learner can do better."""
-    wide = -20.0 * np.log(2.0) - np.sum(X * X, axis=1) / 8.0
-    return np.where(wide > -0.5 * np.sum((X - SHIFT) ** 2, axis=1), 0, 1)
-
-
-def best_waveform(X: Array) -> Labels:
-    """The same, with ∫ N(x; u h_a + (1 − u) h_b, I) du by Gauss and Legendre's rule."""
-    nodes, weights = np.polynomial.legendre.leggauss(40)
-    u, density = 0.5 * (nodes[:, None] + 1.0), []
-    for a, b in PAIRS:
-        mean = u * WAVES[a] + (1.0 - u) * WAVES[b]
-        density.append(logsumexp(X @ mean.T - 0.5 * np.sum(mean * mean, axis=1), axis=1, b=weights))
-    return np.asarray(np.argmax(density, axis=0))
+    """Three classes in 21 dimensions; the next n rows of a stream."""
+    return make_waveform(n, random_state=rng)
 
 
 SETS: dict[str, tuple[Callable[..., Part], Callable[[Array], Labels]]] = {
