@@ -11,29 +11,44 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import _num_samples
 
+from ..families import Family
 from ..losses import Squared
 from ._approx_cv import FoldedSamples, Path, decisions, refit, search
 from ._base import BaseMKL
 from ._cv import Data, Row, Table, Trial
 from ._data import take
+from ._spec import leaves
 from ._strategies import Strategy
 
 Array = NDArray[np.float64]
 Refit = Callable[[Any, float], BaseMKL]
+Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
 
-def from_sums(strategy: Strategy, data: Data) -> bool:
-    """Whether sums over rows are all that this strategy needs."""
+def from_sums(strategy: Strategy, data: Data, folds: Folds) -> bool:
+    """Whether sums over rows are all that this strategy needs: those of the folds, and of all but a fold."""
     model = strategy.template
     if not isinstance(model, BaseMKL) or model.approx is None or data.scorer is not None:
         return False
-    return isinstance(model._loss(), Squared)
+    if any(isinstance(part, Family) and part.supervised for part in leaves(model.kernels)):
+        return False  # what is learned from y must not know the fold
+    return isinstance(model._loss(), Squared) and _parts(folds, _num_samples(data.X))
 
 
-def feature_table(strategy: Strategy, data: Data, folds: list[Any]) -> tuple[Table, Refit]:
+def _parts(folds: Folds, n: int) -> bool:
+    """Whether every sample is held out once, and all others are trained on meanwhile."""
+    held = np.concatenate([test for _, test in folds])
+    if len(folds) < 2 or not np.array_equal(np.sort(held), np.arange(n)):
+        return False
+    return all(np.array_equal(np.sort(np.r_[train, test]), np.arange(n)) for train, test in folds)
+
+
+def feature_table(strategy: Strategy, data: Data, folds: Folds) -> tuple[Table, Refit]:
     """The strategy over all folds; and a function that gives the model of a norm and C on all samples.
 
     Errors are those of decisions that are not clipped, which the sums know. The accuracy takes another pass.
+    Widths, scales and landmarks are those of all samples, since one pass needs one set of features: they know
+    the X of a fold, though not its y.
     """
     started = time.perf_counter()
     model: BaseMKL = clone(strategy.template).set_params(verbose=0)
@@ -62,7 +77,9 @@ def feature_table(strategy: Strategy, data: Data, folds: list[Any]) -> tuple[Tab
 def _scores(data: Data, samples: FoldedSamples, path: Path, tests: list[NDArray[np.intp]]) -> Array:
     """(norms, Cs, folds): R², or the accuracy."""
     if data.classes is None:
-        spread = [np.var(data.y[test], axis=0) for test in tests]
+        spread = [
+            _variance(data.y[test], None if data.weight is None else data.weight[test]) for test in tests
+        ]
         spread = [np.where(s > 0.0, s, 1.0) for s in spread]
         return np.asarray(1.0 - np.mean(path.squared_error / np.reshape(spread, (len(tests), -1)), axis=3))
     fold = np.empty(_num_samples(data.X), dtype=np.intp)
@@ -77,3 +94,7 @@ def _scores(data: Data, samples: FoldedSamples, path: Path, tests: list[NDArray[
         right[:, :, f] += np.tensordot(weight, hits, axes=1)
         total[f] += weight.sum()
     return right / total
+
+
+def _variance(y: Array, weight: Array | None) -> Array:
+    return np.asarray(np.average((y - np.average(y, axis=0, weights=weight)) ** 2, axis=0, weights=weight))

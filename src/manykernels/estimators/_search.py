@@ -115,7 +115,7 @@ class Search(HTMLSummary, NestedKernels):
         on_all: Any = None
         if loo:
             tables = [loo_table(self._only(found), data)]
-        elif len(found) == 1 and from_sums(found[0], data):
+        elif len(found) == 1 and from_sums(found[0], data, folds):
             table, on_all = feature_table(found[0], data, folds)
             tables = [table]
         else:
