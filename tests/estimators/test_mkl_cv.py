@@ -14,6 +14,7 @@ from sklearn.model_selection import (
     KFold,
     RepeatedKFold,
     StratifiedKFold,
+    TimeSeriesSplit,
     cross_validate,
 )
 from sklearn.pipeline import make_pipeline
@@ -22,8 +23,12 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from manykernels import MKLRegressor
+from manykernels.approx import Nystroem
 from manykernels.estimators import MKLClassifierCV, MKLRegressorCV
-from manykernels.families import Gaussians
+from manykernels.estimators._cv import Data
+from manykernels.estimators._cv_features import from_sums
+from manykernels.estimators._strategies import strategies
+from manykernels.families import Gaussians, Relevance
 from manykernels.kernels import Gaussian, Linear
 
 KERNELS = {"line": Linear(), "narrow": Gaussian(0.5), "wide": Gaussian(2.0)}
@@ -176,6 +181,43 @@ def test_weights_of_samples_are_repetition():
                 weighted.path_["finite"][column], repeated.path_["finite"][column], atol=1e-6
             )
         np.testing.assert_allclose(weighted.weights_, repeated.weights_, atol=1e-6)
+
+
+# -- explicit features ----------------------------------------------------------------------------
+OWN = [
+    (np.arange(20), np.arange(40, N)),
+    (np.arange(40, 70), np.arange(40)),
+]  # rows 20 to 39 are not trained on
+
+
+@pytest.mark.parametrize(
+    "cv",
+    [KFold(3), RepeatedKFold(n_splits=2, n_repeats=2, random_state=0), TimeSeriesSplit(3), OWN],
+    ids=["parts", "repeated", "series", "own"],
+)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.filterwarnings("ignore:n_components:UserWarning")
+def test_features_that_are_exact_find_what_kernels_find(cv, weighted):
+    """With every sample a landmark, whether from sums over rows or fold by fold."""
+    weight = RNG.randint(1, 4, N) if weighted else None
+    exact = MKLRegressorCV([Gaussian(2.0)], Cs=[0.1, 1.0], cv=cv, norms=[1.0]).fit(X, NUMBERS, weight)
+    features = clone(exact).set_params(approx=Nystroem(N)).fit(X, NUMBERS, weight)
+    for column in ("score", "loss"):
+        np.testing.assert_allclose(
+            features.path_["finite"][column], exact.path_["finite"][column], rtol=1e-4, atol=1e-5
+        )
+    np.testing.assert_allclose(features.predict(X), exact.predict(X), atol=1e-4)
+
+
+def test_sums_over_rows_are_for_kernels_that_know_no_target():
+    folds = list(KFold(2).split(X))
+    for kernels, expected in (([Linear()], True), ("auto", True), (Relevance(), False)):
+        search = MKLRegressorCV(kernels, approx=Nystroem(10), strategy="finite", Cs=[1.0], cv=folds)
+        (strategy,) = strategies(search, "regression", X, 1)
+        data = Data(X, NUMBERS, None, None, None, search)
+        assert from_sums(strategy, data, folds) is expected
+        assert not from_sums(strategy, data, OWN)
+        assert search.fit(X, NUMBERS).best_score_ > 0.0
 
 
 # -- strategies -----------------------------------------------------------------------------------
