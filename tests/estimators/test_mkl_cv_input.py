@@ -14,7 +14,7 @@ from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, cross_v
 
 from manykernels import MKLRegressor
 from manykernels.estimators import MKLClassifierCV, MKLRegressorCV
-from manykernels.families import Gaussians, Subset
+from manykernels.families import Gaussians, Relevance, Subset
 from manykernels.kernels import Gaussian, Linear
 
 RNG = np.random.RandomState(2)
@@ -118,6 +118,13 @@ def test_kinds_of_columns(dtype):
     table["red"] = pd.Series(COLOUR == "red" if dtype is bool else COLOUR).astype(dtype)
     search = MKLRegressorCV(strategy="finite", **FEW).fit(table, NUMBERS)
     assert search.best_score_ > MKLRegressorCV(strategy="finite", **FEW).fit(X, NUMBERS).best_score_ + 0.05
+
+
+def test_levels_of_several_types():
+    table = frame()[NAMES].assign(red=pd.Series([1 if c == "red" else "no" for c in COLOUR], dtype=object))
+    search = MKLRegressorCV(strategy="continuous", **FEW).fit(table, NUMBERS)
+    words = MKLRegressorCV(strategy="continuous", **FEW).fit(table.assign(red=COLOUR == "red"), NUMBERS)
+    assert search.best_score_ > 0.5 and search.best_score_ == pytest.approx(words.best_score_, abs=0.1)
 
 
 def test_missing_values_say_how_to_impute():
@@ -244,6 +251,23 @@ def test_costs_and_norms():
     assert twice.path_["finite"]["C"][:2].tolist() == [1.0, 10.0]
     family = MKLRegressorCV(Gaussians(0.1, 10.0), **FEW).fit(X, NUMBERS)
     assert family.path_["finite"]["norm"] == [1.0, 1.0]
+
+
+def test_scores_that_take_no_weights():
+    for scoring in ("neg_max_error", lambda model, X, y: 0.0):
+        search = MKLRegressorCV([Linear()], scoring=scoring, **FEW).fit(X, NUMBERS)
+        with pytest.raises(ValueError, match="takes no weights"):
+            search.fit(X, NUMBERS, sample_weight=np.ones(N))
+    for scoring in ("neg_mean_absolute_error", lambda model, X, y, sample_weight: float(sample_weight.sum())):
+        MKLRegressorCV([Linear()], scoring=scoring, **FEW).fit(X, NUMBERS, sample_weight=np.ones(N))
+
+
+def test_widths_of_samples_without_weight():
+    weight = np.r_[np.zeros(30), np.ones(N - 30)]
+    given = Relevance().resolve(X, weight, target=NUMBERS[:, None])
+    left = Relevance().resolve(X[30:], target=NUMBERS[30:, None])
+    widths = [list(kernels.values())[1].kernel.widths for kernels in (given, left)]
+    np.testing.assert_allclose(*widths, rtol=1e-6)
 
 
 def test_other_mistakes():

@@ -6,6 +6,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
+from inspect import Parameter, signature
 from typing import Any, Self
 
 import numpy as np
@@ -107,7 +108,7 @@ class Search(HTMLSummary, NestedKernels):
         if classes is not None:
             self.classes_ = classes
         found = strategies(self, self._task, X, n_outputs)
-        scorer = None if self.scoring is None else check_scoring(self, scoring=self.scoring)
+        scorer = None if self.scoring is None else self._scorer(weight is not None)
         data = Data(X, y, weight, classes, scorer, self)
         loo = isinstance(self.cv, str) and self.cv == "loo"
         folds = [] if loo else self._folds(X, y, weight, groups, classes)
@@ -128,6 +129,17 @@ class Search(HTMLSummary, NestedKernels):
             self._refit(X, y, weight)
         del self._chosen  # it may hold functions, which files of models may not
         return self
+
+    def _scorer(self, weighted: bool) -> Any:
+        scorer = check_scoring(self, scoring=self.scoring)
+        function = getattr(scorer, "_score_func", scorer)
+        kinds = {name: given.kind for name, given in signature(function).parameters.items()}
+        if weighted and "sample_weight" not in kinds and Parameter.VAR_KEYWORD not in kinds.values():
+            raise ValueError(
+                f"sample_weight was given with scoring={short(self.scoring)}, which takes no weights. Give a "
+                "scoring that takes sample_weight, or repeat samples in place of weights."
+            )
+        return scorer
 
     def _only(self, found: list[Strategy]) -> Strategy:
         """The strategy, where there is one: leave-one-out cannot choose between them."""

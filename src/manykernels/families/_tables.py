@@ -55,7 +55,7 @@ def read_columns(X: Data, feature_names: Any = None) -> Table:
         if len(counts) > _LEVELS or not repeats:
             _warn_levels(name, len(counts), len(values))
         common = [level for level, count in counts.most_common(_LEVELS) if count > 1]
-        table.levels[j] = sorted(level for level in set(column) if str(level) in set(common))
+        table.levels[j] = sorted((level for level in set(column) if str(level) in set(common)), key=str)
     table.levels = {j: levels for j, levels in table.levels.items() if levels}
     return table
 

@@ -86,6 +86,7 @@ class Relevance(Family):
 
     def _learn(self, A: Array, Y: Array, sample_weight: Any) -> Widths:
         w = np.ones(len(A)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        A, Y, w = A[w > 0], Y[w > 0], w[w > 0]
         if len(A) > self.max_samples:
             rows = np.linspace(0, len(A) - 1, self.max_samples).astype(np.intp)
             A, Y, w = A[rows], Y[rows], w[rows]
