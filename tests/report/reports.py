@@ -64,7 +64,7 @@ def products() -> dict[str, Any]:
 
 def many_widths() -> dict[str, Any]:
     model = MKLRegressor(ARDGaussians(), tol=0.3, random_state=0).fit(X, numbers)
-    return report_data(model, X, numbers, made=MADE, path=False)
+    return report_data(model, X, numbers, made=MADE, fit_path=False)
 
 
 def stable() -> dict[str, Any]:

@@ -28,7 +28,7 @@ SLOW_PATHS = {"many widths", "per feature", "hard", "kmeans", "powers"}  # of ma
 
 @pytest.mark.parametrize("name", FITTED)
 def test_every_model_has_a_report(name):
-    found = document(name, path=name not in SLOW_PATHS)
+    found = document(name, fit_path=name not in SLOW_PATHS)
     json.dumps(found, allow_nan=False)
     for section, without in LACKS.items():
         assert (found[section] is None) == (name in without | (SLOW_PATHS if section == "path" else set()))
@@ -40,7 +40,7 @@ def test_every_model_has_a_report(name):
 
 @pytest.mark.parametrize("name", [name for name in FITTED if name not in LACKS["contributions"]])
 def test_parts_add_up_to_the_decision(name):
-    found = document(name, path=False)["contributions"]
+    found = document(name, fit_path=False)["contributions"]
     assert found["samples"]
     for one in found["samples"]:
         total = sum(one["parts"]) + one["intercept"]
@@ -93,7 +93,7 @@ def test_a_search_tells_what_it_tried():
 
 def test_the_call_is_complete():
     model = mk.MKLClassifier({f"kernel {i}": Gaussian(1.0 + i) for i in range(60)}).fit(X, y)
-    text = report_data(model, X, y, path=False)["model"]
+    text = report_data(model, X, y, fit_path=False)["model"]
     assert "..." not in text and "kernel 59" in text
 
 

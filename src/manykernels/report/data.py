@@ -50,7 +50,7 @@ def report_data(
     scores: Sequence[Mapping[str, Any]] = (),
     stability: Any = None,
     made: date | None = None,
-    path: bool = True,
+    fit_path: bool = True,
 ) -> dict[str, Any]:
     """All that a report shows of a fitted model and the data that it was fitted on.
 
@@ -63,7 +63,7 @@ def report_data(
         model's own first; see :func:`manykernels.report.baselines`
     stability : of the weights: ``names, mean, low, high, frequency``
     made : the day; today, unless told
-    path : whether to fit the path over C where the model has not kept one
+    fit_path : whether to fit the path over C where the model has not kept one
     """
     mkl, inner = unwrap(model, X)
     table = weight_table(mkl)
@@ -75,7 +75,7 @@ def report_data(
         "weights": _weights(mkl, table, stability),
         "similarity": _quietly(_similarity, mkl, inner),
         "convergence": _quietly(_convergence, mkl),
-        "path": _quietly(_path, model, mkl, inner, y) if path else None,
+        "path": _quietly(_path, model, mkl, inner, y) if fit_path else None,
         "contributions": _quietly(chosen_samples, model, mkl, X, inner, y),
         "interactions": interactions_section(mkl),
         "widths": _quietly(_widths, mkl),
