@@ -5,18 +5,20 @@ JOBS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+DOCS_STAMP := $(VENV)/.installed-docs
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 
-.PHONY: help install demo test test-slow test-all lint types unit bench experiments format constraints clean
+.PHONY: help install demo test test-slow test-all lint types unit bench experiments docs format constraints clean
 
 help:
 	@echo "make install     set up $(VENV): the package, editable, with every extra at the versions of constraints.txt"
-	@echo "make demo        learn kernels on a bundled dataset and say what was learned"
+	@echo "make demo        learn kernels on a bundled dataset, say what was learned and write a report"
 	@echo "make test        lint, types and the fast tests"
 	@echo "make test-all    the same and the slow tests"
 	@echo "make bench       the benchmarks; BENCH=\"--quick finite_small\" chooses, --list says what there is"
 	@echo "make experiments the papers' tables anew, from the data that MANYKERNELS_DATA names; EXPERIMENTS=\"--list\""
+	@echo "make docs        the documentation, with its examples run, into docs/_build/html"
 	@echo "make format      let ruff format and fix what it can"
 	@echo "make constraints pin anew: install the newest of everything and rewrite constraints.txt"
 	@echo "make clean       remove $(VENV) and caches"
@@ -31,6 +33,11 @@ $(STAMP): pyproject.toml constraints.txt
 	$(PIP) install --quiet -c constraints.txt --no-build-isolation -e ".[plots,cli,dask,dev]"
 	$(PIP) check
 	@touch $(STAMP)
+
+# What builds the documentation is set up only where it is built.
+$(DOCS_STAMP): $(STAMP)
+	$(PIP) install --quiet -c constraints.txt --no-build-isolation -e ".[docs]"
+	@touch $(DOCS_STAMP)
 
 demo: install
 	$(BIN)/python -m manykernels.demo
@@ -51,7 +58,7 @@ types: install
 unit: install
 	$(ONE_THREAD) $(BIN)/python -m pytest -m "not slow" -n $(JOBS) --dist worksteal -q --durations=5
 
-test-slow: install
+test-slow: install $(DOCS_STAMP)
 	$(BIN)/python -m pytest -m slow -q --durations=5
 
 bench: install
@@ -59,6 +66,12 @@ bench: install
 
 experiments: install
 	$(BIN)/python -m experiments $(EXPERIMENTS)
+
+# The first pass runs the examples, the second one the code in the pages; any warning is an error.
+docs: install $(DOCS_STAMP)
+	$(ONE_THREAD) $(BIN)/python -m sphinx -q -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
+	$(ONE_THREAD) $(BIN)/python -m sphinx -q -W --keep-going -b doctest -d docs/_build/doctrees docs docs/_build/doctest
+	@echo "docs/_build/html/index.html"
 
 format: install
 	$(BIN)/ruff check --fix .
@@ -68,10 +81,11 @@ constraints:
 	rm -rf $(VENV)/pins
 	$(PYTHON) -m venv --clear $(VENV)/pins
 	$(VENV)/pins/bin/python -m pip install --quiet --upgrade pip hatchling editables
-	$(VENV)/pins/bin/python -m pip install --quiet --no-build-isolation -e ".[plots,cli,dask,dev]"
+	$(VENV)/pins/bin/python -m pip install --quiet --no-build-isolation -e ".[plots,cli,dask,docs,dev]"
 	$(VENV)/pins/bin/python -m pip list --format=freeze --exclude manykernels --exclude setuptools > constraints.txt
 	rm -rf $(VENV)/pins
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
+	rm -rf docs/_build docs/gallery docs/api/generated docs/sg_execution_times.rst manykernels-demo.html
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,53 @@
+"""
+Kernels of your own, computed elsewhere
+=======================================
+
+Sometimes the kernels come as matrices: from another program, from a simulation, or because samples are not
+rows of a table. A stack of them, of shape (n_samples, n_train, n_kernels), takes the place of X.
+"""
+
+# %%
+# Digits, looked at in three ways that a table of columns would not offer: as images, as their rows and
+# columns summed, and as their edges.
+import numpy as np
+from sklearn.datasets import load_digits
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import train_test_split
+
+from manykernels import MKLClassifier
+from manykernels.plots import KernelSimilarityDisplay, WeightsDisplay
+
+images, y = load_digits(return_X_y=True)
+images = images.reshape(-1, 8, 8)[:600] / 16.0
+y = y[:600]
+looks = {
+    "image": images.reshape(600, -1),
+    "sums": np.hstack([images.sum(axis=1), images.sum(axis=2)]),
+    "edges": np.abs(np.diff(images, axis=2)).reshape(600, -1),
+}
+names = [f"{look}, {width}" for look in looks for width in ("narrow", "wide")]
+
+
+def stack(rows, columns):
+    """All kernels between two sets of samples."""
+    matrices = []
+    for values in looks.values():
+        scale = 1.0 / values.var(axis=0).sum()
+        matrices += [rbf_kernel(values[rows], values[columns], gamma=g * scale) for g in (2.0, 0.2)]
+    return np.stack(matrices, axis=-1)
+
+
+train, test = train_test_split(np.arange(600), test_size=200, stratify=y, random_state=0)
+model = MKLClassifier("precomputed", norm=1.5, C=10.0, loss="squared").fit(stack(train, train), y[train])
+print(f"accuracy {model.score(stack(test, train), y[test]):.3f}, gap {model.dual_gap_:.0e}")
+
+# %%
+# The order of the stack is the order of the weights. Give kernels names by
+# ``kernels={name: Precomputed(m), ...}`` instead of ``"precomputed"``.
+for name, weight in zip(names, model.weights_, strict=True):
+    print(f"{name:<14} {weight:.3f}")
+WeightsDisplay.from_estimator(model)
+
+# %%
+# Kernels that are nearly the same share their weight in a way that says little; this is where to look.
+KernelSimilarityDisplay.from_estimator(model, stack(train, train))
