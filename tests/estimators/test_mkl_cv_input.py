@@ -74,7 +74,6 @@ def test_text_has_string_kernels():
     assert MKLRegressorCV(strategy="finite", refit=False, **FEW).fit(objects, NUMBERS).best_score_ > 0.3
 
 
-@pytest.mark.xfail(strict=True, raises=ValueError, reason="_spec.py does not look inside of Subset")
 @pytest.mark.parametrize("form", ["frame", "objects", "text", "stack"])
 def test_a_kernel_that_wins_alone_is_fitted_on_whatever_there_is(form):
     """Refitting one kernel of many reads X as the search did."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..families import DAG, Auto, Family, FromDistances, Products, Relevance, Views
+from ..families import DAG, Auto, Family, FromDistances, Products, Relevance, Subset, Views
 from ..families.views import _columns_and_kernels
 from ..kernels import Callable as CallableKernel
 from ..kernels import FromDistance, Kernel, OnColumns, Precomputed
@@ -29,6 +29,8 @@ def leaves(spec: Any) -> Iterator[Kernel | Family]:
                 yield from leaves(value)
     elif isinstance(spec, Family):
         yield spec
+        if isinstance(spec, Subset):
+            yield from leaves(spec.kernels)
         if isinstance(spec, Views) and isinstance(spec.views, Mapping):
             for given in spec.views.values():
                 yield from leaves(_columns_and_kernels(given)[1])
@@ -39,6 +41,8 @@ def leaves(spec: Any) -> Iterator[Kernel | Family]:
 
 def needs_stack(spec: Any) -> bool:
     """Whether X must be a stack of given kernels or distances: what scikit-learn calls pairwise."""
+    if isinstance(spec, Subset):
+        return needs_stack(spec.kernels)
     if isinstance(spec, str):
         return spec == "precomputed"
     return any(
@@ -65,6 +69,8 @@ def selections(spec: Any) -> Iterator[Any]:
 
 def reads_tables(spec: Any) -> bool:
     """Whether kernels are made for the columns of a table, whatever they hold."""
+    if isinstance(spec, Subset):
+        return reads_tables(spec.kernels)
     if isinstance(spec, str):
         return spec == "auto"
     return any(
@@ -79,6 +85,8 @@ def used_columns(spec: Any, X: Any) -> list[int]:
 
 
 def _used(spec: Any, X: Any) -> set[int]:
+    if isinstance(spec, Subset):
+        return _used(spec.kernels, X)
     if isinstance(spec, Mapping):
         spec = list(spec.values())
     if isinstance(spec, list | tuple):

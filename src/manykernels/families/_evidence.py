@@ -20,6 +20,7 @@ from scipy.linalg import lapack
 from scipy.optimize import minimize
 
 from manykernels._fast import elementwise
+from manykernels._fast.evidence import weigh
 from manykernels._fast.threads import blas_threads
 from manykernels.kernels._stationary import squared_distances
 
@@ -85,19 +86,18 @@ class _Evidence:
             return 1e10, np.zeros_like(p)
         root = np.sqrt(1.0 + u * u)
         log_det = 2.0 * float(np.log(L[self.diagonal]).sum())
-        inverse, _ = lapack.dpotri(L, lower=1, overwrite_c=1)
-        inverse = np.tril(inverse)
-        inverse += np.tril(inverse, -1).T
-        alpha = inverse @ self.Y
+        alpha, _ = lapack.dpotrs(L, self.Y, lower=1)
         s = np.sum(self.Y * alpha, axis=0)
         value = 0.5 * self.N * float(np.log(s).sum()) + self.shrinkage * float((root - 1.0).sum())
         value += 0.5 * m * (log_det + float((self.weight - 1.0).sum()) * p[d + 2])
-        G = 0.5 * m * inverse - (0.5 * self.N * alpha / s) @ alpha.T  # ∂E/∂A
-        K *= G
+        inverse, _ = lapack.dpotri(L, lower=1, overwrite_c=1)
+        # G = ∂E/∂A = ½ m A⁻¹ − ½ N Σ_k α_kα_kᵀ/s_k
+        B, diagonal = np.ascontiguousarray(alpha * np.sqrt(0.5 * self.N / s)), np.empty(len(K))
+        by_inner = weigh(inverse.T, B, 0.5 * m, K, self.inner, diagonal)
         scaled = self.squares.T @ K.sum(axis=1) - np.einsum("ij,ij->j", self.X, K @ self.X)
         by_gamma = -2.0 * gamma * scaled
-        by_a = a * float(np.vdot(G, self.inner))
-        by_noise = lam * float((G[self.diagonal] / self.weight).sum())
+        by_a = a * by_inner
+        by_noise = lam * float((diagonal / self.weight).sum())
         by_noise += 0.5 * m * float((self.weight - 1.0).sum())
         gradient = [by_gamma + self.shrinkage * u / root, [by_gamma.sum(), by_a, by_noise]]
         return value, np.concatenate(gradient)
