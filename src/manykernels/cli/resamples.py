@@ -1,4 +1,4 @@
-"""How the weights of a model vary over resamples of its data, where that does not take too long."""
+"""How the weights of a model vary over halves of its data, where that does not take too long."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def resampled(voice: Voice, model: Any, data: Data, scores: Scores | None) -> St
 
     What a search chose is learned anew, not the choice. Kernels of a continuum have other names in every
     resample, and models with weights for each class or cluster several rows of them: there is nothing to
-    compare.
+    compare. Halves of the samples are drawn: a bootstrap repeats samples, which then look like close
+    neighbours and favour narrow kernels, so that the weights of all samples can lie outside its intervals.
     """
     mkl, X = unwrap(model, data.X)
     if isinstance(mkl.kernels, Parametric) or np.ndim(mkl.weights_) > 1:
@@ -38,8 +39,9 @@ def resampled(voice: Voice, model: Any, data: Data, scores: Scores | None) -> St
         )
         return None
     verbose = 1 if voice.interactive and seconds > 1.0 else 0
+    how = {"method": "subsample", "n_resamples": RESAMPLES, "random_state": 0, "verbose": verbose}
     try:
-        return weight_stability(mkl, X, data.y, n_resamples=RESAMPLES, random_state=0, verbose=verbose)
+        return weight_stability(mkl, X, data.y, **how)
     except KeyboardInterrupt:
         voice.stopped = True
         voice.note("stopped by Ctrl-C; the report says nothing of how stable the weights are.")
