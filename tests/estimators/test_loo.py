@@ -52,6 +52,17 @@ def test_classes():
     assert 0.6 < model.best_score_ < 1.0 and model.score(X, labels) >= model.best_score_
 
 
+def test_class_weights_count_in_the_choice():
+    labels = Y[:, 0] > 0.8
+    plain, costly = (
+        MKLClassifierCV([Gaussian(1.5)], norms=[1.0], cv="loo", class_weight=given).fit(X, labels)
+        for given in (None, {False: 1.0, True: 20.0})
+    )
+    assert not np.allclose(plain.path_["finite"]["loss"], costly.path_["finite"]["loss"])
+    balanced = MKLClassifierCV([Gaussian(1.5)], norms=[1.0], cv="loo", class_weight={False: 3.0, True: 3.0})
+    assert balanced.fit(X, labels).best_score_ >= 0.5
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -60,6 +71,7 @@ def test_classes():
         ({"kernels": Products(), "norms": [1.0]}, "can be listed"),
         ({"loss": "epsilon_insensitive", "norms": [1.0]}, "loss='squared'"),
         ({"scoring": "r2", "norms": [1.0]}, "scoring=None"),
+        ({"scoring": ["r2"], "norms": [1.0]}, "one score to choose by"),
     ],
 )
 def test_what_it_cannot_choose(options, message):

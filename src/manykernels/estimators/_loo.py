@@ -60,6 +60,7 @@ def loo_table(strategy: Strategy, data: Data) -> Table:
         posed = model._pose(data.X, data.y, data.weight)
         problem = model._problem(posed, loss)
         trial: Trial = {}
+        cost = data.cost(np.arange(len(data.y)))
         for C, (result, *_) in warm_path(model, problem, strategy.Cs):
             K = problem.dictionary.gram.combine(result.theta)
             error = left_out(K, posed.Y, C * posed.C[:, 0], bool(model.fit_intercept))
@@ -68,7 +69,7 @@ def loo_table(strategy: Strategy, data: Data) -> Table:
             if data.classes is not None:
                 stand_in = DecidedClassifier(f, data.classes)
             score = score_of(stand_in.predict(None), data.y, data.weight, data.classes)
-            smooth = smooth_error(stand_in, None, data.y, data.weight, data.classes)
+            smooth = smooth_error(stand_in, None, data.y, cost, data.classes)
             row = Row(score, smooth, float(result.gap), int(np.count_nonzero(result.theta)))
             trial[strategy.norms[0], None, float(C)] = row
     table.trials.append(trial)

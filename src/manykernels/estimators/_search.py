@@ -131,6 +131,8 @@ class Search(HTMLSummary, NestedKernels):
         return self
 
     def _scorer(self, weighted: bool) -> Any:
+        if isinstance(self.scoring, list | tuple | set | dict):
+            raise ValueError(f"scoring={self.scoring!r} was given; expected one score to choose by, or None.")
         scorer = check_scoring(self, scoring=self.scoring)
         function = getattr(scorer, "_score_func", scorer)
         kinds = {name: given.kind for name, given in signature(function).parameters.items()}
