@@ -107,7 +107,7 @@ def _say(search: GridSearchCV) -> None:
 def _write(search: GridSearchCV, X: Any, y: Any, scores: dict[str, NDArray[np.float64]], path: str) -> None:
     """The same as a page, with how the weights vary over halves of the tumours."""
     model = search.best_estimator_
-    how = {"method": "subsample", "n_resamples": 20, "random_state": 0}
+    how: dict[str, Any] = {"method": "subsample", "n_resamples": 20, "random_state": 0}
     stability = weight_stability(model[-1], model[:-1].transform(X), y, **how)
     rows = [
         {"name": name, "mean": values.mean(), "std": values.std(ddof=1), "folds": values.tolist()}

@@ -39,7 +39,12 @@ def resampled(voice: Voice, model: Any, data: Data, scores: Scores | None) -> St
         )
         return None
     verbose = 1 if voice.interactive and seconds > 1.0 else 0
-    how = {"method": "subsample", "n_resamples": RESAMPLES, "random_state": 0, "verbose": verbose}
+    how: dict[str, Any] = {
+        "method": "subsample",
+        "n_resamples": RESAMPLES,
+        "random_state": 0,
+        "verbose": verbose,
+    }
     try:
         return weight_stability(mkl, X, data.y, **how)
     except KeyboardInterrupt:
