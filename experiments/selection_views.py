@@ -150,6 +150,11 @@ def run(report: Report) -> None:
     if not report.quick:
         warm_up()
     collect(runs, sets, range(2 if report.quick else 5), METHODS, report.quick)
+    tables(report, runs, sets)
+
+
+def tables(report: Report, runs: Runs, sets: list[str]) -> None:
+    sets = [name for name in sets if runs.seeds(name, "ours")]
     report.table("Per cent wrong", error_rows(runs, sets), ERRORS)
     report.table("Less the errors of the others, seed by seed", paired_rows(runs, sets), PAIRED)
     report.table("Seconds", second_rows(runs, sets), SECONDS)

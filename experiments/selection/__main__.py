@@ -1,7 +1,8 @@
 """`python -m experiments.selection tables --methods ours grid --seeds 0 5`: runs ahead of the tables.
 
 Results are kept, so that several processes can share the work and any of them be stopped; then
-`python -m experiments selection_tables` has only the rest to do.
+`python -m experiments selection_tables` has only the rest to do, and `python -m experiments.selection tables
+--record` writes the tables of what there is.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from importlib import import_module
 
 from threadpoolctl import threadpool_limits
 
+from ..tables import Report
 from .resume import FOLDER, Runs
 
 
@@ -21,10 +23,16 @@ def main() -> None:
     parser.add_argument("--seeds", nargs=2, type=int, default=(0, 10), metavar=("FROM", "BEFORE"))
     parser.add_argument("--part", nargs=2, type=int, default=(0, 1), metavar=("K", "OF"), help="of the sets")
     parser.add_argument("--sets", nargs="+", help="default: all")
+    parser.add_argument("--record", action="store_true", help="run nothing, write the tables")
     parser.add_argument("--again", action="store_true", help="also what is known")
     options = parser.parse_args()
     name = f"selection_{options.experiment}"
     module = import_module(f"experiments.{name}")
+    if options.record:
+        report = Report(name, module.__doc__.splitlines()[0])
+        module.tables(report, Runs(FOLDER / f"{name}.jsonl"), list(module.TASKS))
+        report.write(FOLDER.parent)
+        return
     first, step = options.part
     sets = list(options.sets or module.TASKS)[first::step]
     with threadpool_limits(1, "blas"):
