@@ -116,7 +116,8 @@ def _say(voice: Voice, data: Data, facts: dict[str, Any], scores: Scores | None,
     voice.show(weights_table(facts))
     voice.show(facts["certificate"])
     if facts["chosen"]:
-        told = ", ".join(f"{key} {value}" for key, value in facts["chosen"].items() if value is not None)
+        named = {key: value for key, value in facts["chosen"].items() if key != "kernels"}  # shown above
+        told = ", ".join(f"{key} {value}" for key, value in named.items() if value is not None)
         voice.show(f"chosen by cross-validation: {escape(told)}")
     if scores is not None and scores.values:
         flattered = "; the choice saw all samples, which flatters it a little" if facts["chosen"] else ""
