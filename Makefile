@@ -69,6 +69,7 @@ experiments: install
 
 # The first pass runs the examples, the second one the code in the pages; any warning is an error.
 docs: install $(DOCS_STAMP)
+	rm -rf docs/api/generated
 	$(ONE_THREAD) $(BIN)/python -m sphinx -q -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
 	$(ONE_THREAD) $(BIN)/python -m sphinx -q -W --keep-going -b doctest -d docs/_build/doctrees docs docs/_build/doctest
 	@echo "docs/_build/html/index.html"
