@@ -15,6 +15,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import train_test_split
 
 from manykernels import MKLClassifier
+from manykernels.kernels import Precomputed
 from manykernels.plots import KernelSimilarityDisplay, WeightsDisplay
 
 images, y = load_digits(return_X_y=True)
@@ -38,14 +39,13 @@ def stack(rows, columns):
 
 
 train, test = train_test_split(np.arange(600), test_size=200, stratify=y, random_state=0)
-model = MKLClassifier("precomputed", norm=1.5, C=10.0, loss="squared").fit(stack(train, train), y[train])
+kernels = {name: Precomputed(m) for m, name in enumerate(names)}
+model = MKLClassifier(kernels, norm=1.5, C=10.0, loss="squared").fit(stack(train, train), y[train])
 print(f"accuracy {model.score(stack(test, train), y[test]):.3f}, gap {model.dual_gap_:.0e}")
 
 # %%
-# The order of the stack is the order of the weights. Give kernels names by
-# ``kernels={name: Precomputed(m), ...}`` instead of ``"precomputed"``.
-for name, weight in zip(names, model.weights_, strict=True):
-    print(f"{name:<14} {weight:.3f}")
+# ``Precomputed(m)`` is layer m of the stack, and the dict gives it a name; ``kernels="precomputed"`` takes
+# all layers in their order, without names.
 WeightsDisplay.from_estimator(model)
 
 # %%

@@ -47,7 +47,8 @@ print(f"accuracy {model.score(list(texts[test]), labels[test]):.2f}, {len(set(la
 WeightsDisplay.from_estimator(model)
 
 # %%
-# Each kernel's part in one decision: what words say, and what letters say.
-some = [str(texts[test[0]])]
-print(repr(some[0]), "is from", labels[test[0]])
-ContributionDisplay.from_estimator(model, some, output=model.predict(some)[0])
+# Each kernel's part in one decision, of a sentence that is told right: what words say, and what letters say.
+predicted = model.predict(list(texts[test]))
+chosen = test[np.flatnonzero(predicted == labels[test])[0]]
+print(repr(str(texts[chosen])), "is from", labels[chosen])
+ContributionDisplay.from_estimator(model, [str(texts[chosen])], output=labels[chosen])
