@@ -226,8 +226,10 @@ GROUPS: list[tuple[str, list[str], Task | None]] = [
     ("all", ["ours", "grid"], None),
     ("all", ["ours", "grid", "single", "uniform"], None),
     ("classes", ["ours", "grid", "single", "uniform"], "classification"),
-    ("classes", ["ours", "grid", "single", "uniform", "EasyMKL", "AverageMKL"], "classification"),
+    ("classes", ["ours", "grid", "single", "uniform", "AverageMKL"], "classification"),
+    ("classes", ["ours", "grid", "single", "uniform", "AverageMKL", "EasyMKL"], "classification"),
     ("numbers", ["ours", "grid", "single", "uniform"], "regression"),
+    ("numbers", ["ours", "grid", "single", "uniform", "GP"], "regression"),
     ("numbers", ["ours", "grid", "single", "uniform", "himalaya"], "regression"),
     ("numbers", ["ours", "grid", "single", "uniform", "himalaya", "GP"], "regression"),
 ]

@@ -111,7 +111,7 @@ def grid(X: Array, y: Array, Z: Array, task: Task) -> tuple[Array, Facts]:
 
 
 def gaussian_process(X: Array, y: Array, Z: Array, task: Task) -> tuple[Array, Facts]:
-    """A width per feature by the marginal likelihood, from one start."""
+    """A width per feature by the marginal likelihood, from one start, where all widths are 1."""
     kernel = ConstantKernel() * RBF(np.ones(X.shape[1])) + WhiteKernel()
     process = GaussianProcessRegressor(kernel, normalize_y=True, n_restarts_optimizer=0)
     model = make_pipeline(StandardScaler(), process).fit(X, y)
