@@ -31,7 +31,9 @@ def test_tells_what_is_always_chosen(method):
 
 
 def test_the_bootstrap_is_that_of_scikit_learn_style_resampling():
-    found = weight_stability(MKLRegressor(KERNELS, tol=1e-6), X, y, n_resamples=2, random_state=3)
+    found = weight_stability(
+        MKLRegressor(KERNELS, tol=1e-6), X, y, method="bootstrap", n_resamples=2, random_state=3
+    )
     draw = np.random.RandomState(3)
     for weights in found.weights:
         rows = np.sort(draw.choice(np.arange(80), 80))
