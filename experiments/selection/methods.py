@@ -111,8 +111,11 @@ def grid(X: Array, y: Array, Z: Array, task: Task) -> tuple[Array, Facts]:
 
 
 def gaussian_process(X: Array, y: Array, Z: Array, task: Task) -> tuple[Array, Facts]:
-    """A width per feature by the marginal likelihood, from one start, where all widths are 1."""
-    kernel = ConstantKernel() * RBF(np.ones(X.shape[1])) + WhiteKernel()
+    """A width per feature by the marginal likelihood, from one start, where all widths are √d.
+
+    Widths of 1 are too narrow to learn from where features are many.
+    """
+    kernel = ConstantKernel() * RBF(np.full(X.shape[1], np.sqrt(X.shape[1]))) + WhiteKernel()
     process = GaussianProcessRegressor(kernel, normalize_y=True, n_restarts_optimizer=0)
     model = make_pipeline(StandardScaler(), process).fit(X, y)
     return model.predict(Z), {}
