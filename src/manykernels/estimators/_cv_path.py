@@ -35,7 +35,7 @@ from ._params import check_parameters
 Array = NDArray[np.float64]
 Only = tuple[str, ...] | None
 Parts = Callable[[list[str]], list[tuple[Any, Only]]]
-_RISE = 1.5
+_RISE = 1.5  # times α, at most, where C rises: those at their bound go up with it, the others hardly move
 _WORSE = 1.02  # times the error before
 _STORED = 50_000_000  # numbers of kernels against new samples that are kept at a time
 
@@ -136,7 +136,6 @@ def warm_path(model: BaseMKL, problem: Problem, Cs: Sequence[float]) -> Iterator
         results = []
         for g, group in enumerate(groups):
             part = replace(problem, Y=problem.Y[:, group], C=C * problem.C[:, group])
-            # α at its bound rises with C, others hardly move: half way between does for both
             start = (last[g].theta.copy(), last[g].alpha * min(C / before, _RISE)) if last else None
             results.append(solve(model, part, start))
         last, before = results, C
