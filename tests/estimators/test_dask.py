@@ -9,8 +9,17 @@ import time
 
 import numpy as np
 import pytest
+from sklearn.svm import LinearSVC
 
-from manykernels import MKLClassifier, MKLRegressor
+from manykernels import (
+    AlignMKLClassifier,
+    AlignMKLRegressor,
+    KernelAligner,
+    MKLClassifier,
+    MKLClassifierCV,
+    MKLRegressor,
+    MKLRegressorCV,
+)
 from manykernels.approx import Nystroem, RandomFeatures
 from manykernels.families import gaussian_grid
 from manykernels.kernels import Gaussian, Linear, OnColumns
@@ -122,6 +131,73 @@ def test_auto_kernels_are_those_of_memory():
         fitted(MKLRegressor, chunked(X), chunked(y), kernels="auto"),
         fitted(MKLRegressor, X, y, kernels="auto"),
     )
+
+
+@pytest.mark.parametrize("weighting", ["uniform", "align", "alignf"])
+@pytest.mark.parametrize("target", [y, Y, LABELS, LABELS == "low"], ids=["y", "Y", "labels", "two"])
+def test_alignment_from_sums_over_blocks(weighting, target):
+    kind = AlignMKLRegressor if target.dtype == float else AlignMKLClassifier
+    lazy, local = (
+        kind(KERNELS, weighting=weighting, approx=APPROX, random_state=0).fit(*given)
+        for given in [(chunked(X), chunked(target)), (X, target)]
+    )
+    np.testing.assert_allclose(lazy.weights_, local.weights_, atol=1e-8)
+    np.testing.assert_allclose(lazy.alignment_, local.alignment_, atol=1e-10)
+    np.testing.assert_allclose(lazy.feature_coef_, local.feature_coef_, rtol=1e-6, atol=1e-8)
+    found, expected = lazy.predict(chunked(X)), local.predict(X)
+    assert isinstance(found, da.Array)
+    if target.dtype == float:
+        np.testing.assert_allclose(found.compute(), expected, atol=1e-8)
+    else:
+        assert np.mean(found.compute() == expected) > 0.999
+    new = lazy.score_alignment(chunked(X[:200], (50, 150)), target[:200])
+    np.testing.assert_allclose(new, local.score_alignment(X[:200], target[:200]), atol=1e-9)
+
+
+def test_an_aligner_transforms_blocks():
+    lazy, local = (
+        KernelAligner(KERNELS, approx=APPROX, random_state=0).fit(*given)
+        for given in [(chunked(X), chunked(LABELS)), (X, LABELS)]
+    )
+    Z = lazy.transform(chunked(X))
+    assert Z.shape == (N, lazy.transform(X[:1]).shape[1])
+    np.testing.assert_allclose(Z.compute(), local.transform(X), atol=1e-7)
+    with pytest.raises(ValueError, match="X in a Dask collection: such a learner needs the features"):
+        AlignMKLClassifier(KERNELS, approx=APPROX, estimator=LinearSVC()).fit(chunked(X), LABELS)
+    with pytest.raises(ValueError, match=r"Dask collection \(Array\).*approx"):
+        KernelAligner(KERNELS).fit(chunked(X), LABELS)
+
+
+@pytest.mark.parametrize("frame", [False, True], ids=["array", "frame"])
+@pytest.mark.parametrize("target", [y, Y, LABELS], ids=["y", "Y", "labels"])
+def test_a_search_over_blocks_is_the_search_in_memory(target, frame):
+    kind = MKLRegressorCV if target.dtype == float else MKLClassifierCV
+    names = list("abcde")
+    data = pd.DataFrame(X, columns=names) if frame else X
+    blocks = dd.from_pandas(data, npartitions=3) if frame else chunked(X)
+    options = {"approx": APPROX, "random_state": 0, "Cs": [0.1, 10.0], "norms": (1.0, 2.0)}
+    lazy, local = (kind(KERNELS, **options).fit(d, t, WEIGHT) for d, t in [(blocks, target), (data, target)])
+    assert lazy.best_params_ == local.best_params_
+    for column in ("score", "loss"):
+        np.testing.assert_allclose(
+            lazy.path_["finite"][column], local.path_["finite"][column], rtol=1e-7, atol=1e-9
+        )
+    np.testing.assert_allclose(lazy.weights_, local.weights_, atol=1e-7)
+    found = lazy.predict(blocks)
+    assert isinstance(found, da.Array) and len(found.compute()) == N
+
+
+def test_a_search_over_blocks_says_what_it_cannot_do():
+    for options in [
+        {"loss": "hinge"},
+        {"scoring": "f1_macro"},
+        {"cv": "loo"},
+        {"strategy": ["finite", "aligned"]},
+    ]:
+        with pytest.raises(ValueError, match="X is a Dask collection, and this search needs"):
+            MKLClassifierCV(KERNELS, approx=APPROX, **options).fit(chunked(X), LABELS)
+    with pytest.raises(ValueError, match=r"Dask collection \(Array\).*approx"):
+        MKLClassifierCV(KERNELS).fit(chunked(X), LABELS)
 
 
 def test_bad_input():

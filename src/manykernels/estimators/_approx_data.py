@@ -17,7 +17,7 @@ from sklearn.utils.validation import _num_samples
 
 from ..approx import Features
 from ..grams.statistics import Statistics, bad_row, statistics
-from ._approx_lazy import read_lazily
+from ._approx_lazy import LazyRows, in_memory, read_lazily, read_rows
 from ._data import Kind, is_lazy, read_training, take
 from ._rows import merge
 from ._targets import check_length, check_weights
@@ -119,8 +119,18 @@ def read_samples(model: Any, X: Any, y: Any, sample_weight: Any, merged: bool = 
     few = _MERGED if merged else 0
     if is_lazy(X):
         return read_lazily(model, X, y, sample_weight, few, read_local)
-    y, sample_weight = (v.compute() if is_lazy(v) else v for v in (y, sample_weight))
+    y, sample_weight = in_memory(y, sample_weight)
     return read_local(model, X, y, sample_weight, merged)
+
+
+def read_features(model: Any, X: Any) -> tuple[Any, Kind]:
+    """X where features of it are all that is needed: validated, or as `LazyRows` where it is in Dask."""
+    return read_rows(model, X, _MERGED) if is_lazy(X) else read_training(model, X)
+
+
+def samples_of(X: Any, Y: Array) -> Samples:
+    """What `read_features` gave, with targets Y (n, k) and no weights."""
+    return X.samples(Y) if isinstance(X, LazyRows) else LocalSamples(X, Y, None, None)
 
 
 def read_local(

@@ -15,7 +15,7 @@ from sklearn.base import is_classifier
 from .._fast.threads import threads
 from ..grams.statistics import bad_row
 from ..kernels._data import numeric
-from ._data import Kind, is_lazy, read_training
+from ._data import Kind, is_lazy, read_new, read_training
 from ._targets import check_weights, require_target
 
 if TYPE_CHECKING:
@@ -72,14 +72,54 @@ def read_lazily(
     dask = engine()
     rows = dask.read_chunks(X, "X")
     if rows.n <= small:
-        y, sample_weight = (v.compute() if is_lazy(v) else v for v in (y, sample_weight))
-        return local(model, rows.gather(), y, sample_weight)
+        return local(model, rows.gather(), *in_memory(y, sample_weight))
     weights = None if sample_weight is None else dask.read_like(sample_weight, rows, "sample_weight")
     weight = None if weights is None else check_weights(np.asarray(weights.gather()), rows.n)
     targets = dask.read_like(y, rows, "y")
     _, kind = read_training(model, _without_gaps(rows.take(np.arange(1))))
     encode = _encoder(model, dask, targets, weights, np.shape(y)[1:] if np.ndim(y) != 1 else ())
     return dask.DaskSamples(rows, targets, weights, weight, encode, ReadBlock(kind)), kind
+
+
+@dataclass(frozen=True)
+class LazyRows:
+    """Rows of X in a Dask collection, for learners whose targets are in memory."""
+
+    chunks: Any  # grams.dask.Chunks
+    kind: Kind
+
+    def __len__(self) -> int:
+        return int(self.chunks.n)
+
+    def samples(self, Y: Array) -> Samples:
+        """With targets Y (n, k)."""
+        dask = engine()
+        targets = dask.read_like(Y, self.chunks, "y")
+        found: Samples = dask.DaskSamples(
+            self.chunks, targets, None, None, EncodeNumbers(), ReadBlock(self.kind)
+        )
+        return found
+
+
+def read_rows(model: Any, X: Any, small: int) -> tuple[Any, Kind]:
+    """X validated as far as its first row tells: `LazyRows`, or in memory where there are few."""
+    rows = engine().read_chunks(X, "X")
+    if rows.n <= small:
+        return read_training(model, rows.gather())
+    _, kind = read_training(model, _without_gaps(rows.take(np.arange(1))))
+    return LazyRows(rows, kind), kind
+
+
+def read_new_rows(model: Any, X: Any, kind: Kind) -> LazyRows:
+    """New samples for a fitted model, whose first row tells whether they have its columns."""
+    rows = engine().read_chunks(X, "X")
+    read_new(model, _without_gaps(rows.take(np.arange(1))), kind)
+    return LazyRows(rows, kind)
+
+
+def in_memory(*values: Any) -> tuple[Any, ...]:
+    """Dask collections computed, all else as it is."""
+    return tuple(v.compute() if is_lazy(v) else v for v in values)
 
 
 def _without_gaps(head: Any) -> Any:

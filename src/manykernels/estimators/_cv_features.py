@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils.validation import _num_samples
 
+from .._fast.threads import threads
+from ..approx import Features
 from ..families import Family
 from ..losses import Squared
 from ._approx_cv import FoldedSamples, Path, decisions, refit, search
+from ._approx_lazy import ReadBlock, engine
 from ._base import BaseMKL
 from ._cv import Data, Row, Table, Trial
-from ._data import take
+from ._data import Kind, is_lazy, take
 from ._spec import leaves
 from ._strategies import Strategy
 
@@ -32,7 +35,7 @@ def from_sums(strategy: Strategy, data: Data, folds: Folds) -> bool:
         return False
     if any(isinstance(part, Family) and part.supervised for part in leaves(model.kernels)):
         return False  # what is learned from y must not know the fold
-    return isinstance(model._loss(), Squared) and _parts(folds, _num_samples(data.X))
+    return isinstance(model._loss(), Squared) and _parts(folds, len(data.y))
 
 
 def _parts(folds: Folds, n: int) -> bool:
@@ -55,7 +58,7 @@ def feature_table(strategy: Strategy, data: Data, folds: Folds) -> tuple[Table, 
     norms, Cs = list(strategy.norms), [float(C) for C in strategy.Cs]
     tests = [test for _, test in folds]
     samples, path = search(model, data.X, data.y, data.weight, tests, Cs, norms)
-    table, scores = Table(strategy), _scores(data, samples, path, tests)
+    table, scores = Table(strategy), _scores(data, samples, path, tests, model._kind)
     for f in range(len(tests)):
         trial: Trial = {}
         for i, norm in enumerate(norms):
@@ -74,7 +77,9 @@ def feature_table(strategy: Strategy, data: Data, folds: Folds) -> tuple[Table, 
     return table, on_all
 
 
-def _scores(data: Data, samples: FoldedSamples, path: Path, tests: list[NDArray[np.intp]]) -> Array:
+def _scores(
+    data: Data, samples: FoldedSamples, path: Path, tests: list[NDArray[np.intp]], kind: Kind
+) -> Array:
     """(norms, Cs, folds): R², or the accuracy."""
     if data.classes is None:
         spread = [
@@ -82,18 +87,39 @@ def _scores(data: Data, samples: FoldedSamples, path: Path, tests: list[NDArray[
         ]
         spread = [np.where(s > 0.0, s, 1.0) for s in spread]
         return np.asarray(1.0 - np.mean(path.squared_error / np.reshape(spread, (len(tests), -1)), axis=3))
-    fold = np.empty(_num_samples(data.X), dtype=np.intp)
+    fold = np.empty(len(data.y), dtype=np.intp)
     for f, test in enumerate(tests):
         fold[test] = f
-    shape = path.squared_error.shape[:3]
-    right, total = np.zeros(shape), np.zeros(len(tests))
-    for rows, f, values in decisions(samples.chosen.features, path, data.X, fold, take):
-        weight = np.ones(rows.size) if data.weight is None else data.weight[rows]
-        best = values.argmax(axis=3) if values.shape[3] > 1 else (values[..., 0] > 0).astype(int)
-        hits = data.classes[best] == data.y[rows][:, None, None]
-        right[:, :, f] += np.tensordot(weight, hits, axes=1)
-        total[f] += weight.sum()
-    return right / total
+    hits = _Hits(samples.chosen.features, path, data.classes, ReadBlock(kind))
+    given = (data.y, data.weight, fold)
+    counts = engine().sum_rows(data.X, hits.of_block, *given) if is_lazy(data.X) else hits(data.X, *given)
+    return np.asarray(counts[0] / counts[1])
+
+
+@dataclass(frozen=True)
+class _Hits:
+    """How many samples the models that were learned without them get right, and how many there are."""
+
+    features: Features
+    path: Path
+    classes: NDArray[Any]
+    read: ReadBlock
+
+    def __call__(self, X: Any, y: NDArray[Any], weight: Array | None, fold: NDArray[np.intp]) -> Array:
+        """(2, norms, Cs, folds)."""
+        counts = np.zeros((2, *self.path.squared_error.shape[:3]))
+        for rows, f, values in decisions(self.features, self.path, X, fold, take):
+            w = np.ones(rows.size) if weight is None else weight[rows]
+            best = values.argmax(axis=3) if values.shape[3] > 1 else (values[..., 0] > 0).astype(int)
+            right = self.classes[best] == y[rows][:, None, None]
+            counts[0, :, :, f] += np.tensordot(w, right, axes=1)
+            counts[1, :, :, f] += w.sum()
+        return counts
+
+    def of_block(self, block: Any, *given: Any) -> Array:
+        """Of a block of rows on a worker, where several are looked at side by side."""
+        with threads(1):
+            return self(self.read(block), *given)
 
 
 def _variance(y: Array, weight: Array | None) -> Array:

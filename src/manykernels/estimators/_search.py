@@ -18,11 +18,12 @@ from sklearn.utils import Tags, check_random_state, indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
+from ._approx_lazy import in_memory, read_rows
 from ._cv import Data, Table, run_folds
 from ._cv_features import feature_table, from_sums
 from ._cv_refit import refit_path
 from ._cv_text import describe_search
-from ._data import read_training
+from ._data import is_lazy, read_training
 from ._loo import loo_table
 from ._params import NestedKernels
 from ._progress import progress
@@ -90,6 +91,7 @@ class Search(HTMLSummary, NestedKernels):
         Parameters
         ----------
         X : array, CSR matrix, frame, list of strings, or stack (n_samples, n_train, n_kernels)
+            With ``approx`` and the squared loss also a Dask array or frame, which stays where it is.
         y : array of shape (n_samples,), or (n_samples, n_outputs) for regression
         sample_weight : array of shape (n_samples,), optional
             A sample of weight 2 counts as two samples, in fits and in scores.
@@ -99,9 +101,13 @@ class Search(HTMLSummary, NestedKernels):
         require_target(self, y)
         for name in ("best_estimator_", "classes_"):
             self.__dict__.pop(name, None)
-        read_training(self, X)  # what is wrong with X is said before anything is split
-        (X,) = indexable(X)
-        n = _num_samples(X)
+        if is_lazy(X) and self.approx is not None:
+            n = len(read_rows(self, X, 0)[0])
+            y, sample_weight = in_memory(y, sample_weight)
+        else:
+            read_training(self, X)  # what is wrong with X is said before anything is split
+            (X,) = indexable(X)
+            n = _num_samples(X)
         weight = None if sample_weight is None else check_weights(sample_weight, n)
         y, classes, n_outputs = self._read(y, weight)
         check_length(n, y)
@@ -111,14 +117,20 @@ class Search(HTMLSummary, NestedKernels):
         scorer = None if self.scoring is None else self._scorer(weight is not None)
         data = Data(X, y, weight, classes, scorer, self)
         loo = isinstance(self.cv, str) and self.cv == "loo"
-        folds = [] if loo else self._folds(X, y, weight, groups, classes)
+        folds = [] if loo else self._folds(np.zeros((n, 1)) if is_lazy(X) else X, y, weight, groups, classes)
         race = isinstance(self.strategy, str) and self.strategy == "auto" and self.scoring is None
         on_all: Any = None
-        if loo:
+        if loo and not is_lazy(X):
             tables = [loo_table(self._only(found), data)]
-        elif len(found) == 1 and from_sums(found[0], data, folds):
+        elif not loo and len(found) == 1 and from_sums(found[0], data, folds):
             table, on_all = feature_table(found[0], data, folds)
             tables = [table]
+        elif is_lazy(X):
+            raise ValueError(
+                "X is a Dask collection, and this search needs all samples in memory: sums over rows are "
+                "enough for loss='squared', scoring=None, strategy='finite' and a cv that holds every sample "
+                "out once. Take these, or call X.compute() first."
+            )
         else:
             with progress(self, total=len(found) * len(folds)) as shown:
                 tables = run_folds(found, data, folds, self.n_jobs, race, shown.step)
@@ -229,10 +241,13 @@ class Search(HTMLSummary, NestedKernels):
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     @available_if(refitted("predict"))  # type: ignore[untyped-decorator]
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Any:
         """The prediction of the model that was chosen, for each sample."""
+        return self._ask("predict", X)
+
+    def _ask(self, method: str, X: Any) -> Any:
         check_is_fitted(self, "best_estimator_")
-        return np.asarray(self.best_estimator_.predict(X))
+        return getattr(self.best_estimator_, method)(X)
 
     def describe(self) -> str:
         """What was tried, what was chosen and why, and what the kernels are, as text."""

@@ -20,8 +20,10 @@ from ..measures import target_factor
 from ..objectives import Alignment
 from ..weightings import Weighting, resolve_weighting
 from ..weightings._base import Weighted
+from ._approx_data import read_features
 from ._approx_fit import forget
-from ._data import read_new, read_training
+from ._approx_lazy import in_memory, read_new_rows
+from ._data import is_lazy, read_new, read_training
 from ._explain import Array, LearnedKernel
 from ._fit import build_dictionary, require_definite
 from ._params import check_two_stage
@@ -63,7 +65,8 @@ class TwoStage(LearnedKernel):
         forget(self, ("features_", "_features_found", "_root"))
         weighting = resolve_weighting(self.weighting)
         require_target(self, y)
-        X, kind = read_training(self, X)
+        X, kind = read_training(self, X) if self.approx is None else read_features(self, X)
+        (y,) = in_memory(y)
         n, y = _num_samples(X), self._read_target(y)
         check_length(n, y)
         self._task = self._which_task(y)
@@ -161,7 +164,8 @@ class TwoStage(LearnedKernel):
         used = self.active_
         with threads(self.n_jobs):
             if "features_" in self.__dict__:
-                X, y = read_new(self, X, self._kind), _as_array(y)
+                X = (read_new_rows if is_lazy(X) else read_new)(self, X, self._kind)
+                y = _as_array(*in_memory(y))
                 check_length(_num_samples(X), y)
                 scale = np.array([kernel.scale_ for kernel in self.kernels_])
                 Y = target_factor(y, self._task)

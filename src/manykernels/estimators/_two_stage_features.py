@@ -17,10 +17,9 @@ from sklearn.linear_model import Ridge, RidgeClassifier
 from .._fast.linalg import factor, solve
 from ..approx import Features
 from ..grams.lowrank import Constants, Reduced, constants, reduce, reduce_rows, without_means
-from ..grams.statistics import statistics
 from ..kernels import Fitted
 from ..objectives import Alignment
-from ._approx_data import LocalSamples
+from ._approx_data import LocalSamples, samples_of
 from ._approx_fit import Chosen, check_approx_options, choose_features, constants_of_rows
 
 Array = NDArray[np.float64]
@@ -52,10 +51,10 @@ class FeatureAlignment:
 def align_features(model: Any, X: Any, kind: str, Y: Array, names_in: Any) -> FeatureAlignment:
     """The alignment of all kernels with targets Y, from the features of X."""
     check_approx_options(model, kind)
-    samples = LocalSamples(X, Y, None, None)
+    samples = samples_of(X, Y)
     chosen = choose_features(model, samples, names_in)
     ptr, center = chosen.ptr, bool(model.center)
-    if samples.n <= chosen.features.n_features:
+    if isinstance(samples, LocalSamples) and samples.n <= chosen.features.n_features:
         Phi = chosen.features.transform(X)
         known = constants_of_rows(Phi, samples, ptr, center, model.normalize)
         reduced = reduce_rows(Phi, Y, samples.costs, ptr, known, True)
@@ -76,7 +75,8 @@ def alignment_of_new(features: Features, scale: Array, X: Any, Y: Array, theta: 
     """The alignment of the learned kernel with targets Y on other samples."""
     none = np.zeros(scale.size, dtype=bool)
     known = Constants(scale, None, none, none)  # alignment centres by itself
-    reduced = reduce(statistics(features, X, Y), features.ptr, known, True)
+    S = samples_of(X, Y).statistics(features, False, [], False)
+    reduced = reduce(S, features.ptr, known, True)
     return _alignment(reduced, []).value(theta)
 
 

@@ -15,6 +15,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._fast.threads import threads
+from ._approx_lazy import over_blocks
+from ._data import is_lazy
 from ._explain import Array, Explained
 from ._feature_model import no_coef, parts
 from ._second_stage import check_learner, dual_of
@@ -91,6 +93,12 @@ class _AlignMKL(TwoStage, Explained):
     def _fit_features(self, X: Any, y: Any, learner: Any) -> Self:
         """The second stage on features: a learner of them, or ridge from the sums of the first stage."""
         require_learner(learner, self._for)
+        if is_lazy(X) and (self.estimator is not None or self.target not in ("auto", self._for)):
+            raise ValueError(
+                f"estimator={self.estimator!r} and target={self.target!r} were given with X in a Dask "
+                "collection: such a learner needs the features of all samples in memory. Take estimator=None "
+                "and target='auto' (ridge regression, from sums over the rows), or call X.compute() first."
+            )
         with threads(self.n_jobs):
             y, _ = self._learn(X, y, work=0)
             found = self.__dict__.pop("_features_found")
@@ -207,21 +215,25 @@ class AlignMKLClassifier(ClassifierMixin, _AlignMKL):
         self.classes_, _ = encode(labels)
         return labels
 
+    @over_blocks
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each sample."""
         return np.asarray(self._ask("predict", X))
 
     @available_if(_offers("decision_function"))  # type: ignore[untyped-decorator]
+    @over_blocks
     def decision_function(self, X: Any) -> Array:
         """What the learner decides by."""
         return np.asarray(self._ask("decision_function", X))
 
     @available_if(_offers("predict_proba"))  # type: ignore[untyped-decorator]
+    @over_blocks
     def predict_proba(self, X: Any) -> Array:
         """(n_samples, n_classes): the learner's probabilities."""
         return np.asarray(self._ask("predict_proba", X))
 
     @available_if(_offers("predict_log_proba"))  # type: ignore[untyped-decorator]
+    @over_blocks
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of the learner's probabilities."""
         return np.asarray(self._ask("predict_log_proba", X))
@@ -247,6 +259,7 @@ class AlignMKLRegressor(RegressorMixin, _AlignMKL):
         self._offset = y.mean(axis=0)
         return np.asarray(y - self._offset)
 
+    @over_blocks
     def predict(self, X: Any) -> Array:
         """(n_samples,), or (n_samples, n_outputs) where y had two dimensions."""
         offset = 0.0 if "features_" in self.__dict__ else self._offset

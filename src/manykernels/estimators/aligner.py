@@ -10,6 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._fast.threads import threads
+from ._approx_lazy import over_blocks
 from ._explain import Array
 from ._two_stage import TwoStage
 
@@ -42,7 +43,8 @@ class KernelAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TwoStage)
         Threads of compiled passes; None is all.
     approx : None, Nystroem(...), RandomFeatures(...) or "features"
         Explicit features in place of matrices of n × n, from ``manykernels.approx``: one pass over the
-        samples, and ``transform`` gives features whose inner products are the learned kernel.
+        samples, and ``transform`` gives features whose inner products are the learned kernel. X may then be
+        a Dask array or frame, which stays where it is; y is held in memory.
     random_state : int, RandomState or None
         Of the features.
 
@@ -93,6 +95,7 @@ class KernelAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TwoStage)
         self._n_features_out = np.count_nonzero(self._root) if features else _num_samples(self.X_fit_)
         return self
 
+    @over_blocks
     def transform(self, X: Any) -> Array:
         """(n_samples, n_train): the learned kernel between X and the training samples.
 

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from ._search import Search, refitted
 from ._targets import encode, read_labels, read_numbers
@@ -127,16 +126,14 @@ class MKLClassifierCV(ClassifierMixin, Search):
         return y, classes, 1 if classes.size == 2 else classes.size
 
     @available_if(refitted("decision_function"))  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Any) -> Any:
         """The decisions of the model that was chosen."""
-        check_is_fitted(self, "best_estimator_")
-        return np.asarray(self.best_estimator_.decision_function(X))
+        return self._ask("decision_function", X)
 
     @available_if(refitted("predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any) -> Any:
         """Probabilities, for ``loss="logistic"``."""
-        check_is_fitted(self, "best_estimator_")
-        return np.asarray(self.best_estimator_.predict_proba(X))
+        return self._ask("predict_proba", X)
 
 
 class MKLRegressorCV(RegressorMixin, Search):

@@ -262,6 +262,19 @@ def _count(y: Any, w: Any) -> tuple[NDArray[Any], Array]:
     return values, np.bincount(where.ravel(), None if w is None else w, minlength=len(values)).astype(float)
 
 
+def sum_rows(X: Any, function: Callable[..., Array], *others: NDArray[Any] | None) -> Array:
+    """Σ function(block of X, the same rows of `others`) over all blocks; `others` are in memory, or None."""
+    rows, call = read_chunks(X, "X"), dask.delayed(function, traverse=False)
+    level = []
+    for lo, hi, block in zip(rows.starts[:-1], rows.starts[1:], rows.blocks, strict=True):
+        if hi > lo:
+            level.append(call(block, *(None if a is None else a[lo:hi] for a in others)))
+    while len(level) > 1:
+        level = [dask.delayed(sum)(level[i : i + _TREE]) for i in range(0, len(level), _TREE)]
+    (total,) = compute(level)
+    return np.asarray(total)
+
+
 def map_rows(X: Any, function: Callable[[Any], Any], width: int | None, dtype: Any) -> Any:
     """function(block) of every block of rows, as a Dask array: (n,), or (n, width)."""
     inner = () if width is None else (width,)
