@@ -18,7 +18,7 @@ from tests.fitted_models import X, kernels, numbers, three, y
 from typer.testing import CliRunner
 
 from manykernels import load
-from manykernels.cli import commands, resamples, scores
+from manykernels.cli import commands, resamples, scores, work
 from manykernels.cli.app import app
 
 COMMAND = Path(sys.executable).with_name("manykernels")
@@ -241,6 +241,21 @@ def test_every_method_runs_on_both_tasks(csv, table, tmp_path):
         assert len(rows) == 10 and not [row for row in rows if row["error"]]
 
 
+def test_processes_change_no_score(csv):
+    asked = ["compare", csv, "-t", "sick", "--cv", 2, "--no-tune", "--json", "-m", "sparse", "-m", "uniform"]
+    one, two = (json.loads(run(*asked, "--jobs", n).stdout)["results"] for n in (1, 2))
+    assert [row["folds"] for row in one] == [row["folds"] for row in two]
+
+
+def test_a_search_is_scored_anew_in_each_fold_or_says_that_it_is_not(csv, monkeypatch):
+    asked = ["fit", csv, "-t", "sick", "-k", "gaussians:1,8,2", "--cv", 2]
+    assert "searched anew in each" in run(*asked).stdout
+    monkeypatch.setattr(work, "_SECONDS", 0.0)
+    monkeypatch.setattr(work, "INNER", 1e6)
+    result = run(*asked)
+    assert "the choice saw all samples" in result.stdout and "flatters the score" in result.stderr
+
+
 # -- stopping -------------------------------------------------------------------------------------
 def test_ctrl_c_leaves_a_partial_comparison(csv, monkeypatch):
     calls, score = [], scores._score
@@ -249,7 +264,7 @@ def test_ctrl_c_leaves_a_partial_comparison(csv, monkeypatch):
         calls.append(args)
         if len(calls) == 3:
             raise KeyboardInterrupt
-        score(*args)
+        return score(*args)
 
     monkeypatch.setattr(scores, "_score", interrupt)
     chosen = ["-m", "sparse", "-m", "uniform"]

@@ -12,8 +12,8 @@ from tests.fitted_models import FITTED, X, fitted, kernels, numbers, stack, y
 from tests.report.reports import NASTY, document, nasty, products
 
 import manykernels as mk
-from manykernels.kernels import Gaussian, Linear
-from manykernels.report import baseline_models, baselines, report, report_data, settled
+from manykernels.kernels import Gaussian, Linear, OnColumns
+from manykernels.report import anew, baseline_models, baselines, report, report_data, settled
 
 SNAPSHOT = Path(__file__).with_name("snapshot.json")
 # Sections that a model may lack; all others are there whatever it is.
@@ -125,6 +125,24 @@ def test_a_search_is_scored_by_what_it_chose():
     one = settled(search)
     assert isinstance(one, mk.MKLRegressor) and one.C == search.best_params_["C"] and one.norm == 2.0
     assert not hasattr(one, "weights_")
+
+
+def test_a_search_chooses_anew_within_what_it_is_given():
+    search = mk.MKLClassifierCV(kernels, Cs=[0.1, 1.0], norms=[2.0], n_jobs=2).fit(X, y)
+    one = anew(search)
+    assert isinstance(one, mk.MKLClassifierCV) and not hasattr(one, "best_params_")
+    assert one.cv.get_n_splits() == 3 and one.n_jobs is None and set(one.kernels) == set(kernels)
+    plain = anew(search.best_estimator_)
+    assert plain.C == search.best_params_["C"] and not hasattr(plain, "weights_")
+
+
+def test_the_best_single_kernel_is_chosen_by_what_it_is_given():
+    noise = np.random.default_rng(0).standard_normal((len(X), 2))
+    table = np.hstack([np.where(y == y[0], 1.0, -1.0)[:, None], noise])
+    columns = {f"column {j}": OnColumns(Linear(), j) for j in range(3)}
+    single = baseline_models(mk.MKLClassifier(columns).fit(table, y), table)["best single kernel"]
+    assert single.fit(table, y).score(table, y) == 1.0
+    assert single.search_.kernel_names_ == ["column 0"]
 
 
 def test_a_report_in_one_call(tmp_path):

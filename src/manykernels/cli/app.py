@@ -33,6 +33,10 @@ Encoding = Annotated[str, typer.Option("--encoding", help="of text files")]
 Rows = Annotated[int | None, typer.Option("--rows", min=1, help="read only the first N rows")]
 Kernels = Annotated[str, typer.Option("--kernels", "-k", help=KERNELS)]
 Folds = Annotated[int, typer.Option("--cv", min=2, help="folds of the cross-validation")]
+Jobs = Annotated[
+    int | None,
+    typer.Option("--jobs", "-j", min=1, help="processes at a time; one for each processor, if it pays"),
+]
 Json = Annotated[bool, typer.Option("--json", help="answer with a JSON document on stdout")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="say nothing but errors")]
 Debug = Annotated[bool, typer.Option("--debug", help="show where an error comes from")]
@@ -55,6 +59,7 @@ def fit(
     stability: Annotated[
         bool, typer.Option(help="whether the report says how weights vary over resamples of the data")
     ] = True,
+    jobs: Jobs = None,
     model: Annotated[Path | None, typer.Option("--model", "-o", help="write the model to this file")] = None,
     report: Annotated[Path | None, typer.Option("--report", help="write a report to this .html file")] = None,
     json_: Json = False,
@@ -64,6 +69,7 @@ def fit(
     """Learn a model from a table, say what it learned, and write it and a report to files."""
     asked = _asked(data, view, target, task, drop, precomputed, encoding, rows)
     options = {"method": method, "kernels": kernels, "cv": cv, "score": score, "stability": stability}
+    options["jobs"] = jobs
     _run(commands.fit, json_, quiet, debug, asked, model_path=model, report_path=report, **options)
 
 
@@ -102,6 +108,7 @@ def compare(
     rows: Rows = None,
     cv: Folds = 5,
     tune: Annotated[bool, typer.Option(help="choose C by cross-validation within the folds")] = True,
+    jobs: Jobs = None,
     json_: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -118,6 +125,7 @@ def compare(
         cv=cv,
         tune=tune,
         methods=list(method or []),
+        jobs=jobs,
     )
 
 

@@ -7,6 +7,7 @@ import os
 import shlex
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,14 @@ from rich.markup import escape
 from sklearn.pipeline import Pipeline
 
 from ..persistence import load, save, write_atomically
-from ..report import baseline_models, report_data, settled, write_report
+from ..report import baseline_models, report_data, write_report
 from ._console import INTERRUPTED, UserError, Voice, require_known
 from .data import Asked, Data, new_data, training_data
 from .models import METHODS, pipeline
 from .resamples import resampled
 from .scores import METRIC, Scores, cross_validate, folds
 from .tables import model_facts, scores_table, weights_table
+from .work import jobs_for, to_score
 
 _MANY = 10_000  # samples from which kernel matrices take their time
 
@@ -37,6 +39,7 @@ def fit(
     cv: int,
     score: bool,
     stability: bool,
+    jobs: int | None,
     model_path: Path | None,
     report_path: Path | None,
 ) -> None:
@@ -50,24 +53,26 @@ def fit(
         voice.note(f"{data.n} samples: time and memory grow as n²; --rows N or --method ufo are quicker.")
     model = pipeline(data, method, kernels)
     splits = folds(data, cv) if score else None
+    at_once = jobs_for(data, jobs)
     started = time.perf_counter()
-    _learn(voice, model, data)
+    _learn(voice, model, data, at_once)
     seconds = time.perf_counter() - started
     model.manykernels_ = _about(data, method, kernels)
     if model_path is not None:
         save(model, model_path)
-    models = {
-        "learned": settled(model),
-        **(baseline_models(model, data.X) if report_path is not None else {}),
-    }
-    results = {} if splits is None else cross_validate(voice, models, data, splits)
+    results: dict[str, Scores] = {}
+    searched = ""
+    if splits is not None:
+        own, searched = to_score(voice, model, seconds, cv, at_once)
+        rivals = baseline_models(model, data.X) if report_path is not None else {}
+        results = cross_validate(voice, {"learned": own, **rivals}, data, splits, at_once)
     scores = results.get("learned")
     facts = model_facts(model)
-    _say(voice, data, facts, scores, seconds)
+    _say(voice, data, facts, scores, seconds, searched)
     interrupted = any(one.interrupted for one in results.values())
     if report_path is not None:
-        spread = resampled(voice, model, data, scores) if stability and not interrupted else None
-        _write_report(voice, model, data, report_path, results, spread)
+        spread = resampled(voice, model, data, at_once) if stability and not interrupted else None
+        _write_report(voice, model, data, report_path, results, searched, spread)
     written = {"model": model_path, "report": report_path}
     for what, path in written.items():
         if path is not None:
@@ -79,17 +84,19 @@ def fit(
         raise SystemExit(INTERRUPTED)
 
 
-def _learn(voice: Voice, model: Any, data: Data) -> None:
+def _learn(voice: Voice, model: Any, data: Data, jobs: int = 1) -> None:
     """Fit; with the bar of the solver or search, which knows how far it is, where somebody can see it."""
     last = model[-1] if isinstance(model, Pipeline) else model
-    if voice.interactive and "verbose" in last.get_params(deep=False):
-        last.set_params(verbose=1)
+    known = last.get_params(deep=False)
+    while_fitting = {"n_jobs": jobs} if "strategy" in known else {}
+    if voice.interactive and "verbose" in known:
+        while_fitting["verbose"] = 1
+    last.set_params(**while_fitting)
+    with nullcontext() if "verbose" in while_fitting else voice.waiting(f"learning from {data.n} samples"):
         model.fit(data.X, data.y)
-        for one in (last, getattr(last, "best_estimator_", last)):
-            one.set_params(verbose=0)
-        return
-    with voice.waiting(f"learning from {data.n} samples"):
-        model.fit(data.X, data.y)
+    last.set_params(**{name: known[name] for name in while_fitting})
+    if "verbose" in while_fitting and hasattr(last, "best_estimator_"):
+        last.best_estimator_.set_params(verbose=known["verbose"])
 
 
 def _about(data: Data, method: str, kernels: str) -> dict[str, Any]:
@@ -106,7 +113,9 @@ def _about(data: Data, method: str, kernels: str) -> dict[str, Any]:
     }
 
 
-def _say(voice: Voice, data: Data, facts: dict[str, Any], scores: Scores | None, seconds: float) -> None:
+def _say(
+    voice: Voice, data: Data, facts: dict[str, Any], scores: Scores | None, seconds: float, searched: str
+) -> None:
     if not voice.talks:
         return
     width = data.X.shape[2] if data.kernels else len(data.numbers) + len(data.categories)
@@ -120,8 +129,8 @@ def _say(voice: Voice, data: Data, facts: dict[str, Any], scores: Scores | None,
         told = ", ".join(f"{key} {value}" for key, value in named.items() if value is not None)
         voice.show(f"chosen by cross-validation: {escape(told)}")
     if scores is not None and scores.values:
-        flattered = "; the choice saw all samples, which flatters it a little" if facts["chosen"] else ""
-        told = f"{scores.shown} ({scores.against(data)}{flattered})"
+        how = {"anew": "; searched anew in each", "before": "; the choice saw all samples, which flatters it"}
+        told = f"{scores.shown} ({scores.against(data)}{how[searched] if facts['chosen'] else ''})"
         voice.show(f"{METRIC[data.task]}, cross-validated: {told}")
 
 
@@ -139,13 +148,20 @@ def _require_writable(path: Path | None) -> None:
 
 
 def _write_report(
-    voice: Voice, model: Any, data: Data, path: Path, results: dict[str, Scores], stability: Any
+    voice: Voice,
+    model: Any,
+    data: Data,
+    path: Path,
+    results: dict[str, Scores],
+    searched: str,
+    stability: Any,
 ) -> None:
     call = shlex.join(["manykernels", *sys.argv[1:]])
     title = f"{data.target}: which kernels matter"
     with voice.waiting("writing the report"):
         rows = [{"name": name, **scores.as_dict()} for name, scores in results.items()]
         told = {"title": title, "call": call, "target": data.target, "scores": rows, "stability": stability}
+        told["searched"] = searched
         write_report(report_data(model, data.X, data.y, **told), path)
 
 
@@ -201,13 +217,15 @@ def _bytes(frame: pd.DataFrame, predicted: Any, kind: str) -> bytes:
 
 
 # -- compare --------------------------------------------------------------------------------------
-def compare(voice: Voice, asked: Asked, *, kernels: str, cv: int, tune: bool, methods: list[str]) -> None:
+def compare(
+    voice: Voice, asked: Asked, *, kernels: str, cv: int, tune: bool, methods: list[str], jobs: int | None
+) -> None:
     for name in methods:
         require_known("--method", name, METHODS)
     data = training_data(asked, voice)
     chosen = methods or [m for m in METHODS if m != "auto" and (METHODS[m].stack or not data.kernels)]
     models = {name: pipeline(data, name, kernels, tune=tune) for name in chosen}
-    results = cross_validate(voice, models, data, folds(data, cv))
+    results = cross_validate(voice, models, data, folds(data, cv), jobs_for(data, jobs))
     ranked = sorted(results.items(), key=lambda item: -item[1].mean)
     if voice.talks:
         voice.show(f"{data.n} samples, {cv} folds, {METRIC[data.task]}; chance is {_chance(data):.3f}")
@@ -240,15 +258,18 @@ def demo(voice: Voice, *, report_path: Path | None) -> None:
     views = {"mean": names[:10], "error": names[10:20], "worst": names[20:]}
     data = Data(frame, labels, "diagnosis", "classification", names, {}, views)
     model = pipeline(data, "sparse")
+    jobs = jobs_for(data, None)
     started = time.perf_counter()
     _learn(voice, model, data)
     seconds = time.perf_counter() - started
-    models = {"learned": settled(model), **baseline_models(model, data.X)}
-    results = cross_validate(voice, models, data, folds(data, 5))
+    own, searched = to_score(voice, model, seconds, 5, jobs)
+    results = cross_validate(
+        voice, {"learned": own, **baseline_models(model, data.X)}, data, folds(data, 5), jobs
+    )
     scores = results["learned"]
     facts = model_facts(model)
-    _say(voice, data, facts, scores, seconds)
-    _write_report(voice, model, data, path, results, resampled(voice, model, data, scores))
+    _say(voice, data, facts, scores, seconds, searched)
+    _write_report(voice, model, data, path, results, searched, resampled(voice, model, data, jobs))
     voice.show(f"report: {escape(str(path.resolve()))}")
     document = {"command": "demo", "samples": data.n, "score": scores.as_dict(), "report": str(path), **facts}
     voice.answer(document)

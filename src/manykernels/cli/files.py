@@ -59,14 +59,18 @@ def _require_room(path: Path, how: Reading) -> None:
     needed = size * (_GROWS if path.suffix.lower() in TEXT else 2)
     if how.rows is not None and path.suffix.lower() in TEXT:
         return
-    free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 8 << 30
-    limit = min(4 << 30, free // 2)
+    limit = min(4 << 30, free_memory() // 2)
     if needed > limit:
         raise UserError(
             f"{path} has {size / 1e9:.1f} GB and would need about {needed / 1e9:.0f} GB of memory; the limit "
             f"here is {limit / 1e9:.1f} GB. Read part of it by --rows N, or learn from it block by block in "
             "Python: UFOMKLClassifier.partial_fit."
         )
+
+
+def free_memory() -> int:
+    """Bytes; 8 GB where the system does not say."""
+    return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 8 << 30
 
 
 @contextmanager

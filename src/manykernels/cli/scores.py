@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold
 
@@ -18,6 +19,16 @@ METRIC = {"classification": "accuracy", "regression": "R²"}
 Split = tuple[Any, Any]
 
 
+@dataclass(frozen=True)
+class Fold:
+    """Of one method: its score, the seconds it took and the kernels it used, or why it does not apply."""
+
+    value: float = float("nan")
+    seconds: float = 0.0
+    kernels: int | None = None
+    error: str = ""
+
+
 @dataclass
 class Scores:
     """Of one method, a value for each fold that was finished."""
@@ -27,6 +38,15 @@ class Scores:
     kernels: list[int] = field(default_factory=list)
     error: str = ""
     interrupted: bool = False
+
+    def add(self, one: Fold) -> None:
+        if one.error or self.error:
+            self.error = self.error or one.error
+            return
+        self.values.append(one.value)
+        self.seconds.append(one.seconds)
+        if one.kernels is not None:
+            self.kernels.append(one.kernels)
 
     @property
     def mean(self) -> float:
@@ -74,37 +94,37 @@ def folds(data: Data, cv: int) -> list[Split]:
 
 
 def cross_validate(
-    voice: Voice, models: dict[str, Any], data: Data, splits: list[Split]
+    voice: Voice, models: dict[str, Any], data: Data, splits: list[Split], jobs: int = 1
 ) -> dict[str, Scores]:
-    """Fold by fold, so that Ctrl-C leaves comparable scores of all methods."""
+    """Fold by fold, so that Ctrl-C leaves comparable scores of all methods; `jobs` of them at a time."""
     results = {name: Scores() for name in models}
-    with voice.steps("scoring", len(models) * len(splits)) as advance:
+    tasks = [(name, split) for split in splits for name in models]
+    with voice.steps("scoring", len(tasks)) as advance:
         try:
-            for train, test in splits:
-                for name, model in models.items():
-                    if not results[name].error:
-                        _score(results[name], clone(model), data, train, test)
-                    advance(name)
+            run = Parallel(n_jobs=jobs, return_as="generator")
+            found = run(delayed(_score)(clone(models[name]), data, *split) for name, split in tasks)
+            for (name, _), one in zip(tasks, found, strict=True):
+                results[name].add(one)
+                advance(name)
         except KeyboardInterrupt:
             for scores in results.values():
                 scores.interrupted = True
     return results
 
 
-def _score(scores: Scores, model: Any, data: Data, train: Any, test: Any) -> None:
+def _score(model: Any, data: Data, train: Any, test: Any) -> Fold:
     started = time.perf_counter()
     try:
         model.fit(*_part(data, train, train))
         X, y = _part(data, test, train)
-        scores.values.append(float(model.score(X, y)))
+        value = float(model.score(X, y))
     except (ValueError, TypeError) as error:  # of a method that is not for these data
-        scores.error = one_line(error)
-        return
-    scores.seconds.append(time.perf_counter() - started)
+        return Fold(error=one_line(error))
+    seconds = time.perf_counter() - started
     try:
-        scores.kernels.append(len(unwrap(model)[0].active_))
+        return Fold(value, seconds, len(unwrap(model)[0].active_))
     except (TypeError, AttributeError):
-        pass  # a rival without kernels of ours
+        return Fold(value, seconds)  # a rival without kernels of ours
 
 
 def _part(data: Data, rows: Any, train: Any) -> tuple[Any, Any]:

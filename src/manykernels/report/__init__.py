@@ -9,14 +9,32 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from .baselines import baseline_models, baselines, settled
+from .baselines import anew, baseline_models, baselines, settled
 from .data import report_data
 from .page import render, write_report
 
-__all__ = ["baseline_models", "baselines", "render", "report", "report_data", "settled", "write_report"]
+__all__ = [
+    "anew",
+    "baseline_models",
+    "baselines",
+    "render",
+    "report",
+    "report_data",
+    "settled",
+    "write_report",
+]
 
 
-def report(model: Any, X: Any, y: Any, path: str | os.PathLike[str], *, cv: Any = 5, **options: Any) -> None:
+def report(
+    model: Any,
+    X: Any,
+    y: Any,
+    path: str | os.PathLike[str],
+    *,
+    cv: Any = 5,
+    n_jobs: int | None = None,
+    **options: Any,
+) -> None:
     """Write a report of a fitted model and its training data to a file.
 
     Parameters
@@ -26,8 +44,9 @@ def report(model: Any, X: Any, y: Any, path: str | os.PathLike[str], *, cv: Any 
     path : the file
     cv : folds in which it is compared with the plain sum, the best single kernel and a tuned rival; None
         leaves the comparison out, which is most of the work
+    n_jobs : folds at a time
     options : as for :func:`report_data`
     """
     if cv is not None and "scores" not in options:
-        options["scores"] = baselines(model, X, y, cv=cv)
+        options["scores"], options["searched"] = baselines(model, X, y, cv=cv, n_jobs=n_jobs), "anew"
     write_report(report_data(model, X, y, **options), path)

@@ -48,6 +48,7 @@ def report_data(
     target: str = "target",
     call: str = "",
     scores: Sequence[Mapping[str, Any]] = (),
+    searched: str = "before",
     stability: Any = None,
     made: date | None = None,
     fit_path: bool = True,
@@ -61,6 +62,8 @@ def report_data(
     title, target, call : what the report is called, what y is called, and the command that made it
     scores : cross-validated scores to compare: dicts with ``name``, ``mean``, ``std`` and ``folds``, the
         model's own first; see :func:`manykernels.report.baselines`
+    searched : "anew" if the scores of a search are of choices made within the folds, "before" if its choice
+        has seen all samples; the report says which
     stability : of the weights: ``names, mean, low, high, frequency``
     made : the day; today, unless told
     fit_path : whether to fit the path over C where the model has not kept one
@@ -70,7 +73,7 @@ def report_data(
     size = np.abs(table.W).max(axis=0)
     sections = {
         "data": data_section(X, y, mkl, target),
-        "scores": _scores(scores, mkl),
+        "scores": _scores(scores, mkl, searched),
         "selection": _selection(model),
         "weights": _weights(mkl, table, stability),
         "similarity": _quietly(_similarity, mkl, inner),
@@ -135,12 +138,12 @@ def _whole(model: Any) -> str:
     return str(printer.pformat(model))
 
 
-def _scores(rows: Sequence[Mapping[str, Any]], mkl: Any) -> dict[str, Any] | None:
+def _scores(rows: Sequence[Mapping[str, Any]], mkl: Any, searched: str) -> dict[str, Any] | None:
     if not rows:
         return None
     kept = [{key: row.get(key) for key in ("name", "mean", "std", "folds")} for row in rows]
     metric = "accuracy" if hasattr(mkl, "classes_") else "R²"
-    return {"metric": metric, "rows": kept}
+    return {"metric": metric, "rows": kept, "searched": searched}
 
 
 def _weights(mkl: Any, table: Any, stability: Any) -> dict[str, Any]:

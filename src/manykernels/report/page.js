@@ -245,7 +245,8 @@
         }));
     };
     return section("scores", "Is it worth it?", `${s.metric} on samples that were not learned from: mean, standard deviation and every fold. `
-      + "The same folds for all; the alternatives choose within them." + (data.selection ? " The model's own strategy, norm and C were chosen on all samples, which flatters it a little." : ""), chart(draw, "Scores"));
+      + "The same folds for all; the alternatives choose within them." + (!data.selection ? "" : s.searched === "anew" ? " So does the model: its strategy, kernels, norm and C are searched anew in each of them."
+        : " The model's own strategy, norm and C were chosen on all samples, which flatters it a little."), chart(draw, "Scores"));
   }
 
   function selectionSection() {

@@ -1,0 +1,48 @@
+"""How much work is done at a time, and how much of it is worth its time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from joblib import cpu_count
+
+from ..report import anew, settled
+from ..report.baselines import INNER
+from ._console import Voice
+from .data import Data
+from .files import free_memory
+
+_WORTH = 400  # samples from which a search takes longer than other processes take to start
+_MATRICES = 20  # n × n, that a process may hold at a time
+_SEARCHED = 5  # folds of a search that was not told otherwise
+_SECONDS = 180.0  # that searches within the folds may take
+
+
+def jobs_for(data: Data, asked: int | None) -> int:
+    """Processes at a time: as asked, or one for each processor where that pays and memory allows it."""
+    if asked is not None:
+        return asked
+    if data.n < _WORTH:
+        return 1
+    room = free_memory() // (2 * _MATRICES * 8 * data.n**2)
+    return int(max(1, min(cpu_count(), room)))
+
+
+def to_score(voice: Voice, model: Any, seconds: float, cv: int, jobs: int) -> tuple[Any, str]:
+    """What stands for the fitted model in the folds, and whether a search in it chooses "anew" in each.
+
+    A choice that has seen the samples it is scored on flatters the score. Only where searching again takes
+    too long, the choice stays as it is, and that is said.
+    """
+    search = model[-1] if hasattr(model, "steps") else model
+    if not hasattr(search, "comparison_"):
+        return settled(model), "before"
+    spent = sum(search.comparison_["seconds"])  # of one process, whatever ran beside it
+    expected = cv * spent * INNER / _SEARCHED / min(jobs, cv)
+    if expected <= max(_SECONDS, seconds):
+        return anew(model), "anew"
+    voice.note(
+        f"searching again in {cv} folds would take about {expected:.0f} s: they are scored with what was "
+        "chosen on all samples, which flatters the score a little."
+    )
+    return settled(model), "before"
