@@ -9,7 +9,7 @@ DOCS_STAMP := $(VENV)/.installed-docs
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 
-.PHONY: help install demo test test-slow test-all lint types unit bench experiments docs format constraints clean
+.PHONY: help install demo test test-slow test-all lint types unit bench experiments experiments-full docs format constraints clean
 
 help:
 	@echo "make install     set up $(VENV): the package, editable, with every extra at the versions of constraints.txt"
@@ -17,7 +17,8 @@ help:
 	@echo "make test        lint, types and the fast tests"
 	@echo "make test-all    the same and the slow tests"
 	@echo "make bench       the benchmarks; BENCH=\"--quick finite_small\" chooses, --list says what there is"
-	@echo "make experiments the papers' tables anew, from the data that MANYKERNELS_DATA names; EXPERIMENTS=\"--list\""
+	@echo "make experiments a quick form of the papers' experiments, into experiments/results/quick; EXPERIMENTS=\"names\""
+	@echo "make experiments-full  all of it (many hours), from the data that MANYKERNELS_DATA names; both go on where they stopped"
 	@echo "make docs        the documentation, with its examples run, into docs/_build/html"
 	@echo "make format      let ruff format and fix what it can"
 	@echo "make constraints pin anew: install the newest of everything and rewrite constraints.txt"
@@ -64,7 +65,11 @@ test-slow: install $(DOCS_STAMP)
 bench: install
 	$(BIN)/python -m benchmarks $(BENCH)
 
+# Both keep what is finished and go on with the rest; EXPERIMENTS="--fresh names" starts anew, "--list" lists.
 experiments: install
+	$(BIN)/python -m experiments --quick --output experiments/results/quick $(EXPERIMENTS)
+
+experiments-full: install
 	$(BIN)/python -m experiments $(EXPERIMENTS)
 
 # The first pass runs the examples, the second one the code in the pages; any warning is an error.

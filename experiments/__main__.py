@@ -1,20 +1,29 @@
-"""`python -m experiments [names] [--quick]`: run experiments, print and save their tables."""
+"""`python -m experiments [names] [--quick]`: run experiments, print and save their tables.
+
+What is finished is kept: an interrupted run goes on where it stopped, and an experiment whose record was made
+by the same code from all its sets is not run again. `--fresh` starts anew, `--render` only writes the pages.
+"""
 
 from __future__ import annotations
 
 import argparse
+import resource
+import sys
 import time
+import traceback
+from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
 from threadpoolctl import threadpool_limits
 
-from .data import MissingData
-from .tables import Report
+from . import pages, records, trials
+from .data import MissingData, stand_in
+from .tables import Facts, Report, markdown
 
 HERE = Path(__file__).parent
-SHARED = {"__init__", "__main__", "common", "data", "tables"}
+SHARED = trials.HARNESS | {"common", "data"}
 
 
 def names() -> list[str]:
@@ -23,26 +32,39 @@ def names() -> list[str]:
 
 
 def main(argv: list[str] | None = None) -> None:
-    """Run what was asked for; everything by default."""
+    """Run what was asked for; everything by default. Ends with status 1 if an experiment failed."""
+    options = _options(argv)
+    chosen = options.names or names()
+    folder = options.output or (None if options.quick else HERE / "results")
+    if options.list:
+        print("\n".join(f"{name:<24}{_title(_module(name))}" for name in chosen))
+    elif options.render:
+        folder = folder or HERE / "results" / "quick"
+        pages.render(folder, [name for name in chosen if (folder / f"{name}.parquet").is_file()])
+    else:
+        rows = [_outcome(name, options.quick, folder, options.fresh) for name in chosen]
+        print("\n" + markdown(rows), flush=True)
+        if any(row["outcome"] == "failed" for row in rows):
+            sys.exit(1)
+
+
+def _options(argv: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m experiments", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="name", help=f"of {', '.join(names())}; default: all")
-    parser.add_argument("--quick", action="store_true", help="synthetic data; saved only with --output")
-    parser.add_argument("--output", type=Path, help="folder for what is saved (default: experiments/results)")
+    parser.add_argument(
+        "--quick", action="store_true", help="few samples and trials, synthetic ones without MANYKERNELS_DATA"
+    )
+    parser.add_argument(
+        "--output", type=Path, help="folder for what is saved (default: experiments/results; quick: nothing)"
+    )
+    parser.add_argument("--fresh", action="store_true", help="take nothing that was kept")
+    parser.add_argument("--render", action="store_true", help="run nothing, write the pages of what is saved")
     parser.add_argument("--list", action="store_true", help="say what there is")
     options = parser.parse_args(argv)
     unknown = sorted(set(options.names) - set(names()))
     if unknown:
         parser.error(f"no experiment is called {', '.join(unknown)}; there are {', '.join(names())}")
-    chosen = {name: _module(name) for name in options.names or names()}
-    if options.list:
-        print("\n".join(f"{name:<24}{_title(module)}" for name, module in chosen.items()))
-        return
-    folder = options.output or (None if options.quick else HERE / "results")
-    for name, module in chosen.items():
-        try:
-            _run(name, module, options.quick, folder)
-        except MissingData as reason:
-            parser.exit(2, f"{name}: {reason}\n")
+    return options
 
 
 def _module(name: str) -> ModuleType:
@@ -53,14 +75,51 @@ def _title(module: ModuleType) -> str:
     return (module.__doc__ or "").splitlines()[0]
 
 
-def _run(name: str, module: ModuleType, quick: bool, folder: Path | None) -> None:
+def _outcome(name: str, quick: bool, folder: Path | None, fresh: bool) -> Facts:
+    """Run one experiment, whatever becomes of it: a row of the summary."""
+    started = time.perf_counter()
+    try:
+        outcome, why = _run(name, quick, folder, fresh)
+    except MissingData as reason:
+        outcome, why = "skipped", reason.short
+        print(f"{name}: skipped: {reason}", file=sys.stderr, flush=True)
+    except Exception as reason:
+        outcome, why = "failed", f"{type(reason).__name__}: {reason}".splitlines()[0]
+        traceback.print_exc()
+    seconds = round(time.perf_counter() - started, 1)
+    return {"experiment": name, "outcome": outcome, "seconds": f"{seconds:.1f}", "": why}
+
+
+def _run(name: str, quick: bool, folder: Path | None, fresh: bool) -> tuple[str, str]:
+    """The outcome and what there is to say of it."""
+    module = _module(name)
     print(f"\n== {name}: {_title(module)}", flush=True)
-    report, started = Report(name, _title(module), quick), time.perf_counter()
-    with threadpool_limits(1, "blas"):  # matrices of 600 × 600 gain nothing from threads that wait
+    code = trials.code_of(Path(module.__file__ or ""))
+    facts: Facts = {"code": code, "quick": quick, "synthetic": stand_in(quick), "left out": {}}
+    known = records.facts_of(folder / f"{name}.parquet") if folder else {}
+    if not fresh and all(known.get(key) == value for key, value in facts.items()):
+        return "kept", f"the record of {known['date']} is of the same code"
+    report, started, before = Report(name, _title(module), quick), time.perf_counter(), _cpu()
+    here = Path(module.__file__ or "")
+    keep = trials.keeping(folder / "cache" / "trials" / name, here, fresh) if folder else nullcontext()
+    with keep as store, threadpool_limits(1, "blas"):  # 600 × 600 gains nothing from threads that wait
         module.run(report)
-    print(f"({time.perf_counter() - started:.0f} s)")
-    if folder is not None:
-        report.write(folder)
+    missing = ", ".join(f"{key} ({why})" for key, why in report.left_out.items())
+    if not report.tables:
+        return "skipped", f"left out: {missing}" if missing else "it has no tables"
+    if folder is not None and store is not None:
+        spent = {"seconds": time.perf_counter() - started, "cpu": _cpu() - before + store.seconds}
+        of_trials = {"trials": store.run + store.kept, "kept": store.kept}
+        report.write(folder, code=code, synthetic=stand_in(quick), **spent, **of_trials)
+    return "run", f"left out: {missing}" if missing else ""
+
+
+def _cpu() -> float:
+    """Seconds of all processors, of this process and of those it has waited for."""
+    return sum(
+        use.ru_utime + use.ru_stime
+        for use in (resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN))
+    )
 
 
 if __name__ == "__main__":

@@ -7,12 +7,11 @@ samples (rows) against the training ones (columns), so that tuning and testing n
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.svm import SVC
 
@@ -22,6 +21,7 @@ from manykernels.measures import centered_alignment
 
 from .data import Array, Dataset, Task
 from .tables import Facts, Spread
+from .trials import in_parallel as in_parallel
 
 Rows = NDArray[np.intp]
 
@@ -98,15 +98,6 @@ def machines(data: Dataset, split: Split, K: Array) -> Iterable[Array]:
 def tuned_error(data: Dataset, split: Split, K: Array) -> float:
     """Of the machine with kernel K whose cost is best in the validation fold."""
     return tuned(data, split, machines(data, split, K))[1]
-
-
-def in_parallel(
-    function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]], quick: bool = False
-) -> list[Any]:
-    """Trials on all processors, one thread each; in this process where they are quick."""
-    if quick:
-        return [function(*a) for a in arguments]
-    return list(Parallel(n_jobs=-1, inner_max_num_threads=1)(delayed(function)(*a) for a in arguments))
 
 
 def two_stage(

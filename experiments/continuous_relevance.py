@@ -18,6 +18,7 @@ from manykernels.weightings import GreedyAlignment
 
 from .common import in_parallel
 from .data import Array
+from .plots import Lines
 from .tables import Facts, Report, Spread
 
 GAMMAS = (0, 1, 2, 5, 10, 20, 40)
@@ -29,6 +30,25 @@ COSTS = [10.0 ** (k / 2.0) for k in range(-10, 11)]
 ONE_STAGE = [10.0**k for k in range(-2, 4)]
 SHRINKAGES = [3e-4, 3e-3, 3e-2]  # besides 0 and ∞, which is one width
 ALIGNED = 500  # samples of the validation and of the test set on which alignments are measured
+PLOTS = [
+    Lines(
+        "continuous_relevance_error.png",
+        "Per cent wrong",
+        "γ (0: all features matter alike)",
+        "per cent wrong, mean of the repeats",
+        across="method",
+        title="000 Fig. 6.6",
+        bars=False,
+    ),
+    Lines(
+        "continuous_relevance_alignment.png",
+        "Centred alignment",
+        "γ (0: all features matter alike)",
+        "centred alignment on test data, mean ± sd",
+        across="method",
+        title="000 Fig. 6.7",
+    ),
+]
 OURS, OWN, FREE = "ARD, shrinkage", "ARD, shrinkage by default", "ARD, no shrinkage"
 Parts = list[tuple[Array, Array]]
 Fits = Iterator[tuple[Facts, list[Array]]]

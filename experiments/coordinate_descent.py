@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .data import Array
+from .plots import Lines
 from .tables import Facts, Report
 
 DIMENSION, ITERATIONS, SEEDS = 10_000, 20_000, 20
@@ -18,6 +19,19 @@ TARGETS: dict[str, Callable[[int], Array]] = {
     "1/i": lambda d: 1.0 / np.arange(1.0, d + 1.0),
     "1": np.ones,
 }
+PLOTS = [
+    Lines(
+        "coordinate_descent_curves.png",
+        f"f(x) = ½ Σ (x_i − a_i)² with a_i = {name},",
+        "iterations",
+        "f/f(0), mean of the seeds",
+        across="method",
+        log="xy",
+        title=f"{figure}a_i = {name}",
+        shown=(1e-6, 100.0),
+    )
+    for name, figure in (("0.9^i", "000 Fig. 6.1: "), ("1/i", ""), ("1", ""))
+]
 Method = Callable[[Array, int, np.random.RandomState], Array]
 
 

@@ -1,8 +1,8 @@
 """The datasets of the experiments, from the folder that MANYKERNELS_DATA names, or synthetic ones like them.
 
-A file NAME.npz holds X and y, or sparse counts of documents as X_data, X_indices, X_indptr and X_shape with a
-vocabulary. Synthetic ones have as many features and the same kinds of values, but few samples: enough to see
-that a script runs, and nothing else.
+Files are those of `manykernels.datasets.load`. A quick run takes few samples of them. Where the variable is
+not set it takes synthetic ones, with as many features and the same kinds of values: enough to see that a
+script runs, and nothing else.
 """
 
 from __future__ import annotations
@@ -16,13 +16,49 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from manykernels import datasets
+
 Array = NDArray[np.float64]
 Task = Literal["classification", "regression"]
 Scale = Literal["raw", "unit"]
+FOLDER = "MANYKERNELS_DATA"
+FEW = 200  # samples of a set in a quick run
 
 
 class MissingData(Exception):
-    """An experiment cannot run here; the message says what is missing."""
+    """A set is not here; the message says what to do, `short` is for tables."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.short = f"not in {FOLDER}" if os.environ.get(FOLDER) else f"{FOLDER} is not set"
+
+
+def stand_in(quick: bool) -> bool:
+    """Whether synthetic samples are taken: in a quick run without a folder of data."""
+    return quick and not os.environ.get(FOLDER)
+
+
+def stored(name: str, dtype: Any = None) -> datasets.Dataset:
+    """A set of the folder, as it is stored unless a type is asked for."""
+    try:
+        return datasets.load(name, dtype=dtype)
+    except datasets.MissingDataset as reason:
+        raise MissingData(f"{reason} With --quick and no {FOLDER} synthetic ones are used.") from reason
+
+
+def stamp(given: Any, quick: bool = False) -> str:
+    """Of the file of a `Source` or of a name: changes with it, "" if there is none, or a stand-in for it."""
+    name = given.file if isinstance(given, Source) else given
+    if stand_in(quick) or not isinstance(name, str) or Path(name).name != name:
+        return ""
+    file = Path(os.environ.get(FOLDER, "")) / f"{name}.npz"
+    return f"{file.stat().st_size} {file.stat().st_mtime_ns}" if file.is_file() else ""
+
+
+def three_parts(data: Dataset) -> tuple[int, int, int]:
+    """Sizes for a quick run: half to train on, a quarter each to choose on and to test on."""
+    n = data.y.size
+    return n // 2, n // 4, n // 4
 
 
 @dataclass(frozen=True)
@@ -52,7 +88,11 @@ class Source:
     def load(self, m: int = 1000, quick: bool = False) -> Dataset:
         """At most m samples, drawn at random (the same ones in every run)."""
         rng = np.random.RandomState(0)
-        X, y = _synthetic(self, rng) if quick else _read(self.file, "X", "y")
+        if stand_in(quick):
+            X, y = _synthetic(self, rng)
+        else:
+            given, m = stored(self.file), min(m, FEW) if quick else m
+            X, y = given.X, given.y
         if self.task == "classification":
             X, y = _two_classes(X, y, self.classes)
         rows = rng.permutation(len(y))[:m]
@@ -65,18 +105,14 @@ class Source:
 def documents(name: str, task: Task, bigrams: int, m: int = 2000, quick: bool = False) -> Dataset:
     """Counts (CSR) of the most frequent bigrams in at most m reviews, drawn at random."""
     rng = np.random.RandomState(0)
-    if quick:
+    if stand_in(quick):
         X, y = _synthetic_counts(rng, bigrams)
         y = y if task == "classification" else y + rng.randn(y.size)
         return Dataset(X, y, task)
-    data, indices, indptr, shape, vocabulary, y = _read(
-        name, "X_data", "X_indices", "X_indptr", "X_shape", "vocab", "y"
-    )
-    X = sp.csr_matrix((data.astype(float), indices, indptr), shape=tuple(shape))
-    words = vocabulary.tobytes().decode("utf-8").split("\n")
-    pairs = np.array([j for j, word in enumerate(words) if word.count("_") == 1])
-    rows = np.sort(rng.permutation(len(y))[:m])
-    X, y = X[rows], y[rows].astype(float)
+    given, m = stored(name, float), min(m, FEW) if quick else m
+    pairs = np.array([j for j, word in enumerate(given.feature_names) if word.count("_") == 1])
+    rows = np.sort(rng.permutation(len(given.y))[:m])
+    X, y = given.X[rows], given.y[rows].astype(float)
     if task == "classification":  # labels −1 and 1, or stars: 4 and 5 against 1 and 2
         y = np.where(y > 0.5 * (y.min() + y.max()), 1.0, -1.0)
     total = np.asarray(X[:, pairs].sum(axis=0)).ravel()
@@ -85,15 +121,10 @@ def documents(name: str, task: Task, bigrams: int, m: int = 2000, quick: bool = 
 
 
 def _read(name: str, *keys: str) -> tuple[NDArray[Any], ...]:
-    folder = os.environ.get("MANYKERNELS_DATA")
-    if folder is None:
-        raise MissingData(
-            "MANYKERNELS_DATA is not set; it should name the folder with the datasets (see README.md). "
-            "With --quick synthetic ones are used instead."
-        )
-    file = Path(folder) / f"{name}.npz"
+    """Arrays of a file by their names, as they are stored."""
+    file = Path(os.environ.get(FOLDER, "")) / f"{name}.npz"
     if not file.is_file():
-        raise MissingData(f"MANYKERNELS_DATA names a folder without {file.name}, which is needed here.")
+        stored(name)
     with np.load(file) as data:
         return tuple(data[key] for key in keys)
 

@@ -65,8 +65,9 @@ def run(report: Report) -> None:
     figure: dict[str, tuple[Curves, float]] = {}
     seconds = (0.05, 0.2) if report.quick else SECONDS
     for name in list(SETS)[:1] if report.quick else SETS:
-        X, y = training_part(name, report.quick)
-        figure[name] = told(report, name, compete(X, y, C, seconds[-1]), X.shape, seconds)
+        with report.leaving_out(name):
+            X, y = training_part(name, report.quick)
+            figure[name] = told(report, name, compete(X, y, C, seconds[-1]), X.shape, seconds)
     if not report.quick:
         name, (X, y) = "synthetic", problem(0, 100).parts[0]
         curves = compete(X, y, C_SYNTHETIC, LONGER[-1], matrices=False)

@@ -1,15 +1,18 @@
-"""Tables as they are printed, and saved as JSON for programs and as Markdown for people."""
+"""Tables as they are printed and, by `records` and `pages`, saved for programs and for people."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
+
+from .data import MissingData
 
 Facts = dict[str, Any]
 
@@ -44,31 +47,42 @@ class Report:
     title: str
     quick: bool = False
     tables: list[Facts] = field(default_factory=list)
+    left_out: dict[str, str] = field(default_factory=dict)  # sets, and why
 
     def table(self, title: str, rows: list[Facts], note: str = "") -> None:
-        """Add rows; columns are the union of their keys."""
-        self.tables.append({"title": title, "note": note, "rows": rows})
-        print("\n" + _section(self.tables[-1]), flush=True)
+        """Add rows; columns are the union of their keys. Without rows (every set left out) no table."""
+        if rows:
+            self.tables.append({"title": title, "note": note, "rows": rows})
+            print("\n" + section(self.tables[-1]), flush=True)
 
-    def write(self, folder: Path) -> None:
-        """folder/name.json and folder/name.md."""
+    @contextmanager
+    def leaving_out(self, name: str) -> Iterator[None]:
+        """Around what is done with one set: if it is missing the rest goes on, and the report says so."""
+        try:
+            yield
+        except MissingData as reason:
+            self.left_out[name] = reason.short
+            print(f"{self.name}: left out: {name} ({reason.short})", file=sys.stderr, flush=True)
+
+    def write(self, folder: Path, **facts: Any) -> None:
+        """folder/name.parquet, and made from it folder/name.md with its pictures and folder/README.md."""
+        from . import pages, records
+
         folder.mkdir(parents=True, exist_ok=True)
-        content = {"experiment": self.name, "quick": self.quick, "tables": self.tables}
-        text = json.dumps(_plain(content), indent=1, ensure_ascii=False)
-        (folder / f"{self.name}.json").write_text(text + "\n", encoding="utf-8")
-        sections = [f"# {self.title}", *(_section(table) for table in self.tables)]
-        (folder / f"{self.name}.md").write_text("\n\n".join(sections) + "\n", encoding="utf-8")
+        records.write(self, folder / f"{self.name}.parquet", **facts)
+        pages.render(folder, [self.name])
 
 
-def _section(table: Facts) -> str:
+def section(table: Facts) -> str:
+    """A table under its title, as it was printed where it is read from a file."""
     note = f"\n\n{table['note']}" if table["note"] else ""
-    return f"## {table['title']}\n\n{markdown(table['rows'])}{note}"
+    return f"## {table['title']}\n\n{markdown(table.get('printed') or table['rows'])}{note}"
 
 
 def markdown(rows: list[Facts]) -> str:
     """Rows as a Markdown table whose columns also stand below each other in plain text."""
     columns = list(dict.fromkeys(key for row in rows for key in row))
-    cells = [columns, *([_cell(row.get(column)) for column in columns] for row in rows)]
+    cells = [columns, *([shown(row.get(column)) for column in columns] for row in rows)]
     widths = [max(len(line[j]) for line in cells) for j in range(len(columns))]
     lines = [
         "| " + " | ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)) + " |" for line in cells
@@ -76,24 +90,10 @@ def markdown(rows: list[Facts]) -> str:
     return "\n".join([lines[0], "|" + "|".join("-" * (w + 2) for w in widths) + "|", *lines[1:]])
 
 
-def _cell(value: Any) -> str:
+def shown(value: Any) -> str:
+    """A value as a table shows it."""
     if value is None:
         return ""
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
     return f"{value:.3f}" if isinstance(value, float | np.floating) else str(value)
-
-
-def _plain(value: Any) -> Any:
-    """What JSON can hold, floats rounded to five digits."""
-    if isinstance(value, Spread):
-        return {"mean": _plain(value.mean), "values": _plain(list(value.values))}
-    if isinstance(value, dict):
-        return {str(key): _plain(part) for key, part in value.items()}
-    if isinstance(value, list | tuple | np.ndarray):
-        return [_plain(part) for part in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float):
-        return float(f"{value:.5g}") if np.isfinite(value) else str(value)
-    return value

@@ -42,7 +42,7 @@ ORDER = [
 RANK = {part: rank for rank, parts in enumerate(ORDER) for part in parts}
 # scikit-learn below its estimators: parameter handling, validation, exceptions, distances.
 PLAIN_SKLEARN = ("sklearn.base", "sklearn.utils", "sklearn.exceptions", "sklearn.metrics.pairwise")
-BINARY = {".png", ".npz", ".npy", ".gz", ".ico"}
+BINARY = {".png", ".npz", ".npy", ".gz", ".ico", ".parquet"}
 
 
 def sources() -> list[Path]:

@@ -8,28 +8,13 @@ the tables made of them are.
 from __future__ import annotations
 
 import json
-import subprocess
-from functools import cache
 from pathlib import Path
 
+from ..records import commit
 from ..tables import Facts
 
 FOLDER = Path(__file__).parent.parent / "results" / "cache"
 Key = tuple[str, int, str]
-
-
-@cache
-def commit() -> str:
-    """The commit of the package's code, "-dirty" where files differ from it; nothing outside a checkout."""
-    return _git("rev-parse", "--short", "HEAD") + ("-dirty" if _git("status", "--porcelain", "src") else "")
-
-
-def _git(*words: str) -> str:
-    call, folder = ["git", "--no-optional-locks", *words], Path(__file__).parent.parent.parent
-    try:
-        return subprocess.run(call, cwd=folder, capture_output=True, text=True, check=False).stdout.strip()
-    except OSError:
-        return ""
 
 
 class Runs:

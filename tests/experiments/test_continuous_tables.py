@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import numpy as np
 import pytest
-from experiments import __main__ as command
 from experiments.continuous_digits import Method, aligned, draw, methods, peak_row, trial, wrong
 from experiments.continuous_ranks import TABLE_3, TABLE_5, searching_methods, standardised
 from experiments.data import Source
@@ -16,19 +14,6 @@ from experiments.tables import median_ranks
 from manykernels.families import Gaussians
 from manykernels.kernels import Gaussian
 from manykernels.measures import centered_alignment
-
-
-@pytest.fixture
-def quick(tmp_path, monkeypatch):
-    """The tables that a quick run of an experiment saves, by title."""
-
-    def run(name: str) -> dict[str, list[dict[str, Any]]]:
-        monkeypatch.delenv("MANYKERNELS_DATA", raising=False)
-        command.main([name, "--quick", "--output", str(tmp_path)])
-        saved = json.loads((tmp_path / f"{name}.json").read_text(encoding="utf-8"))
-        return {table["title"]: table["rows"] for table in saved["tables"]}
-
-    return run
 
 
 @pytest.fixture
@@ -143,7 +128,7 @@ def test_digits_in_a_quick_run(quick):
     tables = quick("continuous_digits")
     errors = tables["Per cent wrong"]
     assert [row["method"] for row in errors] == [n for n in methods(1, 2, 2) if not n.endswith("alternating")]
-    means = {row["method"]: [row[pair]["mean"] for pair in ("0 v 1", "0 v 2")] for row in errors}
+    means = {row["method"]: [row[pair].mean for pair in ("0 v 1", "0 v 2")] for row in errors}
     assert {row["method"]: float(row["median rank"]) for row in errors} == pytest.approx(median_ranks(means))
     seconds = tables["Seconds of one fit at the chosen C"]
     assert [row["method"] for row in seconds] == list(methods(1, 2, 2))
@@ -157,5 +142,5 @@ def test_ranks_in_a_quick_run(quick):
     assert sum(row["largest in"] for row in alignments) == 1
     for title, names in (("Table 6.3", TABLE_3), ("Table 6.5", TABLE_5)):
         ranks = {row["method"]: float(row[title]) for row in ridge if row[title] is not None}
-        means = {row["method"]: [row["banana"]["mean"]] for row in ridge if row["method"] in names}
+        means = {row["method"]: [row["banana"].mean] for row in ridge if row["method"] in names}
         assert ranks == median_ranks(means)

@@ -1,10 +1,7 @@
 """Hulls of the truth, the point of a path that is told, and the quick form of the experiment."""
 
-import json
-
 import numpy as np
 import pytest
-from experiments import __main__ as command
 from experiments import hierarchical_selection as experiment
 
 
@@ -21,11 +18,8 @@ def test_interactions_are_of_the_first_features():
     assert 0.02 < left.var() < 0.06  # the noise
 
 
-def test_the_quick_form(tmp_path, monkeypatch):
-    monkeypatch.delenv("MANYKERNELS_DATA", raising=False)
-    command.main(["hierarchical_selection", "--quick", "--output", str(tmp_path)])
-    saved = json.loads((tmp_path / "hierarchical_selection.json").read_text(encoding="utf-8"))
-    first, second, by_features, by_hull = (table["rows"] for table in saved["tables"])
+def test_the_quick_form(quick):
+    first, second, by_features, by_hull = quick("hierarchical_selection").values()
     assert len(first) == len(second) == 2 and [row["r"] for row in by_features] == [5, 8]
     for row in first + second:
         assert row["extras, %"] == pytest.approx(100.0 * row["extras"] / row["true hull"], rel=1e-4)

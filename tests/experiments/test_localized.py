@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
-from experiments import __main__ as command
 from experiments.localized_regions import (
     EITHER,
     GATED,
@@ -29,14 +26,11 @@ from sklearn.linear_model import LinearRegression
 from manykernels.kernels import Gaussian, Linear
 
 
-def test_a_quick_run_has_all_tables(tmp_path, monkeypatch):
-    monkeypatch.delenv("MANYKERNELS_DATA", raising=False)
-    command.main(["localized_regions", "--quick", "--output", str(tmp_path)])
-    tables = json.loads((tmp_path / "localized_regions.json").read_text(encoding="utf-8"))["tables"]
-    made, chosen, real, paired = (table["rows"] for table in tables)
+def test_a_quick_run_has_all_tables(quick):
+    made, chosen, real, paired = quick("localized_regions").values()
     assert [row["method"] for row in made] == [GLOBAL, SOFT, HARD, GATED]
     for problem in PROBLEMS:  # the margin is wide enough to show in two small draws
-        means = {row["method"]: np.mean(row[problem]["values"]) for row in made}
+        means = {row["method"]: row[problem].mean for row in made}
         assert means[SOFT] < 0.85 * means[GLOBAL] and means[HARD] < 0.85 * means[GLOBAL]
     assert len(chosen) == 8 and real[0]["set"] == "ida_banana" and paired[-1]["set"] == "mean"
     assert len(REAL) == 10

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
-from experiments import __main__ as command
 from experiments import nonlinear_real, products_real
 
 from manykernels import NonlinearMKLRegressor
@@ -45,9 +42,7 @@ def test_which_predictor_is_chosen():
 
 
 @pytest.mark.parametrize(("name", "methods"), [("nonlinear_real", 7), ("products_real", 9)])
-def test_the_quick_forms(name, methods, tmp_path, monkeypatch):
-    monkeypatch.delenv("MANYKERNELS_DATA", raising=False)
-    command.main([name, "--quick", "--output", str(tmp_path)])
-    tables = json.loads((tmp_path / f"{name}.json").read_text(encoding="utf-8"))["tables"]
-    assert len(tables[0]["rows"]) == methods
-    assert all(0.0 <= row["german"]["mean"] <= 100.0 for row in tables[0]["rows"])
+def test_the_quick_forms(name, methods, quick):
+    rows = quick(name)["Per cent wrong"]
+    assert len(rows) == methods
+    assert all(0.0 <= row["german"].mean <= 100.0 for row in rows)

@@ -2,32 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 import numpy as np
 import pytest
 from benchmarks import bench_products
 from benchmarks.rivals_products import alternating_features, product_features
-from experiments import __main__ as command
 from experiments import products_huge, products_synthetic
 from experiments.products_convergence import Clock, TimeUp, rows_of
 from experiments.products_huge import t_values
 from experiments.products_real import polynomial, trial, tuned
 from experiments.products_synthetic import fit, problem, term_name
 from sklearn.kernel_ridge import KernelRidge
-
-
-@pytest.fixture
-def quick(tmp_path, monkeypatch):
-    """The tables that a quick run of an experiment saves."""
-
-    def run(name: str) -> list[dict[str, Any]]:
-        monkeypatch.delenv("MANYKERNELS_DATA", raising=False)
-        command.main([name, "--quick", "--output", str(tmp_path)])
-        return json.loads((tmp_path / f"{name}.json").read_text(encoding="utf-8"))["tables"]
-
-    return run
 
 
 @pytest.fixture
@@ -108,18 +92,18 @@ def test_tuning_looks_at_the_validation_part_only():
     assert tuned(iter([good_in_test, good_in_validation]), parts) == 50.0
 
 
-def test_synthetic_and_huge_report_what_they_found(quick, in_this_process):
-    (table,) = quick("products_synthetic")
+def test_synthetic_and_huge_report_what_they_found(quick_tables, in_this_process):
+    (table,) = quick_tables("products_synthetic")
     assert [row["seed"] for row in table["rows"]] == [0, 1]
     assert all(row["certified"] and float(row["gap"]) <= 1e-3 for row in table["rows"])
-    (table,) = quick("products_huge")
+    (table,) = quick_tables("products_huge")
     first, second = table["rows"]
     assert first["true found"] == "10 of 10" and first["certified"]
     assert float(first["test error / variance"]) < float(second["test error / variance"])
 
 
-def test_convergence_tells_the_objective_of_every_method(quick):
-    objective, growth = quick("products_convergence")
+def test_convergence_tells_the_objective_of_every_method(quick_tables):
+    objective, growth = quick_tables("products_convergence")
     bound = float(objective["note"].split()[-1].rstrip("."))
     for row in objective["rows"]:
         falling = [float(row[key]) for key in row if key.endswith(" s") and row[key] is not None]

@@ -2,29 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import math
 
 import numpy as np
 import pytest
-from experiments import __main__ as command
 from experiments import alignment_bounds, coordinate_descent
 from experiments.coordinate_descent import METHODS, Sums, by_gradient, moments, racdm, rcdm
 
 from manykernels.bounds import rademacher_bound
-
-
-@pytest.fixture
-def quick(tmp_path, monkeypatch):
-    """The tables that a quick run of an experiment saves, by the beginning of their titles."""
-
-    def run(name: str) -> dict[str, list[dict]]:
-        monkeypatch.delenv("MANYKERNELS_DATA", raising=False)
-        command.main([name, "--quick", "--output", str(tmp_path)])
-        tables = json.loads((tmp_path / f"{name}.json").read_text(encoding="utf-8"))["tables"]
-        return {table["title"]: table["rows"] for table in tables}
-
-    return run
 
 
 # -- coordinate descent -----------------------------------------------------------------------------
@@ -123,9 +108,7 @@ def test_the_figures_of_004_run_without_data(quick):
     pixels = next(rows for title, rows in tables.items() if title.startswith("Fig. 2.2"))
     for row in pixels:
         rest = float(row["norm 1: rest of the bound"])
-        assert row["norm 1: bound"]["mean"] == pytest.approx(
-            rest + row["norm 1: margin loss"]["mean"], abs=2e-3
-        )
+        assert row["norm 1: bound"].mean == pytest.approx(rest + row["norm 1: margin loss"].mean, abs=2e-3)
 
 
 def test_halves_do_not_overlap():

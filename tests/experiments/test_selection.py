@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
-from experiments import __main__ as command
 from experiments import selection_tables, selection_views
 from experiments.selection import methods
 from experiments.selection.resume import Runs
@@ -159,11 +156,8 @@ def test_ranks_are_over_seeds_that_all_methods_have():
 # -- quick runs -------------------------------------------------------------------------------------
 @pytest.mark.slow
 @pytest.mark.parametrize("module", [selection_tables, selection_views])
-def test_the_quick_forms(module, tmp_path, monkeypatch):
-    monkeypatch.delenv("MANYKERNELS_DATA", raising=False)
-    name = module.__name__.split(".")[-1]
-    command.main([name, "--quick", "--output", str(tmp_path)])
-    tables = json.loads((tmp_path / f"{name}.json").read_text(encoding="utf-8"))["tables"]
+def test_the_quick_forms(module, tmp_path, quick_tables):
+    tables = quick_tables(module.__name__.split(".")[-1])
     assert [row["set"] for row in tables[0]["rows"]] == list(module.QUICK)
     assert all(row["seeds"] == 2 for row in tables[0]["rows"])
     assert not (tmp_path / "cache").exists()

@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import numpy as np
 import pytest
 from benchmarks import bench_ufo
-from experiments import __main__ as command
 from experiments import ufo_multiclass, ufo_scaling, ufo_stream, ufo_table
 
 from manykernels import MKLClassifier, UFOMKLClassifier
 from manykernels.kernels import Gaussian, evaluate
-
-
-@pytest.fixture
-def quick(tmp_path, monkeypatch):
-    """The tables that a quick run of an experiment saves."""
-
-    def run(name: str) -> list[dict[str, Any]]:
-        monkeypatch.delenv("MANYKERNELS_DATA", raising=False)
-        command.main([name, "--quick", "--output", str(tmp_path)])
-        return json.loads((tmp_path / f"{name}.json").read_text(encoding="utf-8"))["tables"]
-
-    return run
 
 
 # -- the generators -------------------------------------------------------------------------------
@@ -145,17 +131,17 @@ def test_distances_are_between_training_samples_and_have_mean_one():
 
 
 # -- quick runs -----------------------------------------------------------------------------------
-def test_the_table_stands_beside_the_papers(quick):
-    tables = quick("ufo_table")
+def test_the_table_stands_beside_the_papers(quick_tables):
+    tables = quick_tables("ufo_table")
     assert len(tables) == 4  # three readings of Liver, one of Sonar
     first = tables[0]["rows"]
     assert [row["002: kernels"] for row in first][:2] == ["89.7 ± 0.6", "30.5 ± 3.5"]
-    assert all(0.0 <= row["accuracy"]["mean"] <= 100.0 for table in tables for row in table["rows"])
+    assert all(0.0 <= row["accuracy"].mean <= 100.0 for table in tables for row in table["rows"])
     assert [row["loss"] for row in first].count("norm 1 (for SILP)") == 1
 
 
-def test_the_multiclass_loss_needs_fewer_kernels_than_the_sum_of_classes(quick):
-    clean, noisy = quick("ufo_multiclass")
+def test_the_multiclass_loss_needs_fewer_kernels_than_the_sum_of_classes(quick_tables):
+    clean, noisy = quick_tables("ufo_multiclass")
     assert len(clean["rows"]) == len(noisy["rows"]) == 6
     rest = [row for row in clean["rows"] if row["learned"].startswith("class")]
     assert len(rest) == 3 and all(int(row["kernels"].split()[0]) >= 2 for row in rest)
@@ -163,8 +149,8 @@ def test_the_multiclass_loss_needs_fewer_kernels_than_the_sum_of_classes(quick):
     assert float(strongest["kernel 4"]) > max(float(strongest[f"kernel {j}"]) for j in (1, 2, 3))
 
 
-def test_scaling_tells_objectives_kernels_and_alphas(quick):
-    *curves, by_count, by_alpha = quick("ufo_scaling")
+def test_scaling_tells_objectives_kernels_and_alphas(quick_tables):
+    *curves, by_count, by_alpha = quick_tables("ufo_scaling")
     assert len(curves) == 3
     for table in curves:
         assert all(float(row["excess"]) >= 0.0 for row in table["rows"])
@@ -173,10 +159,10 @@ def test_scaling_tells_objectives_kernels_and_alphas(quick):
     assert [row["α"] for row in by_alpha["rows"]] == ["0.0001", "0.001"]
 
 
-def test_streams_learn(quick, monkeypatch):
+def test_streams_learn(quick_tables, monkeypatch):
     stand_in = lambda _, task: {**ufo_stream.child(task), "peak": 1.0}  # noqa: E731
     monkeypatch.setattr(ufo_stream, "in_a_process", stand_in)
-    for table in quick("ufo_stream"):
+    for table in quick_tables("ufo_stream"):
         stream, exact, best = (float(row["per cent wrong"]) for row in table["rows"])
         assert best <= min(stream, exact) + 1.0
         assert stream <= best + 12.0
