@@ -99,6 +99,29 @@ def test_files_and_options_that_are_not_there(tmp_path):
     assert "end in .xls are not read" in refused("fit", tmp_path / "d.xls", "-t", "t")
 
 
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        (["fit", "--nonsense"], "--nonsense"),
+        (["fit", "d.csv", "--rows", "x"], "--rows"),
+        (["fit", "d.csv", "--cv", "1"], "--cv"),
+        (["fit", "d.csv", "e.csv"], "e.csv"),
+        (["predict"], "model"),
+        (["magic"], "No such command 'magic'"),
+    ],
+)
+def test_usage_that_is_wrong_is_one_line_too(asked, words):
+    line = refused(*asked)
+    assert words in line and "--help` says what there is." in line
+
+
+def test_no_command_is_a_question():
+    result = CliRunner().invoke(app, [])
+    assert result.exit_code == 0 and "compare" in result.stdout
+    result = CliRunner().invoke(app, ["--version"])
+    assert result.exit_code == 0 and result.stdout == f"manykernels {manykernels.__version__}\n"
+
+
 def test_outputs_that_cannot_be_written_are_said_before_the_work(tmp_path):
     (tmp_path / "d.csv").write_text(GOOD)
     asked = ["fit", tmp_path / "d.csv", "-t", "t"]

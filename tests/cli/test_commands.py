@@ -17,7 +17,7 @@ import pytest
 from tests.fitted_models import X, kernels, numbers, three, y
 from typer.testing import CliRunner
 
-from manykernels import load
+from manykernels import MKLClassifierCV, load
 from manykernels.cli import commands, resamples, scores, work
 from manykernels.cli.app import app
 
@@ -283,6 +283,19 @@ def test_ctrl_c_while_learning_leaves_nothing_behind(csv, tmp_path, monkeypatch)
     assert "nothing was written" in result.stderr and sorted(tmp_path.iterdir()) == before
 
 
+def test_ctrl_c_while_searching_leaves_weights_and_no_files(csv, tmp_path, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(MKLClassifierCV, "fit", interrupted)
+    before = sorted(tmp_path.iterdir())
+    asked = ["fit", csv, "-t", "sick", "-k", "columns", "--model", tmp_path / "model", "--json"]
+    result = run(*asked, code=130)
+    document = json.loads(result.stdout)
+    assert document["partial"] and document["weights"] and document["chosen"] is None
+    assert "search was stopped" in result.stderr and sorted(tmp_path.iterdir()) == before
+
+
 def test_ctrl_c_while_scoring_keeps_the_model(csv, tmp_path, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
@@ -370,12 +383,14 @@ def test_the_demo_writes_a_report(tmp_path):
 @pytest.mark.slow
 def test_a_real_interrupt(tmp_path):
     rng = np.random.default_rng(0)
-    frame = pd.DataFrame(rng.standard_normal((3000, 40))).assign(t=rng.integers(0, 2, 3000))
+    frame = pd.DataFrame(rng.standard_normal((2000, 40))).assign(t=rng.integers(0, 2, 2000))
     frame.to_csv(tmp_path / "d.csv", index=False)
-    command = [COMMAND, "fit", tmp_path / "d.csv", "-t", "t", "--model", tmp_path / "m"]
-    started = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    time.sleep(8)
-    os.kill(started.pid, signal.SIGINT)
-    _, said = started.communicate(timeout=120)
+    command = [COMMAND, "fit", tmp_path / "d.csv", "-t", "t", "--model", tmp_path / "m", "--jobs", "2"]
+    piped = {"stderr": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    started = subprocess.Popen(command, **piped, start_new_session=True)
+    time.sleep(15)
+    os.killpg(started.pid, signal.SIGINT)  # as a terminal does: to the processes that help, too
+    answer, said = started.communicate(timeout=200)
     assert started.returncode == 130 and "Traceback" not in said
+    assert said.count("\n") == 1 and "search was stopped" in said and "kernels have weight" in answer
     assert [p.name for p in tmp_path.iterdir()] == ["d.csv"]

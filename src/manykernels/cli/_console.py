@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import traceback
 import warnings
@@ -108,6 +109,9 @@ def plainly(command: Callable[..., None]) -> Callable[..., None]:
             command(voice, *args, **kwargs)
         except KeyboardInterrupt:
             _end(voice, INTERRUPTED, "stopped; nothing was written.")
+        except BrokenPipeError:  # of `| head`, which has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise SystemExit(BROKEN) from None
         except (UserError, OSError, ValueError, TypeError) as error:
             _end(voice, BAD_INPUT, _said(error))
         except MemoryError:

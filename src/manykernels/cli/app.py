@@ -2,25 +2,63 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
+
+import manykernels
 
 from . import commands
-from ._console import plainly
+from ._console import BAD_INPUT, one_line, plainly
 from .data import TASKS, Asked
 from .files import Reading
 from .models import KERNELS, METHODS
 
+UsageError: Any = typer.BadParameter.__base__  # Typer brings its own Click, or uses the installed one
+
+
+class OneLine(TyperGroup):
+    """Options and commands that do not exist are bad input as any other: one line, and exit code 2."""
+
+    def main(self, args: Any = None, *, standalone_mode: bool = True, **kwargs: Any) -> Any:  # type: ignore[override]
+        try:
+            code = super().main(args, standalone_mode=False, **kwargs)
+        except UsageError as error:
+            if not standalone_mode:
+                raise
+            where = error.ctx.command_path if error.ctx is not None else "manykernels"
+            said = one_line(error.format_message()).rstrip(".")
+            typer.echo(f"error: {said}; `{where} --help` says what there is.", err=True)
+            raise SystemExit(BAD_INPUT) from None
+        return sys.exit(code if isinstance(code, int) else 0) if standalone_mode else code
+
+
 app = typer.Typer(
     name="manykernels",
-    help="Learn which kernels, and which views of your data, matter.",
-    no_args_is_help=True,
+    cls=OneLine,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+
+@app.callback(invoke_without_command=True)
+def manykernels_(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="say which version this is")] = False,
+) -> None:
+    """Learn which kernels, and which views of your data, matter."""
+    if version:
+        typer.echo(f"manykernels {manykernels.__version__}")
+    elif context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+    else:
+        return
+    raise typer.Exit()
+
 
 DataFile = Annotated[Path | None, typer.Argument(help="CSV, TSV, Parquet, .npy or .npz", show_default=False)]
 Views = Annotated[list[str] | None, typer.Option("--view", help="NAME=FILE, once for each view")]

@@ -9,7 +9,7 @@ import sys
 import time
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pandas as pd
@@ -55,7 +55,12 @@ def fit(
     splits = folds(data, cv) if score else None
     at_once = jobs_for(data, jobs)
     started = time.perf_counter()
-    _learn(voice, model, data, at_once)
+    try:
+        _learn(voice, model, data, at_once)
+    except KeyboardInterrupt:
+        if method != "auto":
+            raise
+        _without_search(voice, data, kernels)
     seconds = time.perf_counter() - started
     model.manykernels_ = _about(data, method, kernels)
     if model_path is not None:
@@ -97,6 +102,18 @@ def _learn(voice: Voice, model: Any, data: Data, jobs: int = 1) -> None:
     last.set_params(**{name: known[name] for name in while_fitting})
     if "verbose" in while_fitting and hasattr(last, "best_estimator_"):
         last.best_estimator_.set_params(verbose=known["verbose"])
+
+
+def _without_search(voice: Voice, data: Data, kernels: str) -> NoReturn:
+    """A search that was stopped leaves the weights without it, which take one fit; and no files."""
+    voice.note("the search was stopped: these are weights for C = 1, nothing was chosen, scored or written.")
+    model = pipeline(data, "sparse", kernels)
+    started = time.perf_counter()
+    _learn(voice, model, data)
+    facts = model_facts(model)
+    _say(voice, data, facts, None, time.perf_counter() - started, "")
+    voice.answer({"command": "fit", "target": data.target, "task": data.task, "partial": True, **facts})
+    raise SystemExit(INTERRUPTED)
 
 
 def _about(data: Data, method: str, kernels: str) -> dict[str, Any]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
 from typing import Any
 
-from joblib import cpu_count
+from joblib import Parallel, cpu_count, delayed
 
 from ..report import anew, settled
 from ..report.baselines import INNER
@@ -20,12 +23,24 @@ _SECONDS = 180.0  # that searches within the folds may take
 
 def jobs_for(data: Data, asked: int | None) -> int:
     """Processes at a time: as asked, or one for each processor where that pays and memory allows it."""
-    if asked is not None:
-        return asked
-    if data.n < _WORTH:
-        return 1
-    room = free_memory() // (2 * _MATRICES * 8 * data.n**2)
-    return int(max(1, min(cpu_count(), room)))
+    jobs = asked
+    if jobs is None:
+        room = free_memory() // (2 * _MATRICES * 8 * data.n**2)
+        jobs = int(max(1, min(cpu_count(), room))) if data.n >= _WORTH else 1
+    if jobs > 1:
+        _start(jobs)
+    return jobs
+
+
+def _start(jobs: int) -> None:
+    """Processes that leave Ctrl-C to this one: a terminal tells them all, and each would have its say."""
+    if threading.current_thread() is not threading.main_thread():
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # which they inherit
+    try:
+        Parallel(n_jobs=jobs)(delayed(os.getpid)() for _ in range(jobs))
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def to_score(voice: Voice, model: Any, seconds: float, cv: int, jobs: int) -> tuple[Any, str]:
