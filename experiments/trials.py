@@ -110,8 +110,12 @@ def _trial(file: Path | None, function: Callable[..., Any], arguments: tuple[Any
 
 
 # -- the code behind a trial ------------------------------------------------------------------------
+@cache
 def code_of(file: Path) -> str:
-    """A hash of a module, of what it imports from this folder, of the package and of the libraries."""
+    """A hash of a module, of what it imports from this folder, of the package and of the libraries.
+
+    As files are when it is first asked for: what is edited while an experiment runs is not what runs.
+    """
     seen: dict[Path, bytes] = {}
     _gather(file.resolve(), seen)
     parts = [f"{name}=={version(name)}".encode() for name in LIBRARIES] + [package_code().encode()]
@@ -135,7 +139,7 @@ def _gather(file: Path, seen: dict[Path, bytes]) -> None:
 
 @cache
 def package_code() -> str:
-    """Of all files of the package, as it was when first asked for."""
+    """Of all files of the package."""
     folder = Path(manykernels.__file__).parent
     return _hash([file.read_bytes() for file in sorted(folder.rglob("*.py"))])
 
