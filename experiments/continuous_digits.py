@@ -90,7 +90,9 @@ def methods(low: float, high: float, count: int) -> dict[str, Method]:
 def run(report: Report) -> None:
     """Errors and their ranks over the pairs, seconds of one fit, and the peaks of what is searched."""
     quick, found, peaks = report.quick, {}, []
-    sizes, runs, widths = ((100, 50, 50), 2, (LOW, HIGH, 5)) if quick else (SIZES, RUNS, (LOW, HIGH, COUNT))
+    sizes, runs, widths = (
+        ((100, 50, 50), 2, (LOW, HIGH, COUNT)) if quick else (SIZES, RUNS, (LOW, HIGH, COUNT))
+    )
     sizes, widths = ((20, 8, 8), (0.5, 50.0, 5)) if stand_in(quick) else (sizes, widths)
     for a, b in [(0, 1), (0, 2)] if quick else PAIRS:
         source = Source("mnist", "classification", "raw", classes=((a,), (b,)))
