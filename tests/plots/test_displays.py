@@ -12,6 +12,7 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
@@ -20,8 +21,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tests.fitted_models import FITTED, X, fitted, kernels, new, stack, y
 
-from manykernels import MKLClassifier, MKLClassifierCV
-from manykernels.families import Products
+from manykernels import MKLClassifier, MKLClassifierCV, MKLRegressor
+from manykernels.families import Products, Relevance
 from manykernels.kernels import Gaussian
 from manykernels.measures import kernel_similarity
 from manykernels.plots import (
@@ -33,6 +34,7 @@ from manykernels.plots import (
     WidthsDisplay,
 )
 from manykernels.plots._axes import short
+from manykernels.plots._reading import width_table
 
 NO_HISTORY = {"align", "align regressor", "aligner"}
 NO_PARTS = {"aligner", "powers"}
@@ -274,3 +276,16 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match="manykernels\\[plots\\]"):
         WeightsDisplay.from_estimator(fitted("classifier")[0])
+
+
+def test_widths_are_named_by_the_features_that_a_preparation_makes():
+    """A constant column has no feature, and a heavy tail has two: names must not move to others."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {"same": 1.0, "heavy": np.exp(2.0 * rng.standard_normal(60)), "plain": rng.random(60)}
+    )
+    model = MKLRegressor(Relevance()).fit(table, np.log(table["heavy"]))
+    found = width_table(model)
+    assert found.features == ["heavy", "plain", "heavy (normal scores)"]
+    assert found.values.shape[1] == 3
+    assert found.values[0].argmin() == 2  # the target is linear in these

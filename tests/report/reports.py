@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 from tests.fitted_models import X, fitted, frame, numbers, stack, strings, three, y
 
-from manykernels import LocalizedMKLClassifier, MKLRegressor
-from manykernels.families import ARDGaussians, Products, views
-from manykernels.report import report_data
+from manykernels import LocalizedMKLClassifier, MKLClassifier, MKLRegressor
+from manykernels.families import ARDGaussians, Gaussians, Products, views
+from manykernels.inspection import weight_stability
+from manykernels.report import report_data, width_stability
 
 MADE = date(2024, 2, 29)
 SCORES = [
@@ -64,7 +65,20 @@ def products() -> dict[str, Any]:
 
 def many_widths() -> dict[str, Any]:
     model = MKLRegressor(ARDGaussians(), tol=0.3, random_state=0).fit(X, numbers)
-    return report_data(model, X, numbers, made=MADE, fit_path=False)
+    spread = width_stability(model, X, numbers, n_resamples=3)
+    return report_data(model, X, numbers, made=MADE, fit_path=False, widths=spread)
+
+
+def one_width() -> dict[str, Any]:
+    model = MKLRegressor(Gaussians(), tol=1e-2, random_state=0).fit(X, numbers)
+    spread = width_stability(model, X, numbers, n_resamples=4)
+    return report_data(model, X, numbers, made=MADE, fit_path=False, widths=spread)
+
+
+def stable_views() -> dict[str, Any]:
+    model = MKLClassifier(views({"left": [0, 1], "right": [2, 3]})).fit(X, y)
+    spread = weight_stability(model, X, y, n_resamples=4, random_state=0)
+    return report_data(model, X, y, made=MADE, fit_path=False, stability=spread)
 
 
 def stable() -> dict[str, Any]:

@@ -74,7 +74,9 @@ KINDS = {
     "two outputs": lambda: reports.document("two outputs"),
     "products": reports.products,
     "many widths": reports.many_widths,
+    "one width": reports.one_width,
     "stable": reports.stable,
+    "stable views": reports.stable_views,
     "nasty": reports.nasty,
 }
 

@@ -9,11 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.fitted_models import FITTED, X, fitted, kernels, numbers, stack, y
-from tests.report.reports import NASTY, document, nasty, products
+from tests.report.reports import NASTY, document, many_widths, nasty, one_width, products, stable_views
 
 import manykernels as mk
 from manykernels.kernels import Gaussian, Linear, OnColumns
 from manykernels.report import anew, baseline_models, baselines, report, report_data, settled
+from manykernels.report.widths import nearest_widths
 
 SNAPSHOT = Path(__file__).with_name("snapshot.json")
 # Sections that a model may lack; all others are there whatever it is.
@@ -149,6 +150,34 @@ def test_a_report_in_one_call(tmp_path):
     model = mk.MKLClassifier([Linear(), Gaussian(2.0)]).fit(X, y)
     report(model, X, y, tmp_path / "report.html", cv=None, title="One call")
     assert "<title>One call</title>" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+# -- stability ------------------------------------------------------------------------------------
+def test_intervals_of_views_are_of_their_own_weights():
+    found = stable_views()["weights"]["views"]
+    for low, high in zip(found["stability"]["low"], found["stability"]["high"], strict=True):
+        assert 0.0 <= low <= high <= 1.0 + 1e-6
+    # the views share one unit of weight, so what one may have the other must lack
+    assert found["stability"]["low"][0] == pytest.approx(1.0 - found["stability"]["high"][1], abs=1e-3)
+
+
+def test_widths_that_halves_find_are_told_beside_those_of_all_samples():
+    found = one_width()["widths"]
+    spread, used = found["stability"], np.array(found["weights"]) > 0
+    assert len(spread["low"]) == len(found["values"]) and spread["resamples"] == 4
+    assert any(0 < share <= 1 for share in spread["frequency"])
+    assert all(low is None for low, use in zip(spread["low"], used, strict=True) if not use)
+    found = many_widths()["widths"]
+    ends = np.array([found["stability"]["low"], found["stability"]["high"]])
+    assert ends.shape == (2, len(found["features"])) and (ends[0] <= ends[1]).all()
+
+
+def test_widths_belong_to_the_nearest_by_logarithm():
+    own, theta = np.array([1.0, 5.0, 10.0]), np.array([0.5, 0.0, 0.5])
+    found = nearest_widths(own, theta, np.array([2.0, 8.0, 4.0]), np.array([1.0, 0.5, 0.5]))
+    assert found[0] == pytest.approx(2.0) and np.isnan(found[1])  # which has no weight
+    assert found[2] == pytest.approx(np.sqrt(8.0 * 4.0))
+    assert np.isnan(nearest_widths(own, theta, np.array([2.0]), np.array([1.0]))[2])
 
 
 # -- snapshot -------------------------------------------------------------------------------------

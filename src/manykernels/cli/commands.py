@@ -76,7 +76,7 @@ def fit(
     _say(voice, data, facts, scores, seconds, searched)
     interrupted = any(one.interrupted for one in results.values())
     if report_path is not None:
-        spread = resampled(voice, model, data, at_once) if stability and not interrupted else None
+        spread = resampled(voice, model, data, at_once) if stability and not interrupted else {}
         _write_report(voice, model, data, report_path, results, searched, spread)
     written = {"model": model_path, "report": report_path}
     for what, path in written.items():
@@ -171,15 +171,20 @@ def _write_report(
     path: Path,
     results: dict[str, Scores],
     searched: str,
-    stability: Any,
+    spread: dict[str, Any],
 ) -> None:
     call = shlex.join(["manykernels", *sys.argv[1:]])
     title = f"{data.target}: which kernels matter"
     with voice.waiting("writing the report"):
         rows = [{"name": name, **scores.as_dict()} for name, scores in results.items()]
-        told = {"title": title, "call": call, "target": data.target, "scores": rows, "stability": stability}
-        told["searched"] = searched
-        write_report(report_data(model, data.X, data.y, **told), path)
+        told: dict[str, Any] = {
+            "title": title,
+            "call": call,
+            "target": data.target,
+            "scores": rows,
+            "searched": searched,
+        }
+        write_report(report_data(model, data.X, data.y, **told, **spread), path)
 
 
 # -- predict --------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from sklearn.utils.validation import _num_samples
 from ..estimators._data import read_new, take
 from ..estimators.localized import Localized
 from ..kernels import evaluate
+from ..kernels._prepared import Prepared
 
 Array = NDArray[np.float64]
 _FLAT = 1e-12  # of its size: a kernel that varies less is the same for all pairs of samples
@@ -243,11 +244,19 @@ def width_table(mkl: Any) -> WidthTable:
     values = np.array([np.atleast_1d(v) for _, v in found[parameter]], dtype=np.float64)
     features = None
     if parameter == "widths":
-        given = getattr(mkl, "feature_names_in_", None)
-        features = [
-            str(f) for f in (given if given is not None else [f"x{i}" for i in range(values.shape[1])])
-        ]
+        features = _features(mkl, mkl.kernels_[index[0]].kernel, values.shape[1])
     return WidthTable(parameter, [table.names[m] for m in index], features, values, weights[index])
+
+
+def _features(mkl: Any, kernel: Any, n: int) -> list[str]:
+    """What the widths of a kernel belong to: the columns, or what a preparation made of them."""
+    given = getattr(mkl, "feature_names_in_", None)
+    names = [str(f) for f in (given if given is not None else [f"x{i}" for i in range(mkl.n_features_in_)])]
+    if not isinstance(kernel, Prepared):
+        return names
+    made = kernel.preparation.names(names)
+    made += [f"{made[j]} (normal scores)" for j in kernel.preparation.heavy_] if kernel.part == "both" else []
+    return made if len(made) == n else [f"feature {j}" for j in range(n)]
 
 
 def _bare(kernel: Any) -> Any:

@@ -12,15 +12,18 @@ from typing import Any
 from .baselines import anew, baseline_models, baselines, settled
 from .data import report_data
 from .page import render, write_report
+from .widths import learns_widths, width_stability
 
 __all__ = [
     "anew",
     "baseline_models",
     "baselines",
+    "learns_widths",
     "render",
     "report",
     "report_data",
     "settled",
+    "width_stability",
     "write_report",
 ]
 

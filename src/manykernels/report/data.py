@@ -50,6 +50,7 @@ def report_data(
     scores: Sequence[Mapping[str, Any]] = (),
     searched: str = "before",
     stability: Any = None,
+    widths: Mapping[str, Any] | None = None,
     made: date | None = None,
     fit_path: bool = True,
 ) -> dict[str, Any]:
@@ -64,7 +65,8 @@ def report_data(
         model's own first; see :func:`manykernels.report.baselines`
     searched : "anew" if the scores of a search are of choices made within the folds, "before" if its choice
         has seen all samples; the report says which
-    stability : of the weights: ``names, mean, low, high, frequency``
+    stability : of the weights: ``names, mean, low, high, frequency``, and ``views`` with the same of views
+    widths : how widths that are learned vary; see :func:`manykernels.report.width_stability`
     made : the day; today, unless told
     fit_path : whether to fit the path over C where the model has not kept one
     """
@@ -81,7 +83,7 @@ def report_data(
         "path": _quietly(_path, model, mkl, inner, y) if fit_path else None,
         "contributions": _quietly(chosen_samples, model, mkl, X, inner, y),
         "interactions": interactions_section(mkl),
-        "widths": _quietly(_widths, mkl),
+        "widths": _quietly(_widths, mkl, widths),
         "gates": _gates(mkl, y),
     }
     head = {
@@ -147,20 +149,26 @@ def _scores(rows: Sequence[Mapping[str, Any]], mkl: Any, searched: str) -> dict[
 
 
 def _weights(mkl: Any, table: Any, stability: Any) -> dict[str, Any]:
-    views = mkl.view_weights_
     columns = None if stability is None or len(table.W) > 1 else stability_columns(stability, table.names)
     return {
         "names": table.names,
         "rows": table.rows,
         "values": table.W,
-        "views": {"names": list(views), "values": np.array([np.atleast_1d(w) for w in views.values()]).T}
-        if len(views) < len(table.names)
+        "views": _views(mkl, None if columns is None else getattr(stability, "views", None))
+        if len(mkl.view_weights_) < len(table.names)
         else None,
         "listed": not _unlisted(mkl),
         "stability": columns,
         "gap": getattr(mkl, "dual_gap_", None),
         "certified": getattr(mkl, "certified_", None),
     }
+
+
+def _views(mkl: Any, stability: Any) -> dict[str, Any]:
+    """The total weight of each view, and how it varies where that is known."""
+    views = mkl.view_weights_
+    values = np.array([np.atleast_1d(w) for w in views.values()]).T
+    return {"names": list(views), "values": values, "stability": stability_columns(stability, list(views))}
 
 
 def _similarity(mkl: Any, X: Any) -> dict[str, Any] | None:
@@ -227,7 +235,7 @@ def _some(mkl: Any, X: Any, y: Any) -> tuple[Any, Any]:
     return part, take(y, rows)
 
 
-def _widths(mkl: Any) -> dict[str, Any]:
+def _widths(mkl: Any, spread: Mapping[str, Any] | None) -> dict[str, Any]:
     table = width_table(mkl)
     return {
         "parameter": table.parameter,
@@ -235,6 +243,7 @@ def _widths(mkl: Any) -> dict[str, Any]:
         "features": table.features,
         "values": table.values,
         "weights": table.weights,
+        "stability": spread,
     }
 
 

@@ -163,7 +163,7 @@
         const mean = pairs.reduce((a, b) => a + b, 0) / pairs.length;
         const error = Math.sqrt(pairs.reduce((a, b) => a + (b - mean) ** 2, 0) / (pairs.length - 1) / pairs.length);
         const verdict = Math.abs(mean) <= 2 * error ? "within the noise of" : mean > 0 ? "above" : "below";
-        card((mean >= 0 ? "+" : "−") + number(Math.abs(mean), 2), `${verdict} the best alternative: ${rival.name}`);
+        card(Math.abs(mean) < 5e-4 ? "±0" : (mean >= 0 ? "+" : "−") + number(Math.abs(mean), 2), `${verdict} the best alternative: ${rival.name}`);
       }
     }
     const used = w.names.filter((_, m) => w.values.some((row) => row[m] !== 0)).length;
@@ -208,7 +208,7 @@
     const fill = (sorted) => body.replaceChildren(...sorted.map((row) => el("tr", {}, row.map((value, c) =>
       el("td", { class: classes[c] }, cell && cell(row, c) || (typeof value === "number" ? number(value, 4) : value))))));
     const heads = titles.map((title, c) => {
-      const head = el("th", { scope: "col" }, el("button", {
+      const head = el("th", { scope: "col", class: classes[c] === "number" ? "number" : null }, el("button", {
         type: "button", onclick: () => {
           const down = head.getAttribute("aria-sort") !== "descending";
           heads.forEach((h) => h.removeAttribute("aria-sort"));
@@ -244,7 +244,7 @@
             tip(svg("circle", { cx: x(row.mean), cy: y, r: 5.5, fill, tabindex: 0 }), `${row.name}\n${number(row.mean, 4)} ± ${number(row.std, 2)}`)];
         }));
     };
-    return section("scores", "Is it worth it?", `${s.metric} on samples that were not learned from: mean, standard deviation and every fold. `
+    return section("scores", "Is it worth it?", `${s.metric[0].toUpperCase()}${s.metric.slice(1)} on samples that were not learned from: mean, standard deviation and every fold. `
       + "The same folds for all; the alternatives choose within them." + (!data.selection ? "" : s.searched === "anew" ? " So does the model: its strategy, kernels, norm and C are searched anew in each of them."
         : " The model's own strategy, norm and C were chosen on all samples, which flatters it a little."), chart(draw, "Scores"));
   }
@@ -291,21 +291,22 @@
     const refresh = () => table.fill(wanted().map(make));
     const filter = el("input", { type: "search", id: "filter", placeholder: "find a kernel", "aria-label": "Find a kernel", oninput: (e) => { words_ = e.target.value.toLowerCase(); refresh(); } });
     const zero = zeros ? el("button", { type: "button", id: "zeros", "aria-pressed": String(!hidden), onclick: (e) => { hidden = !hidden; e.target.setAttribute("aria-pressed", String(!hidden)); refresh(); } }, `Show the ${zeros} of weight zero`) : null;
-    const hint = data.certificate + (s ? " Lines in the bars: where the weight lies over resamples of the data." : "");
+    const hint = data.certificate + (s ? " Lines in the bars: where 90 % of the weights lie that are learned from random halves of the data." : "");
     return section("weights", "Weights", hint, views(w), el("div", { class: "controls" }, filter, zero), el("div", { class: "scroll tall" }, table));
   }
 
   function views(w) {
     if (!w.views) return null;
-    const v = w.views, top = largest(v.values.flat());
+    const v = w.views, s = v.stability, top = largest([...v.values.flat(), ...(s ? s.high : [])]);
     return chart((width) => {
       const left = Math.min(180, width * 0.36), rows = v.names, per = v.values.length, high = 10 * per + 12;
       return canvas(width, rows.length * high + 8, rows.map((name, i) => [
         words(left - 8, i * high + high / 2 + 4, short(name, Math.floor(left / 6.8)), { "text-anchor": "end", "font-weight": 600 }),
         v.values.map((row, k) => {
           const length = (width - left - 60) * Math.abs(row[i]) / top, y = i * high + 5 + 10 * k;
-          return [tip(svg("rect", { x: left, y, height: per > 1 ? 9 : 12, width: Math.max(length, 0.5), fill: colour(per > 1 ? k : 0), tabindex: 0 }), `${name}${per > 1 ? ", " + w.rows[k] : ""}: ${number(row[i])}`),
-            per > 1 ? null : words(left + length + 6, y + 10, number(row[i]), { class: "soft" })];
+          return [tip(svg("rect", { x: left, y, height: per > 1 ? 9 : 12, width: Math.max(length, 0.5), fill: colour(per > 1 ? k : 0), tabindex: 0 }), `${name}${per > 1 ? ", " + w.rows[k] : ""}: ${number(row[i])}` + (s ? `\nbetween ${number(s.low[i])} and ${number(s.high[i])} over resamples` : "")),
+            s ? line(left + (width - left - 60) * s.low[i] / top, y + 6, left + (width - left - 60) * s.high[i] / top, y + 6, { stroke: "var(--ink)", "stroke-width": 2 }) : null,
+            per > 1 ? null : words(left + Math.max(length, s ? (width - left - 60) * s.high[i] / top : 0) + 6, y + 10, number(row[i]), { class: "soft" })];
         })]));
     }, "Weights of the views");
   }
@@ -444,7 +445,8 @@
   function widthsSection() {
     const t = data.widths;
     if (!t) return null;
-    const all = t.values.flat(), low = Math.min(...all) / 1.6, high = Math.max(...all) * 1.6;
+    const s = t.stability, all = [...t.values.flat(), ...(!s ? [] : t.features ? [...s.low, ...s.high].filter((v) => v !== null) : s.values.flat())];
+    const low = Math.min(...all) / 1.6, high = Math.max(...all) * 1.6;
     const draw = (width) => {
       if (t.features) {
         const rows = order(t.features.map((_, f) => 1 / Math.min(...t.values.map((v) => v[f])))).slice(0, 40), left = Math.min(180, width * 0.36);
@@ -452,14 +454,20 @@
         return canvas(width, height, x.ticks.map((k) => [line(x(k), 4, x(k), height - 36, { class: "grid" }), words(x(k), height - 20, number(k), { "text-anchor": "middle", class: "soft" })]),
           words((left + width) / 2, height - 3, "width: small where the feature matters", { "text-anchor": "middle" }),
           rows.map((f, i) => [words(left - 8, 22 * i + 18, short(t.features[f], Math.floor(left / 6.6)), { "text-anchor": "end" }),
+            s && s.low[f] !== null ? tip(line(x(s.low[f]), 22 * i + 14, x(s.high[f]), 22 * i + 14, { stroke: "var(--muted)", "stroke-width": 3 }), `${t.features[f]}\nbetween ${number(s.low[f])} and ${number(s.high[f])} over resamples`) : null,
             t.values.map((v, k) => t.weights[k] > 0 ? tip(svg("circle", { cx: x(v[f]), cy: 22 * i + 14, r: 3 + 6 * Math.sqrt(t.weights[k] / top), fill: colour(k), "fill-opacity": 0.75, tabindex: 0 }), `${t.features[f]}\nwidth ${number(v[f])} in a kernel of weight ${number(t.weights[k])}`) : null)]));
       }
-      const height = 220, box = { left: 52, right: 14, bottom: 38 }, x = scale(low, high, box.left, width - box.right, true), y = scale(0, largest(t.weights) * 1.05, height - box.bottom, 24);
-      return canvas(width, height, frame(width, height, x, y, box, [t.parameter, "weight"]), t.values.map(([v], k) => t.weights[k] > 0
-        ? [line(x(v), y(0), x(v), y(t.weights[k]), { stroke: "var(--accent)", "stroke-width": 3 }), tip(svg("circle", { cx: x(v), cy: y(t.weights[k]), r: 5, fill: "var(--accent)", tabindex: 0 }), `${t.names[k]}\nweight ${number(t.weights[k])}`)]
+      const height = 220, box = { left: 52, right: 14, bottom: 38 }, x = scale(low, high, box.left, width - box.right, true), y = scale(0, largest([...t.weights, ...(s ? s.weights : [])]) * 1.05, height - box.bottom, 24);
+      const others = s ? s.values.map(([v], k) => line(x(v), y(0), x(v), y(s.weights[k]), { stroke: "var(--muted)", "stroke-opacity": 0.35 })) : null;
+      return canvas(width, height, frame(width, height, x, y, box, [t.parameter, "weight"]), others, t.values.map(([v], k) => t.weights[k] > 0
+        ? [line(x(v), y(0), x(v), y(t.weights[k]), { stroke: "var(--accent)", "stroke-width": 3 }), tip(svg("circle", { cx: x(v), cy: y(t.weights[k]), r: 5, fill: "var(--accent)", tabindex: 0 }), `${t.names[k]}\nweight ${number(t.weights[k])}`
+          + (s ? `\nin ${percent(s.frequency[k])} of the halves` + (s.low[k] === null ? "" : `, between ${number(s.low[k])} and ${number(s.high[k])}`) : "")),
+          s && s.low[k] !== null ? line(x(s.low[k]), y(t.weights[k]), x(s.high[k]), y(t.weights[k]), { stroke: "var(--ink)", "stroke-width": 2 }) : null]
         : tip(svg("circle", { cx: x(v), cy: y(0), r: 3.5, fill: "var(--card)", stroke: "var(--muted)" }), `${t.names[k]}\nweight zero`)));
     };
-    return section("widths", "Widths", t.features ? "Kernels with a width for every feature: the smaller, the more the feature matters." : "Where on their axis the kernels with weight lie; hollow ones have none.", chart(draw, "Widths"));
+    const spread = !s ? "" : t.features ? ` Lines: where the mean width lies in 90 % of ${s.resamples} random halves of the data.`
+      : ` Faint: ${s.resamples} random halves of the data. Lines across: where 90 % of the widths lie that are nearest to each.`;
+    return section("widths", "Widths", (t.features ? "Kernels with a width for every feature: the smaller, the more the feature matters." : "Where on their axis the kernels with weight lie; hollow ones have none.") + spread, chart(draw, "Widths"));
   }
 
   // -- gates ------------------------------------------------------------------------------------------------
