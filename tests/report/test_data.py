@@ -152,6 +152,13 @@ def test_a_report_in_one_call(tmp_path):
     assert "<title>One call</title>" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
+def test_what_was_chosen_has_the_least_error():
+    search = mk.MKLRegressorCV(kernels, strategy=["finite", "aligned"], Cs=[0.1, 1.0], cv=2).fit(X, numbers)
+    found = report_data(search, X, numbers, fit_path=False)["selection"]
+    assert found["by"] == "error" and found["folds"] == [2, 2]
+    assert found["strategy"][int(np.argmin(found["error"]))] == found["chosen"]
+
+
 # -- stability ------------------------------------------------------------------------------------
 def test_intervals_of_views_are_of_their_own_weights():
     found = stable_views()["weights"]["views"]

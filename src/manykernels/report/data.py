@@ -217,10 +217,13 @@ def _selection(model: Any) -> dict[str, Any] | None:
     search = _last(model)
     if not hasattr(search, "comparison_"):
         return None
-    columns = {key: search.comparison_[key] for key in ("strategy", "norm", "C", "score", "std", "seconds")}
+    keys = ("strategy", "norm", "C", "score", "std", "folds", "seconds")
+    columns = {key: search.comparison_[key] for key in keys}
     return {
         **columns,
         "norm": [str(norm) for norm in columns["norm"]],
+        "error": [float(np.min(search.path_[name]["loss"])) for name in columns["strategy"]],
+        "by": "error" if search.scoring is None else "score",
         "chosen": search.best_params_["strategy"],
     }
 

@@ -252,9 +252,13 @@
   function selectionSection() {
     const s = data.selection;
     if (!s) return null;
-    const rows = s.strategy.map((name, i) => [name + (name === s.chosen ? " (chosen)" : ""), s.norm[i], s.C[i], s.score[i], s.std[i], s.seconds[i]]);
-    return section("selection", "What was tried", "Strategies at their best norm and C, in the same folds.",
-      el("div", { class: "scroll" }, sortable(["strategy", "norm", "C", "score", "± over folds", "seconds"], rows, ["name", "number", "number", "number", "number", "number"])));
+    const byError = s.by === "error", all = largest(s.folds);
+    const rows = s.strategy.map((name, i) => [name + (name === s.chosen ? " (chosen)" : ""), s.norm[i], s.C[i], s.error[i], s.score[i], s.std[i], s.folds[i], s.seconds[i]]);
+    const hint = "Strategies at their best norm and C, in the same folds. " + (byError ? "The smallest squared error is chosen"
+      + (data.data.target.task === "classification" ? " (of decisions clipped to ±1, which tells models apart that score alike)." : ".") : "The best score is chosen.")
+      + (s.folds.some((f) => f < all) ? " What was far behind in the first fold was left there." : "");
+    return section("selection", "What was tried", hint, el("div", { class: "scroll" }, sortable(["strategy", "norm", "C", "error", "score", "± over folds", "folds", "seconds"], rows,
+      ["name", ...Array(7).fill("number")])));
   }
 
   // -- weights ----------------------------------------------------------------------------------------------
