@@ -113,7 +113,11 @@ def _write(search: GridSearchCV, X: Any, y: Any, scores: dict[str, NDArray[np.fl
         {"name": name, "mean": values.mean(), "std": values.std(ddof=1), "folds": values.tolist()}
         for name, values in scores.items()
     ]
-    told = {"title": "Breast cancer: which view matters", "target": "benign", "call": "make demo"}
+    told: dict[str, Any] = {
+        "title": "Breast cancer: which view matters",
+        "target": "benign",
+        "call": "make demo",
+    }
     report(model, X, y, path, scores=rows, stability=stability, **told)
 
 

@@ -11,6 +11,7 @@ import pytest
 from scipy import sparse, stats
 from sklearn.base import clone
 
+from manykernels import MKLRegressorCV
 from manykernels.kernels import Gaussian, Linear, OnColumns
 from manykernels.kernels._prepared import Preparation, Prepared
 
@@ -33,7 +34,7 @@ def test_numbers_are_standardised_and_constant_columns_left_out():
     np.testing.assert_array_equal(made.kept_, [0, 1, 2])
     np.testing.assert_allclose(made.transform(X), stats.zscore(X[:, :3], axis=0), atol=1e-7)
     assert made.n_numbers == 3
-    new = RNG.randn(5, 4)
+    new = X[::20] + 0.1 * X.std(axis=0)
     expected = (new[:, :3] - X[:, :3].mean(axis=0)) / X[:, :3].std(axis=0)
     np.testing.assert_allclose(made.transform(new), expected, rtol=1e-9)
 
@@ -191,3 +192,26 @@ def test_keys_tell_columns_apart_that_hold_the_same_values_in_another_order():
     one, other = (Prepared(Linear(), Preparation([j]).fit(table)) for j in (0, 1))
     assert not np.allclose(one(table, whole[:3, None] * [1, 0, 1]), other(table, whole[:3, None] * [1, 0, 1]))
     assert one._key() != other._key()
+
+
+def test_new_samples_are_held_one_deviation_beyond_the_training_ones():
+    """An outlier would go through a polynomial with its power; a trend may go on a little."""
+    A = X[:, :3]
+    made = Preparation().fit(A)
+    Z = made.transform(A)
+    low, high = Z.min(axis=0), Z.max(axis=0)
+    far = A.max(axis=0) + np.array([[50.0], [-5000.0], [0.5]]) * A.std(axis=0)
+    np.testing.assert_allclose(made.transform(far)[:2], [high + 1.0, low - 1.0])
+    np.testing.assert_allclose(made.transform(far)[2], high + 0.5, rtol=1e-6)
+    other = A.copy()
+    other[np.argmax(A[:, 0]), 0] += 1.0
+    assert Preparation().fit(other).key_ != made.key_
+
+
+def test_one_outlier_among_new_samples_does_not_ruin_a_default_search():
+    rng = np.random.RandomState(0)
+    A = rng.randn(120, 3)
+    b = A[:, 0] ** 2 + A[:, 1]
+    model = MKLRegressorCV(strategy="finite", cv=3).fit(A, b)
+    outlier = np.array([[300.0, 0.0, 0.0]])
+    assert abs(model.predict(outlier)[0]) < 10.0 * np.abs(b).max()

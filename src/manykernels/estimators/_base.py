@@ -16,7 +16,7 @@ from ..approx import Features
 from ..families import Family, Products
 from ..kernels import Mixture
 from ..losses import Loss
-from ..solvers import FamilyResult, Result
+from ..solvers import FamilyResult, Result, resolve_solver
 from ._approx_fit import FEATURE_ATTRIBUTES, FeatureFit, fit_features, forget
 from ._data import Kind, read_new, read_training, take
 from ._explain import Explained
@@ -126,8 +126,9 @@ class BaseMKL(Explained):
 
     def _problem(self, posed: Posed, loss: Loss) -> Problem:
         """What the solver is asked, for kernels that can be listed."""
+        work = resolve_solver(getattr(self, "solver", "auto")).matrices
         dictionary = build_dictionary(
-            self, posed.X, posed.kind, posed.rows, posed.weight, posed.names_in, target=posed.Y
+            self, posed.X, posed.kind, posed.rows, posed.weight, posed.names_in, work, posed.Y
         )
         return Problem(dictionary, find_useless(self, dictionary), loss, posed.Y, posed.C)
 

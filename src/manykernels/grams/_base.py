@@ -90,6 +90,13 @@ class Gram(ABC):
         self._require_definite(q, A, atoms)
         return np.maximum(q * self.scale[atoms][:, None], 0.0)
 
+    def columns(self, theta: Array, rows: NDArray[np.intp]) -> Array:
+        """(n, len(rows)): about K_θ[:, rows], for preconditioners; centring may be left out."""
+        unit = np.zeros((self.n, rows.size))
+        unit[rows, np.arange(rows.size)] = 1.0
+        atoms = np.flatnonzero(theta)
+        return np.asarray(np.einsum("m,mnk->nk", theta[atoms], self.products(unit, atoms)))
+
     def inner(self, W: Array | None = None) -> Array:
         """(k, k): ⟨K_a, K_b⟩_F of the centred K_a = Σ_m W_am K_m, of the kernels themselves without W.
 

@@ -137,6 +137,14 @@ class BlockGram(Gram):
                 del self._slot_of[m]
 
     # -- what Gram asks for ---------------------------------------------------------------------
+    def columns(self, theta: Array, rows: NDArray[np.intp]) -> Array:
+        if self.cosine is not None or is_stack(self.X):
+            return super().columns(theta, rows)
+        total, some = np.zeros((self.n, rows.size)), take(self.X, rows)
+        for m in np.flatnonzero(theta):
+            total += theta[m] * self.scale[m] * self.kernels[m](self.X, some)
+        return total
+
     def _combine(self, atoms: Atoms, weights: Array, out: Array) -> None:
         slots = self._keep(atoms)
         if slots is not None:

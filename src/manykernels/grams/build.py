@@ -89,7 +89,9 @@ def _require_memory(need: int, limit: int, n: int, M: int) -> None:
     if need > limit:
         raise MemoryError(
             f"{M} kernels on {n} samples need at least {readable(need)} (several matrices of {n} × {n}), and "
-            f"memory_limit allows {readable(limit)}. Raise memory_limit, or fit on fewer samples."
+            f"memory_limit allows {readable(limit)}. Take approx=Nystroem(200) of manykernels.approx for "
+            "explicit features in place of matrices, or solver='blockwise' for exact kernels and the squared "
+            "loss with nothing of n × n; or raise memory_limit, or fit on fewer samples."
         )
 
 

@@ -17,6 +17,7 @@ from manykernels.kernels._data import Array, Data, numeric, take_columns
 
 Part = Literal["scaled", "scores", "both"]
 _HEAVY = 3.0  # excess kurtosis from which a column also comes as normal scores: that of the Laplace law
+_BEYOND = 1.0  # deviations that new samples may lie beyond the training ones before they are held there
 _VARIES = 1e-9  # of the largest size: a column whose deviation is less is constant up to rounding
 
 
@@ -28,6 +29,9 @@ class Preparation(BaseEstimator):
     - ``"scores"``: the same, with heavy-tailed columns (excess kurtosis above 3) replaced by their normal
       scores Φ⁻¹((rank − ½)/n), interpolated between the training samples and constant beyond them.
     - ``"both"``: scaled, followed by the scores of the heavy-tailed columns.
+
+    New samples more than one deviation beyond the range of the training ones are held there: a linear trend may
+    go on a little, and one outlier is not raised to a power.
 
     ``columns`` are the positions of the columns with numbers, ``levels`` maps positions of categorical ones
     to their levels; None reads all columns as numbers. A row of weight w counts as w rows. Constant columns
@@ -53,6 +57,8 @@ class Preparation(BaseEstimator):
         self.kept_ = np.flatnonzero(varies)
         self.mean_, self.spread_ = mean[self.kept_], spread[self.kept_]
         Z = (A[:, self.kept_] - self.mean_) / self.spread_
+        self.low_ = Z.min(axis=0, initial=np.inf) - _BEYOND
+        self.high_ = Z.max(axis=0, initial=-np.inf) + _BEYOND
         self.heavy_ = np.flatnonzero(w @ Z**4 - 3.0 > _HEAVY)
         self.knots_ = [_scores(Z[:, j], w) for j in self.heavy_]
         self.indicators_ = [self._indicators(X, j, w) for j in self._levels]
@@ -61,6 +67,7 @@ class Preparation(BaseEstimator):
             self.kept_.tobytes(),
             self.mean_.tobytes(),
             self.spread_.tobytes(),
+            self.low_.tobytes() + self.high_.tobytes(),
             tuple(x.tobytes() + z.tobytes() for x, z in self.knots_),
             tuple((j, tuple(map(str, levels))) for j, levels in self._levels.items()),
         )
@@ -69,6 +76,7 @@ class Preparation(BaseEstimator):
     def transform(self, X: Data, part: Part = "scaled") -> Array:
         """The features of the rows of X."""
         Z = (self._numbers(X)[:, self.kept_] - self.mean_) / self.spread_
+        np.clip(Z, self.low_, self.high_, out=Z)
         scores = [np.interp(Z[:, j], x, z) for j, (x, z) in zip(self.heavy_, self.knots_, strict=True)]
         if part == "scores" and scores:
             Z[:, self.heavy_] = np.column_stack(scores)

@@ -4,6 +4,7 @@ from ._base import History, Result, Solver
 from ._family import FamilyResult, FamilySolver
 from .active_set import ActiveSet
 from .alternating import Alternating
+from .blockwise import Blockwise
 from .corrective import Corrective
 from .greedy import Greedy
 from .hierarchical import Hierarchical
@@ -12,6 +13,7 @@ from .stochastic import Stochastic
 __all__ = [
     "ActiveSet",
     "Alternating",
+    "Blockwise",
     "Corrective",
     "FamilyResult",
     "FamilySolver",
@@ -28,6 +30,7 @@ _NAMES: dict[str, type[Solver]] = {
     "auto": ActiveSet,
     "active-set": ActiveSet,
     "alternating": Alternating,
+    "blockwise": Blockwise,
     "corrective": Corrective,
     "greedy": Greedy,
     "stochastic": Stochastic,

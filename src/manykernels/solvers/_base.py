@@ -73,6 +73,8 @@ def relative(primal: float, dual: float) -> float:
 class Solver(BaseEstimator, ABC):
     """Moves θ. Parameters are options of the method; the problem comes with `run`."""
 
+    matrices = 5  # of n × n that it needs beside the kernels, at most
+
     @abstractmethod
     def run(
         self,

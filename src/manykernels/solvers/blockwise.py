@@ -1,0 +1,252 @@
+"""The squared loss with nothing of n × n in memory: exact kernels where their matrices do not fit.
+
+Nothing is asked of kernels but products with vectors: one pass, in which kernels are computed block by block
+and forgotten. At given weights α solves
+
+    (K_θ + Λ)α = Y − 1bᵀ,   1ᵀα = 0,   Λ = diag(1/C)
+
+by conjugate gradients, with Nyström's approximation N of K_θ on some samples as the preconditioner. What is
+left of the right-hand side, R, is worth at most ½ Σ C R² of the dual value, since (K_θ + Λ)⁻¹ ≼ Λ⁻¹: that
+says when to stop. The weights move by Newton's method on J(θ), whose second derivative
+α_kᵀK_m(K_θ + Λ)⁻¹K_lα_k (projected where there is an intercept) is taken with N in place of K_θ. N ≼ K_θ, so
+that this is too large if anything, and steps are a little short rather than too long. The certificate is made
+of exact products and does not depend on either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+
+from .._fast.linalg import factor, solve
+from ..grams import Gram
+from ..losses import Squared
+from ..objectives import Risk
+from ..penalties import Penalty
+from ._base import Array, History, Result, Solver, relative, tight_primal
+from ._model import Model
+
+_STEPS = 500  # of conjugate gradients for one machine
+_ACCURACY = 1e-10  # of the model's minimum
+_CLOSE = 24  # right-hand sides for the second derivative
+_ROUGH = 0.03  # of which is left
+_EXACT = 0.02  # of the gap: what a machine may leave
+
+
+@dataclass(frozen=True)
+class _Point:
+    """Weights, their machine, and the values of both problems there."""
+
+    theta: Array
+    alpha: Array
+    intercept: Array
+    primal: float
+    dual: float
+    cut: float  # −Σ C ℓ*(y, −α/C): J(θ') ≥ cut − ½ qᵀθ' everywhere
+    q: Array
+    B: Array  # BᵀB is about the second derivative of J
+
+
+class Blockwise(Solver):
+    """Newton's method for the weights, conjugate gradients for the machine; for the squared loss.
+
+    Parameters
+    ----------
+    landmarks : int
+        Samples of the preconditioner. More take fewer passes; memory is 8 n landmarks bytes, twice.
+    """
+
+    matrices = 0
+
+    def __init__(self, landmarks: int = 1000) -> None:
+        self.landmarks = landmarks
+
+    def run(
+        self,
+        gram: Gram,
+        risk: Risk,
+        penalty: Penalty,
+        *,
+        tol: float,
+        max_iter: int,
+        rng: np.random.RandomState,
+        start: tuple[Array, Array] | None = None,
+        history: History | None = None,
+    ) -> Result:
+        self._check(risk, max_iter)
+        history = history or History()
+        count = min(int(self.landmarks), max(gram.n // 10, 1))
+        machine = _Machine(gram, risk, penalty, np.sort(rng.permutation(gram.n)[:count]), history)
+        theta = penalty.start(gram.n_kernels) if start is None else start[0]
+        best, at, dual, gap, mu, exact = None, None, -np.inf, 1.0, 0.0, _EXACT
+        size, iteration = max(risk.constant_value(), 1e-300), 0
+        while iteration < max_iter:
+            iteration += 1
+            allowed = exact * min(gap, 1.0) * size
+            found = machine.solve(theta, allowed)
+            dual = max(dual, found.dual)
+            if best is None or found.primal <= best.primal:
+                best = found
+            if at is None or found.primal <= at.primal + allowed:
+                at, mu = found, 0.1 * mu
+            else:  # too far
+                mu = max(10.0 * mu, 1e-3 * at.primal)
+            last, size, gap = gap, best.primal, relative(best.primal, dual)
+            if gap > 0.7 * last:  # what machines leave may be in the way
+                exact = max(0.2 * exact, 1e-6)
+            history.add(best.primal, gap, int(np.count_nonzero(best.theta)))
+            if gap <= tol:
+                break
+            scale = max(abs(at.primal), 1e-300)
+            c, Q = np.array([at.cut]), at.q[None]
+            theta = Model(c, Q, at.theta, at.B, mu, penalty, scale).minimise(_ACCURACY).theta
+        assert best is not None
+        return Result(
+            best.theta, best.alpha, best.intercept, best.primal, dual, gap <= tol, iteration, history
+        )
+
+    def _check(self, risk: Risk, max_iter: int) -> None:
+        if not isinstance(risk.loss, Squared):
+            raise ValueError(
+                f"solver='blockwise' was given with loss={risk.loss!r}; conjugate gradients are for "
+                "loss='squared'. Take that, approx=Nystroem(...) for explicit features, or UFOMKLClassifier, "
+                "which learns from samples one at a time."
+            )
+        if int(self.landmarks) < 1 or max_iter < 1:
+            raise ValueError(
+                f"landmarks={self.landmarks!r} and max_iter={max_iter!r} were given; expected at least 1."
+            )
+
+
+class _Machine:
+    """Machines for one weight vector after the other, each from the solution of the last."""
+
+    def __init__(
+        self, gram: Gram, risk: Risk, penalty: Penalty, rows: NDArray[np.intp], history: History
+    ) -> None:
+        self.gram, self.risk, self.penalty, self.rows, self.history = gram, risk, penalty, rows, history
+        self.cost = risk.C[:, :1]  # the same for all outputs: samples have costs, not outputs
+        self.right = np.column_stack([risk.Y, np.ones(gram.n)]) if risk.fit_intercept else risk.Y
+        self.solution = np.zeros_like(self.right)
+
+    def solve(self, theta: Array, tol: float) -> _Point:
+        """The machine to within `tol` of its dual value; then one pass over all kernels for the values."""
+        before = _Nystroem(self.gram.columns(theta, self.rows), self.rows, self.cost)
+        self._descend(theta, before, tol)
+        risk, outputs = self.risk, self.risk.Y.shape[1]
+        b = self._intercept() if risk.fit_intercept else np.zeros(outputs)
+        u = self.solution[:, :outputs]
+        alpha = risk.feasible(u - self.solution[:, -1:] * b if risk.fit_intercept else u)
+        products = self.gram.products(alpha)
+        q = np.maximum(np.einsum("nk,mnk->m", alpha, products), 0.0)
+        f = np.einsum("m,mnk->nk", theta, products) + b
+        primal = tight_primal(risk, self.penalty, theta, q, f)
+        dual, cut = risk.dual(alpha, q, self.penalty), risk.dual_fit(alpha)
+        return _Point(theta, alpha, b, primal, dual, cut, q, self._curvature(theta, before, products))
+
+    def _descend(self, theta: Array, before: _Nystroem, tol: float) -> None:
+        """α(θ), up to the intercept."""
+        report = self.history.report
+
+        def enough(X: Array, R: Array) -> bool:
+            self.solution = X
+            left = self._left(R)
+            if report is not None:
+                report(f"a machine by conjugate gradients: {left:.1e} off, {tol:.1e} allowed")
+            return bool(X.any()) and left <= tol
+
+        _conjugate_gradients(partial(self._times, theta), before, self.right, self.solution, enough)
+
+    def _curvature(self, theta: Array, before: _Nystroem, products: Array) -> Array:
+        """B (M, M) with BᵀB about Σ_k R_kᵀ(K_θ + Λ)⁻¹R_k for R_k = (K_mα_k), less what the intercept takes.
+
+        A tenth of exactness is enough for a step. Of many kernels only those with the largest part in K_θ are
+        looked at so closely, the others with N in place of K_θ: too much curvature for kernels without weight
+        makes the steps in which they come in a little short.
+        """
+        M, n, outputs = products.shape
+        close = np.argsort(-theta, kind="stable")[: max(_CLOSE // outputs, 1)]
+        close = np.sort(close[theta[close] > 0.0])
+        R = products.transpose(1, 0, 2).reshape(n, M * outputs)  # output by output for each kernel
+        W = before.solve(R).reshape(n, M, outputs)
+        chosen = np.ascontiguousarray(products[close].transpose(1, 0, 2)).reshape(n, -1)
+        first = float(np.sum(chosen * before.solve(chosen)))
+
+        def enough(X: Array, left: Array) -> bool:
+            return bool(X.any()) and float(np.sum(left * before.solve(left))) <= _ROUGH**2 * first
+
+        start = np.zeros_like(chosen)
+        found = _conjugate_gradients(partial(self._times, theta), before, chosen, start, enough)
+        W[:, close] = found.reshape(n, close.size, outputs)
+        if self.risk.fit_intercept:
+            v = self.solution[:, -1]
+            W = W - v[:, None, None] * (W.sum(axis=0) / max(float(v.sum()), 1e-300))
+        H = np.einsum("mnk,nlk->ml", products, W)
+        values, V = np.linalg.eigh(0.5 * (H + H.T))
+        return np.asarray((V * np.sqrt(np.maximum(values, 0.0))).T)
+
+    def _times(self, theta: Array, A: Array) -> Array:
+        atoms = np.flatnonzero(theta)
+        return np.asarray(np.einsum("m,mnk->nk", theta[atoms], self.gram.products(A, atoms)) + A / self.cost)
+
+    def _left(self, R: Array) -> float:
+        """What the residuals are worth at most."""
+        combined = R[:, :-1] - R[:, -1:] * self._intercept() if self.risk.fit_intercept else R
+        return 0.5 * float(np.sum(self.cost * combined**2))
+
+    def _intercept(self) -> Array:
+        """b with 1ᵀ(u − bv) = 0, for the solutions u and v of the right-hand sides y and 1."""
+        sums = self.solution.sum(axis=0)
+        return np.asarray(sums[:-1] / sums[-1] if sums[-1] > 0.0 else np.zeros(sums.size - 1))
+
+
+class _Nystroem:
+    """(N + Λ)⁻¹ with N = AAᵀ = K_nm K_mm⁻¹ K_mn, from the columns K_nm of some samples."""
+
+    def __init__(self, columns: Array, rows: NDArray[np.intp], cost: Array) -> None:
+        L = factor(columns[rows], 1e-12)
+        self.A = np.asarray(solve_triangular(L, columns.T, lower=True, check_finite=False).T)
+        self.cost = cost
+        inner = self.A.T @ (cost * self.A)
+        inner.flat[:: len(inner) + 1] += 1.0
+        self.inner = factor(inner)
+
+    def solve(self, R: Array) -> Array:
+        scaled = self.cost * R
+        return np.asarray(scaled - self.cost * (self.A @ solve(self.inner, self.A.T @ scaled)))
+
+
+def _conjugate_gradients(
+    times: Callable[[Array], Array],
+    before: _Nystroem,
+    right: Array,
+    X: Array,
+    enough: Callable[[Array, Array], bool],
+) -> Array:
+    """X with times(X) = right, for all columns at once, each with steps of its own; from the given X.
+
+    `enough` is asked with X and right − times(X) before every step.
+    """
+    R = right - times(X) if X.any() else right.copy()
+    D = Z = before.solve(R)
+    slope = np.einsum("nk,nk->k", R, Z)
+    for _ in range(_STEPS):
+        if enough(X, R):
+            break
+        KD = times(D)
+        size = _ratio(slope, np.einsum("nk,nk->k", D, KD))
+        X, R = X + size * D, R - size * KD
+        Z = before.solve(R)
+        slope, last = np.einsum("nk,nk->k", R, Z), slope
+        D = Z + _ratio(slope, last) * D
+    return X
+
+
+def _ratio(a: Array, b: Array) -> Array:
+    """a/b, and 0 for columns that have nothing left to solve."""
+    return np.divide(a, b, out=np.zeros_like(a), where=b > 0.0)
