@@ -11,7 +11,7 @@ from tests.fitted_models import X, kernels, numbers, y
 
 import manykernels as mk
 from manykernels.estimators._progress import Progress, watched
-from manykernels.families import Gaussians, PolynomialDAG
+from manykernels.families import Gaussians, PolynomialDAG, gaussian_grid
 
 LOUD = {
     "finite": lambda v: mk.MKLClassifier(kernels, verbose=v).fit(X, y),
@@ -95,3 +95,19 @@ def test_a_bar_never_goes_back_nor_beyond():
 
 def test_without_a_gap_looks_are_counted():
     assert positions([math.nan, math.nan, math.inf], 1e-3) == [1, 2, 3]
+
+
+def test_an_aligner_shows_the_pass_over_its_kernels(capsys):
+    A = np.random.RandomState(0).randn(80, 3)
+    model = mk.KernelAligner(gaussian_grid(0.5, 4.0, 3), verbose=1).fit(A, A[:, 0] > 0)
+    shown = capsys.readouterr().err
+    assert "KernelAligner" in shown and "100%" in shown and "pair" in shown
+    quiet = mk.KernelAligner(gaussian_grid(0.5, 4.0, 3)).fit(A, A[:, 0] > 0)
+    assert capsys.readouterr().err == ""
+    np.testing.assert_array_equal(model.weights_, quiet.weights_)
+
+
+def test_blockwise_learning_shows_its_gap(capsys):
+    A = np.random.RandomState(0).randn(80, 3)
+    mk.MKLRegressor(gaussian_grid(0.5, 4.0, 3), solver="blockwise", verbose=1).fit(A, A[:, 0])
+    assert "gap" in capsys.readouterr().err

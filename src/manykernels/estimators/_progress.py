@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from ..grams import Gram
 from ..solvers import History
 
 logger = logging.getLogger("manykernels")
@@ -112,6 +113,27 @@ def watched(estimator: Any) -> Iterator[History]:
                 *(type(estimator).__name__, history.objective[-1], history.gap[-1]),
                 *(history.active[-1], time.perf_counter() - history.started),
             )
+
+
+@contextmanager
+def watched_pass(estimator: Any, gram: Gram) -> Iterator[None]:
+    """A bar over the pairs of samples that one pass over all kernels looks at."""
+    if not estimator.verbose:
+        yield
+        return
+    from tqdm.auto import tqdm  # here, since it looks for a notebook
+
+    with tqdm(desc=type(estimator).__name__, unit="pair", unit_scale=True, file=_stderr()) as bar:
+
+        def watch(entries: int, total: int) -> None:
+            bar.total = max(total, bar.n + entries)
+            bar.update(entries)
+
+        gram.watch = watch
+        try:
+            yield
+        finally:
+            gram.watch = None
 
 
 @contextmanager

@@ -27,6 +27,7 @@ from ._data import is_lazy, read_new, read_training
 from ._explain import Array, LearnedKernel
 from ._fit import build_dictionary, require_definite
 from ._params import check_two_stage
+from ._progress import watched_pass
 from ._rows import Rows
 from ._spec import may_be_indefinite
 from ._stack import check_training_stack
@@ -48,6 +49,7 @@ class TwoStage(LearnedKernel):
     memory_limit: Any
     approx: Any
     random_state: Any
+    verbose: int
 
     features_: Features  # with approx, in place of X_fit_
     alignment_: float
@@ -80,7 +82,8 @@ class TwoStage(LearnedKernel):
         everyone = Rows(np.arange(n), np.arange(n), np.ones(n), np.ones(n))
         dictionary = build_dictionary(self, X, kind, everyone, np.ones(n), names_in, work)
         alignment = Alignment(dictionary.gram, Y)
-        found = weighting.weigh(alignment)
+        with watched_pass(self, dictionary.gram):
+            found = weighting.weigh(alignment)
         if may_be_indefinite(self.kernels) and np.all(found.theta >= 0):
             require_definite(dictionary, found.theta)
         self.kernels_, self.kernel_names_ = dictionary.kernels, dictionary.names

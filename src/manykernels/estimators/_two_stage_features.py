@@ -59,7 +59,7 @@ def align_features(model: Any, X: Any, kind: str, Y: Array, names_in: Any) -> Fe
         known = constants_of_rows(Phi, samples, ptr, center, model.normalize)
         reduced = reduce_rows(Phi, Y, samples.costs, ptr, known, True)
     else:
-        S = samples.statistics(chosen.features, model.normalize == "max", chosen.names, False)
+        S = samples.statistics(chosen.features, model.normalize == "max", chosen.names, bool(model.verbose))
         known = constants(S, ptr, center, model.normalize)
         reduced = reduce(S, ptr, known, True)
     return FeatureAlignment(chosen, reduced, _alignment(reduced, chosen.names))

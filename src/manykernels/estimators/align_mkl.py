@@ -57,6 +57,7 @@ class _AlignMKL(TwoStage, Explained):
         n_jobs: int | None = None,
         approx: Any = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.kernels = kernels
         self.weighting = weighting
@@ -68,6 +69,7 @@ class _AlignMKL(TwoStage, Explained):
         self.n_jobs = n_jobs
         self.approx = approx
         self.random_state = random_state
+        self.verbose = verbose
 
     def _default(self) -> Any:
         raise NotImplementedError
@@ -192,7 +194,7 @@ class AlignMKLClassifier(ClassifierMixin, _AlignMKL):
         Also a search over its parameters: ``GridSearchCV(SVC(kernel="precomputed"), {"C": [1, 10]})``. With
         ``approx`` a learner of features, such as LogisticRegression(), or None for ``RidgeClassifier()``,
         which needs no more than the one pass of the first stage.
-    approx, random_state : as in :class:`KernelAligner`.
+    approx, random_state, verbose : as in :class:`KernelAligner`.
 
     Attributes
     ----------

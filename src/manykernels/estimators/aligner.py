@@ -47,6 +47,8 @@ class KernelAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TwoStage)
         a Dask array or frame, which stays where it is; y is held in memory.
     random_state : int, RandomState or None
         Of the features.
+    verbose : int
+        1 shows a bar over the pass through all kernels.
 
     Attributes
     ----------
@@ -75,6 +77,7 @@ class KernelAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TwoStage)
         n_jobs: int | None = None,
         approx: Any = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.kernels = kernels
         self.weighting = weighting
@@ -85,6 +88,7 @@ class KernelAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TwoStage)
         self.n_jobs = n_jobs
         self.approx = approx
         self.random_state = random_state
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the weights of the kernels from samples X and their targets y."""

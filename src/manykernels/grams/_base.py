@@ -39,6 +39,7 @@ class Gram(ABC):
         self.scale = np.ones(n_kernels) if scale is None else np.asarray(scale, dtype=float)
         self.names: list[str] | None = None  # for messages
         self.mean = mean  # w̄ where kernels are centred, None where they are not
+        self.watch: Callable[[int, int], object] | None = None  # told (entries, of all) of long passes
 
     # -- what subclasses supply -----------------------------------------------------------------
     @abstractmethod
@@ -152,6 +153,8 @@ class Gram(ABC):
                 self._centred(lo, hi, means, grand, out)
                 part = product(out.reshape(self.n_kernels, -1))
                 total = part if total is None else total + part
+                if self.watch is not None:
+                    self.watch(hi * hi - lo * lo, self.n**2)
             if total is not None:
                 parts.append(total)
 

@@ -30,8 +30,8 @@ class Preparation(BaseEstimator):
       scores Φ⁻¹((rank − ½)/n), interpolated between the training samples and constant beyond them.
     - ``"both"``: scaled, followed by the scores of the heavy-tailed columns.
 
-    New samples more than one deviation beyond the range of the training ones are held there: a linear trend may
-    go on a little, and one outlier is not raised to a power.
+    New samples more than one deviation beyond the range of the training ones are held there: a linear trend
+    may go on a little, and one outlier is not raised to a power.
 
     ``columns`` are the positions of the columns with numbers, ``levels`` maps positions of categorical ones
     to their levels; None reads all columns as numbers. A row of weight w counts as w rows. Constant columns
