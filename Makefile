@@ -6,6 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DOCS_STAMP := $(VENV)/.installed-docs
+RIVALS_STAMP := $(VENV)/.installed-rivals
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 
@@ -16,7 +17,7 @@ help:
 	@echo "make demo        learn kernels on a bundled dataset, say what was learned and write a report"
 	@echo "make test        lint, types and the fast tests"
 	@echo "make test-all    the same and the slow tests"
-	@echo "make bench       the benchmarks; BENCH=\"--quick finite_small\" chooses, --list says what there is"
+	@echo "make bench       the benchmarks and their page, with the rivals; BENCH=\"--quick finite_small\" chooses, --list lists"
 	@echo "make experiments a quick form of the papers' experiments, into experiments/results/quick; EXPERIMENTS=\"names\""
 	@echo "make experiments-full  all of it (many hours), from the data that MANYKERNELS_DATA names; both go on where they stopped"
 	@echo "make docs        the documentation, with its examples run, into docs/_build/html"
@@ -40,6 +41,11 @@ $(DOCS_STAMP): $(STAMP)
 	$(PIP) install --quiet -c constraints.txt --no-build-isolation -e ".[docs]"
 	@touch $(DOCS_STAMP)
 
+# The packages that the benchmarks compare with: nothing else needs them.
+$(RIVALS_STAMP): $(STAMP)
+	$(PIP) install --quiet -c constraints.txt --no-build-isolation -e ".[rivals]"
+	@touch $(RIVALS_STAMP)
+
 demo: install
 	$(BIN)/python -m manykernels.demo
 
@@ -62,8 +68,10 @@ unit: install
 test-slow: install $(DOCS_STAMP)
 	$(BIN)/python -m pytest -m slow -q --durations=5
 
-bench: install
+# The page of the documentation is drawn anew from the JSON, whatever was run.
+bench: install $(RIVALS_STAMP)
 	$(BIN)/python -m benchmarks $(BENCH)
+	$(BIN)/python -m benchmarks --render
 
 # Both keep what is finished and go on with the rest; EXPERIMENTS="--fresh names" starts anew, "--list" lists.
 experiments: install
@@ -87,7 +95,7 @@ constraints:
 	rm -rf $(VENV)/pins
 	$(PYTHON) -m venv --clear $(VENV)/pins
 	$(VENV)/pins/bin/python -m pip install --quiet --upgrade pip hatchling editables
-	$(VENV)/pins/bin/python -m pip install --quiet --no-build-isolation -e ".[plots,cli,dask,docs,dev]"
+	$(VENV)/pins/bin/python -m pip install --quiet --no-build-isolation -e ".[plots,cli,dask,docs,dev,rivals]"
 	$(VENV)/pins/bin/python -m pip list --format=freeze --exclude manykernels --exclude setuptools > constraints.txt
 	rm -rf $(VENV)/pins
 
