@@ -1,4 +1,4 @@
-"""`python -m benchmarks [names] [--quick]`: run benchmarks, print their tables, write their JSON."""
+"""`python -m benchmarks [names] [--quick | --render]`: run benchmarks, write their JSON, or the page."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from types import ModuleType
 
 from .harness import Report, Skip, pinned
 from .limits import Limits, machine, measure
+from .page import write
 
 HERE = Path(__file__).parent
 
@@ -25,6 +26,9 @@ def main(argv: list[str] | None = None) -> None:
     options = _options(argv)
     if options.list:
         print("\n".join(f"{name:<16}{(_module(name).__doc__ or '').splitlines()[0]}" for name in names()))
+        return
+    if options.render:
+        print(write(*([options.output] if options.output else [])))
         return
     folder = options.output or (None if options.quick else HERE / "results")
     modules = {
@@ -45,6 +49,9 @@ def _options(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1, help="for every contender alike")
     parser.add_argument("--output", type=Path, help="folder for the JSON (default: benchmarks/results)")
     parser.add_argument("--list", action="store_true", help="say what there is")
+    parser.add_argument(
+        "--render", action="store_true", help="write docs/benchmarks.md from the JSON, run nothing"
+    )
     options = parser.parse_args(argv)
     unknown = sorted(set(options.names) - set(names()))
     if unknown:

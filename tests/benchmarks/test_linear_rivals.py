@@ -1,0 +1,83 @@
+"""Benchmarks beside skglm and himalaya: the reduction to a group lasso holds, and rows do without rivals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from benchmarks import bench_group_lasso, bench_ridge, rivals_linear
+from benchmarks.harness import Report
+from benchmarks.limits import Limits
+from benchmarks.rivals_linear import MISSING, certificate
+
+LIMITS = Limits(threads=1, read_gb_s=20.0, triad_gb_s=15.0, gemm_gflop_s=50.0)
+
+
+@pytest.fixture
+def alone(monkeypatch):
+    """As where no rival is installed."""
+    monkeypatch.setattr(rivals_linear, "skglm", None)
+    monkeypatch.setattr(rivals_linear, "himalaya", None)
+
+
+@pytest.mark.parametrize("size", [1, 5])
+def test_our_solution_is_the_group_lassos(size):
+    X, y, groups = bench_group_lasso.problem(60, 12, size)
+    (w,) = bench_group_lasso.learned(X, y, groups, [1.0], 1e-9)
+    lam = bench_group_lasso.strength(groups, w, 1.0)
+    primal, gap = certificate(X, y, groups, lam, w)
+    # A gap of 1e-9 in P leaves √1e-9 in w and so in the scale of u, to which d answers in the first order.
+    assert -1e-12 <= gap <= 1e-9**0.5 and 0 < lam < bench_group_lasso.lam_max(X, y, groups)
+    r = y - X @ w  # X_gᵀr = λ w_g/‖w_g‖ where w_g ≠ 0, and no longer than λ elsewhere
+    for group in groups:
+        pull, norm = X[:, group].T @ r, np.linalg.norm(w[group])
+        assert np.linalg.norm(pull) <= lam * (1 + 1e-3)
+        if norm > 1e-3:
+            np.testing.assert_allclose(pull, lam * w[group] / norm, atol=1e-3 * lam)
+    assert certificate(X, y, groups, lam, 0.5 * w)[0] > primal
+    assert certificate(X, y, groups, 0.5 * lam, w)[1] > 1e-3  # of another λ it is not the solution
+
+
+def test_a_certificate_knows_the_solution_of_one_orthonormal_group():
+    X, y = np.eye(3), np.array([3.0, 4.0, 0.0])  # w = (1 − λ/‖y‖) y
+    primal, gap = certificate(X, y, [[0, 1, 2]], 2.0, 0.6 * y)
+    assert primal == pytest.approx(2.0 + 2.0 * 3.0) and gap == pytest.approx(0.0, abs=1e-12)
+
+
+def test_group_lasso_rows_do_without_the_rival(alone, capsys):
+    report = Report("group_lasso", LIMITS, quick=True)
+    bench_group_lasso.run(report)
+    rows = [row for table in report.tables for row in table["rows"]]
+    theirs = [row for row in rows if row["contender"].startswith("skglm")]
+    assert theirs and all(row["seconds"] == MISSING for row in theirs)
+    ours = [row for row in rows if row["contender"] == "ours, tol 1e-6"]
+    assert len(ours) == 5 and max(row["prediction difference"] for row in ours) <= 1e-3
+    lasso = [row for row in rows if row["contender"] == "scikit-learn Lasso"]
+    assert lasso and max(abs(row["objective above ours"]) for row in lasso) <= 1e-2
+    assert MISSING in capsys.readouterr().out
+
+
+def test_ridge_rows_do_without_the_rival(alone, capsys):
+    report = Report("ridge", LIMITS, quick=True)
+    bench_ridge.run(report)
+    assert len(report.tables) == 3
+    for table in report.tables:
+        ours, theirs = table["rows"]
+        assert ours["relative squared error"] < ours["worst split"] + 1e-12
+        assert ours["splits with a smaller error than ours"] == 0
+        assert theirs["seconds"] == MISSING and "relative squared error" not in theirs
+
+
+def test_kernels_of_a_split_are_scaled_by_its_training_samples():
+    X, y, kernels = bench_ridge.sets(60)["diabetes"]
+    K, a, new, b = bench_ridge.split(X, y, kernels, 0)
+    np.testing.assert_allclose(np.einsum("mii->m", K), len(a))
+    assert K.shape == (16, 40, 40) and new.shape == (16, 20, 40) and len(b) == 20
+
+
+def test_rivals_agree_where_they_are_installed():
+    pytest.importorskip("skglm")
+    X, y, groups = bench_group_lasso.problem(60, 8, 5)
+    (w,) = bench_group_lasso.learned(X, y, groups, [1.0], 1e-9)
+    lam = bench_group_lasso.strength(groups, w, 1.0)
+    (v,) = rivals_linear.group_lasso(X, y, groups, [lam], 1e-5)
+    np.testing.assert_allclose(v, w, atol=1e-4)
