@@ -83,6 +83,7 @@ def compared(
     for name, timing in timings.items():
         row: Facts = {"contender": name, "seconds": timing if name in errors else MISSING}
         if name in errors:
+            row["CPU ms"] = 1e3 * float(np.median(timing.cpu))
             row["relative squared error"] = float(np.mean(errors[name]))
             row["worst split"] = max(errors[name])
             paired = np.subtract(errors[name], errors[OURS])
