@@ -43,6 +43,7 @@ def test_a_certificate_knows_the_solution_of_one_orthonormal_group():
     assert primal == pytest.approx(2.0 + 2.0 * 3.0) and gap == pytest.approx(0.0, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_group_lasso_rows_do_without_the_rival(alone, capsys):
     report = Report("group_lasso", LIMITS, quick=True)
     bench_group_lasso.run(report)
@@ -56,6 +57,7 @@ def test_group_lasso_rows_do_without_the_rival(alone, capsys):
     assert MISSING in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_ridge_rows_do_without_the_rival(alone, capsys):
     report = Report("ridge", LIMITS, quick=True)
     bench_ridge.run(report)

@@ -144,7 +144,7 @@ def test_the_limit_decides():
     ]
     assert kinds == [StackGram, BlockGram, BlockGram]
     assert build_gram(DICTIONARY, X, **{**PLAIN, "memory_limit": 8 * MATRIX})[0].slots == 2
-    with pytest.raises(MemoryError, match=r"4 kernels on 30 samples need at least .*Raise memory_limit"):
+    with pytest.raises(MemoryError, match=r"4 kernels on 30 samples need at least .*or raise memory_limit"):
         build_gram(DICTIONARY, X, **{**PLAIN, "memory_limit": 6 * MATRIX})
 
 
