@@ -20,6 +20,7 @@ from typer.testing import CliRunner
 from manykernels import MKLClassifierCV, load
 from manykernels.cli import commands, resamples, scores, work
 from manykernels.cli.app import app
+from manykernels.solvers import History
 
 COMMAND = Path(sys.executable).with_name("manykernels")
 
@@ -371,6 +372,36 @@ def test_ctrl_c_while_resampling_leaves_a_report(csv, tmp_path, monkeypatch):
     asked = ["fit", csv, "-t", "sick", "-k", "columns", "-m", "sparse", "--no-score", "--report", path]
     assert "stopped by Ctrl-C" in run(*asked, code=130).stderr
     assert weights_of(path)["stability"] is None
+
+
+@pytest.mark.parametrize("method", ["sparse", "lp", "localized", "hierarchical"])
+def test_ctrl_c_while_learning_leaves_what_was_learned(csv, tmp_path, monkeypatch, method):
+    add = History.add
+
+    def interrupted(self, *args):
+        add(self, *args)
+        if len(self.gap) == 1:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(History, "add", interrupted)
+    asked = ["fit", csv, "-t", "sick", "-m", method, "--model", tmp_path / "m", "--report", tmp_path / "r"]
+    result = run(*asked, code=130)
+    assert "stopped by Ctrl-C" in result.stderr and "max_iter" not in result.stderr
+    assert "relative duality gap" in result.stdout and "cross-validated" not in result.stdout
+    document = json.loads(run(*asked, "--json", code=130).stdout)
+    assert document["partial"] is True and document["weights"]
+    assert [p.name for p in tmp_path.iterdir()] == ["data.csv"]
+
+
+def test_a_second_ctrl_c_leaves_at_once(csv, tmp_path, monkeypatch):
+    def impatient(self, *args):
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(History, "add", impatient)
+    result = run("fit", csv, "-t", "sick", "-m", "sparse", "--model", tmp_path / "m", code=130)
+    assert result.stdout == "" and "stopped; nothing was written." in result.stderr
+    assert [p.name for p in tmp_path.iterdir()] == ["data.csv"]
 
 
 @pytest.mark.slow

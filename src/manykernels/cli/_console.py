@@ -104,7 +104,7 @@ def plainly(command: Callable[..., None]) -> Callable[..., None]:
     def run(*args: Any, **kwargs: Any) -> None:
         voice = Voice(kwargs.pop("json_"), kwargs.pop("quiet"), kwargs.pop("debug"))
         shown = warnings.showwarning
-        warnings.showwarning = lambda message, *_: voice.note(str(message))
+        warnings.showwarning = lambda message, *_: None if _of_joblib(message) else voice.note(str(message))
         try:
             command(voice, *args, **kwargs)
         except KeyboardInterrupt:
@@ -122,6 +122,11 @@ def plainly(command: Callable[..., None]) -> Callable[..., None]:
             warnings.showwarning = shown
 
     return run
+
+
+def _of_joblib(message: Warning | str) -> bool:
+    """Whether it tells that a process ended which had work: Ctrl-C ends all of them, and says so itself."""
+    return str(message).startswith("A worker stopped while some jobs were given to the executor")
 
 
 def _said(error: BaseException) -> str:

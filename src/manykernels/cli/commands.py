@@ -7,6 +7,7 @@ import os
 import shlex
 import sys
 import time
+import warnings
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NoReturn
@@ -14,10 +15,12 @@ from typing import Any, NoReturn
 import numpy as np
 import pandas as pd
 from rich.markup import escape
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
 
 from ..persistence import load, save, write_atomically
 from ..report import baseline_models, report_data, write_report
+from ..solvers import stoppable
 from ._console import INTERRUPTED, UserError, Voice, require_known
 from .data import Asked, Data, new_data, training_data
 from .models import METHODS, pipeline
@@ -55,12 +58,15 @@ def fit(
     splits = folds(data, cv) if score else None
     at_once = jobs_for(data, jobs)
     started = time.perf_counter()
-    try:
-        _learn(voice, model, data, at_once)
-    except KeyboardInterrupt:
-        if method != "auto":
-            raise
-        _without_search(voice, data, kernels)
+    if METHODS[method].searches:
+        try:
+            _learn(voice, model, data, at_once)
+        except KeyboardInterrupt:
+            if method != "auto":
+                raise
+            _without_search(voice, data, kernels)
+    elif _learn_until_stopped(voice, model, data):
+        _partial(voice, model, data, time.perf_counter() - started)
     seconds = time.perf_counter() - started
     model.manykernels_ = _about(data, method, kernels)
     if model_path is not None:
@@ -110,8 +116,28 @@ def _without_search(voice: Voice, data: Data, kernels: str) -> NoReturn:
     model = pipeline(data, "sparse", kernels)
     started = time.perf_counter()
     _learn(voice, model, data)
+    _partial(voice, model, data, time.perf_counter() - started)
+
+
+def _learn_until_stopped(voice: Voice, model: Any, data: Data) -> bool:
+    """Fit, and whether Ctrl-C ended it before it was done; the model then has what was learned until then."""
+
+    def said() -> None:
+        warnings.simplefilter("ignore", ConvergenceWarning)  # whoever stops it knows
+        if not voice.quiet:  # not by the console, which may be in the middle of a line
+            os.write(2, b"\nstopping after this iteration; Ctrl-C again leaves at once.\n")
+
+    with warnings.catch_warnings(), stoppable(said) as wish:
+        _learn(voice, model, data)
+        if stopped := wish.is_set():
+            voice.note("stopped by Ctrl-C: these are the weights until then, nothing was scored or written.")
+    return stopped
+
+
+def _partial(voice: Voice, model: Any, data: Data, seconds: float) -> NoReturn:
+    """The answer of a fit that was stopped, and no files."""
     facts = model_facts(model)
-    _say(voice, data, facts, None, time.perf_counter() - started, "")
+    _say(voice, data, facts, None, seconds, "")
     voice.answer({"command": "fit", "target": data.target, "task": data.task, "partial": True, **facts})
     raise SystemExit(INTERRUPTED)
 

@@ -33,6 +33,7 @@ class Method:
     tune: str | None = "C"
     stack: bool = True  # whether it takes precomputed kernels
     own: bool = False  # whether it chooses its kernels itself
+    searches: bool = False  # whether it fits many models, and none that could be stopped half-way
 
 
 def _pair(name: str, **options: Any) -> Callable[[str, Any], Any]:
@@ -59,7 +60,7 @@ def _hierarchical(task: str, kernels: Any) -> Any:
 
 
 METHODS = {
-    "auto": Method("what the package takes by itself", default_model, tune=None),
+    "auto": Method("what the package takes by itself", default_model, tune=None, searches=True),
     "sparse": Method("norm 1: few kernels", _pair("MKL")),
     "lp": Method("norm 2: all, unequally", _pair("MKL", norm=2.0)),
     "uniform": Method("the plain sum", _pair("MKL", norm=math.inf)),
@@ -69,7 +70,7 @@ METHODS = {
     "nonlinear": Method("a power of the sum", _pair("NonlinearMKL", n_starts=2, random_state=0)),
     "ufo": Method("online, in the primal", _pair("UFOMKL", random_state=0), tune=None),
     "hierarchical": Method("products of columns", _hierarchical, stack=False, own=True),
-    "single": Method("a tuned Gaussian", _single, tune=None, stack=False, own=True),
+    "single": Method("a tuned Gaussian", _single, tune=None, stack=False, own=True, searches=True),
 }
 
 

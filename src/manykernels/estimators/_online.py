@@ -19,6 +19,7 @@ from ..grams import StackGram, parse_memory
 from ..grams.expansions import Expansion, FeatureExpansion, KernelExpansion
 from ..kernels import Fitted, Mixture
 from ..losses import StructuredLoss
+from ..solvers._stopping import goes_on
 from ..solvers.ufo import UFO, GroupRegularizer, always_moves, curvature, dual_exponent, targets
 from ._data import read_new, read_training
 from ._fit import build_dictionary
@@ -124,9 +125,11 @@ class BaseUFO(OnlineParts):
                 history["dual"].append(self._ufo.dual(self._expansion, self._loss_, Y))
                 history["active"].append(float(active))
                 shown.step(f"pass {epoch + 1}, {active} kernels, minimum ≥ {history['dual'][-1]:.4g}")
+                if not goes_on(epoch + 1, int(self.epochs)):
+                    break
         self.history_ = {name: np.array(values) for name, values in history.items()}
         self._measure(self._ufo.primal(self._expansion, self._loss_, rows, Y), max(history["dual"]))
-        self.n_iter_ = int(self.epochs)
+        self.n_iter_ = len(history["dual"])
         self._store()
 
     def _measure(self, primal: float, dual: float) -> None:

@@ -2,6 +2,7 @@
 
 from ._base import History, Result, Solver
 from ._family import FamilyResult, FamilySolver
+from ._stopping import stoppable
 from .active_set import ActiveSet
 from .alternating import Alternating
 from .blockwise import Blockwise
@@ -24,6 +25,7 @@ __all__ = [
     "Solver",
     "Stochastic",
     "resolve_solver",
+    "stoppable",
 ]
 
 _NAMES: dict[str, type[Solver]] = {

@@ -24,6 +24,7 @@ from ..objectives import Fit, Risk
 from ..penalties import Simplex
 from ._base import Array, relative
 from ._interior import InteriorPoint
+from ._stopping import goes_on
 
 _SIMPLEX = Simplex()
 _CENTRING = 0.15  # by how much the barrier falls at a step
@@ -138,9 +139,10 @@ class Restricted:
         exact = _SHARE * goal
         point = best = self.at(u, alpha, exact * max(self.risk.constant_value(), np.finfo(float).tiny))
         mu = np.inf
-        if self.risk.piecewise_linear and self.risk.has_interior and self.gap(point) > goal and limit > 1:
+        jumps = self.risk.piecewise_linear and self.risk.has_interior
+        if jumps and self.gap(point) > goal and goes_on(1, limit):
             point = best = self._joint(point, goal, limit)
-        while self.gap(best) > goal and self.machines < limit:
+        while self.gap(best) > goal and goes_on(self.machines, limit):
             now = max(float(point.G.max() - point.u @ point.G), 0.0) / (2.0 * point.u.size)
             mu = max(min(_CENTRING * now, mu), 0.01 * goal * point.primal / point.u.size)
             following = self._newton(point, mu, exact * point.primal)

@@ -25,6 +25,7 @@ from .._fast.linalg import factor, solve, solve_sum
 from ..objectives import Risk
 from ..penalties import Penalty
 from ._model import reach
+from ._stopping import goes_on
 
 Array = NDArray[np.float64]
 
@@ -127,7 +128,8 @@ class InteriorPoint:
         shorten, taken, self.off = 0.5, 0.0, np.inf
         for iteration in range(max_iter):
             total = self._complementarity()
-            if total <= accuracy and taken > 0.9 and self.off <= accuracy:
+            there = total <= accuracy and taken > 0.9 and self.off <= accuracy
+            if there or (iteration and not goes_on(iteration, max_iter)):  # at least one
                 return iteration
             taken = self._step(shorten * total / counts)
             shorten = 0.05 if taken > 0.9 else (0.2 if taken > 0.5 else 0.7)

@@ -23,6 +23,7 @@ from ..penalties import Penalty
 from ._base import Array, relative, tight_primal
 from ._interior import InteriorPoint
 from ._lasso import Lasso
+from ._stopping import goes_on
 from .active_set import ActiveSet
 
 _DUST = 1e-12  # of the largest weight
@@ -107,6 +108,8 @@ class Finite:
                 self.theta, self.point, self.primal = theta, point, primal
                 self.alpha, self.intercept = fit.alpha, fit.intercept
                 return True
+            if not goes_on(0, 1):
+                break
             size = min(0.1 * size, primal)
         return False
 

@@ -15,6 +15,7 @@ from ._bundle import Bundle
 from ._interior import InteriorPoint
 from ._model import Model, Step
 from ._screening import Screen
+from ._stopping import goes_on
 
 Atoms = NDArray[np.intp]
 _PATIENCE = 6  # machines a working set, and one for every 150 samples, before the interior-point method
@@ -124,7 +125,7 @@ class Search:
             return self._refine(0.5 * self.tol * abs(self.center.upper))
         target = self._target()
         begun, patience = self.iterations, self.iterations + _PATIENCE + self.gram.n // 150
-        while self.iterations < self.max_iter:
+        while goes_on(self.iterations, self.max_iter):
             if self.stalled or (self.polishes and self.iterations >= patience):
                 self.stalled = True
                 return self._polish(self._target())

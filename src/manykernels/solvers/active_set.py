@@ -17,6 +17,7 @@ from ..objectives import Risk
 from ..penalties import Penalty
 from ._base import Array, History, Result, Solver
 from ._search import Search
+from ._stopping import goes_on
 
 _SMALL = 3000  # samples up to which one BLAS thread is as fast as several that wait for each other
 _RUN = 8  # samples read together when a part of them is drawn: a cache line of every row
@@ -65,7 +66,7 @@ class ActiveSet(Solver):
             search.begin(*self._start(gram, risk, penalty, rng, start))
             if penalty.sparse and not search.fixed and search.center.tight > 0.0:
                 search.improve()  # a look at the whole family costs more than a better start
-            while not search.look() and search.iterations < max_iter:
+            while not search.look() and goes_on(search.iterations, max_iter):
                 search.improve()
         return search.result()
 

@@ -13,6 +13,7 @@ from ..grams import Gram
 from ..objectives import Risk
 from ..penalties import Penalty
 from ._base import Array, History, Result, Solver, relative, tight_primal
+from ._stopping import goes_on
 
 
 class Alternating(Solver):
@@ -58,7 +59,7 @@ class Alternating(Solver):
                 best = primal, theta, fit
             gap = relative(best[0], dual)
             history.add(best[0], gap, int(np.count_nonzero(best[1])))
-            if gap <= tol:
+            if gap <= tol or not goes_on(iteration, max_iter):
                 break
             if eta is None:
                 theta = penalty.closed_form(theta * np.sqrt(q))

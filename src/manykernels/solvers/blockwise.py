@@ -30,6 +30,7 @@ from ..objectives import Risk
 from ..penalties import Penalty
 from ._base import Array, History, Result, Solver, relative, tight_primal
 from ._model import Model
+from ._stopping import goes_on
 
 _STEPS = 500  # of conjugate gradients for one machine
 _ACCURACY = 1e-10  # of the model's minimum
@@ -100,7 +101,7 @@ class Blockwise(Solver):
             if gap > 0.7 * last:  # what machines leave may be in the way
                 exact = max(0.2 * exact, 1e-6)
             history.add(best.primal, gap, int(np.count_nonzero(best.theta)))
-            if gap <= tol:
+            if gap <= tol or not goes_on(iteration, max_iter):
                 break
             scale = max(abs(at.primal), 1e-300)
             c, Q = np.array([at.cut]), at.q[None]

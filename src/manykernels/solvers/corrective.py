@@ -19,6 +19,7 @@ from ..penalties import Penalty
 from ._base import Array, History, relative
 from ._family import SMALL, FamilyResult, FamilySolver
 from ._restricted import Finite, restricted
+from ._stopping import goes_on
 
 _LOOSE = 0.05  # the gap along the path
 _COARSE = 0.3  # the largest gap that an accuracy is a share of
@@ -75,7 +76,7 @@ class Corrective(FamilySolver):
         for scale in self._path(risk):
             if scale == 1.0:
                 search.grow(scale, tol)
-            elif search.n_iter < max_iter - 1:  # the last is for C itself
+            elif goes_on(search.n_iter, max_iter - 1):  # the last is for C itself
                 search.grow(scale, max(tol, _LOOSE))
         self._require_bound(oracle, search.certified)
         return search.result(tol)
@@ -170,7 +171,7 @@ class _Search:
             if scale == 1.0:
                 self.history.add(self.primal, gap, len(self.restricted.weights()[0]))
             fresh = [z for z, q in found if q > level * (1.0 + 1e-9) and z not in known]
-            if gap <= goal or self.n_iter >= self.max_iter - (scale < 1.0):
+            if gap <= goal or not goes_on(self.n_iter, self.max_iter - (scale < 1.0)):
                 return
             if fresh:
                 self.restricted.add(fresh)

@@ -27,6 +27,7 @@ from ..oracles._base import Atom
 from ..penalties import Penalty
 from ._base import Array, History, relative, tight_primal
 from ._family import SMALL, FamilyResult, FamilySolver
+from ._stopping import goes_on
 
 _EXACT = 0.03  # of the slope at η = 0 may be left by the line search
 _TRIALS = 30  # machines in one line search at most; Newton's method needs two or three
@@ -64,7 +65,7 @@ class Greedy(FamilySolver):
         self._check(oracle, penalty, max_iter)
         with blas_threads(1 if oracle.n < SMALL else None):
             descent = Descent(oracle, risk, penalty, tol, history or History())
-            while not descent.look() and descent.k < max_iter:
+            while not descent.look() and goes_on(descent.k, max_iter):
                 descent.move(None if self.step == "line-search" else 2.0 / (descent.k + 2.0))
         return descent.result()
 

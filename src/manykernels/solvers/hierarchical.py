@@ -26,6 +26,7 @@ from ..oracles.dags import Hierarchy, Node
 from ._base import Array, History, relative
 from ._family import FamilyResult
 from ._hull import Point, Proof, Restricted, Shape, largest
+from ._stopping import goes_on
 
 _LOOSE = 0.05  # the gap along the path
 _ROOM = 0.9  # of the gap asked for: the rest is for leaving out nodes that hardly matter
@@ -80,7 +81,8 @@ class Hierarchical(BaseEstimator):
         search = _Search(self, hierarchy, risk, max_iter, history or History(), start)
         with blas_threads(1 if hierarchy.n < _SMALL else None):
             for scale in [1.0] if start else self._path(risk):
-                search.grow(scale, _ROOM * tol if scale == 1.0 else max(tol, _LOOSE))
+                if scale == 1.0 or goes_on(0, 1):  # the last, at C itself, comes in any case
+                    search.grow(scale, _ROOM * tol if scale == 1.0 else max(tol, _LOOSE))
             return search.result(tol)
 
     def _path(self, risk: Risk) -> list[float]:
@@ -146,7 +148,7 @@ class _Search:
             self.point = point
             if scale == 1.0:
                 self.history.add(self.primal, gap, len(self.nodes))
-            done = gap <= goal or not look.missing or self.n_iter >= self.max_iter - (scale < 1.0)
+            done = gap <= goal or not look.missing or not goes_on(self.n_iter, self.max_iter - (scale < 1.0))
             if done or len(self.nodes) >= self.options.max_active:
                 return
             self._join(look.missing)

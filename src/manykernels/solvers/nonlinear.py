@@ -28,6 +28,7 @@ from ..objectives import Fit, Risk
 from ..penalties import L2Ball
 from ._base import Array, History, Result
 from ._family import SMALL
+from ._stopping import goes_on
 
 COLUMNS = ("start", "objective", "iterations", "residual", "converged")  # of the table of starts
 _ARMIJO = 1e-4  # of the decrease that the gradient promises, which a step must keep
@@ -157,6 +158,8 @@ class ProjectedGradient(BaseEstimator):
                 alpha = found.alpha
                 if best is None or found.primal < best.primal:
                     best = found
+                if not goes_on(0, 1):
+                    break
         assert best is not None
         return replace(best, starts=starts)
 
@@ -179,7 +182,7 @@ def _descend(
     for iteration in range(max_iter + 1):
         residual = _residual(penalty, point.mu, g, radii)
         history.note(point.J, residual, int(np.count_nonzero(point.mu)))
-        if residual <= tol or iteration == max_iter:
+        if residual <= tol or not goes_on(iteration, max_iter):
             break
         after = _line_search(J, penalty, point, g, step)
         if after is None:

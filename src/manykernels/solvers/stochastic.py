@@ -23,6 +23,7 @@ from ._base import Array, History, relative, tight_primal
 from ._descent import Iterate, iterate_for, quads
 from ._family import SMALL, FamilyResult, FamilySolver
 from ._ridge_updates import RidgePath
+from ._stopping import goes_on
 
 _DUST = 1e-12  # of the largest weight: below it a kernel has none
 _STEP = 0.5  # of the radius of the ball that the first automatic step goes
@@ -101,7 +102,10 @@ class Stochastic(FamilySolver):
                     iterate.count(1.0 if self.step == "theorem" else (k - 1.0) ** 2)
                 atoms, g, largest = self.estimate(oracle, alpha, rng)
                 iterate.step(atoms, g, steps.next(g, largest))
-                if (k & (k - 1) == 0 or k == max_iter) and looks.look(iterate, alpha):
+                last = not goes_on(k, max_iter)
+                if last or k & (k - 1) == 0:
+                    last |= looks.look(iterate, alpha)
+                if last:
                     break
         return looks.result(k)
 
