@@ -159,7 +159,7 @@ RANKS = (
 )
 PROCESS = (
     "Over the seeds of the Gaussian process. Widths: the search over widths of features alone, "
-    "`MKLRegressorCV(strategy=\"continuous\", cv=\"loo\", norms=[2.0])`."
+    '`MKLRegressorCV(strategy="continuous", cv="loo", norms=[2.0])`.'
 )
 RUNS = "Seeds, and the commits of this package whose code was run."
 

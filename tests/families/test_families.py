@@ -33,7 +33,7 @@ from manykernels.families import (
     resolve_kernels,
     views,
 )
-from manykernels.families._evidence import _Evidence
+from manykernels.families._evidence import _Evidence, learn_widths
 from manykernels.families.auto import distance_quantiles
 from manykernels.kernels import (
     Constant,
@@ -317,6 +317,19 @@ class TestRelevance:
         assert np.delete(widths, [2, 5]).min() > 3 * widths[[2, 5]].max()
         names = [f"ARDGaussian(× {2.0**s:.3g})" for s in (0, 0.5, 1)]
         assert list(kernels) == ["Linear", *names]
+
+    def test_tries_again_where_nearly_all_seems_to_be_noise(self):
+        draws = np.random.default_rng(9)
+        A = draws.standard_normal((250, 30))
+        y = A[:, 0] * np.sin(A[:, 1]) + 0.5 * draws.standard_normal(250)
+        A = (A - A.mean(axis=0)) / A.std(axis=0)
+        evidence = _Evidence(A, y[:, None], np.ones(250), 1.0)
+        alone = np.concatenate([np.zeros(30), [20.0, -40.0, 0.5]])  # widths so small that K = I
+        assert evidence(alone)[0] == pytest.approx(evidence.of_noise, rel=1e-10)
+        first = evidence.descend(np.log(0.1), 40)
+        assert first.fun > evidence.of_noise - 2.0  # the case that this is about
+        found = learn_widths(A, y[:, None], np.ones(250), 1.0, 40)
+        assert found.value < first.fun - 50.0 and set(np.argsort(-found.gamma)[:2]) == {0, 1}
 
     def test_needs_a_target_and_sensible_options(self):
         with pytest.raises(ValueError, match="learns widths from y"):
