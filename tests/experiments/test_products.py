@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from benchmarks import bench_products
 from benchmarks.rivals_products import alternating_features, product_features
-from experiments import products_huge, products_synthetic
+from experiments import products_huge, products_methods, products_synthetic
 from experiments.products_convergence import Clock, TimeUp, rows_of
 from experiments.products_huge import t_values
 from experiments.products_real import polynomial, trial, tuned
@@ -128,3 +128,15 @@ def test_the_list_of_products_leads_to_the_same_optimum():
     assert listed.theta.size == 84 and len(listed.objective) == 400
     assert listed.gap <= 1e-2 and ours.certified_
     assert abs(listed.primal / ours.objective_ - 1.0) <= 1e-3
+
+
+def test_methods_side_by_side(monkeypatch, quick):
+    monkeypatch.setattr(products_methods, "STEPS", 20)
+    tables = quick("products_methods")
+    errors, seconds = tables[products_methods.ERRORS], tables[products_methods.SECONDS]
+    assert [row["products"] for row in errors] == [56, 84]
+    assert all(set(products_methods.NAMES) < set(row) for row in [*errors, *seconds])
+    # 84 products and 60 samples: those that select find the ten, the plain sum does not
+    assert errors[1]["norm 1"].mean < -8.0 and errors[1]["HMKL"].mean < -8.0 < errors[1]["uniform"].mean
+    skipped = products_methods.trial(0, 21, (30, 10, 10), [1.0])
+    assert set(products_methods.NAMES) - set(skipped) == {"LPMKL"}
