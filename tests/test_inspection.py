@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.svm import SVC
 
 from manykernels import AlignMKLRegressor, MKLClassifier, MKLClassifierCV, MKLRegressor, UFOMKLRegressor
 from manykernels.families import Products, views
-from manykernels.inspection import weight_stability
+from manykernels.inspection import keep_trade_off, weight_stability
 from manykernels.kernels import Gaussian, Linear, OnColumns
 
 rng = np.random.RandomState(0)
@@ -39,6 +40,36 @@ def test_the_bootstrap_is_that_of_scikit_learn_style_resampling():
         rows = np.sort(draw.choice(np.arange(80), 80))
         again = MKLRegressor(KERNELS, tol=1e-6).fit(X[rows], y[rows])
         np.testing.assert_allclose(weights, again.weights_, atol=1e-12)
+
+
+@pytest.mark.parametrize("fraction", [0.25, 0.5])
+def test_fewer_samples_have_the_trade_off_of_all(fraction):
+    """C Σ ℓ is C n times a mean, so that a share of the samples needs as much more C."""
+    options = {"norm": 2.0, "tol": 1e-6}
+    found = weight_stability(
+        MKLRegressor(KERNELS, C=0.02, **options), X, y, n_resamples=2, fraction=fraction, random_state=3
+    )
+    draw = np.random.RandomState(3)
+    for weights in found.weights:
+        rows = np.sort(draw.permutation(np.arange(80))[: round(80 * fraction)])
+        again = MKLRegressor(KERNELS, C=0.02 / fraction, **options).fit(X[rows], y[rows])
+        np.testing.assert_allclose(weights, again.weights_, atol=1e-12)
+
+
+def test_twins_of_all_samples_have_the_same_weights():
+    """Half of a table in which every sample is there twice is all of it."""
+    twice, target = np.repeat(X, 2, axis=0), np.repeat(y, 2)
+    model = MKLRegressor(KERNELS, C=0.02, norm=2.0, tol=1e-8)
+    half = clone(model)
+    keep_trade_off(half, 0.5)
+    np.testing.assert_allclose(half.fit(X, y).weights_, model.fit(twice, target).weights_, atol=1e-6)
+
+
+def test_online_learning_takes_as_many_steps_on_fewer_samples():
+    model = UFOMKLRegressor(KERNELS, epochs=3)
+    keep_trade_off(model, 0.5)
+    assert model.epochs == 6
+    assert model.fit(X[::2], y[::2]).t_ == UFOMKLRegressor(KERNELS, epochs=3).fit(X, y).t_
 
 
 def test_views_and_processes():

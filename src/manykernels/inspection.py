@@ -81,7 +81,7 @@ def weight_stability(
     method : "subsample" or "bootstrap"
         ``fraction`` of the samples without replacement, or as many with. Classes keep their shares. Samples
         that occur twice look like measurements without noise: where widths are learned, the intervals of a
-        bootstrap miss the weights of all samples.
+        bootstrap miss the weights of all samples. Costs of errors are adapted, see the notes.
     n_resamples : int
     fraction : float
     level : float
@@ -91,6 +91,19 @@ def weight_stability(
         Resamples at a time.
     verbose : int
         1 for a bar with the time left.
+
+    Notes
+    -----
+    Estimators minimise ½‖w‖² + C Σ_i ℓ_i, whose second term is C n times the mean loss. A share f of the
+    samples with the same C would be regularised 1/f times as strongly, and have other weights for that
+    reason alone; with C/f it has the same problem in expectation, and that is what is fitted. UFO* minimise
+    a mean of losses, but their weights fall with the number of steps: passes are multiplied by 1/f instead,
+    to the next whole number. Parameters of a kernel or of ``approx`` stay as they are.
+
+    What is left is what fewer samples do to any estimate. Smooth ones vary about that of all samples by
+    √(1/f − 1) times its standard error, for halves by all of it. But weights also move with n: more samples
+    support narrower kernels, which a half cannot tell from noise. Where that is more than the spread (norm 2
+    and more, many samples), an interval misses the weight that all samples give.
     """
     if method not in ("bootstrap", "subsample"):
         raise ValueError(f"method={method!r} was given; expected 'bootstrap' or 'subsample'.")
@@ -154,6 +167,7 @@ def _weights(
     if _num_samples(X) != len(y):
         raise ValueError(f"X has {_num_samples(X)} samples and y has {len(y)}.")
     part, target = _safe_split(model, X, y, rows)
+    keep_trade_off(model, len(rows) / len(y))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the model of the user's own data has warned
         model.fit(part, target)
@@ -163,6 +177,15 @@ def _weights(
     views = [getattr(kernel.kernel, "view", None) for kernel in model.kernels_]
     names = model.kernel_names_
     return dict(zip(names, map(float, weights), strict=True)), dict(zip(names, views, strict=True))
+
+
+def keep_trade_off(model: Any, share: float) -> None:
+    """Make a fit on a share of the samples the same problem in expectation: C n and UFO's steps stay."""
+    given = model.get_params(deep=False)
+    if "C" in given:
+        model.set_params(C=given["C"] / share)
+    elif "lam" in given and "epochs" in given:
+        model.set_params(epochs=max(1, round(given["epochs"] / share)))
 
 
 def _totals(weights: dict[str, float], views: dict[str, str | None]) -> dict[str, float]:

@@ -12,6 +12,7 @@ from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
 from ..estimators._data import take
 from ..families import Parametric, Relevance
+from ..inspection import keep_trade_off
 from ..plots._reading import unwrap, width_table
 
 Array = NDArray[np.float64]
@@ -33,7 +34,8 @@ def width_stability(
     the model is the nearest (by logarithms) to each that a half finds, and the ends are of these, with
     ``frequency``, the share of the halves that have any. Where kernels have a width for each feature, the
     ends are of exp(Σ_k θ_k log σ_k/Σ_k θ_k), the mean by weight, for each feature. ``values`` and
-    ``weights`` are all kernels that were found, where they have one width.
+    ``weights`` are all kernels that were found, where they have one width. Errors cost what they cost all
+    samples in total, as in :func:`manykernels.inspection.weight_stability`.
     """
     mkl, inner = unwrap(model, X)
     y = np.asarray(y)
@@ -42,19 +44,21 @@ def width_stability(
     splitter = kind(n_resamples, train_size=0.5, random_state=random_state)
     halves = []
     for rows, _ in splitter.split(np.zeros(len(y)), y):
+        half = clone(mkl)
+        keep_trade_off(half, len(rows) / len(y))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the model of the user's own data has warned
-            table = width_table(clone(mkl).fit(take(inner, np.sort(rows)), y[np.sort(rows)]))
+            table = width_table(half.fit(take(inner, np.sort(rows)), y[np.sort(rows)]))
         halves.append(table)
-    used = [(half.values[half.weights > 0], half.weights[half.weights > 0]) for half in halves]
+    used = [(one.values[one.weights > 0], one.weights[one.weights > 0]) for one in halves]
     if own.features is None:
         means = np.array([nearest_widths(own.values[:, 0], own.weights, v[:, 0], w) for v, w in used])
     else:  # which features there are may differ: heavy tails need samples to show
         found = [
-            dict(zip(half.features or [], mean_width(v, w), strict=True)) if w.size else {}
-            for half, (v, w) in zip(halves, used, strict=True)
+            dict(zip(one.features or [], mean_width(v, w), strict=True)) if w.size else {}
+            for one, (v, w) in zip(halves, used, strict=True)
         ]
-        means = np.array([[one.get(name, np.nan) for name in own.features] for one in found])
+        means = np.array([[by_name.get(name, np.nan) for name in own.features] for by_name in found])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of kernels that no half has: their ends are NaN
         low, high = np.nanquantile(means, [0.5 - 0.5 * LEVEL, 0.5 + 0.5 * LEVEL], axis=0)
