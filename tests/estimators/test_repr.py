@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import pytest
 from sklearn import config_context
 from tests.fitted_models import FITTED, X, fitted, y
@@ -9,6 +11,8 @@ from tests.fitted_models import FITTED, X, fitted, y
 from manykernels import MKLClassifier, MKLClassifierCV
 from manykernels.estimators._repr import summary
 from manykernels.kernels import Gaussian, Linear
+
+UNLISTED = {"products", "widths", "many widths", "polynomials", "anova"}
 
 
 def shown(model):
@@ -27,7 +31,9 @@ def test_every_fitted_model_shows_its_largest_kernels(name):
     assert rows == min(8, len(model.active_))
     if hasattr(model, "dual_gap_") and name != "powers":
         assert f"gap {model.dual_gap_:.1e}" in html
-        assert ("certified over the whole family" in html) == model.certified_
+        text = summary(model)
+        assert ("certified" in text) == (model.certified_ and "not converged" not in text)
+        assert ("certified over the whole family" in text) == (model.certified_ and name in UNLISTED)
     if name == "powers":
         assert "no certificate" in html
 
@@ -41,6 +47,15 @@ def test_a_search_shows_what_it_chose():
 def test_the_count_says_what_there_was_to_choose_from():
     assert "2 of 3 kernels have weight" in summary(fitted("classifier")[0])
     assert "3 kernels were found" in summary(fitted("products")[0])
+
+
+def test_what_is_not_proven_is_not_called_certified():
+    table = summary(fitted("ufo")[0])
+    assert "not converged: relative duality gap" in table and "% lower" in table and "certified" not in table
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        stopped = MKLClassifier([Linear(), Gaussian(2.0), Gaussian(0.5)], max_iter=1, tol=1e-9).fit(X, y)
+    assert ("not converged" in summary(stopped)) == (stopped.dual_gap_ > 1e-9)
 
 
 def test_an_unfitted_model_shows_the_diagram_only():

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 _SHOWN = 8  # kernels
+_ONLINE = 1e-2  # the relative gap above which online learning is far from done
 _STYLE = "font: 0.85em/1.5 system-ui, sans-serif; margin: 0.4em 0 0.6em 0.2em; color: inherit"
 _BAR = "display: inline-block; height: 0.7em; background: #3a7ebf; vertical-align: baseline"
 
@@ -63,13 +64,28 @@ def _sentence(model: Any, size: Any) -> str:
     text = count if several or not listed else "1 kernel"
     gap = getattr(model, "dual_gap_", None)
     if gap is not None and np.isfinite(gap):
-        proof = "certified over the whole family" if model.certified_ else "over the kernels looked at"
-        text += f"; relative duality gap {gap:.1e}, {proof}"
+        text += f"; {_proof(model, float(gap))}"
     elif gap is not None:
         text += "; no certificate"
     elif hasattr(model, "alignment_"):
         text += f"; alignment with the target {model.alignment_:.3f}"
     return text + "."
+
+
+def _proof(model: Any, gap: float) -> str:
+    """What the gap proves, and of which kernels; a large one only bounds how far the fit is from done."""
+    certified = "certified over the whole family" if _unlisted(model) else "certified"
+    of = certified if model.certified_ else "over the kernels looked at"
+    if _converged(model, gap):
+        return f"relative duality gap {gap:.1e}, {of}"
+    percent = f"{100 * gap:.0f}" if gap >= 0.1 else f"{100 * gap:.2g}"
+    worst = f"the optimum is at most {percent} % lower" + ("" if model.certified_ else f", {of}")
+    return f"not converged: relative duality gap {gap:.1e}, so that {worst}"
+
+
+def _converged(model: Any, gap: float) -> bool:
+    """Whether the gap is what was asked for; online learning has no tolerance, so 1 % is."""
+    return gap <= getattr(model, "tol", _ONLINE)
 
 
 def _unlisted(model: Any) -> bool:
