@@ -81,7 +81,9 @@ def load(path: str | os.PathLike[str], trusted: Iterable[str] = ()) -> Any:
         package and those that skops trusts. What a refused file holds is listed in the error.
     """
     io_ = _skops()
-    data = Path(path).read_bytes()
+    with Path(path).open("rb") as file:
+        start = file.read(2)
+        data = start + (file.read() if start == b"PK" else b"")  # other files may be large
     about = _about(data, path)
     _require_known(about, path)
     try:
@@ -105,6 +107,9 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     target = Path(os.path.realpath(path))  # a link stays one
     if target.is_dir():
         raise IsADirectoryError(f"{os.fspath(path)} is a folder; give the name of a file.")
+    if target.exists() and not target.is_file():  # a device or a pipe, which is written to and never replaced
+        target.write_bytes(data)
+        return
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -28,7 +29,7 @@ def refused(*args):
     return line
 
 
-GOOD = "a,b,t\n" + "".join(f"{i},{i * i % 7},{'xy'[i % 2]}\n" for i in range(20))
+GOOD = "a,b,t\n" + "".join(f"{i + i // 19},{i * i % 7},{'xy'[i % 2]}\n" for i in range(20))
 
 FILES = {
     "no such column": (GOOD.replace("t\n", "u\n", 1), "no column 't'; there are 'a', 'b', 'u'"),
@@ -43,6 +44,19 @@ FILES = {
     "two columns of a name": (GOOD.replace("a,b", "a,a", 1), "two columns are called 'a'"),
     "infinite values": (GOOD.replace("\n3,", "\ninf,"), "'a' has infinite values"),
     "nothing to learn from": ("t\nx\ny\nx\ny\n", "no column is left"),
+    "names that meet": (
+        "a,a_b,t\n" + "".join(f"{'bc'[i % 2]},{i % 3},{'xy'[i % 2]}\n" for i in range(20)),
+        "value 'b' of column 'a' becomes a column 'a_b', which column 'a_b' is or makes too",
+    ),
+    "an infinite target": (
+        "a,t\n" + "".join(f"{i % 7},{i / 7}\n" for i in range(20)) + "1,inf\n",
+        "infinite values",
+    ),
+    "zero bytes": ("\0\0\0", "zero bytes"),
+    "folds of one": (
+        "a,t\n" + "".join(f"{i % 4},{i / 7}\n" for i in range(7)),
+        "7 samples make 5 folds of fewer than two",
+    ),
     "a class of one": (GOOD + "1,2,z\n", "class 'z' has 1 samples, fewer than the 5 folds"),
 }
 
@@ -62,6 +76,26 @@ def test_wrong_encoding(tmp_path):
     assert "unknown encoding" in refused(*asked, "klingon")
 
 
+def test_the_encoding_is_guessed_from_the_mark(tmp_path):
+    (tmp_path / "d.csv").write_bytes(GOOD.encode("utf-16"))
+    assert "--encoding utf-16" in refused("fit", tmp_path / "d.csv", "-t", "t")
+    asked = ["fit", tmp_path / "d.csv", "-t", "t", "-m", "sparse", "--no-score", "-q", "--encoding", "utf-16"]
+    assert CliRunner().invoke(app, [str(a) for a in asked]).exit_code == 0
+
+
+def test_views_of_one_name(tmp_path):
+    for name in ("d.csv", "e.csv"):
+        (tmp_path / name).write_text(GOOD)
+    asked = ["fit", tmp_path / "d.csv", "-t", "t", "--view", f"data={tmp_path / 'e.csv'}"]
+    assert "a view called 'data' already" in refused(*asked)
+
+
+def test_kernels_for_a_method_that_makes_its_own(tmp_path):
+    (tmp_path / "d.csv").write_text(GOOD)
+    asked = ["fit", tmp_path / "d.csv", "-t", "t", "-m", "hierarchical", "-k", "columns"]
+    assert "takes kernels of its own" in refused(*asked)
+
+
 def test_binary_in_a_text_file(tmp_path):
     (tmp_path / "d.csv").write_bytes(os.urandom(2000))
     refused("fit", tmp_path / "d.csv", "-t", "t")
@@ -70,7 +104,8 @@ def test_binary_in_a_text_file(tmp_path):
 @pytest.mark.parametrize("name", ["d.parquet", "d.npz", "d.npy"])
 def test_damaged_binary_files(name, tmp_path):
     (tmp_path / name).write_bytes(b"not what it says")
-    assert "cannot be read" in refused("fit", tmp_path / name, "-t", "t")
+    said = refused("fit", tmp_path / name, "-t", "t")
+    assert ("cannot be read" if name == "d.parquet" else "not a file that NumPy wrote") in said
 
 
 def test_a_huge_file_is_refused_with_its_size_and_the_way_out(tmp_path):
@@ -127,6 +162,8 @@ def test_outputs_that_cannot_be_written_are_said_before_the_work(tmp_path):
     asked = ["fit", tmp_path / "d.csv", "-t", "t"]
     assert "no folder" in refused(*asked, "--model", tmp_path / "none" / "m")
     assert "is a folder" in refused(*asked, "--report", tmp_path)
+    if Path("/proc/self").is_dir():  # where nobody may make files
+        assert "/proc/m cannot be written: " in refused(*asked, "--model", "/proc/m")
     if os.geteuid() != 0:  # root may write anywhere
         (tmp_path / "locked").mkdir(mode=0o500)
         assert "permission denied" in refused(*asked, "--model", tmp_path / "locked" / "m")

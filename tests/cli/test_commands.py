@@ -348,6 +348,79 @@ def test_fit_writes_a_report(csv, tmp_path):
     assert "learns none" in run(*asked, "-m", "single", code=2).stderr
 
 
+def test_devices_are_written_to_and_never_replaced(csv, tmp_path):
+    link = tmp_path / "nowhere"
+    link.symlink_to(os.devnull)
+    run("fit", csv, "-t", "sick", "-m", "sparse", "--no-score", "--model", link)
+    assert link.is_char_device()
+
+
+def test_columns_that_cannot_help_are_named(table, tmp_path):
+    frame = table.drop(columns="size").assign(id=range(5, 5 + len(table)), unit="mg")
+    frame.loc[3, "group"] = None
+    frame.to_csv(tmp_path / "d.csv", index=False)
+    said = run("fit", tmp_path / "d.csv", "-t", "sick", "-m", "sparse", "--no-score").stderr
+    assert "'id' is left out: it numbers the rows" in said
+    assert "'unit' is left out: all its values are the same" in said
+    assert "a category of their own, 'missing', in 'group'" in said
+
+
+def test_the_target_in_a_view_is_no_feature(csv, table, tmp_path):
+    table[["age", "sick"]].to_csv(tmp_path / "b.csv", index=False)
+    asked = ["fit", csv, "-t", "sick", "--view", f"b={tmp_path / 'b.csv'}", "-m", "sparse", "--no-score"]
+    assert "'b__sick' in a view is left out" in run(*asked).stderr
+
+
+def test_rows_are_named_as_in_the_file(table, tmp_path):
+    frame = table.drop(columns="size").astype({"age": object})
+    frame.loc[:3, "sick"] = None
+    frame.loc[7, "age"] = "old"
+    frame.to_csv(tmp_path / "d.csv", index=False)
+    assert "'old' in row 8" in run("fit", tmp_path / "d.csv", "-t", "sick", code=2).stderr
+
+
+def test_predict_says_what_it_has_not_seen(csv, table, tmp_path):
+    run("fit", csv, "-t", "sick", "-m", "sparse", "--no-score", "--model", tmp_path / "m")
+    table.assign(group="middle").to_csv(tmp_path / "new.csv", index=False)
+    assert "not seen: 'middle'" in run("predict", tmp_path / "m", tmp_path / "new.csv").stderr
+    table.assign(age=np.inf).to_csv(tmp_path / "new.csv", index=False)
+    assert "'age' has infinite values" in run("predict", tmp_path / "m", tmp_path / "new.csv", code=2).stderr
+
+
+def test_a_stack_predicts_its_own_file(tmp_path):
+    K = np.stack([X @ X.T, np.exp(-0.1 * ((X[:, None] - X[None]) ** 2).sum(axis=2))], axis=-1)
+    np.savez(tmp_path / "k.npz", K=K, y=y)
+    asked = ["fit", tmp_path / "k.npz", "--precomputed", "-t", "y", "-m", "sparse", "--no-score"]
+    run(*asked, "--model", tmp_path / "m")
+    answer = json.loads(run("predict", tmp_path / "m", tmp_path / "k.npz", "--json", "--rows", 7).stdout)
+    assert answer["samples"] == 7
+    assert json.loads(run(*asked, "--rows", 30, "--json").stdout)["samples"] == 30
+
+
+def test_a_reader_that_has_seen_enough_stops_nothing(csv, tmp_path):
+    asked = [
+        COMMAND,
+        "fit",
+        csv,
+        "-t",
+        "sick",
+        "-m",
+        "sparse",
+        "-k",
+        "columns",
+        "--cv",
+        "2",
+        "--no-stability",
+    ]
+    started = subprocess.Popen(
+        [*asked, "--report", tmp_path / "r.html"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    started.stdout.close()
+    said = started.stderr.read()
+    assert started.wait(timeout=200) == 0 and "Traceback" not in said
+    assert (tmp_path / "r.html").is_file()
+
+
 def weights_of(path):
     page = path.read_text(encoding="utf-8")
     return json.loads(re.search(r'id="data">(.*?)</script>', page, flags=re.DOTALL).group(1))["weights"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 import traceback
@@ -24,6 +25,13 @@ class UserError(Exception):
     """Something that the person at the keyboard can mend; its text is one line."""
 
 
+class _Patient(Console):
+    """Rich ends the process where nobody reads its output any more; here the work goes on."""
+
+    def on_broken_pipe(self) -> None:
+        _to_nowhere()
+
+
 @dataclass
 class Voice:
     """Answers go to stdout, everything else to stderr."""
@@ -35,7 +43,7 @@ class Voice:
     stopped: bool = False  # by Ctrl-C, with an answer that is not whole
 
     def __post_init__(self) -> None:
-        self.out = Console(highlight=False, soft_wrap=False)
+        self.out = _Patient(highlight=False, soft_wrap=False)
         self.err = Console(stderr=True, highlight=False, soft_wrap=True)
 
     @property
@@ -58,8 +66,10 @@ class Voice:
 
     def answer(self, document: dict[str, Any]) -> None:
         if self.json:
-            document = {**document, "notes": self.notes}
-            sys.stdout.write(json.dumps(document, ensure_ascii=False, allow_nan=False, default=_plain) + "\n")
+            text = json.dumps(_finite({**document, "notes": self.notes}), ensure_ascii=False, default=_plain)
+            with unless_closed():
+                sys.stdout.write(text + "\n")
+                sys.stdout.flush()
 
     @property
     def interactive(self) -> bool:
@@ -81,6 +91,33 @@ class Voice:
     def waiting(self, text: str) -> Any:
         """A sign of life for one step of unknown length."""
         return self.err.status(text) if self.interactive else nullcontext()
+
+
+@contextmanager
+def unless_closed() -> Iterator[None]:
+    """Whoever reads stdout may have seen enough (`| head`): then the work goes on, and no word is said."""
+    try:
+        yield
+    except BrokenPipeError:
+        _to_nowhere()
+
+
+def _to_nowhere() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _finite(value: Any) -> Any:
+    """JSON knows no NaN: what is not known is null."""
+    if isinstance(value, dict):
+        return {key: _finite(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def counted(number: int, thing: str) -> str:
+    """1 row, 2 rows."""
+    return f"{number} {thing}{'' if number == 1 else 's'}"
 
 
 def _plain(value: Any) -> Any:
@@ -109,9 +146,6 @@ def plainly(command: Callable[..., None]) -> Callable[..., None]:
             command(voice, *args, **kwargs)
         except KeyboardInterrupt:
             _end(voice, INTERRUPTED, "stopped; nothing was written.")
-        except BrokenPipeError:  # of `| head`, which has seen enough
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise SystemExit(BROKEN) from None
         except (UserError, OSError, ValueError, TypeError) as error:
             _end(voice, BAD_INPUT, _said(error))
         except MemoryError:

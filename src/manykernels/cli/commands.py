@@ -6,6 +6,7 @@ import io
 import os
 import shlex
 import sys
+import tempfile
 import time
 import warnings
 from contextlib import nullcontext
@@ -21,7 +22,7 @@ from sklearn.pipeline import Pipeline
 from ..persistence import load, save, write_atomically
 from ..report import baseline_models, report_data, write_report
 from ..solvers import stoppable
-from ._console import INTERRUPTED, UserError, Voice, require_known
+from ._console import INTERRUPTED, UserError, Voice, counted, require_known, unless_closed
 from .data import Asked, Data, new_data, training_data
 from .models import METHODS, pipeline
 from .resamples import resampled
@@ -49,6 +50,10 @@ def fit(
     require_known("--method", method, METHODS)
     if method == "single" and report_path is not None:
         raise UserError("--report is about learned kernels, and --method single learns none.")
+    if METHODS[method].own and kernels != "auto":
+        raise UserError(
+            f"--kernels {kernels}: --method {method} takes kernels of its own; leave one of them out."
+        )
     for path in (model_path, report_path):
         _require_writable(path)
     data = training_data(asked, voice)
@@ -148,7 +153,7 @@ def _about(data: Data, method: str, kernels: str) -> dict[str, Any]:
         "target": data.target,
         "task": data.task,
         "numbers": list(data.numbers),
-        "categories": list(data.categories),
+        "categories": dict(data.categories),
         "views": list(data.views),
         "kernels": list(data.kernels),
         "method": method,
@@ -162,9 +167,10 @@ def _say(
     if not voice.talks:
         return
     width = data.X.shape[2] if data.kernels else len(data.numbers) + len(data.categories)
-    things = "kernels" if data.kernels else "columns"
+    things = "kernel" if data.kernels else "column"
     what = f"{len(set(data.y))} classes of " if data.task == "classification" else ""
-    voice.show(f"{data.n} samples, {width} {things}, {what}{escape(repr(data.target))}; {seconds:.1f} s")
+    size = f"{counted(data.n, 'sample')}, {counted(width, things)}"
+    voice.show(f"{size}, {what}{escape(repr(data.target))}; {seconds:.1f} s")
     voice.show(weights_table(facts))
     voice.show(facts["certificate"])
     if facts["chosen"]:
@@ -186,8 +192,15 @@ def _require_writable(path: Path | None) -> None:
     folder = Path(os.path.realpath(path)).parent
     if not folder.is_dir():
         raise UserError(f"{path}: there is no folder {folder}.")
-    if not os.access(folder, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
+    if path.exists() and not os.access(path, os.W_OK):
         raise UserError(f"{path} cannot be written: permission denied.")
+    if path.exists() and not path.is_file():  # a device
+        return
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise UserError(f"{path} cannot be written: {(error.strerror or str(error)).lower()}.") from error
 
 
 def _write_report(
@@ -220,11 +233,15 @@ def predict(voice: Voice, asked: Asked, *, model_path: Path, out: Path | None) -
         raise UserError(f"{out}: predictions are written to .csv, .parquet or .npy.")
     if not model_path.exists():
         raise UserError(f"{model_path}: there is no such file.")
+    if model_path.is_dir():
+        raise UserError(
+            f"{model_path} is a folder, and no model; `manykernels fit … --model FILE` writes one."
+        )
     model = load(model_path)
     about = getattr(model, "manykernels_", None)
     if about is None:
         raise UserError(f"{model_path} was not written by `manykernels fit`; use it from Python.")
-    X = new_data(asked, about)
+    X = new_data(asked, about, voice)
     predicted = np.asarray(model.predict(X))
     columns: dict[str, Any] = {str(about["target"]): predicted}
     columns.update(_confidence(model, X))
@@ -235,7 +252,9 @@ def predict(voice: Voice, asked: Asked, *, model_path: Path, out: Path | None) -
         write_atomically(out, _bytes(pd.DataFrame(columns), predicted, out.suffix.lower()))
         voice.show(f"{len(predicted)} predictions: {escape(str(out))}")
     elif not voice.json:
-        sys.stdout.write(pd.DataFrame(columns).to_csv(index=False))
+        with unless_closed():
+            sys.stdout.write(pd.DataFrame(columns).to_csv(index=False))
+            sys.stdout.flush()
 
 
 def _confidence(model: Any, X: Any) -> dict[str, Any]:

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ._console import UserError, Voice, require_known
+from ._console import UserError, Voice, counted, require_known
 from .files import Reading, read_file
 
 TASKS = ("auto", "classification", "regression")
 MISSING = "missing"  # the category of cells without a value
 _CLASSES = 20  # whole numbers with at most so many values are classes, unless told otherwise
 _CATEGORIES = 50  # values that a column of categories may have
+_NUMBERED = 10  # rows from which a column 1, 2, 3 … is taken for their numbers
 _MIXED = 0.5  # share of numbers from which a column with other things in it is called a mixture
 
 
@@ -63,6 +64,8 @@ def gather(asked: Asked) -> tuple[pd.DataFrame, dict[str, list[str]]]:
             parts[""] = found
     for given in asked.views:
         name, path = _view(given)
+        if name in parts or (name == "data" and "" in parts):
+            raise UserError(f"--view {given}: there is a view called {name!r} already; give it another name.")
         found = read_file(path, asked.how)
         if isinstance(found, dict):
             raise UserError(f"{path}: a view is one table; .npz files with several arrays are given as DATA.")
@@ -126,16 +129,25 @@ def training_data(asked: Asked, voice: Voice) -> Data:
     target = _require_target(frame, asked)
     known = frame[target].notna()
     if not known.all():
-        voice.note(f"{int((~known).sum())} rows without a value of {target!r} are left out.")
-        frame = frame[known].reset_index(drop=True)
+        lost = int((~known).sum())
+        told = "are" if lost > 1 else "is"
+        voice.note(f"{counted(lost, 'row')} without a value of {target!r} {told} left out.")
+        frame = frame[known]  # rows keep their numbers, which messages name
     y, task = _target(frame[target], target, asked.task)
     for name in asked.drop:
         if name not in frame.columns:
             raise UserError(f"--drop {name}: there is no such column; there are {_listed(frame.columns)}.")
     data = Data(frame, y, target, task)
-    _sort(data, frame.drop(columns=list({target, *asked.drop})), voice)
+    same = [name for name in frame.columns if name != target and name.split("__", 1)[-1] == target]
+    if same and views:
+        voice.note(f"{_listed(same)} in a view is left out: it is called as the target is.")
+    else:
+        same = []
+    _sort(data, frame.drop(columns=list({target, *asked.drop, *same})), voice)
+    _require_distinct(data)
     kept = {*data.numbers, *data.categories}
     data.X = _as_text(frame[[*data.numbers, *data.categories]].copy(), list(data.categories))
+    data.X = data.X.reset_index(drop=True)
     named = {name or "data": [c for c in columns if c in kept] for name, columns in views.items()}
     data.views = {name: columns for name, columns in named.items() if columns}
     if len(data.views) == 1:
@@ -163,8 +175,10 @@ def _target(column: pd.Series, name: str, asked: str) -> tuple[Any, str]:
     numeric = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
     distinct = column.nunique()
     if distinct < 2:
-        only = f"only the value {column.iloc[0]!r}" if len(column) else "no value"
+        only = f"only the value {column.tolist()[0]!r}" if len(column) else "no value"
         raise UserError(f"the target {name!r} has {only}; there is nothing to learn.")
+    if numeric and not np.isfinite(column.to_numpy(dtype=float)).all():
+        raise UserError(f"the target {name!r} has infinite values.")
     whole = numeric and bool(np.all(np.mod(column.to_numpy(dtype=float), 1) == 0))
     task = asked
     if asked == "auto":
@@ -172,10 +186,7 @@ def _target(column: pd.Series, name: str, asked: str) -> tuple[Any, str]:
     if task == "regression":
         if not numeric:
             raise UserError(f"the target {name!r} holds text such as {column.iloc[0]!r}: not for regression.")
-        y = column.to_numpy(dtype=float)
-        if not np.isfinite(y).all():
-            raise UserError(f"the target {name!r} has infinite values.")
-        return y, task
+        return column.to_numpy(dtype=float), task
     if distinct > max(_CATEGORIES, len(column) // 2):
         raise UserError(
             f"the target {name!r} has {distinct} different values in {len(column)} rows; too many for "
@@ -193,7 +204,12 @@ def _sort(data: Data, features: pd.DataFrame, voice: Voice) -> None:
             voice.note(
                 f"column {name!r} is left out: it has no {'values' if column.isna().all() else 'name'}."
             )
+        elif column.nunique(dropna=False) < 2:
+            voice.note(f"column {name!r} is left out: all its values are the same.")
         elif pd.api.types.is_bool_dtype(column) or pd.api.types.is_numeric_dtype(column):
+            if _counts(column):
+                voice.note(f"column {name!r} is left out: it numbers the rows.")
+                continue
             if not np.isfinite(column.dropna().to_numpy(dtype=float)).all():
                 raise UserError(f"column {name!r} has infinite values; mend them, or --drop it.")
             data.numbers.append(str(name))
@@ -202,8 +218,33 @@ def _sort(data: Data, features: pd.DataFrame, voice: Voice) -> None:
     gaps = [name for name in data.numbers if features[name].isna().any()]
     if gaps:
         voice.note(f"missing values are filled with the median in {_listed(gaps)}.")
+    unknown = [name for name, values in data.categories.items() if MISSING in values]
+    if unknown:
+        voice.note(f"missing values are a category of their own, {MISSING!r}, in {_listed(unknown)}.")
     if not data.numbers and not data.categories:
         raise UserError("no column is left to learn from.")
+
+
+def _counts(column: pd.Series) -> bool:
+    """Whether a column is 1, 2, 3 … or the like, from the first row to the last."""
+    if len(column) < _NUMBERED or pd.api.types.is_bool_dtype(column) or column.isna().any():
+        return False
+    ahead = column.to_numpy(dtype=float) - column.index.to_numpy(dtype=float)
+    return bool(np.all(ahead == ahead[0])) and float(ahead[0]).is_integer()
+
+
+def _require_distinct(data: Data) -> None:
+    """Indicators of categories get names that no other column may have."""
+    owner = {name: name for name in data.numbers}
+    for name, values in data.categories.items():
+        for value in values:
+            made = f"{name}_{value}"
+            if made in owner:
+                raise UserError(
+                    f"value {value!r} of column {name!r} becomes a column {made!r}, which column "
+                    f"{owner[made]!r} is or makes too; rename one."
+                )
+            owner[made] = name
 
 
 def _category(data: Data, name: str, column: pd.Series, voice: Voice) -> None:
@@ -232,19 +273,22 @@ def _stack(asked: Asked, voice: Voice) -> Data:
     y = arrays.pop(asked.target)
     if y.ndim != 1:
         raise UserError(f"{path}: the target {asked.target!r} has shape {y.shape}; expected one dimension.")
-    target, task = _target(pd.Series(y), asked.target, asked.task)
+    rows = asked.how.rows
+    target, task = _target(pd.Series(y[:rows]), asked.target, asked.task)
     names, K = _layers(arrays, path)
     if K.shape[:2] != (len(y), len(y)):
         raise UserError(f"{path}: kernels of shape {K.shape[:2]}, and {len(y)} targets; expected n × n.")
+    if rows is not None:
+        K = np.ascontiguousarray(K[:rows, :rows])
     return Data(K, target, asked.target, task, kernels=names)
 
 
 def _arrays(asked: Asked) -> tuple[dict[str, np.ndarray[Any, Any]], Path]:
     if asked.data is None or asked.views:
-        raise UserError("--precomputed takes one .npz file with the kernels and the target.")
+        raise UserError("kernels are read from one .npz file, with the target beside them to learn from.")
     found = read_file(asked.data, asked.how)
     if not isinstance(found, dict):
-        raise UserError(f"{asked.data}: --precomputed expects an .npz file.")
+        raise UserError(f"{asked.data}: kernels are read from an .npz file.")
     return found, asked.data
 
 
@@ -262,15 +306,16 @@ def _layers(arrays: dict[str, Any], path: Path) -> tuple[list[str], Any]:
 
 
 # -- new data -------------------------------------------------------------------------------------
-def new_data(asked: Asked, about: dict[str, Any]) -> Any:
+def new_data(asked: Asked, about: dict[str, Any], voice: Voice) -> Any:
     """Data for a model that was made from `about`: its columns by name, whatever else there is."""
     if about["kernels"]:
-        arrays, path = _arrays(asked)
+        found, path = _arrays(asked)
+        arrays = {name: A for name, A in found.items() if A.ndim > 1}
         missing = [name for name in about["kernels"] if name not in arrays]
         if len(arrays) != 1 and missing:
             raise UserError(f"{path} lacks the kernels {_listed(missing)}.")
         chosen = arrays if missing else {name: arrays[name] for name in about["kernels"]}
-        return _layers({name: A for name, A in chosen.items() if A.ndim > 1}, path)[1]
+        return _layers(chosen, path)[1][: asked.how.rows]
     frame, _ = gather(asked)
     wanted = [*about["numbers"], *about["categories"]]
     missing = [name for name in wanted if name not in frame.columns]
@@ -288,6 +333,12 @@ def new_data(asked: Asked, about: dict[str, Any]) -> Any:
                     f"column {name!r} holds {bad.iloc[0]!r}, where the model learned from numbers."
                 )
         frame[name] = pd.to_numeric(frame[name]).astype(float)
+        if np.isinf(frame[name]).any():
+            raise UserError(f"column {name!r} has infinite values; mend them.")
+    for name, values in about["categories"].items():
+        unseen = sorted(set(frame[name]) - {*values, MISSING})
+        if unseen:
+            voice.note(f"column {name!r} has values that the model has not seen: {_listed(unseen)}.")
     return frame
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import os
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ._console import UserError, one_line
+from ._console import UserError, counted, one_line
 
 TEXT = (".csv", ".tsv", ".txt")
 PARQUET = (".parquet", ".pq")
@@ -44,6 +46,7 @@ def read_file(path: Path, how: Reading) -> pd.DataFrame | dict[str, np.ndarray[A
             return _read_text(path, how)
         if kind in PARQUET:
             return _named(pd.read_parquet(path), path, how)
+        _require_numpy(path, kind)
         if kind == ".npy":
             return _from_array(np.load(path, allow_pickle=False), path)[: how.rows]
         if kind == ".npz":
@@ -51,6 +54,14 @@ def read_file(path: Path, how: Reading) -> pd.DataFrame | dict[str, np.ndarray[A
                 return {name: archive[name] for name in archive.files}
     known = ", ".join([*TEXT, *PARQUET, ".npy", ".npz"])
     raise UserError(f"{path}: files that end in {kind or 'nothing'} are not read; expected one of {known}.")
+
+
+def _require_numpy(path: Path, kind: str) -> None:
+    """Other files with such a name would be taken for pickles, which are never read."""
+    with path.open("rb") as file:
+        start = file.read(6)
+    if (kind == ".npy" and start != b"\x93NUMPY") or (kind == ".npz" and not zipfile.is_zipfile(path)):
+        raise UserError(f"{path} is not a file that NumPy wrote: np.save for .npy, np.savez for .npz.")
 
 
 def _require_room(path: Path, how: Reading) -> None:
@@ -82,9 +93,11 @@ def _said(path: Path) -> Iterator[None]:
         raise
     except UnicodeDecodeError as error:
         byte = error.object[error.start]
+        with path.open("rb") as file:
+            likely = "utf-16" if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "latin-1"
         raise UserError(
             f"{path} is not {error.encoding} (byte 0x{byte:02x}): say how it is written, for example by "
-            "--encoding latin-1."
+            f"--encoding {likely}."
         ) from error
     except LookupError as error:
         raise UserError(one_line(error) + ".") from error
@@ -110,6 +123,8 @@ def _scan(path: Path, encoding: str, rows: int | None) -> str:
         start = file.read(_SNIFFED)
         if not start.strip():
             raise UserError(f"{path} is empty.")
+        if "\0" in start.partition("\n")[0]:
+            raise UserError(f"{path} holds zero bytes: it is not a table of text in {encoding}.")
         separator = _separator(start)
         file.seek(0)
         lines = csv.reader(file, delimiter=separator, skipinitialspace=True)
@@ -124,7 +139,7 @@ def _scan(path: Path, encoding: str, rows: int | None) -> str:
                     _require_once(header, path)
                 elif len(fields) != len(header):
                     raise UserError(
-                        f"{path}, line {lines.line_num}: {len(fields)} fields, and the header has "
+                        f"{path}, line {lines.line_num}: {counted(len(fields), 'field')}, and the header has "
                         f"{len(header)} (separated by {separator!r})."
                     )
                 else:

@@ -83,6 +83,11 @@ def folds(data: Data, cv: int) -> list[Split]:
     if data.n < cv:
         raise UserError(f"{data.n} samples cannot be split into {cv} folds; give --cv, or --no-score.")
     if data.task == "regression":
+        if data.n < 2 * cv:
+            raise UserError(
+                f"{data.n} samples make {cv} folds of fewer than two, and R² needs two; give a smaller --cv, "
+                "or --no-score."
+            )
         return list(KFold(cv, shuffle=True, random_state=0).split(np.arange(data.n)))
     labels, counts = np.unique(np.asarray(data.y, dtype=str), return_counts=True)
     if counts.min() < cv:

@@ -267,6 +267,8 @@ class _Search:
         nodes, point = self._pruned(tol)
         certified = relative(point.primal, self.dual) <= tol
         dual = self.dual if certified else self.seen
+        if point is not self.point:  # the history ends with what is given back
+            self.history.add(point.primal, relative(point.primal, dual), len(nodes))
         return FamilyResult(
             nodes,
             point.zeta,
