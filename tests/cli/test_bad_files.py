@@ -43,6 +43,7 @@ FILES = {
     "no header": ("1,2,3\n4,5,6\n7,8,9\n", "does the file lack a header"),
     "two columns of a name": (GOOD.replace("a,b", "a,a", 1), "two columns are called 'a'"),
     "infinite values": (GOOD.replace("\n3,", "\ninf,"), "'a' has infinite values"),
+    "enormous values": (GOOD.replace("\n3,", "\n3e200,"), "'a' has values as large as 3e+200"),
     "nothing to learn from": ("t\nx\ny\nx\ny\n", "no column is left"),
     "names that meet": (
         "a,a_b,t\n" + "".join(f"{'bc'[i % 2]},{i % 3},{'xy'[i % 2]}\n" for i in range(20)),
@@ -57,7 +58,7 @@ FILES = {
         "a,t\n" + "".join(f"{i % 4},{i / 7}\n" for i in range(7)),
         "7 samples make 5 folds of fewer than two",
     ),
-    "a class of one": (GOOD + "1,2,z\n", "class 'z' has 1 samples, fewer than the 5 folds"),
+    "a class of one": (GOOD + "1,2,z\n", "class 'z' has 1 sample, fewer than the 5 folds"),
 }
 
 

@@ -18,6 +18,7 @@ MISSING = "missing"  # the category of cells without a value
 _CLASSES = 20  # whole numbers with at most so many values are classes, unless told otherwise
 _CATEGORIES = 50  # values that a column of categories may have
 _NUMBERED = 10  # rows from which a column 1, 2, 3 … is taken for their numbers
+_ENORMOUS = 1e150  # its square is no number
 _MIXED = 0.5  # share of numbers from which a column with other things in it is called a mixture
 
 
@@ -210,8 +211,10 @@ def _sort(data: Data, features: pd.DataFrame, voice: Voice) -> None:
             if _counts(column):
                 voice.note(f"column {name!r} is left out: it numbers the rows.")
                 continue
-            if not np.isfinite(column.dropna().to_numpy(dtype=float)).all():
-                raise UserError(f"column {name!r} has infinite values; mend them, or --drop it.")
+            largest = float(np.abs(column.dropna().to_numpy(dtype=float)).max())
+            if not largest < _ENORMOUS:
+                what = f"values as large as {largest:g}" if np.isfinite(largest) else "infinite values"
+                raise UserError(f"column {name!r} has {what}; mend them, or --drop it.")
             data.numbers.append(str(name))
         else:
             _category(data, str(name), column, voice)

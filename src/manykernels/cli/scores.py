@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from ..plots._reading import unwrap
-from ._console import UserError, Voice, one_line
+from ._console import UserError, Voice, counted, one_line
 from .data import Data
 
 METRIC = {"classification": "accuracy", "regression": "R²"}
@@ -92,8 +92,8 @@ def folds(data: Data, cv: int) -> list[Split]:
     labels, counts = np.unique(np.asarray(data.y, dtype=str), return_counts=True)
     if counts.min() < cv:
         raise UserError(
-            f"class {str(labels[counts.argmin()])!r} has {counts.min()} samples, fewer than the {cv} folds "
-            "of the cross-validation; give a smaller --cv, or fit with --no-score."
+            f"class {str(labels[counts.argmin()])!r} has {counted(counts.min(), 'sample')}, fewer than the {cv} "
+            "folds of the cross-validation; give a smaller --cv, or fit with --no-score."
         )
     return list(StratifiedKFold(cv, shuffle=True, random_state=0).split(np.arange(data.n), data.y))
 
