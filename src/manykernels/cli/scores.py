@@ -92,8 +92,8 @@ def folds(data: Data, cv: int) -> list[Split]:
     labels, counts = np.unique(np.asarray(data.y, dtype=str), return_counts=True)
     if counts.min() < cv:
         raise UserError(
-            f"class {str(labels[counts.argmin()])!r} has {counted(counts.min(), 'sample')}, fewer than the {cv} "
-            "folds of the cross-validation; give a smaller --cv, or fit with --no-score."
+            f"class {str(labels[counts.argmin()])!r} has {counted(counts.min(), 'sample')}, fewer than the "
+            f"{cv} folds of the cross-validation; give a smaller --cv, or fit with --no-score."
         )
     return list(StratifiedKFold(cv, shuffle=True, random_state=0).split(np.arange(data.n), data.y))
 
