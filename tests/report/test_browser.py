@@ -62,6 +62,22 @@ def wide(page):
     return page.evaluate("document.documentElement.scrollWidth > innerWidth")
 
 
+# Text of a chart that leaves it, and texts of a chart that cover each other, by more than a hair.
+OUTSIDE = """() => [...document.querySelectorAll('.chart svg')].flatMap(chart => {
+  const box = chart.getBoundingClientRect();
+  return [...chart.querySelectorAll('text')].filter(text => {
+    const own = text.getBoundingClientRect();
+    return own.width && (own.left < box.left - 2 || own.right > box.right + 2);
+  }).map(text => text.textContent);
+})"""
+OVERLAPPING = """() => [...document.querySelectorAll('#contributions svg')].flatMap(chart => {
+  const all = [...chart.querySelectorAll('text')].map(t => [t.textContent, t.getBoundingClientRect()]);
+  const across = (p, q) => Math.min(p.right, q.right) - Math.max(p.left, q.left);
+  const down = (p, q) => Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top);
+  return all.flatMap(([a, p], i) => all.slice(i + 1)
+    .filter(([, q]) => across(p, q) > 2 && down(p, q) > 4).map(([b]) => a + ' | ' + b));
+})"""
+
 KINDS = {
     "classifier": lambda: reports.document("classifier"),
     "ovr": lambda: reports.document("ovr"),
@@ -95,6 +111,7 @@ def test_every_kind_loads_alone_and_fits_a_phone(kind, open_page):
     page.wait_for_timeout(150)
     assert not wide(page)
     assert page.evaluate("[...document.querySelectorAll('.chart svg')].every(s => s.clientWidth <= 360)")
+    assert page.evaluate(OUTSIDE) == [] and page.evaluate(OVERLAPPING) == []
 
 
 def test_names_are_shown_and_not_run(open_page):
@@ -128,8 +145,9 @@ def test_weights_can_be_sorted_found_and_completed(open_page):
     weights = dict(zip(document["weights"]["names"], document["weights"]["values"][0], strict=True))
     assert len(used) == sum(w != 0 for w in weights.values())
     assert [weights[name] for name in used] == sorted((w for w in weights.values() if w), reverse=True)
+    assert page.inner_text("#zeros").startswith("Show")
     page.click("#zeros")
-    assert len(first_kernels(page)) == len(weights)
+    assert len(first_kernels(page)) == len(weights) and page.inner_text("#zeros").startswith("Hide")
     page.click("#weights th button >> text=kernel")
     assert first_kernels(page) == page.evaluate(
         "names => names.sort((a, b) => b.localeCompare(a))", list(weights)
@@ -140,6 +158,50 @@ def test_weights_can_be_sorted_found_and_completed(open_page):
     page.fill("#filter", "POLYNOMIAL(degree=3)")
     found = first_kernels(page)
     assert found and all("Polynomial(degree=3)" in name for name in found)
+
+
+def test_tables_that_scroll_say_so(open_page):
+    page = open_page(reports.stable())
+    page.click("#zeros")
+    assert "scroll in the table" in page.inner_text("#weights .more")
+    page.fill("#filter", "no such kernel")
+    assert page.is_hidden("#weights .more")
+
+
+def test_names_that_begin_alike_are_cut_to_tell_them_apart(open_page):
+    names = [f"a name that is shared by all of them: column {c}: Gaussian(width=1)" for c in "abc"]
+    document = reports.document("classifier")
+    document["similarity"]["names"] = names
+    page = open_page(document, viewport={"width": 390, "height": 800})
+    shown = "[...document.querySelectorAll('#similarity text')].map(t => t.firstChild.textContent)"
+    labels = page.evaluate(shown)
+    assert len(set(labels)) == 3 and all(label.startswith("…") for label in labels)
+    whole = "[...document.querySelectorAll('#similarity text title')].map(t => t.textContent)"
+    assert page.evaluate(whole) == names
+
+
+def test_the_headline_is_no_constant_and_the_gap_no_proof(open_page):
+    page = open_page(reports.document("polynomials", fit_path=False))
+    cards = page.inner_text(".cards")
+    assert "has the largest weight, the constant aside" in cards and "1 (constant)" not in cards
+    page = open_page(reports.document("ufo"))
+    assert "not converged" in page.inner_text(".cards") and "certified" not in page.inner_text("main")
+    assert "objective of the model" in page.inner_text("#convergence .chart")
+
+
+def test_a_narrow_axis_has_ticks_enough_to_read_it(open_page):
+    document = reports.one_width()
+    document["widths"].update(names=["g"], values=[[0.2144]], weights=[1.0], stability=None)
+    page = open_page(document)
+    ticks = page.evaluate("[...document.querySelectorAll('#widths text[text-anchor=middle]')].length")
+    assert ticks >= 4  # with the title of the axis
+
+
+def test_columns_that_are_not_listed_are_counted(open_page):
+    document = reports.document("classifier")
+    document["data"]["features"] = 2000
+    page = open_page(document)
+    assert "of 2000 columns" in page.inner_text("#data summary")
 
 
 def test_another_sample_is_another_picture(open_page):

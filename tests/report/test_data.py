@@ -13,7 +13,7 @@ from tests.report.reports import NASTY, document, many_widths, nasty, one_width,
 
 import manykernels as mk
 from manykernels.kernels import Gaussian, Linear, OnColumns
-from manykernels.report import anew, baseline_models, baselines, report, report_data, settled
+from manykernels.report import anew, baseline_models, baselines, data, report, report_data, settled
 from manykernels.report.widths import nearest_widths
 
 SNAPSHOT = Path(__file__).with_name("snapshot.json")
@@ -21,7 +21,10 @@ SNAPSHOT = Path(__file__).with_name("snapshot.json")
 LACKS = {
     "contributions": {"aligner", "powers"},
     "convergence": {"align", "align regressor", "aligner"},
-    "path": {"align", "align regressor", "aligner", "ufo", "ufo warm", "ufo features", "ufo landmarks"},
+    "path": {
+        *("align", "align regressor", "aligner", "ufo", "ufo warm", "ufo features", "ufo landmarks"),
+        "widths",  # every C has widths of its own
+    },
     "similarity": {"centred frame", "anova"},
 }
 SLOW_PATHS = {"many widths", "per feature", "hard", "kmeans", "powers"}  # of many fits each; not done
@@ -102,6 +105,41 @@ def test_names_are_kept_as_they_are():
     found = nasty()
     assert found["title"] == NASTY[0] and found["data"]["target"]["name"] == NASTY[1]
     assert [column["name"] for column in found["data"]["columns"]] == NASTY
+
+
+@pytest.mark.parametrize("name", ["polynomials", "anova"])
+def test_the_empty_product_is_called_a_constant(name):
+    found = document(name)
+    assert found["weights"]["constant"] == [fitted(name)[0].kernel_names_.index("1")]
+    for section in ("weights", "path", "contributions"):
+        assert "1 (constant)" in found[section]["names"] and "1" not in found[section]["names"]
+    assert document("classifier", fit_path=False)["weights"]["constant"] == []
+
+
+@pytest.mark.parametrize(("name", "converged"), [("ufo", False), ("classifier", True), ("powers", None)])
+def test_a_gap_that_was_not_closed_is_told(name, converged):
+    found = document(name, fit_path=False)
+    assert found["weights"]["converged"] is converged
+    assert ("not converged" in found["certificate"]) == (converged is False)
+
+
+def test_widths_without_weight_are_not_shown():
+    columns = {"first": OnColumns(Linear(), 0), "narrow": Gaussian(1e-3)}
+    model = mk.MKLRegressor(columns, C=0.1).fit(X, X[:, 0])
+    assert model.weights_[1] == 0.0
+    assert report_data(model, X, X[:, 0], fit_path=False)["widths"] is None
+
+
+def test_a_path_on_some_samples_has_the_costs_of_all(monkeypatch):
+    """Each sample twice, of which the path sees one: the same weights at the same C."""
+    model = mk.MKLRegressor(kernels, norm=2.0, tol=1e-6).fit(np.repeat(X, 2, axis=0), np.repeat(numbers, 2))
+    whole = report_data(model, np.repeat(X, 2, axis=0), np.repeat(numbers, 2))["path"]
+    monkeypatch.setattr(data, "_some", lambda mkl, table, target: (table[::2], target[::2]))
+    some = report_data(model, np.repeat(X, 2, axis=0), np.repeat(numbers, 2))["path"]
+    assert some["C"] == whole["C"] and some["chosen"] == whole["chosen"] == 1.0
+    weights = dict(zip(some["names"], some["weights"], strict=True))
+    for name, row in zip(whole["names"], whole["weights"], strict=True):
+        np.testing.assert_allclose(weights[name], row, atol=1e-3)
 
 
 # -- comparison -----------------------------------------------------------------------------------

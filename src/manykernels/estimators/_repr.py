@@ -60,7 +60,8 @@ def _sentence(model: Any, size: Any) -> str:
     """How many kernels have weight, and what is proven of it."""
     used, several = int(np.count_nonzero(size)), len(size) > 1
     listed = used < len(size) or not _unlisted(model)
-    count = f"{used} of {len(size)} kernels have weight" if listed else f"{used} kernels were found"
+    found = "1 kernel was found" if used == 1 else f"{used} kernels were found"
+    count = f"{used} of {len(size)} kernels have weight" if listed else found
     text = count if several or not listed else "1 kernel"
     gap = getattr(model, "dual_gap_", None)
     if gap is not None and np.isfinite(gap):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -19,8 +20,9 @@ from sklearn.utils.validation import _num_samples
 import manykernels
 
 from ..estimators._data import take
-from ..estimators._repr import _sentence, _unlisted
+from ..estimators._repr import _converged, _sentence, _unlisted
 from ..estimators.localized import Localized
+from ..families import Parametric
 from ..plots._paths import path_of_fits, path_of_search
 from ..plots._reading import (
     histories,
@@ -31,7 +33,7 @@ from ..plots._reading import (
     width_table,
 )
 from .samples import chosen_samples
-from .tables import data_section, interactions_section
+from .tables import data_section, interactions_section, is_constant
 
 FORMAT = 1
 _MANY = 60  # kernels of a path or a similarity map
@@ -83,9 +85,10 @@ def report_data(
         "path": _quietly(_path, model, mkl, inner, y) if fit_path else None,
         "contributions": _quietly(chosen_samples, model, mkl, X, inner, y),
         "interactions": interactions_section(mkl),
-        "widths": _quietly(_widths, mkl, widths),
+        "widths": _quietly(_widths, model, mkl, widths),
         "gates": _gates(mkl, y),
     }
+    _name_constants(sections)
     head = {
         "format": FORMAT,
         "title": title,
@@ -159,9 +162,28 @@ def _weights(mkl: Any, table: Any, stability: Any) -> dict[str, Any]:
         else None,
         "listed": not _unlisted(mkl),
         "stability": columns,
-        "gap": getattr(mkl, "dual_gap_", None),
-        "certified": getattr(mkl, "certified_", None),
+        "constant": [m for m, kernel in enumerate(mkl.kernels_) if is_constant(kernel)],
+        **_certificate(mkl),
     }
+
+
+def _certificate(mkl: Any) -> dict[str, Any]:
+    gap = getattr(mkl, "dual_gap_", None)
+    return {
+        "gap": gap,
+        "certified": getattr(mkl, "certified_", None),
+        "converged": None if gap is None or not np.isfinite(gap) else _converged(mkl, float(gap)),
+    }
+
+
+def _name_constants(sections: Mapping[str, Any]) -> None:
+    """The empty product is called 1, which reads like a number of a kernel."""
+    if not sections["weights"]["constant"]:
+        return
+    for section in ("weights", "path", "contributions"):
+        if sections[section] is not None:
+            names = sections[section]["names"]
+            sections[section]["names"] = [f"{name} (constant)" if name == "1" else name for name in names]
 
 
 def _views(mkl: Any, stability: Any) -> dict[str, Any]:
@@ -189,14 +211,15 @@ def _convergence(mkl: Any) -> dict[str, Any]:
     return {"lines": lines, "tol": getattr(mkl, "tol", None), "objective": getattr(mkl, "objective_", None)}
 
 
-def _path(model: Any, mkl: Any, X: Any, y: Any) -> dict[str, Any]:
+def _path(model: Any, mkl: Any, X: Any, y: Any) -> dict[str, Any] | None:
+    if isinstance(mkl.kernels, Parametric):  # every C has kernels of its own, which cannot be followed
+        return None
     search = _last(model)
     whole = getattr(search, "path_", {}).get(getattr(search, "best_params_", {}).get("strategy"), {})
     if "all samples" in whole:
         table = path_of_search(search)
     else:
-        X, y = _some(mkl, X, y)
-        table = path_of_fits(mkl, X, y, mkl.C * np.logspace(-2, 2, _STEPS) if hasattr(mkl, "C") else None)
+        table = _fitted_path(mkl, X, y)
     order = np.argsort(-np.abs(table.weights).max(axis=0), kind="stable")[:_MANY]
     kept = [m for m in order if table.weights[:, m].any()]
     return {
@@ -206,6 +229,15 @@ def _path(model: Any, mkl: Any, X: Any, y: Any) -> dict[str, Any]:
         "score": table.score,
         "chosen": table.chosen,
     }
+
+
+def _fitted_path(mkl: Any, X: Any, y: Any) -> Any:
+    """Fitted on some samples, with as much more C as these are fewer, so that C means what it did for all."""
+    part, target = _some(mkl, X, y)
+    share = _num_samples(part) / _num_samples(X)
+    Cs = mkl.C * np.logspace(-2, 2, _STEPS) / share if hasattr(mkl, "C") else None
+    table = path_of_fits(mkl, part, target, Cs)
+    return replace(table, C=table.C * share)
 
 
 def _last(model: Any) -> Any:
@@ -238,14 +270,17 @@ def _some(mkl: Any, X: Any, y: Any) -> tuple[Any, Any]:
     return part, take(y, rows)
 
 
-def _widths(mkl: Any, spread: Mapping[str, Any] | None) -> dict[str, Any]:
+def _widths(model: Any, mkl: Any, spread: Mapping[str, Any] | None) -> dict[str, Any] | None:
     table = width_table(mkl)
+    if not table.weights.any():
+        return None
     return {
         "parameter": table.parameter,
         "names": table.names,
         "features": table.features,
         "values": table.values,
         "weights": table.weights,
+        "prepared": model is not mkl,  # by a pipeline, or by a search
         "stability": spread,
     }
 

@@ -52,6 +52,41 @@
     const head = Math.max(1, Math.floor((longest - 1) * 0.6));
     return flat.slice(0, head) + "…" + flat.slice(flat.length - Math.max(1, longest - 1 - head));
   }
+  // Room is measured, not guessed from the number of letters: names may be of any script.
+  const ruler = document.createElement("canvas").getContext("2d");
+  const measure = (text) => {
+    ruler.font = `600 11.5px ${getComputedStyle(document.body).fontFamily}`;
+    return ruler.measureText(text).width;
+  };
+  function fit(name, room, cut = short) {
+    const flat = name.replace(/\s+/g, " ");
+    if (measure(flat) <= room) return flat;
+    let low = 3, high = flat.length;
+    while (high - low > 1) {
+      const half = (low + high) >> 1;
+      if (measure(cut(flat, half)) <= room) low = half; else high = half;
+    }
+    return cut(flat, low);
+  }
+  // Names that would be cut to the same text show what follows the letters that they share instead.
+  function fitAll(names, room) {
+    const shown = names.map((name) => fit(name, room)), groups = new Map();
+    names.forEach((name, i) => groups.set(shown[i], [...(groups.get(shown[i]) || []), i]));
+    for (const group of groups.values()) if (new Set(group.map((i) => names[i])).size > 1) tellApart(names, group, shown, room);
+    return shown;
+  }
+  function tellApart(names, group, shown, room) {
+    const same = group.map((i) => names[i].replace(/\s+/g, " "));
+    let shared = 0;
+    while (same.every((name) => shared < name.length && name[shared] === same[0][shared])) shared++;
+    const start = Math.max(0, same[0].lastIndexOf(" ", shared - 1) + 1), parts = new Map();
+    group.forEach((i, k) => {
+      const from = shared - start > 12 ? shared - 4 : start;
+      shown[i] = fit((from ? "…" : "") + same[k].slice(from), room, (text, longest) => text.slice(0, longest - 1) + "…");
+      parts.set(shown[i], [...(parts.get(shown[i]) || []), i]);
+    });
+    for (const part of parts.values()) if (part.length > 1 && part.length < group.length) tellApart(names, part, shown, room);
+  }
   const colour = (i) => `var(--c${i % 9})`;
   const largest = (values) => values.reduce((a, b) => Math.max(a, Math.abs(b ?? 0)), 0) || 1;
   const order = (values) => values.map((_, i) => i).sort((a, b) => Math.abs(values[b]) - Math.abs(values[a]));
@@ -80,7 +115,7 @@
       const t = Math.log10(m) + k;
       if (t >= low - 1e-9 && t <= high + 1e-9) more.push(m * 10 ** k);
     }
-    return more;
+    return more.length > 2 ? more : plainTicks(10 ** low, 10 ** high).filter((t) => t > 0);
   }
 
   // -- charts: drawn at the width that there is, and again when that changes ----------------------------------
@@ -95,14 +130,19 @@
     box.paint = paint;
     return box;
   }
-  const repaint = () => drawn.forEach((one) => {
-    const width = Math.floor(one.box.clientWidth);
-    if (width > 40 && width !== one.width) { one.width = width; one.paint(); }
-  });
+  const repaint = () => {
+    drawn.forEach((one) => {
+      const width = Math.floor(one.box.clientWidth);
+      if (width > 40 && width !== one.width) { one.width = width; one.paint(); }
+    });
+    boxes.forEach((box) => box.look());
+  };
   const canvas = (width, height, ...children) =>
     svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height }, ...children);
   const line = (x1, y1, x2, y2, attributes) => svg("line", { x1, y1, x2, y2, ...attributes });
   const words = (x, y, text, attributes) => svg("text", { x, y, ...attributes }, text);
+  // A name that is cut shows all of itself when pointed at.
+  const label = (x, y, text, whole, attributes) => words(x, y, [text, text === whole ? null : svg("title", {}, whole)], { "text-anchor": "end", ...attributes });
 
   function frame(width, height, x, y, box, titles) {
     const parts = [];
@@ -110,7 +150,7 @@
       parts.push(line(box.left, y(t), width - box.right, y(t), { class: "grid" }));
       parts.push(words(box.left - 6, y(t) + 4, number(t), { "text-anchor": "end", class: "soft" }));
     }
-    for (const t of x.ticks) parts.push(words(x(t), height - box.bottom + 16, number(t), { "text-anchor": "middle", class: "soft" }));
+    for (const t of x.ticks) parts.push(words(Math.min(x(t), width - measure(number(t)) / 2), height - box.bottom + 16, number(t), { "text-anchor": "middle", class: "soft" }));
     parts.push(line(box.left, height - box.bottom, width - box.right, height - box.bottom, { class: "axis" }));
     parts.push(words((box.left + width - box.right) / 2, height - 4, titles[0], { "text-anchor": "middle" }));
     parts.push(words(box.left - 6, 12, titles[1], { "text-anchor": "start", x: 2 }));
@@ -137,7 +177,7 @@
 
   function header() {
     const d = data.data, target = d.target;
-    const size = d.features === null ? `${d.kernels} kernels` : `${d.features} columns`;
+    const count = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`, size = d.features === null ? count(d.kernels, "kernel") : count(d.features, "column");
     const theme = el("button", {
       type: "button", id: "theme", onclick: () => {
         const root = document.documentElement;
@@ -153,25 +193,28 @@
 
   function cards() {
     const w = data.weights, made = [];
-    const card = (big, small) => made.push(el("div", { class: "card" }, el("b", { class: big.length > 18 ? "long" : null }, big), el("span", {}, small)));
+    const pieces = (text) => text.match(/[^(=,:·_/ ]*[(=,:·_/ ]?/g).flatMap((part, i) => i ? [el("wbr"), part] : [part]);
+    const card = (big, small) => made.push(el("div", { class: "card" }, el("b", { class: big.length > 12 ? "long" : null }, pieces(big)), el("span", {}, small)));
     if (data.scores) {
       const [own, ...others] = data.scores.rows;
-      card(`${number(own.mean)} ± ${number(own.std, 2)}`, `${data.scores.metric}, cross-validated`);
+      card(`${number(own.mean)} ±\u00a0${number(own.std, 2)}`, `${data.scores.metric}, cross-validated`);
       const rival = others.filter((o) => o.mean !== null).sort((a, b) => b.mean - a.mean)[0];
       if (rival) {
         const pairs = own.folds.map((v, i) => v - rival.folds[i]);
         const mean = pairs.reduce((a, b) => a + b, 0) / pairs.length;
         const error = Math.sqrt(pairs.reduce((a, b) => a + (b - mean) ** 2, 0) / (pairs.length - 1) / pairs.length);
-        const verdict = Math.abs(mean) <= 2 * error ? "within the noise of" : mean > 0 ? "above" : "below";
-        card(Math.abs(mean) < 5e-4 ? "±0" : (mean >= 0 ? "+" : "−") + number(Math.abs(mean), 2), `${verdict} the best alternative: ${rival.name}`);
+        const clear = Math.abs(mean) > 2 * error, size = Math.abs(mean) < 5e-4 ? "0" : number(Math.abs(mean), 2);
+        const sign = clear ? "" : size === "0" ? "±" : mean > 0 ? "+" : "−";
+        card(sign + size, `${!clear ? "within the noise of" : mean > 0 ? "above" : "below"} the best alternative: ${rival.name}`);
       }
     }
     const used = w.names.filter((_, m) => w.values.some((row) => row[m] !== 0)).length;
     if (w.listed) card(`${used} of ${w.names.length}`, "kernels have weight");
-    else card(String(used), "kernels were found");
-    if (w.gap !== null) card(number(w.gap, 2), w.certified ? "duality gap, certified for the whole family" : "duality gap over the kernels looked at");
-    const top = order(w.names.map((_, m) => Math.max(...w.values.map((row) => Math.abs(row[m])))))[0];
-    if (used) card(short(w.names[top], 34), "has the largest weight");
+    else card(String(used), used === 1 ? "kernel was found" : "kernels were found");
+    if (w.gap !== null) card(number(w.gap, 2), !w.converged ? "relative duality gap: not converged" : !w.certified ? "duality gap over the kernels looked at"
+      : w.listed ? "duality gap, certified" : "duality gap, certified for the whole family");
+    const sizes = w.names.map((_, m) => w.constant.includes(m) ? 0 : Math.max(...w.values.map((row) => Math.abs(row[m])))), top = order(sizes)[0];
+    if (sizes[top] > 0) card(short(w.names[top], 34), "has the largest weight" + (w.constant.length ? ", the constant aside" : ""));
     return el("div", { class: "cards" }, made);
   }
 
@@ -180,11 +223,11 @@
     const d = data.data, t = d.target;
     const bars = chart((width) => {
       if (t.task === "classification") {
-        const left = Math.min(190, width * 0.38), top = largest(t.counts), rows = t.labels.slice(0, 25);
-        return canvas(width, 22 * rows.length + 6, rows.map((label, i) => [
-          words(left - 8, 22 * i + 16, short(label, Math.floor(left / 7)), { "text-anchor": "end" }),
+        const left = Math.min(190, width * 0.38), top = largest(t.counts), rows = t.labels.slice(0, 25), names = fitAll(rows, left - 10);
+        return canvas(width, 22 * rows.length + 6, rows.map((name, i) => [
+          label(left - 8, 22 * i + 16, names[i], name),
           tip(svg("rect", { x: left, y: 22 * i + 4, height: 16, width: Math.max(1, (width - left - 60) * t.counts[i] / top), fill: "var(--accent)", tabindex: 0 }),
-            `${label}: ${t.counts[i]} samples`),
+            `${name}: ${t.counts[i]} samples`),
           words(left + (width - left - 60) * t.counts[i] / top + 6, 22 * i + 16, t.counts[i], { class: "soft" }),
         ]));
       }
@@ -196,11 +239,24 @@
     }, "The target");
     const rows = d.columns.map((c) => [c.name, c.kind, c.missing, c.kind === "numbers"
       ? `${number(c.mean)} ± ${number(c.std)}, from ${number(c.low)} to ${number(c.high)}` : `${c.distinct} values, mostly “${c.common}”`]);
-    const table = d.columns.length ? el("details", {}, el("summary", {}, `The ${d.columns.length} columns`),
-      el("div", { class: "scroll tall" }, sortable(["column", "kind", "missing", "values"], rows, ["name", "", "number", ""]))) : null;
+    const table = d.columns.length ? el("details", {}, el("summary", {}, d.features > d.columns.length ? `The first ${d.columns.length} of ${d.features} columns` : d.columns.length === 1 ? "The column" : `The ${d.columns.length} columns`),
+      tall(sortable(["column", "kind", "missing", "values"], rows, ["name", "", "number", ""]))) : null;
     const text = t.task === "classification" ? `${d.samples} samples of ${t.labels.length} classes.`
       : `${d.samples} samples; the target has mean ${number(t.mean)} and standard deviation ${number(t.std)}.`;
     return section("data", "The data", text, bars, table);
+  }
+
+  // Bars of phones are hidden until one scrolls, so that it is said where there is more to see.
+  const boxes = [];
+  function tall(table) {
+    const box = el("div", { class: "scroll tall", tabindex: 0 }, table), more = el("p", { class: "more", hidden: true });
+    box.look = () => {
+      const rows = table.tBodies[0].rows.length;
+      more.hidden = box.scrollHeight <= box.clientHeight + 1;
+      more.textContent = `↕ ${rows} rows: scroll in the table to see all of them.`;
+    };
+    boxes.push(box);
+    return [box, more];
   }
 
   function sortable(titles, rows, classes, cell) {
@@ -221,7 +277,7 @@
     });
     fill(rows);
     const table = el("table", {}, el("thead", {}, el("tr", {}, heads)), body);
-    table.fill = (kept) => { rows = kept; fill(kept); };
+    table.fill = (kept) => { rows = kept; fill(kept); boxes.forEach((box) => box.look()); };
     return table;
   }
 
@@ -233,12 +289,12 @@
     const draw = (width) => {
       const left = Math.min(210, width * 0.42), ends = rows.flatMap((r) => [...r.folds, r.mean - r.std, r.mean + r.std]);
       const low = Math.min(...ends), high = Math.max(...ends), pad = 0.06 * (high - low || 1);
-      const x = scale(low - pad, high + pad, left, width - 16), height = 30 * rows.length + 34;
+      const x = scale(low - pad, high + pad, left, width - 16), height = 30 * rows.length + 34, names = fitAll(rows.map((row) => row.name), left - 12);
       return canvas(width, height, x.ticks.map((t) => [line(x(t), 4, x(t), height - 28, { class: "grid" }),
         words(x(t), height - 12, number(t), { "text-anchor": "middle", class: "soft" })]),
         rows.map((row, i) => {
           const y = 30 * i + 20, fill = i ? "var(--muted)" : "var(--accent)";
-          return [words(left - 10, y + 4, short(row.name, Math.floor(left / 6.6)), { "text-anchor": "end", "font-weight": i ? null : 600 }),
+          return [label(left - 10, y + 4, names[i], row.name, { "font-weight": i ? null : 600 }),
             line(x(row.mean - row.std), y, x(row.mean + row.std), y, { stroke: fill, "stroke-width": 2 }),
             row.folds.map((v) => svg("circle", { cx: x(v), cy: y, r: 2.5, fill, opacity: 0.45 })),
             tip(svg("circle", { cx: x(row.mean), cy: y, r: 5.5, fill, tabindex: 0 }), `${row.name}\n${number(row.mean, 4)} ± ${number(row.std, 2)}`)];
@@ -256,7 +312,9 @@
     const rows = s.strategy.map((name, i) => [name + (name === s.chosen ? " (chosen)" : ""), s.norm[i], s.C[i], s.error[i], s.score[i], s.std[i], s.folds[i], s.seconds[i]]);
     const hint = "Strategies at their best norm and C, in the same folds. " + (byError ? "The smallest squared error is chosen"
       + (data.data.target.task === "classification" ? " (of decisions clipped to ±1, which tells models apart that score alike)." : ".") : "The best score is chosen.")
-      + (s.folds.some((f) => f < all) ? " What was far behind in the first fold was left there." : "");
+      + (s.folds.some((f) => f < all) ? " What was far behind in the first fold was left there." : "")
+      + " The best of several scores is too good by chance: these folds made the choice" + (!data.scores ? ", so that new samples are predicted a little worse."
+        : data.scores.searched === "anew" ? ". The score at the top is the honest one, from samples that had no part in it." : ", and so they flatter what was chosen.");
     return section("selection", "What was tried", hint, el("div", { class: "scroll" }, sortable(["strategy", "norm", "C", "error", "score", "± over folds", "folds", "seconds"], rows,
       ["name", ...Array(7).fill("number")])));
   }
@@ -294,18 +352,20 @@
     const table = sortable(titles, wanted().map(make), classes, cell);
     const refresh = () => table.fill(wanted().map(make));
     const filter = el("input", { type: "search", id: "filter", placeholder: "find a kernel", "aria-label": "Find a kernel", oninput: (e) => { words_ = e.target.value.toLowerCase(); refresh(); } });
-    const zero = zeros ? el("button", { type: "button", id: "zeros", "aria-pressed": String(!hidden), onclick: (e) => { hidden = !hidden; e.target.setAttribute("aria-pressed", String(!hidden)); refresh(); } }, `Show the ${zeros} of weight zero`) : null;
-    const hint = data.certificate + (s ? " Lines in the bars: where 90 % of the weights lie that are learned from random halves of the data." : "");
-    return section("weights", "Weights", hint, views(w), el("div", { class: "controls" }, filter, zero), el("div", { class: "scroll tall" }, table));
+    const offer = () => `${hidden ? "Show" : "Hide"} the ${zeros} of weight zero`;
+    const zero = zeros ? el("button", { type: "button", id: "zeros", onclick: () => { hidden = !hidden; zero.textContent = offer(); refresh(); } }, offer()) : null;
+    const hint = data.certificate + (s ? " Lines in the bars: where 90 % of the weights lie that are learned from random halves of the data. "
+      + "Halves support less than all samples do, so that a line need not contain the weight of its kernel." : "");
+    return section("weights", "Weights", hint, views(w), el("div", { class: "controls" }, filter, zero), tall(table));
   }
 
   function views(w) {
     if (!w.views) return null;
     const v = w.views, s = v.stability, top = largest([...v.values.flat(), ...(s ? s.high : [])]);
     return chart((width) => {
-      const left = Math.min(180, width * 0.36), rows = v.names, per = v.values.length, high = 10 * per + 12;
+      const left = Math.min(180, width * 0.36), rows = v.names, per = v.values.length, high = 10 * per + 12, names = fitAll(rows, left - 10);
       return canvas(width, rows.length * high + 8, rows.map((name, i) => [
-        words(left - 8, i * high + high / 2 + 4, short(name, Math.floor(left / 6.8)), { "text-anchor": "end", "font-weight": 600 }),
+        label(left - 8, i * high + high / 2 + 4, names[i], name, { "font-weight": 600 }),
         v.values.map((row, k) => {
           const length = (width - left - 60) * Math.abs(row[i]) / top, y = i * high + 5 + 10 * k;
           return [tip(svg("rect", { x: left, y, height: per > 1 ? 9 : 12, width: Math.max(length, 0.5), fill: colour(per > 1 ? k : 0), tabindex: 0 }), `${name}${per > 1 ? ", " + w.rows[k] : ""}: ${number(row[i])}` + (s ? `\nbetween ${number(s.low[i])} and ${number(s.high[i])} over resamples` : "")),
@@ -321,18 +381,18 @@
     if (!s) return null;
     const M = s.names.length;
     const draw = (width) => {
-      const left = Math.min(210, width * 0.36), size = Math.max(4, Math.min(30, (width - left - 8) / M));
-      const longest = Math.floor(left / 6.4), step = size < 11 ? Math.ceil(11 / size) : 1;
+      const left = Math.min(230, width * 0.42), size = Math.max(4, Math.min(30, (width - left - 8) / M));
+      const names = fitAll(s.names, left - 12), step = size < 11 ? Math.ceil(11 / size) : 1, up = Math.max(0, 8 - size / 2);
       const cells = [];
       for (let i = 0; i < M; i++) {
-        if (i % step === 0) cells.push(words(left - 6, i * size + size / 2 + 4, short(s.names[i], longest), { "text-anchor": "end" }));
+        if (i % step === 0) cells.push(label(left - 6, up + i * size + size / 2 + 4, names[i], s.names[i]));
         for (let j = 0; j < M; j++) {
           const value = s.values[i][j];
-          cells.push(tip(svg("rect", { x: left + j * size, y: i * size, width: size - 0.5, height: size - 0.5, fill: value < 0 ? "var(--other)" : "var(--accent)", "fill-opacity": Math.min(1, Math.abs(value)).toFixed(3) }),
+          cells.push(tip(svg("rect", { x: left + j * size, y: up + i * size, width: size - 0.5, height: size - 0.5, fill: value < 0 ? "var(--other)" : "var(--accent)", "fill-opacity": Math.min(1, Math.abs(value)).toFixed(3) }),
             `${s.names[i]}\n${s.names[j]}\nalignment ${number(value)}`));
         }
       }
-      return canvas(width, M * size + 4, cells);
+      return canvas(width, M * size + 2 * up + 4, cells);
     };
     return section("similarity", "Which kernels say the same", "Centred alignment between kernels, like beside like; full colour is 1. "
       + "Kernels in one block stand for each other: the total weight of a block means more than the single ones.", chart(draw, "Similarity of kernels"));
@@ -351,26 +411,34 @@
     let against = "seconds";
     const quantity = c.lines[0].quantity, log = quantity === "gap";
     const title = { gap: "relative duality gap", objective: "objective", bound: "lower bound on the objective" }[quantity];
-    const box = { left: 62, right: 14, bottom: 38 }, height = 250;
+    const box = { left: 62, right: 14, bottom: 38 }, height = 250, reached = quantity === "bound" && c.objective !== null;
+    const dashed = (width, y, text) => [line(box.left, y, width - box.right, y, { stroke: "var(--other)", "stroke-dasharray": "5 4" }), words(width - box.right, y - 5, text, { "text-anchor": "end", class: "soft halo" })];
+    const says = { gap: "The gap bounds how far the objective is above the best that any weights and any machine reach; below the dashed line the fit was done.",
+      bound: "What no weights and no machine can get below, as far as it is proven after each pass" + (reached ? "; dashed, the objective that the model reached. The fit is done where they meet: the distance, relative to the objective, is the gap." : "."),
+      objective: "What is minimised, step by step: flat where the fit was done. No bound says how far below it another solution may be." }[quantity];
     const picture = chart((width) => {
       const points = c.lines.map((one) => one.values.map((v, i) => [against === "seconds" ? one.seconds[i] : i + 1, log && v !== null ? Math.max(v, 1e-16) : v, one.active[i]]).filter((p) => p[1] !== null));
       const xs = points.flat().map((p) => p[0]), ys = points.flat().map((p) => p[1]);
       if (log && c.tol) ys.push(c.tol);
+      if (reached) ys.push(c.objective);
       const pad = log ? 1 : 0.05 * (Math.max(...ys) - Math.min(...ys) || 1);
       const x = scale(Math.min(0, ...xs), Math.max(...xs), box.left, width - box.right);
       const y = scale(log ? Math.min(...ys) / 1.5 : Math.min(...ys) - pad, log ? Math.max(...ys) * 1.5 : Math.max(...ys) + pad, height - box.bottom, 24, log);
       return canvas(width, height, frame(width, height, x, y, box, [against === "seconds" ? "seconds" : "step", title]),
-        log && c.tol ? [line(box.left, y(c.tol), width - box.right, y(c.tol), { stroke: "var(--other)", "stroke-dasharray": "5 4" }), words(width - box.right, y(c.tol) - 5, "tol", { "text-anchor": "end", class: "soft" })] : null,
+        log && c.tol ? dashed(width, y(c.tol), "tol") : reached ? dashed(width, y(c.objective), "objective of the model") : null,
         points.map((line_, k) => [polyline(line_.map((p) => [x(p[0]), y(p[1])]), { stroke: colour(k) }, c.lines[k].label || title),
           line_.map((p) => tip(svg("circle", { cx: x(p[0]), cy: y(p[1]), r: 4, fill: colour(k), tabindex: 0 }),
             `${c.lines[k].label ? c.lines[k].label + "\n" : ""}${title} ${number(p[1])}\n${p[2]} kernels with weight\n${number(p[0])} ${against === "seconds" ? "s" : "th step"}`))]));
     }, "Convergence");
     const buttons = toggles([["seconds", "against time"], ["steps", "against steps"]], "seconds", (value) => { against = value; picture.paint(); });
     const legend = c.lines.length > 1 ? legendOf(c.lines.map((one) => one.label)) : null;
-    return section("convergence", "How the fit converged", log ? "The gap bounds how far the objective is above the best that any weights and any machine reach; below the dashed line the fit was done." : null,
+    return section("convergence", "How the fit converged", says,
       el("div", { class: "controls" }, buttons), picture, legend);
   }
-  const legendOf = (names) => el("div", { class: "legend" }, names.map((name, i) => el("span", {}, el("i", { style: `background:${colour(i)}` }), name)));
+  const legendOf = (names, index) => el("div", { class: "legend" }, names.map((name, i) => el("span", {}, el("i", { style: `background:${colour(index ? index[i] : i)}` }), name)));
+
+  // Charts with one weight for each kernel, of models with more.
+  const several = () => !data.weights.rows ? "" : `, the largest over the ${data.gates ? "clusters" : "rows of the table"}`;
 
   function pathSection() {
     const p = data.path;
@@ -387,7 +455,7 @@
       const y = scale(Math.min(...ok), Math.max(...ok), high - box.bottom, 24);
       return canvas(width, high, frame(width, high, x, y, box, ["C", "score"]), polyline(p.score.map((v, i) => [x(p.C[i]), y(v)]), { stroke: "var(--accent)" }, "cross-validated score"));
     }, "Scores along C") : null;
-    return section("path", "Weights along C", "What the weights would be for other costs of errors. Weights that hold over a decade or more are worth more than those that come and go.",
+    return section("path", "Weights along C", "What the weights would be for other costs of errors" + several() + ". Weights that hold over a decade or more are worth more than those that come and go.",
       picture, legendOf(p.names.slice(0, shown)), scores);
   }
 
@@ -405,12 +473,13 @@
       const steps = rows.map(([name, value]) => { const from = end; end += value; return { name, value, from, to: end }; });
       steps.push({ name: "decision", value: one.decision, from: 0, to: one.decision, total: true });
       const ends = [0, ...steps.flatMap((s) => [s.from, s.to])], left = Math.min(230, width * 0.42);
-      const x = scale(Math.min(...ends), Math.max(...ends), left + 44, width - 48), high = 24;
+      const says = steps.map((s) => (s.value < 0 ? "−" : "+") + number(Math.abs(s.value))), room = (up) => 10 + Math.max(0, ...says.filter((_, i) => steps[i].value >= 0 === up).map(measure));
+      const x = scale(Math.min(...ends), Math.max(...ends), left + room(false), width - room(true)), high = 24, names = fitAll(steps.map((s) => s.name), left - 10);
       return canvas(width, high * steps.length + 10, line(x(0), 0, x(0), high * steps.length, { class: "axis" }), steps.map((s, i) => {
         const a = Math.min(x(s.from), x(s.to)), b = Math.max(x(s.from), x(s.to)), up = s.value >= 0;
-        return [words(left - 8, i * high + 16, short(s.name, Math.floor(left / 6.6)), { "text-anchor": "end", "font-weight": s.total ? 600 : null }),
+        return [label(left - 8, i * high + 16, names[i], s.name, { "font-weight": s.total ? 600 : null }),
           tip(svg("rect", { x: a, width: Math.max(1, b - a), y: i * high + 4, height: 15, fill: s.total ? "var(--muted)" : up ? "var(--accent)" : "var(--other)", tabindex: 0 }), `${s.name}: ${number(s.value, 4)}`),
-          words(up ? b + 5 : a - 5, i * high + 16, (up ? "+" : "−") + number(Math.abs(s.value)), { "text-anchor": up ? "start" : "end", class: "soft" })];
+          words(up ? b + 5 : a - 5, i * high + 16, says[i], { "text-anchor": up ? "start" : "end", class: "soft halo" })];
       }));
     };
     const picture = chart(draw, "Contributions");
@@ -435,14 +504,15 @@
         return [svg("path", { d, fill: "none", stroke: "var(--accent)", "stroke-opacity": 0.55, "stroke-width": 1 + 7 * e.weight / most }),
           tip(svg("path", { d, fill: "none", stroke: "transparent", "stroke-width": 12 }), `${e.between[0]} and ${e.between[1]}\nweight ${number(e.weight)}`)];
       }), nodes.map((n, i) => {
-        const [x, y, a] = at(i), out = r + 14, right = Math.cos(a) >= -0.01;
+        const [x, y, a] = at(i), out = r + 18, right = Math.cos(a) >= -0.01, upright = Math.abs(Math.cos(a)) < 0.2;
+        const room = upright ? 2 * margin : Math.max(30, width / 2 - out * Math.abs(Math.cos(a)) - 2);
         return [tip(svg("circle", { cx: x, cy: y, r: 4 + 9 * Math.sqrt(n.weight / big), fill: "var(--c1)", tabindex: 0 }), `${n.name}\nin products of total weight ${number(n.weight)}`),
-          words(cx + (out + 4) * Math.cos(a), cy + (out + 4) * Math.sin(a) + 4, short(n.name, Math.max(6, Math.floor((margin - 10) / 6.4))), { "text-anchor": Math.abs(Math.cos(a)) < 0.2 ? "middle" : right ? "start" : "end" })];
+          label(cx + out * Math.cos(a), cy + out * Math.sin(a) + 4, fit(n.name, room), n.name, { "text-anchor": upright ? "middle" : right ? "start" : "end" })];
       }));
     };
     const rows = g.products.map((p) => [p.name, p.features.length, p.weight]);
     return section("interactions", "Interactions", "Features joined by the products that were selected; thicker is heavier.", chart(draw, "Interactions"),
-      el("details", {}, el("summary", {}, `All ${rows.length} products`), el("div", { class: "scroll tall" }, sortable(["product", "features", "weight"], rows, ["name", "number", "number"]))));
+      el("details", {}, el("summary", {}, `All ${rows.length} products`), tall(sortable(["product", "features", "weight"], rows, ["name", "number", "number"]))));
   }
 
   // -- widths -----------------------------------------------------------------------------------------------
@@ -453,11 +523,12 @@
     const low = Math.min(...all) / 1.6, high = Math.max(...all) * 1.6;
     const draw = (width) => {
       if (t.features) {
-        const rows = order(t.features.map((_, f) => 1 / Math.min(...t.values.map((v) => v[f])))).slice(0, 40), left = Math.min(180, width * 0.36);
+        const rows = order(t.features.map((_, f) => 1 / Math.min(...t.values.map((v) => v[f])))).slice(0, 40), left = Math.min(200, width * 0.4);
+        const names = fitAll(rows.map((f) => t.features[f]), left - 10), axis = "width: small where the feature matters";
         const x = scale(low, high, left, width - 14, true), height = 22 * rows.length + 40, top = largest(t.weights);
         return canvas(width, height, x.ticks.map((k) => [line(x(k), 4, x(k), height - 36, { class: "grid" }), words(x(k), height - 20, number(k), { "text-anchor": "middle", class: "soft" })]),
-          words((left + width) / 2, height - 3, "width: small where the feature matters", { "text-anchor": "middle" }),
-          rows.map((f, i) => [words(left - 8, 22 * i + 18, short(t.features[f], Math.floor(left / 6.6)), { "text-anchor": "end" }),
+          words(Math.min((left + width) / 2, width - measure(axis) / 2), height - 3, axis, { "text-anchor": "middle" }),
+          rows.map((f, i) => [label(left - 8, 22 * i + 18, names[i], t.features[f]),
             s && s.low[f] !== null ? tip(line(x(s.low[f]), 22 * i + 14, x(s.high[f]), 22 * i + 14, { stroke: "var(--muted)", "stroke-width": 3 }), `${t.features[f]}\nbetween ${number(s.low[f])} and ${number(s.high[f])} over resamples`) : null,
             t.values.map((v, k) => t.weights[k] > 0 ? tip(svg("circle", { cx: x(v[f]), cy: 22 * i + 14, r: 3 + 6 * Math.sqrt(t.weights[k] / top), fill: colour(k), "fill-opacity": 0.75, tabindex: 0 }), `${t.features[f]}\nwidth ${number(v[f])} in a kernel of weight ${number(t.weights[k])}`) : null)]));
       }
@@ -469,9 +540,14 @@
           s && s.low[k] !== null ? line(x(s.low[k]), y(t.weights[k]), x(s.high[k]), y(t.weights[k]), { stroke: "var(--ink)", "stroke-width": 2 }) : null]
         : tip(svg("circle", { cx: x(v), cy: y(0), r: 3.5, fill: "var(--card)", stroke: "var(--muted)" }), `${t.names[k]}\nweight zero`)));
     };
-    const spread = !s ? "" : t.features ? ` Lines: where the mean width lies in 90 % of ${s.resamples} random halves of the data.`
-      : ` Faint: ${s.resamples} random halves of the data. Lines across: where 90 % of the widths lie that are nearest to each.`;
-    return section("widths", "Widths", (t.features ? "Kernels with a width for every feature: the smaller, the more the feature matters." : "Where on their axis the kernels with weight lie; hollow ones have none.") + spread, chart(draw, "Widths"));
+    const what = t.features
+      ? `Kernels with a width for every feature: the smaller, the more the feature matters. A dot is the width in one kernel, larger where that has more weight${several()}.`
+        + (!s ? "" : ` Grey lines: where the mean over the kernels, by weight, lies in 90 % of ${s.resamples} random halves of the data.`)
+      : `Where on their axis the kernels lie. The height of a dot is its weight${several()}; hollow ones have none.`
+        + (!s ? "" : ` Faint lines: kernels of ${s.resamples} random halves of the data. Black lines: where 90 % of those widths lie that are nearest to the dot.`);
+    const units = " Widths are in units of the columns as the kernels get them" + (t.prepared ? ", after preparation: of a column that was standardised, in its standard deviations." : ".");
+    const used = t.names.map((_, k) => k).filter((k) => t.weights[k] > 0);
+    return section("widths", "Widths", what + (t.parameter === "frequency" ? "" : units), chart(draw, "Widths"), t.features && used.length > 1 ? legendOf(used.map((k) => `${t.names[k]}, weight ${number(t.weights[k])}`), used) : null);
   }
 
   // -- gates ------------------------------------------------------------------------------------------------
@@ -479,10 +555,10 @@
     const g = data.gates;
     if (!g) return null;
     const draw = (width) => {
-      const left = Math.min(150, width * 0.34), span = width - left - 8;
+      const left = Math.min(150, width * 0.34), span = width - left - 8, names = fitAll(g.groups, left - 10);
       return canvas(width, 26 * g.groups.length + 4, g.groups.map((name, i) => {
         let x = left;
-        return [words(left - 8, 26 * i + 17, short(name, Math.floor(left / 6.8)), { "text-anchor": "end" }), g.shares[i].map((share, j) => {
+        return [label(left - 8, 26 * i + 17, names[i], name), g.shares[i].map((share, j) => {
           const part = tip(svg("rect", { x, y: 26 * i + 4, height: 18, width: Math.max(0, span * share - 1), fill: colour(j), tabindex: 0 }), `${name}\ncluster ${j}: ${percent(share)}`);
           x += span * share;
           return part;

@@ -114,6 +114,15 @@ def _factors(kernel: Any, named: Any) -> list[str]:
     return [kernel.label]
 
 
+def is_constant(kernel: Any) -> bool:
+    """Whether it is the product of nothing, the same for all pairs of samples."""
+    if isinstance(kernel, Fitted):
+        return is_constant(kernel.kernel)
+    if isinstance(kernel, Product):
+        return all(map(is_constant, kernel.kernels))
+    return isinstance(kernel, Constant) or (isinstance(kernel, Monomial) and not len(kernel.columns))
+
+
 def _column_name(column: Any, named: Any) -> str:
     if isinstance(column, str):
         return column
