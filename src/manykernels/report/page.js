@@ -193,7 +193,7 @@
 
   function cards() {
     const w = data.weights, made = [];
-    const pieces = (text) => text.match(/[^(=,:·_/ ]*[(=,:·_/ ]?/g).flatMap((part, i) => i ? [el("wbr"), part] : [part]);
+    const pieces = (text) => text.replace(/× /g, "×\u00a0").match(/[^(=,:·_/ ]*[(=,:·_/ ]?/g).flatMap((part, i) => i ? [el("wbr"), part] : [part]);
     const card = (big, small) => made.push(el("div", { class: "card" }, el("b", { class: big.length > 12 ? "long" : null }, pieces(big)), el("span", {}, small)));
     if (data.scores) {
       const [own, ...others] = data.scores.rows;
@@ -542,7 +542,7 @@
     };
     const what = t.features
       ? `Kernels with a width for every feature: the smaller, the more the feature matters. A dot is the width in one kernel, larger where that has more weight${several()}.`
-        + (!s ? "" : ` Grey lines: where the mean over the kernels, by weight, lies in 90 % of ${s.resamples} random halves of the data.`)
+        + (!s ? "" : ` Grey lines: where the mean over the kernels, by weight, lies in 90 % of ${s.resamples} random halves of the data; a dot need not lie on its line.`)
       : `Where on their axis the kernels lie. The height of a dot is its weight${several()}; hollow ones have none.`
         + (!s ? "" : ` Faint lines: kernels of ${s.resamples} random halves of the data. Black lines: where 90 % of those widths lie that are nearest to the dot.`);
     const units = " Widths are in units of the columns as the kernels get them" + (t.prepared ? ", after preparation: of a column that was standardised, in its standard deviations." : ".");
