@@ -33,7 +33,7 @@ class Lines:
     across: str = ""
     log: str = ""  # "x", "y", "xy"
     last: bool = False
-    title: str = ""  # default: that of the table up to the first colon
+    title: str = ""  # default: that of the table up to the first colon, or all of it where others begin so
     shown: tuple[float, float] | None = None  # the range of y, where curves leave it
     bars: bool = True  # standard deviations, where they are known
 
@@ -94,9 +94,15 @@ def _figure(panels: list[tuple[Lines, Facts]], file: Path) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
+    short = [one.title or table["title"].split(":")[0] for one, table in panels]
+    titles = [
+        name if short.count(name) == 1 else table["title"]
+        for name, (_, table) in zip(short, panels, strict=True)
+    ]
     fig = Figure(figsize=(0.6 + 4.6 * len(panels), 5.2), layout="constrained")
     FigureCanvasAgg(fig)
-    for ax, (one, table) in zip(fig.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
+    axes = fig.subplots(1, len(panels), squeeze=False)[0]
+    for ax, title, (one, table) in zip(axes, titles, panels, strict=True):
         curves = one.curves(table)
         for k, (name, (x, y, spread)) in enumerate(curves.items()):
             style = {"marker": "osv^Dx+*"[k % 8], "markersize": 4, "linewidth": 1.1, "label": name}
@@ -108,7 +114,7 @@ def _figure(panels: list[tuple[Lines, Facts]], file: Path) -> None:
         ax.set(xlabel=one.xlabel, ylabel=one.ylabel)
         if one.shown is not None:
             ax.set_ylim(*one.shown)
-        ax.set_title(one.title or table["title"].split(":")[0], fontsize=10)
+        ax.set_title(title, fontsize=10)
         ax.grid(True, linewidth=0.3)
         ax.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=2, frameon=False)
     fig.savefig(file, dpi=80, metadata={"Software": None})
