@@ -130,6 +130,7 @@ def test_the_list_of_products_leads_to_the_same_optimum():
     assert abs(listed.primal / ours.objective_ - 1.0) <= 1e-3
 
 
+@pytest.mark.slow
 def test_methods_side_by_side(monkeypatch, quick):
     monkeypatch.setattr(products_methods, "STEPS", 20)
     tables = quick("products_methods")

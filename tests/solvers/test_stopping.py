@@ -48,6 +48,8 @@ def calm():
 @pytest.mark.parametrize("name", CONVEX)
 def test_stopped_before_it_began(name, calm):
     model, y = CONVEX[name]
+    if "random_state" in model.get_params():
+        model.set_params(random_state=0)
     whole = model.fit(X, y)
     primal, dual, steps = whole.objective_, whole.objective_ * (1.0 - whole.dual_gap_), whole.n_iter_
     with stoppable() as wish:
