@@ -119,6 +119,7 @@ def test_every_benchmark_says_what_it_is_and_can_run():
         assert module.__doc__ and callable(module.run), name
 
 
+@pytest.mark.slow
 def test_the_command_runs_one_skips_one_and_refuses_unknown_names(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(command, "measure", lambda quick: LIMITS)
     monkeypatch.setattr(Report, "pick", lambda self, full, quick: (4, 50) if quick == (20, 500) else quick)

@@ -71,6 +71,7 @@ def score(weighting, family, relevant):
     return np.mean(values)
 
 
+@pytest.mark.slow
 def test_shrinkage_is_as_strong_as_the_features_ask_for():
     """000 §6.2.1, smaller: widths that differ help where few features matter, and harm where all do alike."""
     greedy, free = GreedyAlignment(max_kernels=2), GreedyAlignment(max_kernels=2, shrinkage=0.0)
