@@ -21,6 +21,11 @@ JUNCTIONS = (
 # 004's sets with its γ = 2^e; features are raw where that gives errors like 004's, else mapped to [−1, 1].
 PAPER: dict[str, tuple[Source, tuple[int, int], tuple[float, float]]] = {
     "kinematics": (Source("delve_kin8nm", "regression", "raw"), (-3, 3), (-0.9624, -0.8627)),
+    "ionosphere": (
+        Source("ionosphere_rounded", "regression", "raw", n_features=33),
+        (-3, 3),
+        (-0.9979, -0.9841),
+    ),
     "german": (Source("german_numeric", "classification", n_features=24), (-4, 3), (-0.9439, -0.9390)),
     "spambase": (Source("spambase", "classification", "raw", n_features=57), (-12, -7), (-0.9918, -0.9889)),
     "splice": (

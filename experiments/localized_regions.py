@@ -23,7 +23,8 @@ from .tables import Facts, Report, Spread
 
 SEEDS, DRAWS = 20, 10
 SIZES = (150, 150, 2000)  # samples to train on, to choose on, to test on
-REAL = {f"ida_{name}": sizes for name, sizes in SETS.items()} | {"sonar": (90, 40, 78)}
+REAL = {file: sizes for file, sizes in SETS.values() if file.startswith("ida_")}
+REAL |= {"ida_titanic": (150, 150, 1000), "sonar": (90, 40, 78)}
 COSTS: dict[Task, list[float]] = {
     "classification": [10.0**k for k in range(-1, 3)],
     "regression": [10.0**k for k in range(4)],

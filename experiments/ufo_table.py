@@ -1,4 +1,4 @@
-"""002 Table 1: UFO-MKL on Liver and Sonar, kernels of every feature and of all, hinge and logistic loss."""
+"""002 Table 1: UFO-MKL on three UCI sets, kernels of every feature and of all, hinge and logistic loss."""
 
 from __future__ import annotations
 
@@ -18,6 +18,12 @@ from .tables import Facts, Report, Spread
 LOSSES = {"hinge": "ℓHL", "logistic": "ℓLL"}
 SETS: dict[str, tuple[Source, int, tuple[float, ...]]] = {  # epochs, α
     "Liver": (Source("liver_bupa", "classification", "raw", n_features=6), 10, (1e-3, 2.5e-3)),
+    # 002's 442 kernels are those of 33 features: it left out the constant one, as this copy does
+    "Ionosphere": (
+        Source("ionosphere_rounded", "classification", "raw", n_features=33),
+        10,
+        (1e-3, 2.5e-3, 5e-3),
+    ),
     "Sonar": (Source("sonar", "classification", "raw", n_features=60), 20, (1e-3, 2.5e-3, 5e-3)),
 }
 SPLITS = 20
@@ -28,6 +34,13 @@ PAPER = {  # accuracy, kernels, seconds
     ("Liver", "logistic", 1e-3): ("68.7 ± 4.1", "91.0 ± 0.0", "3.5"),
     ("Liver", "logistic", 2.5e-3): ("64.5 ± 3.4", "28.1 ± 15.4", "3.6"),
     ("Liver", RIVAL, 0.0): ("64.7 ± 1.8", "9.9 ± 1.8", "3.0"),
+    ("Ionosphere", "hinge", 1e-3): ("92.1 ± 2.1", "257.7 ± 87.0", "6.1"),
+    ("Ionosphere", "hinge", 2.5e-3): ("91.4 ± 1.7", "93.2 ± 7.9", "6.1"),
+    ("Ionosphere", "hinge", 5e-3): ("89.2 ± 2.4", "37.4 ± 5.6", "8.2"),
+    ("Ionosphere", "logistic", 1e-3): ("91.8 ± 2.6", "442 ± 0.0", "21.9"),
+    ("Ionosphere", "logistic", 2.5e-3): ("87.8 ± 2.0", "119.7 ± 6.3", "18.2"),
+    ("Ionosphere", "logistic", 5e-3): ("86.4 ± 3.6", "1.6 ± 2.5", "19.2"),
+    ("Ionosphere", RIVAL, 0.0): ("91.9 ± 2.1", "19.6 ± 3.0", "41.9"),
     ("Sonar", "hinge", 1e-3): ("80.3 ± 3.5", "379.7 ± 131.1", "9.9"),
     ("Sonar", "hinge", 2.5e-3): ("79.6 ± 4.7", "192.6 ± 12.5", "10.9"),
     ("Sonar", "hinge", 5e-3): ("75.7 ± 2.4", "55.6 ± 9.1", "11.7"),
@@ -41,7 +54,7 @@ Reading = tuple[float, float]
 
 
 def run(report: Report) -> None:
-    """Both sets as printed, and Liver in two other readings of λ and α, since it does not agree."""
+    """All sets as printed, and Liver in two other readings of λ and α, since it does not agree."""
     for name, (source, epochs, alphas) in SETS.items():
         with report.leaving_out(name):
             data = source.load(m=100_000, quick=report.quick)

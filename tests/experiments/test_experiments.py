@@ -20,7 +20,7 @@ NAMES = ["alignment_correlation", "alignment_gaussians", "alignment_sentiment"]
 def test_alignf_has_the_largest_alignment_in_training(quick, name):
     """Of all non-negative weights (004 Prop. 3.3), so in every trial of every table."""
     tables = quick(name)
-    assert len(tables) == (4 if name == "alignment_gaussians" else 6)
+    assert len(tables) == (5 if name == "alignment_gaussians" else 6)
     for rows in tables.values():
         training = {row["method"]: np.array(row["training"].values) for row in rows}
         assert {"unif", "align", "alignf"} <= set(training)
@@ -31,7 +31,7 @@ def test_alignf_has_the_largest_alignment_in_training(quick, name):
 def test_correlations_and_choices_are_consistent(quick):
     tables = quick("alignment_correlation")
     rows = [row for table in tables.values() for row in table]
-    assert len(rows) == 4 + 2 + 16
+    assert len(rows) == 5 + 2 + 16
     for row in rows:
         assert -1.0 <= row["ρ"] <= 1.0
         assert row["centred better"] == (row["ρ"] < row["Â"])

@@ -253,7 +253,7 @@ def test_a_record_of_the_same_code_is_kept(scripts, capsys):
 
 
 def test_missing_sets_are_left_out_by_name(tmp_path, monkeypatch, capsys):
-    """One of four sets is there: that one is used, the report says which are not; others go on."""
+    """One of five sets is there: that one is used, the report says which are not; others go on."""
     X, y = two_classes(60, 24)
     np.savez(tmp_path / "german_numeric.npz", X=X, y=y)
     monkeypatch.setenv("MANYKERNELS_DATA", str(tmp_path))
@@ -266,7 +266,7 @@ def test_missing_sets_are_left_out_by_name(tmp_path, monkeypatch, capsys):
     assert "continuous_digits: skipped: 'mnist'" in printed.err
     assert "| products_real       | skipped" in printed.out and "left out: german" in printed.out
     record = records.read(folder / "alignment_gaussians.parquet")
-    assert list(record.facts["left out"]) == ["kinematics", "spambase", "splice"]
+    assert list(record.facts["left out"]) == ["kinematics", "ionosphere", "spambase", "splice"]
     assert [table["title"][:19] for table in record.tables] == ["german: per cent wr"]
     assert "Left out: kinematics (not in" in (folder / "alignment_gaussians.md").read_text(encoding="utf-8")
     assert not (folder / "products_real.parquet").exists()

@@ -41,7 +41,7 @@ def test_which_predictor_is_chosen():
     assert products_real.tuned(iter(predictors), parts) == 50.0
 
 
-@pytest.mark.parametrize(("name", "methods"), [("nonlinear_real", 7), ("products_real", 9)])
+@pytest.mark.parametrize(("name", "methods"), [("nonlinear_real", 7), ("products_real", 11)])
 def test_the_quick_forms(name, methods, quick):
     rows = quick(name)["Per cent wrong"]
     assert len(rows) == methods

