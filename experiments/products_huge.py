@@ -7,23 +7,25 @@ import time
 
 import numpy as np
 
+from .common import in_parallel
 from .products_synthetic import Problem, fit, in_a_process, problem, scaled_error, term_name
 from .tables import Facts, Report
 
 # Fixed before: at C = 0.1 the threshold of the lasso is Σ|w|/(Cn) ≈ 0.01 in units of the output's deviation,
 # about what noise of 0.1 makes of the best of 10¹² products of no use; without noise there is no such floor.
 CASES = ((0.0, 1.0), (0.1, 0.1))  # noise, C
+SEEDS = 3
 
 
 def run(report: Report) -> None:
-    """Without noise and with 10 % of it, each in a process of its own."""
-    r, degree, n = (12, 4, 150) if report.quick else (1000, 5, 2000)
-    rows = []
-    for noise, C in CASES:
-        task = {"r": r, "degree": degree, "n": n, "noise": noise, "C": C}
-        facts = in_a_process(__name__, task)
-        memory = {"MB at most": f"{facts.pop('peak'):.0f}", "MB above the start": f"{facts.pop('above'):.0f}"}
-        rows.append({"noise": noise, "C": C, **facts, **memory})
+    """Without noise and with 10 % of it, each fit in a process of its own."""
+    r, degree, n, seeds = (12, 4, 150, 1) if report.quick else (1000, 5, 2000, SEEDS)
+    tasks = [
+        {"seed": seed, "noise": noise, "C": C, "r": r, "degree": degree, "n": n}
+        for seed in range(seeds)
+        for noise, C in CASES
+    ]
+    rows = in_parallel(alone, [(task,) for task in tasks], report.quick)
     title = f"r = {r}, D = {degree}: {math.comb(r + degree, degree):.1e} products, {n} samples to train on"
     report.table(title, rows, NOTE)
 
@@ -35,9 +37,18 @@ NOTE = (
 )
 
 
+def alone(task: Facts) -> Facts:
+    """A row of the table."""
+    facts = in_a_process(__name__, task)
+    memory = {"MB at most": f"{facts.pop('peak'):.0f}", "MB above the start": f"{facts.pop('above'):.0f}"}
+    return {key: task[key] for key in ("seed", "noise", "C")} | facts | memory
+
+
 def child(task: Facts) -> Facts:
     """One fit, and what it found."""
-    given = problem(0, task["r"], task["n"], 0, 1000, variables=5, constant=False, noise=task["noise"])
+    given = problem(
+        task["seed"], task["r"], task["n"], 0, 1000, variables=5, constant=False, noise=task["noise"]
+    )
     (X, y), _, test = given.parts
     started, cpu = time.perf_counter(), time.process_time()
     model = fit(X, y, task["C"], task["degree"])

@@ -29,8 +29,8 @@ class Spread:
         return float(np.mean(self.values))
 
     def __str__(self) -> str:
-        mean = round(self.mean, self.digits) + 0.0  # no minus before a zero
-        return f"{mean:.{self.digits}f} ± {np.std(self.values, ddof=1):.{self.digits}f}"
+        mean = f"{round(self.mean, self.digits) + 0.0:.{self.digits}f}"  # no minus before a zero
+        return f"{mean} ± {np.std(self.values, ddof=1):.{self.digits}f}" if len(self.values) > 1 else mean
 
 
 def median_ranks(errors: dict[str, list[float]]) -> dict[str, float]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from experiments import ufo_obscure, ufo_scaling
+from experiments import ufo_batch, ufo_obscure
 from experiments.baselines.obscure import Obscure, norm
 from experiments.tables import Report
 
@@ -37,7 +37,7 @@ def test_two_classes_reach_the_minimum_of_the_batch_solver(online):
     """With f = f_1 − f_2 two classes are the hinge loss at λ/2: ‖w^j‖² = ½ ‖w_1^j − w_2^j‖² at best."""
     stack, y = small()
     lam = 1.0 / len(y)
-    theirs, bound = ufo_scaling.batch(stack, np.where(y[:, None] > 0, 1.0, -1.0), lam / 2.0)
+    theirs, bound = ufo_batch.batch(stack, np.where(y[:, None] > 0, 1.0, -1.0), lam / 2.0)
     early, late = (passed(Obscure(stack, y, lam, dual_exponent(6), online), k).objective for k in (8, 1500))
     assert bound <= late <= 1.01 * theirs.objective[-1] < early
 
