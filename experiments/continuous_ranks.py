@@ -15,7 +15,8 @@ from manykernels.weightings import GreedyAlignment
 from .common import in_parallel
 from .continuous_digits import Method, Part, draw, error_rows, trial
 from .data import Array, Source, Task, stand_in, three_parts
-from .tables import Facts, Report, median_ranks
+from .plots import Dots
+from .tables import Facts, Report, Spread, median_ranks
 
 # 000 names no pairs; these twelve, of letters that look alike, were listed before anything was run.
 LETTERS = ["BE", "BR", "CG", "DO", "EF", "FP", "IJ", "KX", "MN", "OQ", "UV", "VY"]
@@ -42,6 +43,18 @@ TASKS: dict[Task, list[float]] = {"classification": COSTS, "regression": RIDGES}
 WIDTHS: Array = 1e-4 * 1.6 ** np.arange(50.0)
 GAP, STEPS = 1e-2, 20  # 000 stops where the objective changes by less than 1 %; iterations over boxes
 DRAWS = 32  # iterations of SGD-1s, of four kernels each
+WRONG, ALIGNED, CLASSES, SQUARED = (
+    "Letters, per cent wrong (Table 6.4, Fig. 6.10)",
+    "Letters, alignment on the test part (Fig. 6.11)",
+    "IDA sets, per cent wrong (Table 6.4, Fig. 6.12)",
+    "IDA sets, squared error (Tables 6.3, 6.5; Figs 6.5, 6.14)",
+)
+PLOTS = [
+    Dots("continuous_ranks_letters.png", WRONG.split(" (")[0], "per cent wrong, mean ± sd"),
+    Dots("continuous_ranks_alignment.png", ALIGNED.split(" (")[0], "alignment, mean ± sd", largest=True),
+    Dots("continuous_ranks_classes.png", CLASSES.split(" (")[0], "per cent wrong, mean ± sd"),
+    Dots("continuous_ranks_squared.png", SQUARED.split(" (")[0], "squared error, mean ± sd"),
+]
 LETTER_PAPER = {
     "GCD-2s (1D)": ("1",),
     "GCD-2s (nD)": ("5.5",),
@@ -80,8 +93,8 @@ def run(report: Report) -> None:
     quick = report.quick
     with report.leaving_out("letter"):
         found = {pair: letter_trials(pair, quick) for pair in LETTERS[: 1 if quick else None]}
-        report.table("Letters, per cent wrong (Table 6.4)", error_rows(found, LETTER_PAPER), NOTE)
-        report.table("Letters, alignment on the test part (Fig. 6.11)", alignment_rows(found))
+        report.table(WRONG, error_rows(found, LETTER_PAPER), NOTE)
+        report.table(ALIGNED, alignment_rows(found))
     both = {}
     for name in list(SETS)[: 1 if quick else None]:
         with report.leaving_out(name):
@@ -89,8 +102,8 @@ def run(report: Report) -> None:
     if not both:
         return
     classes, ridge = ({name: [pair[k] for pair in both[name]] for name in both} for k in (0, 1))
-    report.table("IDA sets, per cent wrong (Table 6.4)", error_rows(classes, OTHER_PAPER), OTHER)
-    report.table("IDA sets, squared error (Tables 6.3, 6.5)", ridge_rows(ridge), RIDGE)
+    report.table(CLASSES, error_rows(classes, OTHER_PAPER), OTHER)
+    report.table(SQUARED, ridge_rows(ridge), RIDGE)
 
 
 NOTE = (
@@ -200,12 +213,14 @@ def standardised(parts: list[Part]) -> list[Part]:
 def alignment_rows(found: dict[str, list[dict[str, Facts]]]) -> list[Facts]:
     """The mean alignment of every task, and how many tasks a method leads."""
     names = list(next(iter(found.values()))[0])
-    table: Array = np.array(
-        [[np.mean([t[name]["alignment"] for t in trials]) for trials in found.values()] for name in names]
-    )
-    leads = np.bincount(table.argmax(axis=0), minlength=len(names))
+    table = [
+        {task: Spread([t[name]["alignment"] for t in trials], 3) for task, trials in found.items()}
+        for name in names
+    ]
+    means: Array = np.array([[spread.mean for spread in row.values()] for row in table])
+    leads = np.bincount(means.argmax(axis=0), minlength=len(names))
     return [
-        {"method": name, **{task: float(v) for task, v in zip(found, row, strict=True)}, "largest in": int(k)}
+        {"method": name, **row, "largest in": int(k)}
         for name, row, k in zip(names, table, leads, strict=True)
     ]
 

@@ -74,7 +74,7 @@ def _origin(facts: Facts) -> str:
     return f"{'; '.join(parts)}."
 
 
-def _plots(name: str) -> list[plots.Lines]:
+def _plots(name: str) -> list[plots.Lines | plots.Dots]:
     """What the script says is to be drawn; nothing where the script is gone."""
     full = f"experiments.{name}"
     return list(getattr(import_module(full), "PLOTS", [])) if find_spec(full) else []

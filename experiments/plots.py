@@ -1,4 +1,4 @@
-"""Curves, drawn from saved tables: a script says PLOTS = [Lines(...), …] which columns or rows they are."""
+"""Pictures of saved tables: a script says by PLOTS = [Lines(...), Dots(...), …] what of them is shown."""
 
 from __future__ import annotations
 
@@ -51,6 +51,28 @@ class Lines:
         return {name: curve for name, curve in found.items() if curve[0]}
 
 
+@dataclass(frozen=True)
+class Dots:
+    """A panel for each column with values of trials: the mean of every row, with its standard deviation."""
+
+    file: str
+    table: str
+    xlabel: str
+    label: str = "method"
+    wide: int = 4  # panels side by side
+    largest: bool = False  # is best, not the least
+
+    def panels(self, table: Facts) -> dict[str, list[tuple[str, float, float]]]:
+        """Of each column the names of the rows, means and standard deviations, in the order of the table."""
+        found: dict[str, list[tuple[str, float, float]]] = {}
+        for row in table["rows"]:
+            for key, cell in row.items():
+                if isinstance(cell, Spread):
+                    spread = float(np.std(cell.values, ddof=1)) if len(cell.values) > 1 else 0.0
+                    found.setdefault(key, []).append((str(row[self.label]), cell.mean, spread))
+        return found
+
+
 def number(value: Any, last: bool = False, whole: bool = False) -> float | None:
     """The first (or last) number of a cell; `whole`: only if there is nothing else but a name before "="."""
     if isinstance(value, Spread):
@@ -76,18 +98,50 @@ def _numbers(pairs: Sequence[tuple[float | None, Any]]) -> tuple[list[float], li
     return known
 
 
-def draw(tables: list[Facts], lines: Sequence[Lines], folder: Path) -> None:
+def draw(tables: list[Facts], plots: Sequence[Lines | Dots], folder: Path) -> None:
     """All pictures of an experiment."""
-    for file in dict.fromkeys(one.file for one in lines):
+    for file in dict.fromkeys(one.file for one in plots):
         panels = [
             (one, table)
-            for one in lines
+            for one in plots
             if one.file == file
             for table in tables
             if table["title"].startswith(one.table)
         ]
-        if panels:
-            _figure(panels, folder / file)
+        lines = [(one, table) for one, table in panels if isinstance(one, Lines)]
+        dots = [(one, table) for one, table in panels if isinstance(one, Dots)]
+        if lines:
+            _figure(lines, folder / file)
+        elif dots and dots[0][0].panels(dots[0][1]):
+            _dots(*dots[0], folder / file)
+
+
+def _dots(one: Dots, table: Facts, file: Path) -> None:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    panels = one.panels(table)
+    names = list(dict.fromkeys(name for points in panels.values() for name, _, _ in points))
+    wide = min(one.wide, len(panels))
+    high = -(-len(panels) // wide)
+    fig = Figure(figsize=(1.6 + 2.5 * wide, 0.7 + (0.5 + 0.21 * len(names)) * high), layout="constrained")
+    FigureCanvasAgg(fig)
+    axes = fig.subplots(high, wide, sharey=True, squeeze=False).ravel()
+    for ax in axes[len(panels) :]:
+        ax.set_visible(False)
+    for ax, (title, points) in zip(axes, panels.items(), strict=False):
+        places = [names.index(name) for name, _, _ in points]
+        means, spreads = ([point[k] for point in points] for k in (1, 2))
+        ax.errorbar(means, places, xerr=spreads, fmt="o", markersize=3.5, elinewidth=0.8, capsize=2)
+        best = max(means) if one.largest else min(means)
+        ax.axvline(best, linewidth=0.5, color="0.6")  # who is first, and by how much
+        ax.set_title(title, fontsize=9)
+        ax.grid(True, axis="y", linewidth=0.3)
+        ax.tick_params(labelsize=7)
+    axes[0].set_yticks(range(len(names)), names)
+    axes[0].invert_yaxis()
+    fig.supxlabel(one.xlabel, fontsize=9)
+    fig.savefig(file, dpi=80, metadata={"Software": None})
 
 
 def _figure(panels: list[tuple[Lines, Facts]], file: Path) -> None:

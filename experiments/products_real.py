@@ -15,6 +15,7 @@ from manykernels.families import PolynomialDAG, Products
 
 from .common import in_parallel
 from .data import Array, Source, three_parts
+from .plots import Dots
 from .tables import Facts, Report, Spread
 
 # 000 Table 6.2: samples to train on, to tune on, to test on.
@@ -37,6 +38,7 @@ FAMILIES: dict[str, dict[str, Any]] = {
     "D = 3": {"degree": 3},
     "D = 3, prior": {"degree": 3, "rho": PRIOR},
 }
+PLOTS = [Dots("products_real.png", "Per cent wrong", "per cent wrong, mean ± sd", wide=3)]
 Part = tuple[Array, Array]
 
 

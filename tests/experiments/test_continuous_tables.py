@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from experiments.continuous_digits import Method, aligned, draw, methods, peak_row, trial, wrong
+from experiments.continuous_digits import Method, aligned, draw, methods, trial, wrong
+from experiments.continuous_peaks import curves, peaks
 from experiments.continuous_ranks import TABLE_3, TABLE_5, searching_methods, standardised
 from experiments.data import Source
 from experiments.tables import median_ranks
@@ -105,7 +106,7 @@ def test_peaks_are_those_of_the_growth_of_alignment():
         h = [centered_alignment(K + 1e-4 * Gaussian(w)(X), y) for w in widths]
         rises = np.diff(h, prepend=-np.inf, append=-np.inf) > 0.0
         counts.append(int(np.sum(rises[:-1] & ~rises[1:])))
-    assert peak_row(X, y, method, count=60)["peaks"] == ", ".join(map(str, counts))
+    assert [peaks(h) for h in curves(X, y, method.kernels, 60)[1]] == counts
     assert max(counts) > 1
 
 
@@ -133,6 +134,14 @@ def test_digits_in_a_quick_run(quick):
     seconds = tables["Seconds of one fit at the chosen C"]
     assert [row["method"] for row in seconds] == list(methods(1, 2, 2))
     assert all(row["seconds"] > 0.0 for row in seconds)
+
+
+def test_peaks_in_a_quick_run(quick):
+    digits, digit, letters, letter = quick("continuous_peaks").values()
+    for (row,), curve in ((digits, digit), (letters, letter)):
+        assert row["iterations"] == row["1 peak"] + row["2 peaks"] + row["3 peaks"] > 2
+        assert row["most"] <= 3 and len(curve) == 40
+        assert max(abs(v) for row in curve for key, v in row.items() if key != "width") <= 1.0
 
 
 def test_ranks_in_a_quick_run(quick):
