@@ -108,11 +108,11 @@ def draw(tables: list[Facts], plots: Sequence[Lines | Dots], folder: Path) -> No
             for table in tables
             if table["title"].startswith(one.table)
         ]
-        lines = [(one, table) for one, table in panels if isinstance(one, Lines)]
-        dots = [(one, table) for one, table in panels if isinstance(one, Dots)]
+        lines = [(one, table) for one, table in panels if isinstance(one, Lines) and one.curves(table)]
+        dots = [(one, table) for one, table in panels if isinstance(one, Dots) and one.panels(table)]
         if lines:
             _figure(lines, folder / file)
-        elif dots and dots[0][0].panels(dots[0][1]):
+        elif dots:
             _dots(*dots[0], folder / file)
 
 
