@@ -25,9 +25,9 @@ from manykernels import MKLRegressor
 from manykernels.families import rank_one
 from manykernels.kernels import Linear, OnColumns
 
-from .harness import Report, Timing, compare
+from .harness import MISSING, Report, Timing, compare
 from .problems import Array
-from .rivals_linear import MISSING, certificate, group_lasso
+from .rivals_linear import certificate, group_lasso
 
 GOAL = "the same w: prediction difference ≤ 1e-3"
 COSTS = [0.1, 0.3, 1.0, 3.0, 10.0]

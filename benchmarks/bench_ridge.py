@@ -8,7 +8,7 @@ times are those of several splits into training and test samples, each fitted on
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -20,14 +20,13 @@ from sklearn.preprocessing import StandardScaler
 from manykernels import MKLRegressorCV
 from manykernels.kernels import Gaussian, Kernel, Linear, OnColumns
 
-from .harness import Contender, Report, Timing, compare
+from .harness import Contender, Report, split_rows
 from .problems import Array, gaussians
-from .rivals_linear import MISSING, ridge_search
+from .rivals_linear import ridge_search
 
 GOAL = "no worse an error, in less time"
 ALPHAS = 10.0 ** np.arange(-6.0, 3.1)
 OURS, RIVAL = "MKLRegressorCV", "himalaya, {} draws"
-Facts = dict[str, Any]
 Data = tuple[Array, Array, list[Kernel]]
 
 
@@ -35,7 +34,7 @@ def run(report: Report) -> None:
     """Three sets; every split with kernels of its training samples."""
     seeds, draws = report.pick((5, (20, 100)), (2, (5,)))
     for title, (X, y, kernels) in sets(report.pick(None, 60)).items():
-        rows = compared(X, y, kernels, seeds, draws)
+        rows = split_rows(splits(X, y, kernels, seeds, draws), OURS, "relative squared error")
         report.table(f"{title}: {len(kernels)} kernels, {len(y)} samples, {seeds} splits", rows, GOAL)
 
 
@@ -63,33 +62,17 @@ def split(X: Array, y: Array, kernels: list[Kernel], seed: int) -> tuple[Array, 
     return K / scale, a, new / scale, b
 
 
-def compared(X: Array, y: Array, kernels: list[Kernel], seeds: int, draws: tuple[int, ...]) -> list[Facts]:
-    """A row per contender: seconds and test error over the splits."""
-    errors: dict[str, list[float]] = {}
-    timings: dict[str, Timing] = {}
+def splits(X: Array, y: Array, kernels: list[Kernel], seeds: int, draws: tuple[int, ...]) -> Iterator[Any]:
+    """For every split what is timed, and how a model errs on its test samples."""
     for seed in range(seeds):
         K, a, new, b = split(X, y, kernels, seed)
         few = models(K[:, :30, :30], a[:30], draws)  # compiles: the first split is timed as the others are
-        fits = {name: Contender(fit, few[name]) for name, fit in models(K, a, draws).items()}
-        for name, timing in compare(fits, 1).items():
-            kept = timings.setdefault(name, Timing())
-            kept.seconds += timing.seconds
-            kept.cpu += timing.cpu
-            if timing.result is not None:
-                Z = np.moveaxis(new, 0, -1) if name == OURS else new
-                error = np.mean((np.ravel(timing.result.predict(Z)) - b) ** 2) / np.mean((a.mean() - b) ** 2)
-                errors.setdefault(name, []).append(float(error))
-    rows = []
-    for name, timing in timings.items():
-        row: Facts = {"contender": name, "seconds": timing if name in errors else MISSING}
-        if name in errors:
-            row["CPU ms"] = 1e3 * float(np.median(timing.cpu))
-            row["relative squared error"] = float(np.mean(errors[name]))
-            row["worst split"] = max(errors[name])
-            paired = np.subtract(errors[name], errors[OURS])
-            row["splits with a smaller error than ours"] = int((paired < 0).sum())
-        rows.append(row)
-    return rows
+
+        def error(name: str, model: Any, new: Array = new, a: Array = a, b: Array = b) -> float:
+            Z = np.moveaxis(new, 0, -1) if name == OURS else new
+            return float(np.mean((np.ravel(model.predict(Z)) - b) ** 2) / np.mean((a.mean() - b) ** 2))
+
+        yield {name: Contender(fit, few[name]) for name, fit in models(K, a, draws).items()}, error
 
 
 def models(K: Array, y: Array, draws: tuple[int, ...]) -> dict[str, Callable[[], Any]]:

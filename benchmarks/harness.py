@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +22,7 @@ from threadpoolctl import threadpool_limits
 from .limits import Limits, machine
 
 Facts = dict[str, Any]
+MISSING = "not installed"
 
 
 class Skip(Exception):
@@ -98,6 +99,36 @@ def ratio_rows(
         ratio = timing.median / base if cost else base / timing.median
         row: Facts = {"contender": name, "seconds": timing, cost or f"× faster than {rival}": ratio}
         rows.append({**row, **(facts(name, timing.result) if facts else {})})
+    return rows
+
+
+def split_rows(
+    splits: Iterable[tuple[Mapping[str, Contender], Callable[[str, Any], float]]], ours: str, error: str
+) -> list[Facts]:
+    """One row per contender: seconds and errors over several splits, each fitted once by all in turns.
+
+    A split is its contenders and what says the error of a result of one of them. One without a result is not
+    installed.
+    """
+    errors: dict[str, list[float]] = {}
+    timings: dict[str, Timing] = {}
+    for contenders, error_of in splits:
+        for name, timing in compare(contenders, 1).items():
+            kept = timings.setdefault(name, Timing())
+            kept.seconds += timing.seconds
+            kept.cpu += timing.cpu
+            if timing.result is not None:
+                errors.setdefault(name, []).append(error_of(name, timing.result))
+    rows = []
+    for name, timing in timings.items():
+        row: Facts = {"contender": name, "seconds": timing if name in errors else MISSING}
+        if name in errors:
+            row["CPU ms"] = 1e3 * float(np.median(timing.cpu))
+            row[error] = float(np.mean(errors[name]))
+            row["worst split"] = max(errors[name])
+            paired = np.subtract(errors[name], errors[ours])
+            row["splits with a smaller error than ours"] = int((paired < 0).sum())
+        rows.append(row)
     return rows
 
 

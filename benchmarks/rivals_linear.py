@@ -9,8 +9,6 @@ import numpy as np
 
 from .problems import Array
 
-MISSING = "not installed"
-
 
 def load(module: str) -> Any | None:
     """A module, or None where it is not installed."""

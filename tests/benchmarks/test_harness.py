@@ -10,8 +10,19 @@ import numba
 import numpy as np
 import pytest
 from benchmarks import __main__ as command
-from benchmarks import bench_bandwidth, harness, limits
-from benchmarks.harness import Contender, Report, Skip, Timing, compare, pinned, ratio_rows, render
+from benchmarks import bench_bandwidth, bench_selection, harness, limits
+from benchmarks.harness import (
+    MISSING,
+    Contender,
+    Report,
+    Skip,
+    Timing,
+    compare,
+    pinned,
+    ratio_rows,
+    render,
+    split_rows,
+)
 from benchmarks.limits import Limits
 from benchmarks.problems import breast_cancer, gaussians, load, risk_of, solve, stack_of
 from benchmarks.rivals import cvxpy_optimum, libsvm_wrapper
@@ -158,3 +169,24 @@ def test_the_wrapper_and_cvxpy_solve_our_problem():
     reference = cvxpy_optimum(stack, y, 1.0, Logistic(), 4 / 3)
     ours = solve(StackGram(stack), risk_of(y, 1.0, Logistic()), 4 / 3, 1e-7)
     assert abs(ours.primal - reference) <= 1e-5 * reference
+
+
+# -- several splits ---------------------------------------------------------------------------------
+def test_splits_are_paired_and_what_is_missing_is_said():
+    answers = {"ours": [1.0, 3.0], "rival": [2.0, 1.0], "absent": [None, None]}
+    splits = [
+        ({name: Contender(lambda v=values[k]: v) for name, values in answers.items()}, lambda _, v: 10.0 * v)
+        for k in (0, 1)
+    ]
+    ours, rival, absent = split_rows(splits, "ours", "error")
+    assert ours["error"] == 20.0 and ours["worst split"] == 30.0 and len(ours["seconds"].seconds) == 2
+    assert rival["error"] == 15.0 and rival["splits with a smaller error than ours"] == 1
+    assert absent == {"contender": "absent", "seconds": MISSING}
+
+
+def test_the_searches_stand_beside_a_grid_search():
+    X, y, task = bench_selection.sets(60)["wine"]
+    (contenders, error), *rest = bench_selection.splits(X, y, task, 2)
+    assert len(rest) == 1 and list(contenders) == [bench_selection.OURS, bench_selection.RIVAL]
+    assert all(error(name, entry.call()) <= 20.0 for name, entry in contenders.items())
+    assert {task for _, _, task in bench_selection.sets(60).values()} == {"classification", "regression"}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from benchmarks import bench_group_lasso, bench_ridge, rivals_linear
-from benchmarks.harness import Report
+from benchmarks.harness import MISSING, Report
 from benchmarks.limits import Limits
-from benchmarks.rivals_linear import MISSING, certificate
+from benchmarks.rivals_linear import certificate
 
 LIMITS = Limits(threads=1, read_gb_s=20.0, triad_gb_s=15.0, gemm_gflop_s=50.0)
 
