@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.svm import SVR
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from manykernels import MKLClassifier, MKLRegressor
 from manykernels.estimators import MKLClassifierCV, MKLRegressorCV
@@ -294,3 +295,20 @@ def test_a_trial_knows_of_the_training_part_only():
         for key, row in whole.items():
             assert row.score == pytest.approx(parted[key].score, abs=1e-9)
             assert row.n_active == parted[key].n_active
+
+
+def test_small_steps_have_one_blas_thread():
+    """Several would wait for each other: a search on 400 samples took twice as long with two of them."""
+    seen: list[set[int]] = []
+
+    def now() -> set[int]:
+        return {lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"}
+
+    def error(f):
+        seen.append(now())
+        return 1.0
+
+    with threadpool_limits(2, "blas"):
+        before = now()
+        path_steps(MKLRegressor(KERNELS), X[:N], SIGNAL[:N], None, X[N:], [1.0], CS, error=error)
+        assert seen == [{1}] * 3 and now() == before

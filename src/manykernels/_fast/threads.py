@@ -11,7 +11,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from typing import Any
 
@@ -19,6 +19,7 @@ import numba
 from threadpoolctl import ThreadpoolController
 
 _PARALLEL = 1 << 18  # operations below which handing work to a thread costs more than it saves
+_FEW = 3000  # samples up to which one BLAS thread is as fast as several that wait for each other
 _inside = threading.local()
 
 
@@ -98,6 +99,11 @@ def _apply() -> None:
     limiter = _controller().limit(limits=min(_limits), user_api="blas")
     if not _before:
         _before.append(limiter)
+
+
+def blas_for(n: int) -> AbstractContextManager[None]:
+    """One BLAS thread for many small steps on n samples, where these are few; else all there are."""
+    return blas_threads(1 if n < _FEW else None)
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
 
-from .._fast.threads import threads
+from .._fast.threads import blas_for, threads
 from ..families import Family
 from ..grams import SelectedGram
 from ..kernels import Fitted, Mixture, evaluate
@@ -95,23 +95,24 @@ def _over_list(
     names = problem.dictionary.names
     decide = _Decisions(problem.dictionary.kernels, posed, new)
     sets: list[tuple[Any, Only]] = [(norm, None) for norm in norms]
-    for norm, only in sets + (parts(names) if parts else []):
-        chosen = np.arange(len(names)) if only is None else np.array([names.index(name) for name in only])
-        model.set_params(norm=norm)
-        now = np.inf
-        path = alone_path if only is not None and chosen.size == 1 else warm_path
-        for C, results in path(model, select(problem, chosen), Cs):
-            theta = np.zeros((len(results), len(names)))
-            theta[:, chosen] = [result.theta for result in results]
-            f = [decide(t, result.alpha) + result.intercept for t, result in zip(theta, results, strict=True)]
-            weights = theta if len(results) > 1 else theta[0]
-            gap = _gap([(result.primal, result.dual) for result in results])
-            step = Step(norm, only, C, np.hstack(f), weights, int(theta.any(axis=0).sum()), gap)
-            yield step
-            before, now = now, error(step.decision) if error else 0.0
-            if now > _WORSE * before:
-                yield from (replace(step, C=more, gap=np.nan) for more in sorted(Cs) if more > C)
-                break
+    with blas_for(problem.dictionary.gram.n):
+        for norm, only in sets + (parts(names) if parts else []):
+            chosen = np.arange(len(names)) if only is None else np.array([names.index(n) for n in only])
+            model.set_params(norm=norm)
+            now = np.inf
+            path = alone_path if only is not None and chosen.size == 1 else warm_path
+            for C, results in path(model, select(problem, chosen), Cs):
+                theta = np.zeros((len(results), len(names)))
+                theta[:, chosen] = [result.theta for result in results]
+                f = [decide(t, one.alpha) + one.intercept for t, one in zip(theta, results, strict=True)]
+                weights = theta if len(results) > 1 else theta[0]
+                gap = _gap([(result.primal, result.dual) for result in results])
+                step = Step(norm, only, C, np.hstack(f), weights, int(theta.any(axis=0).sum()), gap)
+                yield step
+                before, now = now, error(step.decision) if error else 0.0
+                if now > _WORSE * before:
+                    yield from (replace(step, C=more, gap=np.nan) for more in sorted(Cs) if more > C)
+                    break
 
 
 def select(problem: Problem, chosen: NDArray[np.intp]) -> Problem:

@@ -15,8 +15,6 @@ from ..oracles._base import Atom
 from ..penalties import LpBall, Penalty
 from ._base import Array, History, Result, Solver, relative
 
-SMALL = 3000  # samples up to which one BLAS thread is as fast as several that wait for each other
-
 
 @dataclass(frozen=True)
 class FamilyResult:

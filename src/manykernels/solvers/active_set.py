@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._fast.threads import blas_threads
+from .._fast.threads import blas_for
 from ..grams import Gram
 from ..objectives import Risk
 from ..penalties import Penalty
@@ -19,7 +19,6 @@ from ._base import Array, History, Result, Solver
 from ._search import Search
 from ._stopping import goes_on
 
-_SMALL = 3000  # samples up to which one BLAS thread is as fast as several that wait for each other
 _RUN = 8  # samples read together when a part of them is drawn: a cache line of every row
 
 
@@ -62,7 +61,7 @@ class ActiveSet(Solver):
                 "(or None) and cuts at least 2."
             )
         search = Search(gram, risk, penalty, tol, max_iter, history or History(), add, self.cuts)
-        with blas_threads(1 if gram.n < _SMALL else None):
+        with blas_for(gram.n):
             search.begin(*self._start(gram, risk, penalty, rng, start))
             if penalty.sparse and not search.fixed and search.center.tight > 0.0:
                 search.improve()  # a look at the whole family costs more than a better start

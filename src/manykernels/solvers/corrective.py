@@ -11,13 +11,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from .._fast.threads import blas_threads
+from .._fast.threads import blas_for, blas_threads
 from ..objectives import Risk
 from ..oracles import Best, Oracle
 from ..oracles._base import Atom
 from ..penalties import Penalty
 from ._base import Array, History, relative
-from ._family import SMALL, FamilyResult, FamilySolver
+from ._family import FamilyResult, FamilySolver
 from ._restricted import Finite, restricted
 from ._stopping import goes_on
 
@@ -161,7 +161,7 @@ class _Search:
         while True:
             self.n_iter += 1
             accuracy = share * max(goal, min(gap, _COARSE))
-            with blas_threads(1 if self.oracle.n < SMALL else None):
+            with blas_for(self.oracle.n):
                 alpha, self.primal, level = self.restricted.solve(scale, accuracy)
             found = self._look(risk, alpha, level)
             if scale == 1.0 and self.certified and isinstance(self.restricted, Finite):

@@ -20,13 +20,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from .._fast.threads import blas_threads
+from .._fast.threads import blas_for
 from ..objectives import Fit, Risk
 from ..oracles import Oracle
 from ..oracles._base import Atom
 from ..penalties import Penalty
 from ._base import Array, History, relative, tight_primal
-from ._family import SMALL, FamilyResult, FamilySolver
+from ._family import FamilyResult, FamilySolver
 from ._stopping import goes_on
 
 _EXACT = 0.03  # of the slope at η = 0 may be left by the line search
@@ -63,7 +63,7 @@ class Greedy(FamilySolver):
         history: History | None = None,
     ) -> FamilyResult:
         self._check(oracle, penalty, max_iter)
-        with blas_threads(1 if oracle.n < SMALL else None):
+        with blas_for(oracle.n):
             descent = Descent(oracle, risk, penalty, tol, history or History())
             while not descent.look() and goes_on(descent.k, max_iter):
                 descent.move(None if self.step == "line-search" else 2.0 / (descent.k + 2.0))

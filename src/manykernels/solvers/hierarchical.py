@@ -20,7 +20,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from .._fast.threads import blas_threads
+from .._fast.threads import blas_for
 from ..objectives import Risk
 from ..oracles.dags import Hierarchy, Node
 from ._base import Array, History, relative
@@ -36,7 +36,6 @@ _TINY = 1e-3  # of the largest part of σ, below which a node need not join
 _SAMPLE = 16  # sources
 _FAR = 30.0  # times what is allowed: where most sources are so far off, too many would have to be looked at
 _JOIN = 0.02  # of the weight, for nodes that join
-_SMALL = 3000  # samples up to which one BLAS thread is as fast as several that wait for each other
 
 
 class Hierarchical(BaseEstimator):
@@ -79,7 +78,7 @@ class Hierarchical(BaseEstimator):
                     f"{least}."
                 )
         search = _Search(self, hierarchy, risk, max_iter, history or History(), start)
-        with blas_threads(1 if hierarchy.n < _SMALL else None):
+        with blas_for(hierarchy.n):
             for scale in [1.0] if start else self._path(risk):
                 if scale == 1.0 or goes_on(0, 1):  # the last, at C itself, comes in any case
                     search.grow(scale, _ROOM * tol if scale == 1.0 else max(tol, _LOOSE))

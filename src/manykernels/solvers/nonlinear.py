@@ -22,12 +22,11 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from .._fast.elementwise import power
-from .._fast.threads import blas_threads
+from .._fast.threads import blas_for
 from ..grams import Gram
 from ..objectives import Fit, Risk
 from ..penalties import L2Ball
 from ._base import Array, History, Result
-from ._family import SMALL
 from ._stopping import goes_on
 
 COLUMNS = ("start", "objective", "iterations", "residual", "converged")  # of the table of starts
@@ -147,7 +146,7 @@ class ProjectedGradient(BaseEstimator):
         starts: dict[str, list[Any]] = {name: [] for name in COLUMNS}
         best: NonlinearResult | None = None
         began = time.perf_counter()
-        with blas_threads(1 if gram.n < SMALL else None):
+        with blas_for(gram.n):
             for kind in kinds[:1] if penalty.fixed else kinds:
                 mu = start[0] if start is not None and kind == "given" else _first(penalty, gram, kind, rng)
                 history = Descent(report=report, started=began)

@@ -14,14 +14,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from .._fast.threads import blas_threads
+from .._fast.threads import blas_for
 from ..objectives import Fit, Risk
 from ..oracles import Oracle
 from ..oracles._base import Atom
 from ..penalties import L2Ball, LpBall, Penalty
 from ._base import Array, History, relative, tight_primal
 from ._descent import Iterate, iterate_for, quads
-from ._family import SMALL, FamilyResult, FamilySolver
+from ._family import FamilyResult, FamilySolver
 from ._ridge_updates import RidgePath
 from ._stopping import goes_on
 
@@ -94,7 +94,7 @@ class Stochastic(FamilySolver):
         machine = _Machine(risk, self.inner_tol)
         looks = _Looks(oracle, risk, penalty, tol, history or History())
         k = 0
-        with blas_threads(1 if oracle.n < SMALL else None):
+        with blas_for(oracle.n):
             while k < max_iter:
                 k += 1
                 alpha = machine.solve(iterate)

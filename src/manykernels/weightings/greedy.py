@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .._fast.threads import blas_threads
+from .._fast.threads import blas_for
 from ..grams._base import centred
 from ..objectives import Alignment
 from ..oracles import FiniteOracle, Oracle
@@ -20,7 +20,6 @@ from ._base import Array, Weighted, Weighting, shares
 
 Validate = Callable[[list[Atom], Array], float]  # the alignment of a combination on data held out
 _METHODS = ("stagewise", "distance", "distance-printed")
-_SMALL = 3000  # samples up to which one BLAS thread is as fast as several that wait for each other
 _PATIENCE = 3  # kernels in a row that may not help on data held out
 _INNER = 200  # steps among the kernels that are there, for each new one
 _START = 1e-6  # ε of Alg. 7: K⁽⁰⁾ = εI
@@ -88,7 +87,7 @@ class GreedyAlignment(Weighting):
         """Kernels of the family and weights (sum 1) for centred targets Y, by the method asked for."""
         self._check()
         start = _Stagewise if self.method == "stagewise" else _Distance
-        with blas_threads(1 if oracle.n < _SMALL else None):
+        with blas_for(oracle.n):
             return self._choose(start(oracle, Y, self, shrinkage), validate)
 
     def _choose(self, state: _State, validate: Validate | None) -> Chosen:
