@@ -86,13 +86,14 @@ class Source:
     n_features: int = 8  # of the synthetic stand-in
 
     def load(self, m: int = 1000, quick: bool = False) -> Dataset:
-        """At most m samples, drawn at random (the same ones in every run)."""
+        """At most m samples without missing values, drawn at random (the same ones in every run)."""
         rng = np.random.RandomState(0)
         if stand_in(quick):
             X, y = _synthetic(self, rng)
         else:
             given, m = stored(self.file), min(m, FEW) if quick else m
-            X, y = given.X, given.y
+            complete = np.isfinite(given.X).all(axis=1)
+            X, y = given.X[complete], given.y[complete]
         if self.task == "classification":
             X, y = _two_classes(X, y, self.classes)
         rows = rng.permutation(len(y))[:m]

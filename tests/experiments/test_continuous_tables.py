@@ -144,6 +144,13 @@ def test_peaks_in_a_quick_run(quick):
         assert max(abs(v) for row in curve for key, v in row.items() if key != "width") <= 1.0
 
 
+def test_three_kernels_in_a_quick_run(quick):
+    (rows,) = quick("ridge_uci").values()
+    assert [row["method"] for row in rows] == ["best single", "uniform", "norm 1", "norm 2 (Algorithm 1)"]
+    assert rows[0]["less best single's"] is None and rows[3]["iterations"].mean >= 1.0
+    assert all(0.0 <= row["per cent wrong"].mean <= 50.0 and row["RMSE"].mean < 1.2 for row in rows)
+
+
 def test_ranks_in_a_quick_run(quick):
     letters, alignments, classes, ridge = quick("continuous_ranks").values()
     assert [row["method"] for row in letters] == [row["method"] for row in alignments]
