@@ -258,3 +258,15 @@ def test_clean_tables_survive_the_way_through_a_file(tmp_path_factory, width, he
     assert data.task == "regression"
     np.testing.assert_allclose(data.X.to_numpy(dtype=float), frame.drop(columns="t"))
     np.testing.assert_allclose(data.y, frame["t"])
+
+
+def test_kernels_that_would_be_taken_for_features_are_pointed_out(tmp_path, capsys):
+    """They would be learned from without a word, and the model would be of no use for new samples."""
+    K = X @ X.T
+    np.savez(tmp_path / "k.npz", line=K, table=X, y=y)
+    training_data(Asked(tmp_path / "k.npz", [], target="y"), Voice())
+    said = capsys.readouterr().err
+    assert "'line' is symmetric, and its columns are taken for features" in said and "--precomputed" in said
+    np.savez(tmp_path / "x.npz", table=X, y=y)
+    training_data(Asked(tmp_path / "x.npz", [], target="y"), Voice())
+    assert "symmetric" not in capsys.readouterr().err

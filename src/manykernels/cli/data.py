@@ -54,13 +54,20 @@ class Asked:
 
 
 # -- reading --------------------------------------------------------------------------------------
-def gather(asked: Asked) -> tuple[pd.DataFrame, dict[str, list[str]]]:
-    """One frame of all files, and which columns are of which view."""
+def gather(asked: Asked, voice: Voice | None = None) -> tuple[pd.DataFrame, dict[str, list[str]]]:
+    """One frame of all files, and which columns are of which view; `voice` says what may be a mistake."""
     parts: dict[str, pd.DataFrame] = {}
     if asked.data is not None:
         found = read_file(asked.data, asked.how)
         if isinstance(found, dict):
             parts.update(_frames(found, asked.data, asked.how))
+            kernels = [name for name, A in found.items() if _symmetric(A)]
+            if kernels and voice:
+                told = "is symmetric, and its" if len(kernels) == 1 else "are symmetric, and their"
+                voice.note(
+                    f"{_listed(kernels)} {told} columns are taken for features; if these are kernels between "
+                    "the samples, add --precomputed."
+                )
         else:
             parts[""] = found
     for given in asked.views:
@@ -81,6 +88,11 @@ def _view(given: str) -> tuple[str, Path]:
     if not sign or not name or not path:
         raise UserError(f"--view {given}: expected NAME=FILE, such as gene=a.csv.")
     return name, Path(path)
+
+
+def _symmetric(A: np.ndarray[Any, Any]) -> bool:
+    """As kernels are, and tables of features by chance never."""
+    return A.ndim == 2 and len(A) == A.shape[1] > 2 and A.dtype.kind in "iuf" and np.allclose(A, A.T)
 
 
 def _frames(arrays: dict[str, np.ndarray[Any, Any]], path: Path, how: Reading) -> dict[str, pd.DataFrame]:
@@ -126,7 +138,7 @@ def training_data(asked: Asked, voice: Voice) -> Data:
     require_known("--task", asked.task, TASKS)
     if asked.precomputed:
         return _stack(asked, voice)
-    frame, views = gather(asked)
+    frame, views = gather(asked, voice)
     target = _require_target(frame, asked)
     known = frame[target].notna()
     if not known.all():
