@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -485,15 +486,26 @@ def test_the_demo_writes_a_report(tmp_path):
     assert (tmp_path / "r.html").stat().st_size > 20_000
 
 
+def settled(process, seconds):
+    """Whether it has workers, and all of them have been there for so long."""
+    family = [process, *process.children(recursive=True)]
+    return len(family) > 2 and all(time.time() - one.create_time() > seconds for one in family)
+
+
 @pytest.mark.slow
 def test_a_real_interrupt(tmp_path):
+    psutil = pytest.importorskip("psutil")  # comes with dask
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.standard_normal((2000, 40))).assign(t=rng.integers(0, 2, 2000))
     frame.to_csv(tmp_path / "d.csv", index=False)
     command = [COMMAND, "fit", tmp_path / "d.csv", "-t", "t", "--model", tmp_path / "m", "--jobs", "2"]
     piped = {"stderr": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    started = subprocess.Popen(command, **piped, start_new_session=True)
-    time.sleep(15)
+    heard = partial(
+        signal.signal, signal.SIGINT, signal.SIG_DFL
+    )  # tests in the background of a shell ignore it
+    started = subprocess.Popen(command, **piped, start_new_session=True, preexec_fn=heard)
+    while not settled(psutil.Process(started.pid), 5.0):  # workers that just start would print where they are
+        time.sleep(0.5)
     os.killpg(started.pid, signal.SIGINT)  # as a terminal does: to the processes that help, too
     answer, said = started.communicate(timeout=200)
     assert started.returncode == 130 and "Traceback" not in said
