@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _num_samples
 
+from ._fast.threads import processes
 from .estimators._progress import Progress
 
 __all__ = ["Stability", "weight_stability"]
@@ -119,7 +120,7 @@ def weight_stability(
     y = np.asarray(y)
     groups = _groups(template, y)
     draws = [_draw(groups, method, fraction, rng) for _ in range(n_resamples)]
-    run = Parallel(n_jobs=n_jobs, return_as="generator")
+    run = Parallel(n_jobs=processes(n_jobs, n_resamples), return_as="generator")
     shown, found = Progress("resamples", verbose, total=n_resamples), []
     try:
         for pair in run(delayed(_weights)(template, X, y, rows) for rows in draws):

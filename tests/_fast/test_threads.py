@@ -97,3 +97,44 @@ def test_blas_threads_are_given_back_in_whatever_order_threads_leave():
 
 def blas_limits():
     return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_limits_end_with_an_error(error):
+    before = blas_limits()
+    with pytest.raises(error), threads.blas_threads(1), threads.blas_threads(2):
+        raise error
+    assert blas_limits() == before
+    assert not threads._limits and not threads._before
+
+
+def test_a_limit_that_cannot_be_set_is_forgotten():
+    before = blas_limits()
+    with pytest.raises(Exception), threads.blas_threads("many"):  # noqa: B017
+        pass
+    assert not threads._limits and blas_limits() == before
+
+
+def test_who_is_interrupted_while_leaving_is_not_counted(monkeypatch):
+    before = blas_limits()
+
+    def interrupted():
+        raise KeyboardInterrupt
+
+    context = threads.blas_threads(1)
+    context.__enter__()
+    with monkeypatch.context() as patch:
+        patch.setattr(threads, "_apply", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            context.__exit__(None, None, None)
+    with threads.blas_threads(2):
+        pass
+    assert blas_limits() == before
+
+
+def test_processes_are_no_more_than_tasks():
+    assert threads.processes(None, 3) is None
+    assert threads.processes(2, 3) == 2 and threads.processes(10**30, 3) == 3
+    assert threads.processes(-1, 3) == -1 and threads.processes(-(10**30), 3) < 0
+    with pytest.raises(ValueError, match="n_jobs=inf"):
+        threads.processes(float("inf"), 3)

@@ -316,14 +316,18 @@ def test_fitting_again_leaves_nothing_of_the_first_time():
     assert abs(number.fit(X, NUMBERS).intercept_) < 10
 
 
-def test_a_second_stage_that_fails_leaves_no_model():
+def test_a_second_stage_that_fails_leaves_the_model_of_before():
     model = AlignMKLClassifier(KERNELS).fit(X, LABELS)
+    said = model.decision_function(X)
     uneven = np.where(np.arange(60) < 2, "yes", "no")
     with pytest.raises(ValueError, match="nu"):
         model.set_params(estimator=NuSVC(kernel="precomputed", nu=0.9)).fit(X, uneven)
-    for method in (model.predict, model.decision_function):
-        with pytest.raises(NotFittedError):
-            method(X)
+    np.testing.assert_array_equal(model.decision_function(X), said)
+    with pytest.raises(ValueError, match="nu"):
+        first = AlignMKLClassifier(KERNELS, estimator=NuSVC(kernel="precomputed", nu=0.9))
+        first.fit(X, uneven)
+    with pytest.raises(NotFittedError):
+        first.predict(X)
 
 
 @pytest.mark.parametrize(

@@ -177,7 +177,7 @@ def test_classes_of_a_stream():
         model.partial_fit(X, TWO, classes=[1])
     with pytest.raises(ValueError, match=r"y holds 2, which is not among the classes \[0, 1\].*by classes="):
         model.partial_fit(X, THREE, classes=[0, 1])
-    model.partial_fit(X[:20], TWO[:20])
+    model.partial_fit(X[:20], TWO[:20], classes=[0, 1])  # a first call that failed has named nothing
     with pytest.raises(ValueError, match=r"`classes=\[0, 1, 2\]` is not the same as on last call"):
         model.partial_fit(X, TWO, classes=[0, 1, 2])
     with pytest.raises(ValueError, match=r"y holds 'b', which is not among the classes \[0, 1\]"):

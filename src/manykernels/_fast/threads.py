@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
+from numbers import Integral
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numba
 from threadpoolctl import ThreadpoolController
@@ -65,8 +67,12 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-_lock = threading.Lock()
-_limits: list[int] = []  # of all who are inside, in whatever thread: BLAS has one setting for the process
+class _Inside:
+    """Somebody who limits BLAS for as long as the frame that holds this lives."""
+
+
+_lock = threading.RLock()  # collecting a frame may happen inside, and leaves
+_limits: WeakKeyDictionary[_Inside, int] = WeakKeyDictionary()  # BLAS has one setting for the process
 _before: list[Any] = []  # what to go back to when all are out
 
 
@@ -75,30 +81,34 @@ def blas_threads(limit: int | None) -> Iterator[None]:
     """At most `limit` threads for BLAS inside; None changes nothing.
 
     Where several threads are inside at once, the smallest limit holds, and the setting from before any of
-    them comes back with the last one out, in whatever order they leave.
+    them comes back with the last one out, in whatever order they leave. Who is interrupted even while
+    leaving counts no longer for the next one who comes.
     """
     if limit is None:
         yield
         return
-    with _lock:
-        _limits.append(limit)
-        _apply()
+    me = _Inside()
     try:
+        with _lock:
+            _limits[me] = limit
+            _apply()
         yield
     finally:
         with _lock:
-            _limits.remove(limit)
+            _limits.pop(me, None)
             _apply()
 
 
 def _apply() -> None:
-    """Set BLAS to the smallest limit, or back."""
-    if not _limits:
-        _before.pop().restore_original_limits()
-        return
-    limiter = _controller().limit(limits=min(_limits), user_api="blas")
-    if not _before:
-        _before.append(limiter)
+    """Set BLAS to the smallest limit, or back; what was there before is noted first and forgotten last."""
+    limits = list(_limits.values())
+    if limits and not _before:
+        _before.append(_controller().limit(limits=None))
+    if limits:
+        _controller().limit(limits=min(limits), user_api="blas")
+    elif _before:
+        _before[0].restore_original_limits()
+        _before.clear()
 
 
 def blas_for(n: int) -> AbstractContextManager[None]:
@@ -106,18 +116,34 @@ def blas_for(n: int) -> AbstractContextManager[None]:
     return blas_threads(1 if n < _FEW else None)
 
 
+def require_jobs(n_jobs: Any) -> None:
+    """An error unless `n_jobs` says how many threads to use."""
+    if n_jobs is None or (isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool) and n_jobs != 0):
+        return
+    raise ValueError(
+        f"n_jobs={n_jobs!r} was given; expected a number of threads, -1 for all processors, or None."
+    )
+
+
+def processes(n_jobs: int | None, tasks: int) -> int | None:
+    """`n_jobs` as joblib takes it, and no more than there are tasks."""
+    require_jobs(n_jobs)
+    return n_jobs if n_jobs is None else max(min(int(n_jobs), max(tasks, 1)), -(os.cpu_count() or 1))
+
+
 @contextmanager
 def threads(n_jobs: int | None) -> Iterator[None]:
     """Work on `n_jobs` threads (-1: all processors, -2: all but one, …) inside; None changes nothing."""
+    require_jobs(n_jobs)
     if n_jobs is None:
         yield
         return
     processors = os.cpu_count() or 1
-    wanted = n_jobs if n_jobs > 0 else max(1, processors + 1 + n_jobs)
+    wanted = min(int(n_jobs), processors) if n_jobs > 0 else max(1, processors + 1 + int(n_jobs))
     config: Any = numba.config
     before = numba.get_num_threads()
-    numba.set_num_threads(min(wanted, config.NUMBA_NUM_THREADS))
     try:
+        numba.set_num_threads(min(wanted, config.NUMBA_NUM_THREADS))
         with blas_threads(wanted):
             yield
     finally:

@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import _safe_split, available_if
 
+from .._fast.threads import processes
 from ._base import BaseMKL
 from ._cv_path import Only, path_steps
 from ._strategies import Strategy
@@ -167,7 +168,9 @@ def _run(
     done: Callable[[str], None],
 ) -> None:
     jobs = [(table, fold) for fold in folds for table in tables]
-    parallel = Parallel(n_jobs=n_jobs, return_as="generator")  # so that progress can be told
+    parallel = Parallel(
+        n_jobs=processes(n_jobs, len(jobs)), return_as="generator"
+    )  # so that progress can be told
     found = parallel(delayed(run_trial)(t.strategy, data, *fold) for t, fold in jobs)
     for (table, _), (trial, seconds) in zip(jobs, found, strict=True):
         table.trials.append(trial)

@@ -235,13 +235,17 @@ class BaseUFO(OnlineParts):
         return GroupRegularizer(float(self.lam), float(self.alpha), dual_exponent(len(self.kernels_)))
 
     def _go_on(self, X: Any) -> None:
-        """With lam and alpha as they are now; other parameters were settled by the first data."""
+        """With lam and alpha as they are now; other parameters were settled by the first data.
+
+        On a copy of the state, which is the model's until this call ends.
+        """
         for name, before in self._settled.items():
             if repr(getattr(self, name)) != before:
                 raise ValueError(
                     f"{name}={getattr(self, name)!r} was given to a model that was started with "
                     f"{name}={before}, and goes on. Set it back, or start anew: fit with warm_start=False."
                 )
+        self._ufo, self._expansion = self._ufo.copy(), self._expansion.copy()
         self._ufo.regularize(self._regularizer())
         warn_sizes(self, X)
 

@@ -7,15 +7,16 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
+from .._fast.threads import require_jobs
 from ..approx import resolve_approx
+from ._whole import WholeFits
 
 NORMALIZE = ("trace", "max", "cosine", "frobenius")
 TARGETS = ("auto", "classification", "regression")
 
 
-class NestedKernels(BaseEstimator):
+class NestedKernels(WholeFits):
     """`kernels__gene` is the kernel of that name in a dict, `kernels__0` the first of a list.
 
     `kernels__gene__width` is then a parameter of that kernel.
@@ -76,11 +77,22 @@ class NestedKernels(BaseEstimator):
 def check_parameters(estimator: Any) -> None:
     """Numbers and names that every fit needs, or an error that says what was given and what was expected."""
     _require_positive("C", estimator.C, "how much a training error costs; larger fits the data more closely")
+    _check_learning(estimator)
+
+
+def _check_learning(estimator: Any) -> None:
     _require_positive("tol", estimator.tol, "the relative duality gap at which to stop, such as 1e-3")
     if not _is_number(estimator.max_iter, Integral) or estimator.max_iter < 1:
         raise ValueError(f"max_iter={estimator.max_iter!r} was given; expected a whole number, at least 1.")
     resolve_approx(estimator.approx)
     _check_common(estimator, ("center", "fit_intercept"))
+
+
+def check_search(estimator: Any) -> None:
+    """The same for a search, whose C are given apart."""
+    _check_learning(estimator)
+    if not isinstance(estimator.refit, bool | np.bool_):
+        raise ValueError(f"refit={estimator.refit!r} was given; expected True or False.")
 
 
 def check_two_stage(estimator: Any) -> None:
@@ -112,11 +124,7 @@ def _check_common(estimator: Any, switches: tuple[str, ...]) -> None:
             f"normalize={estimator.normalize!r} was given; expected one of "
             f"{', '.join(map(repr, NORMALIZE))}, or None."
         )
-    if estimator.n_jobs is not None and (not _is_number(estimator.n_jobs, Integral) or estimator.n_jobs == 0):
-        raise ValueError(
-            f"n_jobs={estimator.n_jobs!r} was given; expected a number of threads, -1 for all processors, or "
-            "None."
-        )
+    require_jobs(estimator.n_jobs)
     for name in switches:
         if not isinstance(getattr(estimator, name), bool | np.bool_):
             raise ValueError(f"{name}={getattr(estimator, name)!r} was given; expected True or False.")

@@ -25,7 +25,7 @@ from ._cv_refit import refit_path
 from ._cv_text import describe_search
 from ._data import is_lazy, read_training
 from ._loo import loo_table
-from ._params import NestedKernels
+from ._params import NestedKernels, check_search
 from ._progress import progress
 from ._repr import HTMLSummary
 from ._spec import needs_stack, short
@@ -99,6 +99,7 @@ class Search(HTMLSummary, NestedKernels):
             For ``cv`` that keeps groups together, such as GroupKFold().
         """
         require_target(self, y)
+        check_search(self)
         for name in ("best_estimator_", "classes_"):
             self.__dict__.pop(name, None)
         if is_lazy(X) and self.approx is not None:

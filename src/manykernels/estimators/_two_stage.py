@@ -26,7 +26,6 @@ from ._approx_lazy import in_memory, read_new_rows
 from ._data import is_lazy, read_new, read_training
 from ._explain import Array, LearnedKernel
 from ._fit import build_dictionary, require_definite
-from ._params import check_two_stage
 from ._progress import watched_pass
 from ._rows import Rows
 from ._spec import may_be_indefinite
@@ -63,7 +62,6 @@ class TwoStage(LearnedKernel):
 
     def _learn(self, X: Any, y: Any, work: int) -> tuple[NDArray[Any], Gram]:
         """Fit the kernel; y as it was read, and the Gram of the kernels."""
-        check_two_stage(self)
         forget(self, ("features_", "_features_found", "_root"))
         weighting = resolve_weighting(self.weighting)
         require_target(self, y)

@@ -19,6 +19,7 @@ from ._approx_lazy import over_blocks
 from ._data import is_lazy
 from ._explain import Array, Explained
 from ._feature_model import no_coef, parts
+from ._params import check_two_stage
 from ._second_stage import check_learner, dual_of
 from ._targets import encode, read_labels, read_numbers
 from ._two_stage import TwoStage
@@ -81,6 +82,7 @@ class _AlignMKL(TwoStage, Explained):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the weights of the kernels from samples X and targets y, then the learner."""
+        check_two_stage(self)
         learner = clone(self._learner())
         self.__dict__.pop("estimator_", None)
         if self.approx is not None:

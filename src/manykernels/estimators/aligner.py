@@ -12,6 +12,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from .._fast.threads import threads
 from ._approx_lazy import over_blocks
 from ._explain import Array
+from ._params import check_two_stage
 from ._two_stage import TwoStage
 
 
@@ -92,6 +93,7 @@ class KernelAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TwoStage)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the weights of the kernels from samples X and their targets y."""
+        check_two_stage(self)
         with threads(self.n_jobs):
             self._learn(X, y, work=0)
         self.__dict__.pop("_features_found", None)

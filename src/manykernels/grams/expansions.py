@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from copy import copy
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +56,7 @@ class Expansion(ABC):
     X: Data = None  # the samples that rows are counted in
     coef: Array  # (n, k): c of these samples
     complete: bool = True  # whether θ is made of these samples alone
+    _changing: tuple[str, ...]  # arrays that steps change in place
 
     @property
     def n_groups(self) -> int:
@@ -97,6 +99,13 @@ class Expansion(ABC):
         squares = np.append(self._squares(s, share), np.sum(self.intercept(s, share) ** 2))
         return np.sqrt(np.maximum(squares[: self.n_groups], 0.0))
 
+    def copy(self) -> Self:
+        """The same state, with what steps change in memory of its own."""
+        twin = copy(self)
+        for name in self._changing:
+            setattr(twin, name, getattr(self, name).copy())
+        return twin
+
     @abstractmethod
     def enter(self, X: Data, again: bool = False) -> Index:
         """The rows of new samples, or (`again`) of the samples that were there before."""
@@ -120,6 +129,8 @@ class Expansion(ABC):
 
 class KernelExpansion(Expansion):
     """θ^j = Σ_i φ^j(x_i) ⊗ coef[i] over samples X, with kernels or a stored stack of their matrices."""
+
+    _changing = ("bias", "coef", "late", "scores")
 
     def __init__(
         self,
@@ -253,6 +264,8 @@ def _concatenate(X: Data, Y: Data) -> Any:
 
 class FeatureExpansion(Expansion):
     """θ^j in the space of explicit features, the columns ptr[j]:ptr[j + 1]."""
+
+    _changing = ("bias", "coef", "late", "theta")
 
     def __init__(
         self, features: Features, outputs: int, *, constant: bool, averaging: bool = False, memory: int = 0

@@ -7,6 +7,7 @@ time, and after t of them w = ∇Ω*(θ/t), which has exact zeros.
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -105,6 +106,12 @@ class UFO:
 
     def __post_init__(self) -> None:
         self.squares, self.s, self.total = (np.zeros(self.n_groups) for _ in range(3))
+
+    def copy(self) -> UFO:
+        """The same state, in memory of its own."""
+        twin = copy(self)
+        twin.squares, twin.s, twin.total = self.squares.copy(), self.s.copy(), self.total.copy()
+        return twin
 
     def regularize(self, regularizer: GroupRegularizer) -> None:
         """Go on with another Ω: w = ∇Ω*(θ/t) is a matter of θ and t alone."""
