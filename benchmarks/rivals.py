@@ -65,9 +65,11 @@ def cvxpy_optimum(stack: Array, y: Array, C: float, loss: Loss, p: float) -> flo
     """P at the optimum by Clarabel: min ½ Σ ‖v_m‖²/θ_m + C Σ ℓ(y, Σ L_m v_m + b), K_m = L_m L_mᵀ."""
     import cvxpy as cp
 
-    L = [_root(K) for K in stack]
-    V, b = [cp.Variable(root.shape[1]) for root in L], cp.Variable()
-    f = sum(root @ v for root, v in zip(L, V, strict=True)) + b
+    from .references import optimal_value, root
+
+    L = [root(K) for K in stack]
+    V, b = [cp.Variable(L_m.shape[1]) for L_m in L], cp.Variable()
+    f = sum(L_m @ v for L_m, v in zip(L, V, strict=True)) + b
     margin, residual = 1 - cp.multiply(y, f), y - f
     fit = {
         Hinge: lambda: cp.sum(cp.pos(margin)),
@@ -82,15 +84,7 @@ def cvxpy_optimum(stack: Array, y: Array, C: float, loss: Loss, p: float) -> flo
         theta = cp.Variable(len(V), nonneg=True)
         norm = 0.5 * sum(cp.quad_over_lin(v, theta[m]) for m, v in enumerate(V))
         problem = cp.Problem(cp.Minimize(norm + C * fit), [cp.pnorm(theta, p) <= 1])
-    problem.solve(solver=cp.CLARABEL)
-    return float(problem.value)
-
-
-def _root(K: Array) -> Array:
-    """L with L Lᵀ = K and no more columns than K has rank: empty directions make Clarabel fail."""
-    values, vectors = np.linalg.eigh(K)
-    kept = values > 1e-10 * values[-1]
-    return vectors[:, kept] * np.sqrt(values[kept])
+    return optimal_value(problem)
 
 
 def mklpy_cka(stack: Array, y: Array, C: float, threads: int) -> Callable[[], Any] | None:

@@ -1,10 +1,8 @@
 """Small problems, and cvxpy's answer to them: the references that several folders of tests share."""
 
-import contextlib
-import warnings
-
 import cvxpy as cp
 import numpy as np
+from benchmarks.references import optimal_value, root
 
 from manykernels.grams import StackGram
 from manykernels.losses import EpsilonInsensitive, Hinge, Logistic, Squared, SquaredHinge
@@ -68,11 +66,11 @@ def cvxpy_loss(loss, Y, C, F):
 
 
 def cvxpy_optimum(stack, risk, penalty):
-    """min P over w, b and θ, from the definition of the group norm that the penalty means, by Clarabel."""
+    """min P over w, b and θ, from the definition of the group norm that the penalty means."""
     n, outputs = risk.Y.shape
-    roots = [_root(K) for K in stack]
-    W = [cp.Variable((root.shape[1], outputs)) for root in roots]
-    F = sum(root @ w for root, w in zip(roots, W, strict=True))
+    roots = [root(K) for K in stack]
+    W = [cp.Variable((L.shape[1], outputs)) for L in roots]
+    F = sum(L @ w for L, w in zip(roots, W, strict=True))
     if risk.fit_intercept:
         F = F + np.ones((n, 1)) @ cp.Variable((1, outputs))
     norms = [cp.norm(w, "fro") for w in W]
@@ -88,20 +86,7 @@ def cvxpy_optimum(stack, risk, penalty):
         e = 2.0 if penalty.p == np.inf else 2 * penalty.p / (penalty.p + 1)
         size = 0.5 * cp.square(cp.pnorm(cp.hstack(norms), e))
     task = cp.Problem(cp.Minimize(size + cvxpy_loss(risk.loss, risk.Y, risk.C, F)), constraints)
-    for tol in (1e-10, 1e-8, 1e-7, 1e-6):  # the tightest that the solver can certify
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
-            with contextlib.suppress(cp.SolverError):
-                task.solve(solver=cp.CLARABEL, tol_gap_rel=tol, tol_gap_abs=tol, tol_feas=tol)
-        if task.status == cp.OPTIMAL:
-            return float(task.value)
-    raise AssertionError(f"cvxpy has no reference: {task.status}")
-
-
-def _root(K):
-    values, vectors = np.linalg.eigh(K)
-    keep = values > 1e-10 * values.max()
-    return vectors[:, keep] * np.sqrt(values[keep])
+    return optimal_value(task, 1e-10)
 
 
 def primal_of(stack, risk, penalty, theta, alpha, intercept):

@@ -6,6 +6,7 @@ import json
 import platform
 from pathlib import Path
 
+import cvxpy as cp
 import numba
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ from benchmarks.harness import (
 )
 from benchmarks.limits import Limits
 from benchmarks.problems import breast_cancer, gaussians, load, risk_of, solve, stack_of
+from benchmarks.references import optimal_value
 from benchmarks.rivals import cvxpy_optimum, libsvm_wrapper
 
 from manykernels.grams import StackGram
@@ -165,10 +167,27 @@ def test_the_wrapper_and_cvxpy_solve_our_problem():
     ours = solve(StackGram(stack), risk_of(y, 1.0), 2.0, 1e-6)
     assert -1e-9 <= wrapped.gap <= 1e-3 and wrapped.n_iter < 200
     np.testing.assert_allclose(wrapped.theta, ours.theta, atol=0.05)
-    pytest.importorskip("cvxpy")
     reference = cvxpy_optimum(stack, y, 1.0, Logistic(), 4 / 3)
     ours = solve(StackGram(stack), risk_of(y, 1.0, Logistic()), 4 / 3, 1e-7)
     assert abs(ours.primal - reference) <= 1e-5 * reference
+
+
+def test_a_reference_falls_back_to_a_second_solver(monkeypatch):
+    x, solve_with, failing, asked = cp.Variable(3), cp.Problem.solve, {cp.CLARABEL}, []
+
+    def solve(problem, solver, **options):
+        asked.append(solver)
+        if solver in failing:
+            raise cp.SolverError(f"Solver {solver} failed.")
+        return solve_with(problem, solver=solver, **options)
+
+    monkeypatch.setattr(cp.Problem, "solve", solve)
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(x - np.arange(3.0)) + cp.sum(x)), [x >= 1])
+    assert optimal_value(problem) == pytest.approx(4.75, rel=1e-6)  # at (1, 1, 3/2)
+    assert asked[0] == cp.CLARABEL and asked[-1] != cp.CLARABEL
+    failing.add(asked[-1])
+    with pytest.raises(AssertionError, match="No convex solver has a reference"):
+        optimal_value(problem)
 
 
 # -- several splits ---------------------------------------------------------------------------------

@@ -5,13 +5,14 @@ import pickle
 import cvxpy as cp
 import numpy as np
 import pytest
+from benchmarks.references import optimal_value, root
 from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from tests.helpers import _root, cvxpy_loss
+from tests.helpers import cvxpy_loss
 
 from manykernels import LocalizedMKLClassifier, LocalizedMKLRegressor, MKLClassifier, MKLRegressor
 from manykernels.families import Gaussians, Products, gaussian_grid, views
@@ -88,18 +89,17 @@ def test_the_closed_form_of_proposition_5(p):
 
 def localized_optimum(loss, Y, C, gates, stack, p):
     """min of (P) by cvxpy: ½ Σ_j (Σ_m ‖w_jm‖^{2p/(p+1)})^{(p+1)/p} + C Σ ℓ, b shared by all clusters."""
-    roots = [_root(K) for K in stack]
-    W = [[cp.Variable((root.shape[1], 1)) for root in roots] for _ in gates.T]
+    roots = [root(K) for K in stack]
+    W = [[cp.Variable((L.shape[1], 1)) for L in roots] for _ in gates.T]
     parts = [
-        cp.multiply(c[:, None], sum(root @ w for root, w in zip(roots, row, strict=True)))
+        cp.multiply(c[:, None], sum(L @ w for L, w in zip(roots, row, strict=True)))
         for c, row in zip(gates.T, W, strict=True)
     ]
     F = sum(parts) + np.ones((len(Y), 1)) @ cp.Variable((1, 1))
     norms = [cp.hstack([cp.norm(w, "fro") for w in row]) for row in W]
     size = sum(0.5 * cp.square(cp.pnorm(row, 2 * p / (p + 1))) for row in norms)
     task = cp.Problem(cp.Minimize(size + cvxpy_loss(loss, Y, np.full(Y.shape, C), F)))
-    task.solve(solver=cp.CLARABEL, tol_gap_rel=1e-9, tol_gap_abs=1e-9, tol_feas=1e-9)
-    return float(task.value)
+    return optimal_value(task, 1e-9)
 
 
 @pytest.mark.parametrize("loss", [Hinge(), Logistic(), Squared(), EpsilonInsensitive(0.1)], ids=repr)

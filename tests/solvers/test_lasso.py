@@ -3,6 +3,7 @@
 import cvxpy as cp
 import numpy as np
 import pytest
+from benchmarks.references import optimal_value
 
 from manykernels.grams import FactorGram
 from manykernels.losses import Squared
@@ -71,8 +72,7 @@ def cvxpy_value(F, y, C, fit_intercept):
     w, b = cp.Variable(F.shape[1]), cp.Variable() if fit_intercept else 0.0
     fit = cp.sum_squares(cp.multiply(np.sqrt(C), y - F @ w - b))
     task = cp.Problem(cp.Minimize(0.5 * cp.square(cp.norm1(w)) + 0.5 * fit))
-    task.solve(solver=cp.CLARABEL, tol_gap_rel=1e-10, tol_gap_abs=1e-10, tol_feas=1e-10)
-    return float(task.value)
+    return optimal_value(task, 1e-10)
 
 
 def columns_of(kind):

@@ -1,0 +1,47 @@
+"""References by general convex solvers: one place, shared by the benchmarks and the tests."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+
+from .problems import Array
+
+_TOLERANCES = (1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6)
+
+
+def optimal_value(problem: cp.Problem, tol: float = 1e-8) -> float:
+    """The optimal value, at the tightest tolerance from `tol` on that a solver certifies.
+
+    An interior-point method ends where its linear systems lose their last digits, and the digits of the
+    data, which depend on the processor, decide where. So there are looser tolerances, and a second solver
+    that works by other means.
+    """
+    for options in _ways(tol):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # "Solution may be inaccurate": then the next one
+            with contextlib.suppress(cp.SolverError):
+                problem.solve(**options)
+                if problem.status == cp.OPTIMAL:
+                    return float(problem.value)
+    raise AssertionError(f"No convex solver has a reference for this problem: {problem.status}.")
+
+
+def _ways(tol: float) -> Iterator[dict[str, Any]]:
+    names = ("tol_gap_rel", "tol_gap_abs", "tol_feas")
+    for looser in (t for t in _TOLERANCES if t >= tol):
+        yield {"solver": cp.CLARABEL, **dict.fromkeys(names, looser)}
+    for looser in (1e-7, 1e-6):  # a first-order method needs too long for more
+        yield {"solver": cp.SCS, "eps": looser, "max_iters": 20_000}
+
+
+def root(K: Array) -> Array:
+    """L with L Lᵀ = K and no more columns than K has rank: empty directions make Clarabel fail."""
+    values, vectors = np.linalg.eigh(K)
+    kept = values > 1e-10 * values[-1]
+    return vectors[:, kept] * np.sqrt(values[kept])
