@@ -1,6 +1,7 @@
 # `make demo` and `make test` do all the set-up themselves; they need only Python >= 3.11 and make.
 PYTHON ?= python3
 JOBS ?= 2
+THREADS ?= 1 2
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -10,13 +11,14 @@ RIVALS_STAMP := $(VENV)/.installed-rivals
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 
-.PHONY: help install demo test test-slow test-all lint types unit bench experiments experiments-full docs format constraints clean
+.PHONY: help install demo test test-slow test-all test-cpu lint types unit bench experiments experiments-full docs format constraints clean
 
 help:
 	@echo "make install     set up $(VENV): the package, editable, with every extra at the versions of constraints.txt"
 	@echo "make demo        learn kernels on a bundled dataset, say what was learned and write a report"
 	@echo "make test        lint, types and the fast tests"
 	@echo "make test-all    the same and the slow tests"
+	@echo "make test-cpu    the fast tests with the arithmetic of other processors; CPU=\"prescott haswell\" chooses, THREADS=1 too"
 	@echo "make bench       the benchmarks and their page, with the rivals; BENCH=\"--quick finite_small\" chooses, --list lists"
 	@echo "make experiments a quick form of the papers' experiments, into experiments/results/quick; EXPERIMENTS=\"names\""
 	@echo "make experiments-full  all of it (many hours), from the data that MANYKERNELS_DATA names; both go on where they stopped"
@@ -67,6 +69,10 @@ unit: install
 
 test-slow: install $(DOCS_STAMP)
 	$(BIN)/python -m pytest -m slow -q --durations=5
+
+# CPU: prescott, haswell, zen, skylakex or farthest (from this machine); TESTS: files or options for pytest.
+test-cpu: install
+	$(BIN)/python tests/processors.py $(CPU) --threads $(THREADS) --jobs $(JOBS) --tests $(TESTS)
 
 # The page of the documentation is drawn anew from the JSON, whatever was run.
 bench: install $(RIVALS_STAMP)
