@@ -27,7 +27,7 @@ from .families import Family, resolve_kernels
 from .grams import build_from_stack, build_gram
 from .kernels import Kernel
 from .kernels._base import is_number
-from .kernels._data import is_stack
+from .kernels._data import is_stack, rounding
 
 Array = NDArray[np.float64]
 _EPS = float(np.finfo(float).eps)
@@ -264,14 +264,15 @@ def _read_kernel(K: Any, X: Any, name: str) -> tuple[Array, str]:
         name = f"kernel {K.label}"
         if X is None:
             raise ValueError(f"{name} was given without samples; give X=, or the kernel's matrix.")
-        K = K(X)
-    K = np.asarray(K)
+        slack, K = K.rounding(X), K(X)
+    else:
+        K = np.asarray(K)
+        slack = rounding(K.dtype)
     if K.ndim != 2 or K.shape[0] != K.shape[1] or K.size == 0 or K.dtype.kind not in "biuf":
         raise ValueError(
             f"{name} of shape {K.shape} and type {K.dtype} was given; expected a Kernel, or a square matrix "
             "(n_samples, n_samples) of real numbers."
         )
-    slack = 1e-4 if K.dtype == np.float32 else 1e-7
     K = K.astype(float, copy=False)
     if not np.isfinite(K).all():
         i, j = (int(axis[0]) for axis in np.nonzero(~np.isfinite(K)))

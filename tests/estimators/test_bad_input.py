@@ -10,8 +10,16 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from manykernels import MKLClassifier, MKLRegressor
-from manykernels.families import from_distances, rank_one
+from manykernels import (
+    AlignMKLClassifier,
+    LocalizedMKLClassifier,
+    MKLClassifier,
+    MKLRegressor,
+    NonlinearMKLClassifier,
+    UFOMKLClassifier,
+)
+from manykernels.approx import Nystroem
+from manykernels.families import Products, from_distances, rank_one
 from manykernels.kernels import Callable, Constant, Gaussian, Linear, OnColumns, Polynomial, Spectrum
 from manykernels.losses import Logistic
 
@@ -276,3 +284,60 @@ def test_duplicated_kernels():
     assert model.weights_[:2].sum() == pytest.approx(single.weights_[0], abs=1e-2)
     model = MKLClassifier(kernels, norm=2.0, tol=1e-8).fit(X, y)
     assert model.weights_[0] == pytest.approx(model.weights_[1], abs=1e-4)
+
+
+def half(A, B):
+    return single(A, B).astype(np.float16)
+
+
+def single(A, B):
+    A, B = np.asarray(A, dtype=np.float32), np.asarray(B, dtype=np.float32)
+    return np.exp(-((A**2).sum(axis=1)[:, None] + (B**2).sum(axis=1) - 2 * A @ B.T) / 50)
+
+
+def of_rank_two(A, B):
+    return np.asarray(A, dtype=np.float32)[:, :2] @ np.asarray(B, dtype=np.float32)[:, :2].T
+
+
+@pytest.mark.parametrize("function", [single, of_rank_two, half])
+@pytest.mark.parametrize(
+    "wrap", [lambda k: k, lambda k: OnColumns(k, [0, 1, 2]), lambda k: 2.0 * k**2 + Linear()]
+)
+@pytest.mark.filterwarnings("ignore:2 kernels were given")
+def test_functions_are_judged_by_the_precision_of_what_they_return(function, wrap):
+    kernels = [wrap(Callable(function, name="f")), Gaussian(2.0)]
+    for model in (
+        MKLClassifier(kernels, norm=2.0),
+        AlignMKLClassifier(kernels),
+        NonlinearMKLClassifier(kernels, n_starts=1),
+        LocalizedMKLClassifier(kernels, random_state=0),
+        UFOMKLClassifier(kernels),
+        MKLRegressor(kernels, approx=Nystroem(20)),
+        MKLRegressor(Products(degree=2, base=kernels)),
+    ):
+        assert np.isfinite(model.fit(X, y).predict(X)).all()
+    stack = np.stack([function(X, X)], axis=2)
+    assert MKLClassifier("precomputed").fit(stack, y).score(stack, y) > 0.5
+    with pytest.raises(ValueError, match="positive semi-definite"):
+        few = function(X, X).dtype
+        MKLClassifier([Callable(lambda A, B: (3 - np.abs(A[:, :1] - B[:, 0]) ** 3).astype(few))]).fit(X, y)
+    with pytest.raises(ValueError, match="not symmetric"):
+        MKLClassifier([Callable(lambda A, B: function(A, B) * (1.2 + A[:, :1]))]).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("result", "words"),
+    [
+        (lambda K: K * (1 + 0j), "type complex128; expected .* real numbers"),
+        (lambda K: np.ma.masked_less(K, 0.5), "masked"),
+        (lambda K: sparse.csr_array(K), "sparse matrix"),
+        (lambda K: "text", "type <U4"),
+        (lambda K: [[1], [2, 3]], "list, which holds no numbers"),
+        (lambda K: None, "returned values of type object"),
+        (lambda K: K[:-1], "returned shape"),
+    ],
+)
+def test_functions_that_return_no_matrix_of_real_numbers(result, words):
+    kernel = Callable(lambda A, B: result(A @ B.T), name="f")
+    with pytest.raises(ValueError, match=words):
+        MKLClassifier([kernel]).fit(X, y)

@@ -15,11 +15,11 @@ from sklearn.utils.random import sample_without_replacement
 from manykernels._fast.threads import blas_threads
 from manykernels.approx._base import Approximation, Features, Part, checked_weights, ours
 from manykernels.kernels import Kernel, evaluate
-from manykernels.kernels._data import Array, Data, is_stack, n_samples, numeric
+from manykernels.kernels._data import Array, Data, is_stack, n_samples, numeric, rounding
 from manykernels.kernels._inner import squared_norms
 
-_RANK = 1e-12  # of the largest eigenvalue: what is below is rounding
-_INDEFINITE = 1e-8  # of the largest eigenvalue: a negative one of this size is no rounding
+_RANK = 1e-12  # of the largest eigenvalue: what is below is rounding in double precision
+_INDEFINITE = 0.1  # of what is rounding: a negative eigenvalue of this size is none
 _CANDIDATES = 50  # rows a landmark that k-means++ chooses among; more rows change the landmarks little
 _FEWEST = 10_000
 _SMALL = 512  # landmarks up to which BLAS's threads wait for each other more than they do
@@ -105,7 +105,8 @@ class _Landmarks(Part):
         self.maps: list[Array] = [np.empty(0)] * len(kernels)
         with blas_threads(1 if rows.size <= _SMALL else None):
             for m, W in evaluate(self.kernels, chosen):
-                self.maps[m] = _inverse_root(W[:, rows] if self.landmarks is None else W, self.kernels[m])
+                W = W[:, rows] if self.landmarks is None else W
+                self.maps[m] = _inverse_root(W, self.kernels[m], self.kernels[m].rounding(chosen))
         self.members = list(range(len(kernels)))
         self.sizes = [T.shape[1] for T in self.maps]
 
@@ -115,18 +116,22 @@ class _Landmarks(Part):
             out[:, start[m] : start[m] + self.sizes[m]] = K @ self.maps[m]
 
 
-def _inverse_root(W: Array, kernel: Kernel) -> Array:
-    """U Λ^{−1/2} over the eigenvalues that count; a kernel that is zero has one feature, which is zero."""
+def _inverse_root(W: Array, kernel: Kernel, slack: float) -> Array:
+    """U Λ^{−1/2} over the eigenvalues that count; a kernel that is zero has one feature, which is zero.
+
+    `slack` is what is rounding in W, relative to its size.
+    """
     if not np.all(np.isfinite(W)):
         raise ValueError(f"{kernel.label} is not finite on the landmarks; check X and its parameters.")
     values, U = np.linalg.eigh(0.5 * (W + W.T))
     largest = max(float(np.abs(values).max()), 0.0)
-    if values[0] < -_INDEFINITE * largest:
+    if values[0] < -_INDEFINITE * slack * largest:
         raise ValueError(
             f"{kernel.label} is not positive semidefinite on the landmarks: an eigenvalue is "
             f"{values[0]:.3g}, the largest {values[-1]:.3g}. It has no features; use another kernel."
         )
-    kept = values > _RANK * largest
+    coarse = slack > rounding(np.float64)
+    kept = values > (_INDEFINITE * slack if coarse else _RANK) * largest
     return np.asarray(U[:, kept] / np.sqrt(values[kept])) if kept.any() else np.zeros((W.shape[0], 1))
 
 

@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from ..families import Family, resolve_kernels
 from ..grams import Gram, StackGram, build_from_stack, build_gram, is_definite
 from ..kernels import Fitted, Kernel, Precomputed
+from ..kernels._data import rounding
 from ..losses import Loss
 from ..objectives import Risk
 from ..penalties import Penalty, resolve_penalty
@@ -134,7 +135,7 @@ def _check_values(gram: Gram, kernels: dict[str, Kernel], X: Any) -> None:
         bad[m] |= not np.isfinite(gram.products(np.ones((gram.n, 1)), np.array([m]))).all()
         if not bad[m] and not needs_stack(kernel):  # stacks are looked at as a whole
             K = kernel(take(X, _some(gram.n)))
-            if np.abs(K - K.T).max() > 1e-7 * np.abs(K).max():
+            if np.abs(K - K.T).max() > kernel.rounding(X) * np.abs(K).max():
                 raise ValueError(
                     f"kernel {names[m]!r} is not symmetric on the training data: k(x, x') differs from "
                     "k(x', x). Multiple kernel learning needs symmetric, positive semi-definite kernels."
@@ -274,15 +275,16 @@ def require_definite(dictionary: Dictionary, theta: Array, K: Array | None = Non
     only the mixture is, and single kernels have passed the tests of their diagonal and 2 × 2 minors.
     """
     gram, active = dictionary.gram, np.flatnonzero(theta)
-    single = isinstance(gram, StackGram) and gram.stack.dtype == np.float32
+    slacks = [kernel.rounding(dictionary.X) for kernel in dictionary.kernels] or [rounding(np.float64)]
     if active.size * gram.n**3 <= _AFFORDABLE:
         for m in active:
-            if not is_definite(gram.combine(np.ones(1), np.array([m])), single):
+            slack = slacks[m % len(slacks)]  # gates repeat the kernels
+            if not is_definite(gram.combine(np.ones(1), np.array([m])), slack):
                 raise ValueError(
                     f"kernel {dictionary.names[m]!r} is not positive semi-definite: it has negative "
                     "eigenvalues. Clip them (drop the negative part of the spectrum), or leave it out."
                 )
-    elif not is_definite(gram.combine(theta) if K is None else K, single):
+    elif not is_definite(gram.combine(theta) if K is None else K, max(slacks)):
         raise ValueError(
             "the learned combination of kernels is not positive semi-definite, so at least one of the "
             f"kernels with weight is not: {_weighted_names(dictionary.names, theta)}. Clip "

@@ -215,6 +215,7 @@ class BaseUFO(OnlineParts):
             self.kernel_names_ = list(kernels)
             options: dict[str, Any] = {"normalize": self.normalize}
             self.kernels_ = [Fitted(k, name=name, **options).fit(X) for name, k in kernels.items()]
+        self._slack = max(kernel.rounding(X) for kernel in self.kernels_)
         warn_sizes(self, X)
         outputs, F = self._outputs(self._loss_), len(self.kernels_)
         warn_few(F)
@@ -252,7 +253,7 @@ class BaseUFO(OnlineParts):
     # -- what was learned -----------------------------------------------------------------------
     def _store(self) -> None:
         """Fitted attributes from the state."""
-        check_definite(self._ufo.indefinite, self.kernel_names_)
+        check_definite(self._ufo.indefinite(self._slack), self.kernel_names_)
         (s, share), expansion, F = self._ufo.shares, self._expansion, len(self.kernels_)
         self.weights_ = s[:F].copy()
         self.active_ = np.flatnonzero(self.weights_)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..families import FromDistances
+from ..kernels._data import rounding
 from ._spec import short
 
 EXPECTED = "a stack of shape (n_samples, n_train, n_kernels)"
@@ -78,13 +79,13 @@ def _as_stack(X: Any, what: str) -> NDArray[Any]:
         )
     if A.dtype.kind == "c":
         raise ValueError("Complex data not supported: a stack of real numbers is expected.")
-    if A.dtype not in (np.float32, np.float64):
+    if A.dtype not in (np.float16, np.float32, np.float64):
         A = A.astype(np.float64)
     return A
 
 
 def _check_finite(A: NDArray[Any]) -> None:
-    if not np.isfinite(np.sum(A)) and not np.isfinite(A).all():
+    if not np.isfinite(np.sum(A, dtype=np.float64)) and not np.isfinite(A).all():
         i, j, m = (int(axis[0]) for axis in np.nonzero(~np.isfinite(A)))
         raise ValueError(f"X holds {A[i, j, m]} at ({i}, {j}) of layer {m}; expected finite numbers.")
 
@@ -92,7 +93,7 @@ def _check_finite(A: NDArray[Any]) -> None:
 def _check_symmetric(A: NDArray[Any], distances: bool) -> None:
     for m in range(A.shape[2]):
         D = A[:, :, m]
-        slack = (1e-4 if A.dtype == np.float32 else 1e-7) * max(float(np.abs(D).max()), 1e-300)
+        slack = rounding(A.dtype) * max(float(np.abs(D).max()), 1e-300)
         i, j = np.unravel_index(int(np.abs(D - D.T).argmax()), D.shape)
         if abs(D[i, j] - D[j, i]) > slack:
             raise ValueError(

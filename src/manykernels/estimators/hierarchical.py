@@ -137,7 +137,10 @@ def _require_definite(hierarchy: ListedHierarchy, family: DAG, X: Any) -> None:
     if kernels:
         _check_values(hierarchy.whole, family.resolve(X), X)
     for name, kernel in kernels.items():
-        if not is_definite(np.asarray(kernel(X), dtype=float)):  # as it is: a negative trace is scaled to 0
+        slack = kernel.rounding(X)
+        if not is_definite(
+            np.asarray(kernel(X), dtype=float), slack
+        ):  # as it is: a negative trace is scaled to 0
             raise ValueError(
                 f"kernel {name!r} is not positive semi-definite: it has negative eigenvalues. Clip them "
                 "(drop the negative part of the spectrum), or leave it out."

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from ..families import Family
-from ..grams import StackGram, is_definite
+from ..grams import is_definite
 from ..kernels import Power
 from ..losses import Loss, Squared, resolve_loss
 from ..objectives import Risk
@@ -114,11 +114,11 @@ class Nonlinear(BaseMKL):
 
     def _require_definite(self, found: Dictionary) -> None:
         """An even power of a kernel with negative eigenvalues may have none, so each one is looked at."""
-        single = isinstance(found.gram, StackGram) and found.gram.stack.dtype == np.float32
         for m, (name, kernel) in enumerate(zip(found.names, found.kernels, strict=True)):
             if not may_be_indefinite(kernel.kernel):
                 continue
-            if not is_definite(found.gram.combine(np.ones(1), np.array([m])), single):
+            slack = kernel.rounding(found.X)
+            if not is_definite(found.gram.combine(np.ones(1), np.array([m])), slack):
                 raise ValueError(
                     f"kernel {name!r} is not positive semi-definite: it has negative eigenvalues, which "
                     "a power may hide. Clip them (drop the negative part of the spectrum), or leave it out."

@@ -9,15 +9,21 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from .._fast import stack as fast
+from ..kernels._data import rounding as rounding_of
+
+_DOUBLE = rounding_of(np.float64)
 
 
-def check_stack(kernels: NDArray[Any], names: list[str]) -> None:
-    """Finite, symmetric, without a negative diagonal or 2 × 2 minor; (M, n, n) with contiguous rows."""
+def check_stack(kernels: NDArray[Any], names: list[str], slack: float | None = None) -> None:
+    """Finite, symmetric, without a negative diagonal or 2 × 2 minor; (M, n, n) with contiguous rows.
+
+    `slack` is what is rounding, relative to their size: where it is not given, that of their type.
+    """
     n = kernels.shape[1]
-    single = kernels.dtype == np.float32
+    slack = rounding_of(kernels.dtype) if slack is None else slack
     x = np.asarray(np.random.RandomState(0).uniform(0.5, 1.0, n))
     found = np.empty((len(kernels), 3))
-    fast.check(kernels, x, 1.0 + (1e-4 if single else 1e-8), found)
+    fast.check(kernels, x, 1.0 + (slack if slack > _DOUBLE else 1e-8), found)
     diagonals = np.einsum("mii->mi", kernels).astype(float)
     for m in np.flatnonzero(~np.isfinite(found[:, 0])):
         i, j = (int(v[0]) for v in np.nonzero(~np.isfinite(kernels[m])))
@@ -26,7 +32,7 @@ def check_stack(kernels: NDArray[Any], names: list[str]) -> None:
             "Find out where it comes from; a missing similarity must be imputed or its samples left out."
         )
     scale = np.abs(diagonals).max(axis=1, initial=0.0) + np.abs(found[:, 0]) / max(n * n, 1)
-    rounding = (1e-4 if single else 1e-7) * scale
+    rounding = slack * scale
     for m in np.flatnonzero(found[:, 1] > rounding * np.sqrt(n)):
         K = kernels[m].astype(float)
         worst = np.abs(K - K.T)
@@ -57,15 +63,16 @@ def _why_indefinite(K: NDArray[Any]) -> str:
     )
 
 
-def is_definite(K: NDArray[np.float64], single: bool = False) -> bool:
+def is_definite(K: NDArray[np.float64], slack: float = _DOUBLE) -> bool:
     """Whether K is positive semi-definite: one Cholesky factorisation, of K itself.
 
-    Negative eigenvalues below 1e-7 of the mean diagonal are taken for rounding, below 1e-4 where K was given
-    in single precision or, from 1,000 samples on, is factored so, which is twice as fast.
+    Negative eigenvalues below `slack` times the mean diagonal are taken for rounding. From 1,000 samples on K
+    is factored in single precision, which is twice as fast, and 1e-4 is rounding.
     """
     n = K.shape[0]
-    single = single or n >= 1000
+    single = n >= 1000
+    slack = max(slack, rounding_of(np.float32)) if single else slack
     A = K.astype(np.float32) if single else K.copy()
-    A.flat[:: n + 1] += (1e-4 if single else 1e-7) * max(float(K.trace()) / max(n, 1), 1e-30)
+    A.flat[:: n + 1] += slack * max(float(K.trace()) / max(n, 1), 1e-30)
     potrf = lapack.spotrf if single else lapack.dpotrf
     return int(potrf(A.T, lower=1, overwrite_a=1, clean=0)[1]) == 0

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..kernels import Fitted, Kernel, Precomputed, evaluate
-from ..kernels._data import Data, n_samples, numeric
+from ..kernels._data import Data, n_samples, numeric, rounding
 from ._base import Array, Gram
 from ._checks import check_stack
 from ._memory import parse_memory, readable
@@ -77,7 +77,7 @@ def build_from_stack(
     _require_memory((work + (0 if ready and normalize != "cosine" else M)) * 8 * n * n, limit, n, M)
     if not ready:
         kernels = np.ascontiguousarray(kernels)
-    check_stack(kernels, names)
+    check_stack(kernels, names, rounding(stack.dtype))
     if normalize == "cosine" and np.shares_memory(kernels, stack):
         kernels = kernels.copy()
     gram = StackGram(kernels)

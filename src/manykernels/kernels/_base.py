@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from manykernels.kernels._data import Array, Data, matrix_shape, n_samples, same, take_rows
+from manykernels.kernels._data import Array, Data, matrix_shape, n_samples, rounding, same, take_rows
 
 if TYPE_CHECKING:
     from manykernels.kernels._algebra import Power, Product, Scaled, Sum
@@ -60,6 +60,12 @@ class Kernel(BaseEstimator):
             for lo in range(0, n, _DIAGONAL_BLOCK)
         ]
         return np.concatenate(blocks) if blocks else np.empty(0)
+
+    def rounding(self, X: Data) -> float:
+        """What is rounding in k(X, X), relative to its size: more where a part is given in few digits."""
+        given = [v if isinstance(v, list | tuple) else [v] for v in self._arguments().values()]
+        members = [kernel for values in given for kernel in values if isinstance(kernel, Kernel)]
+        return max([kernel.rounding(X) for kernel in members], default=rounding(np.float64))
 
     @property
     def statistic(self) -> Hashable | None:

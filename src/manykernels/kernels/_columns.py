@@ -33,6 +33,9 @@ class Seen(Kernel):
     def diag(self, X: Data) -> Array:
         return self.kernel.diag(self._select(X))
 
+    def rounding(self, X: Data) -> float:
+        return self.kernel.rounding(self._select(X))
+
     @property
     def statistic(self) -> Hashable | None:
         inner, key = self.kernel.statistic, self._key()

@@ -14,6 +14,11 @@ Data: TypeAlias = Any  # whatever holds the samples in its rows
 Columns: TypeAlias = Any  # int, str, slice, list of int or of str, bool mask, callable(X)
 
 
+def rounding(dtype: Any) -> float:
+    """What is rounding in matrices that were computed in this type, relative to their size."""
+    return {np.dtype(np.float32): 1e-4, np.dtype(np.float16): 3e-2}.get(np.dtype(dtype), 1e-7)
+
+
 def n_samples(X: Data) -> int:
     """Number of rows of X."""
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
@@ -24,6 +29,11 @@ def matrix_shape(X: Data, Y: Data | None) -> tuple[int, int]:
     if is_stack(X):
         return int(X.shape[0]), int(X.shape[1])
     return n_samples(X), n_samples(X if Y is None else Y)
+
+
+def is_masked(values: Any) -> bool:
+    """Whether this is a masked array of which something is masked."""
+    return isinstance(values, np.ma.MaskedArray) and bool(np.ma.getmaskarray(values).any())
 
 
 def is_stack(X: Data) -> bool:

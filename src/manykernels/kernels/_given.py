@@ -7,11 +7,13 @@ from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from manykernels._fast import elementwise
 from manykernels.kernels._base import Kernel, into
-from manykernels.kernels._data import Array, Data, dense_pair, n_samples
+from manykernels.kernels._data import Array, Data, dense_pair, is_masked, n_samples, rounding, take_rows
 
 _DATA_DEPENDENT = ("seuclidean", "mahalanobis")
 
@@ -50,6 +52,9 @@ class Precomputed(Kernel):
 
     def diag(self, X: Data) -> Array:
         return _layer_diagonal(X, self.index)
+
+    def rounding(self, X: Data) -> float:
+        return rounding(X.dtype)
 
 
 class FromDistance(Kernel):
@@ -93,11 +98,16 @@ class FromDistance(Kernel):
                 )
             return into(out, cdist(A, B, self.distance))
         if callable(self.distance):
-            return into(out, checked(self.distance(X, X if Y is None else Y), X, Y, self.distance).copy())
+            return into(out, checked(self.distance(X, X if Y is None else Y), X, Y, self.distance))
         raise ValueError(
             f"distance={self.distance!r} was given to FromDistance; expected the name of a metric of "
             "scipy.spatial.distance, a function (X, Y) -> distances, or the index of a layer of a stack."
         )
+
+    def rounding(self, X: Data) -> float:
+        if isinstance(self.distance, int | np.integer):
+            return rounding(X.dtype)
+        return _rounding_of(self.distance, X) if callable(self.distance) else super().rounding(X)
 
     @property
     def rate(self) -> float:
@@ -120,14 +130,42 @@ class Callable(Kernel):
         self.name = name
 
     def compute(self, X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
-        return into(out, checked(self.function(X, X if Y is None else Y), X, Y, self.function).copy())
+        return into(out, checked(self.function(X, X if Y is None else Y), X, Y, self.function))
+
+    def rounding(self, X: Data) -> float:
+        return _rounding_of(self.function, X)
+
+
+def _rounding_of(function: Any, X: Data) -> float:
+    """That of the type in which a user's function returns its values."""
+    few = take_rows(X, 0, 2)
+    return rounding(np.asarray(function(few, few)).dtype)
 
 
 def checked(result: Any, X: Data, Y: Data | None, function: Any) -> Array:
     """What a user's function returned, as a matrix of the right shape."""
-    K = np.asarray(result, dtype=np.float64)
+    name = getattr(function, "__name__", repr(function))
     shape = (n_samples(X), n_samples(X if Y is None else Y))
+    K = _as_matrix(result, f"{name}(X, Y)", shape)
     if K.shape != shape:
-        name = getattr(function, "__name__", repr(function))
         raise ValueError(f"{name}(X, Y) returned shape {K.shape}; expected {shape}, one row per row of X.")
+    return K.astype(np.float64)
+
+
+def _as_matrix(result: Any, what: str, shape: tuple[int, int]) -> NDArray[Any]:
+    """An array of real numbers, or an error that says what was returned instead."""
+    expected = f"expected a NumPy array of real numbers of shape {shape}, one row per row of X."
+    if is_masked(result):
+        raise ValueError(f"{what} returned a masked array with masked values; {expected}")
+    if sparse.issparse(result):
+        raise ValueError(f"{what} returned a sparse matrix; {expected} Call toarray() on it.")
+    try:
+        K = np.asarray(result)
+        K = K.astype(np.float64) if K.dtype == object and K.ndim else K
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{what} returned {type(result).__name__}, which holds no numbers; {expected}"
+        ) from None
+    if K.dtype.kind not in "biuf":
+        raise ValueError(f"{what} returned values of type {K.dtype}; {expected}")
     return K

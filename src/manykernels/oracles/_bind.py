@@ -124,7 +124,7 @@ def _matrices(
     stack, names = np.asarray(gram.stack, dtype=float), list(kernels)
     for m, kernel in enumerate(kernels.values()):
         if is_stack(X) or _is_given(kernel):
-            _require_definite(stack[m], names[m])
+            _require_definite(stack[m], names[m], kernel.rounding(X))
     used = np.flatnonzero(w > 0)
     whole = used.size == gram.n
     constant = np.empty(len(stack), dtype=bool)
@@ -145,9 +145,9 @@ def _is_given(kernel: Kernel) -> bool:
     )
 
 
-def _require_definite(K: Array, name: str) -> None:
-    check_stack(K[None], [name])
-    if not is_definite(K):
+def _require_definite(K: Array, name: str, slack: float) -> None:
+    check_stack(K[None], [name], slack)
+    if not is_definite(K, slack):
         raise ValueError(
             f"Kernel {name!r} is not positive semi-definite on the training data, and products of such "
             "kernels need not be either (Schur's theorem needs all factors to be). Clip its negative "

@@ -159,10 +159,12 @@ class UFO:
         """(groups,): ‖θ^j‖."""
         return np.sqrt(np.maximum(self.squares, 0.0))
 
-    @property
-    def indefinite(self) -> Index:
-        """The groups whose ‖θ^j‖² is negative beyond rounding: their kernel is not positive semi-definite."""
-        scale = 1e-8 * float(np.abs(self.squares).max(initial=0.0)) + 1e-12 * self.t
+    def indefinite(self, slack: float = 1e-7) -> Index:
+        """The groups whose ‖θ^j‖² is negative beyond rounding: their kernel is not positive semi-definite.
+
+        `slack` is what is rounding in the kernels, relative to their size.
+        """
+        scale = slack * (0.1 * float(np.abs(self.squares).max(initial=0.0)) + 1e-5 * self.t)
         return np.flatnonzero(self.squares < -scale)
 
     # -- what was reached -----------------------------------------------------------------------

@@ -8,6 +8,7 @@ from scipy.optimize import linprog
 
 from .._fast.nnls import DEPENDENT, nnls
 from ..grams import is_definite
+from ..kernels._data import rounding
 from ..objectives import Alignment
 from ._base import Array, Weighted, Weighting, shares
 
@@ -56,7 +57,8 @@ class AlignfLinear(Weighting):
         return Weighted(theta, min(bound, 1.0), float(np.abs(c - G @ v).max()), bool(used.all()))
 
     def _require_definite(self, alignment: Alignment, theta: Array) -> None:
-        if is_definite(alignment.gram.combine(theta)):
+        given = getattr(alignment.gram, "stack", np.empty(0)).dtype
+        if is_definite(alignment.gram.combine(theta), rounding(given)):
             return
         negative = int(np.count_nonzero(theta < 0))
         raise ValueError(
