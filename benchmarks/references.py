@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -16,20 +15,28 @@ _TOLERANCES = (1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6)
 
 
 def optimal_value(problem: cp.Problem, tol: float = 1e-8) -> float:
-    """The optimal value, at the tightest tolerance from `tol` on that a solver certifies.
+    """The optimal value, at the tightest tolerance from `tol` on that a solver certifies."""
+    for _ in attempts(problem, tol):
+        if problem.status == cp.OPTIMAL:
+            return float(problem.value)
+    raise AssertionError(f"No convex solver has a reference for this problem: {problem.status}.")
+
+
+def attempts(problem: cp.Problem, tol: float) -> Iterator[None]:
+    """Solve in one way after the other; after each one that ends, problem and variables say what was found.
 
     An interior-point method ends where its linear systems lose their last digits, and the digits of the
     data, which depend on the processor, decide where. So there are looser tolerances, and a second solver
     that works by other means.
     """
     for options in _ways(tol):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # "Solution may be inaccurate": then the next one
-            with contextlib.suppress(cp.SolverError):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # "Solution may be inaccurate": its status says so too
                 problem.solve(**options)
-                if problem.status == cp.OPTIMAL:
-                    return float(problem.value)
-    raise AssertionError(f"No convex solver has a reference for this problem: {problem.status}.")
+        except (cp.SolverError, ValueError):
+            continue
+        yield
 
 
 def _ways(tol: float) -> Iterator[dict[str, Any]]:

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import warnings
 from typing import Any
 
 import cvxpy as cp
 import numpy as np
+from benchmarks.references import attempts
 from tests.properties.exact import Long, costs, group_norm, loss_values, targets
 from tests.properties.problems import Case
 
 from manykernels.penalties import ElasticNet, L2Ball
-
-_TRIES = (
-    ("CLARABEL", {"tol_gap_rel": 1e-10, "tol_gap_abs": 1e-10, "tol_feas": 1e-10}),
-    ("CLARABEL", {}),
-    ("SCS", {"eps": 1e-8, "max_iters": 20_000}),
-)
 
 
 def cvxpy_primal(case: Case, model: Any, Ks: list[np.ndarray]) -> float:
@@ -38,10 +31,7 @@ def _solve(case: Case, Y: np.ndarray, cost: np.ndarray, Ks: list[np.ndarray]) ->
     size, constraints = _size(case.model.norm, W)
     problem = cp.Problem(cp.Minimize(size + _risk(case.model.loss, Y, cost.astype(float), F)), constraints)
     best = np.inf
-    for solver, options in _TRIES:
-        with warnings.catch_warnings(), contextlib.suppress(cp.SolverError, ValueError):
-            warnings.simplefilter("ignore")
-            problem.solve(solver=solver, **options)
+    for _ in attempts(problem, 1e-10):
         if all(w.value is not None and np.isfinite(w.value).all() for w in W):
             inverse = [back @ w.value for (_, back), w in zip(roots, W, strict=True)]
             shift = b.value if case.model.fit_intercept else np.zeros_like(Y[:1])
