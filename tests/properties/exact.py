@@ -68,8 +68,10 @@ def grams(case: Case, model: Any) -> list[np.ndarray]:
             r = K @ mean
             K = K - r[:, None] - r[None] + mean @ r
         d = np.maximum(K.diagonal(), 0)
-        size = {None: Long(1), "trace": mean @ d, "max": d[weight > 0].max()}[case.model.normalize]
-        found.append(K / size if size > 1e-12 * largest else 0 * K)
+        if case.model.normalize is not None:
+            size = mean @ d if case.model.normalize == "trace" else d[weight > 0].max()
+            K = K / size if size > 1e-12 * largest else 0 * K
+        found.append(K)
     return found
 
 
