@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from tests.properties.exact import Value, grams, primal
+from tests.properties.exact import Grams, Value, primal
 from tests.properties.problems import Case, draw
 from tests.properties.reference import cvxpy_primal
 
@@ -116,7 +116,7 @@ class Check:
         try:
             fitted = fit(self.case)
             if self._usable(fitted):
-                Ks = grams(self.case, fitted.model)
+                Ks = Grams(self.case, fitted.model)
                 value = self._claims(fitted, Ks)
                 if thorough and not self.failures:
                     self._others(fitted.model, value, Ks)
@@ -139,7 +139,7 @@ class Check:
             self.wrong("refused", str(fitted.error))
         return False
 
-    def _claims(self, fitted: Fitted, Ks: list[np.ndarray]) -> Value:
+    def _claims(self, fitted: Fitted, Ks: Grams) -> Value:
         model, tol = fitted.model, self.case.model.tol
         P, gap = model.objective_, model.dual_gap_
         if not (np.isfinite(P) and np.isfinite(gap) and gap >= 0.0):
@@ -180,7 +180,7 @@ class Check:
             self.wrong("weights", f"negative: {np.min(model.weights_)}")
 
     # -- against others -------------------------------------------------------------------------
-    def _others(self, model: Any, value: Value, Ks: list[np.ndarray]) -> None:
+    def _others(self, model: Any, value: Value, Ks: Grams) -> None:
         bound = model.objective_ * (1.0 - model.dual_gap_)
         tighter = self.case.change(tol=max(1e-3 * self.case.model.tol, 1e-9), max_iter=1000)
         other = fit(tighter)

@@ -50,29 +50,39 @@ def base_gram(kernel: Any, X: np.ndarray) -> np.ndarray:
     raise NotImplementedError(f"no formula for {kernel!r}")
 
 
-def grams(case: Case, model: Any) -> list[np.ndarray]:
-    """The matrices of `kernels_` on the training samples, centred and normalised; zero where nothing is left.
+class Grams:
+    """The matrices of `kernels_` on the training samples, centred and normalised, made when asked for.
 
     Kernels that a family found keep the scale it gave them: what that means differs between families.
     """
-    weight = np.ones(len(case.y)) if case.weight is None else case.weight
-    mean = weight.astype(Long) / weight.astype(Long).sum()
-    found = []
-    for fitted in model.kernels_:
-        K = base_gram(fitted.kernel, case.X)
+
+    def __init__(self, case: Case, model: Any) -> None:
+        self.case, self.kernels = case, model.kernels_
+        self.known: dict[int, np.ndarray] = {}
+
+    def __len__(self) -> int:
+        return len(self.kernels)
+
+    def __getitem__(self, m: int) -> np.ndarray:
+        if m not in self.known:
+            self.known[m] = self._make(self.kernels[m])
+        return self.known[m]
+
+    def _make(self, fitted: Any) -> np.ndarray:
+        K, case = base_gram(fitted.kernel, self.case.X), self.case
         if case.share == "family":
-            found.append(Long(fitted.scale_) * K)
-            continue
+            return Long(fitted.scale_) * K
+        weight = np.ones(len(case.y)) if case.weight is None else case.weight
+        mean = weight.astype(Long) / weight.astype(Long).sum()
         largest = np.abs(K.diagonal()).max()
         if case.model.center:
             r = K @ mean
             K = K - r[:, None] - r[None] + mean @ r
+        if case.model.normalize is None:
+            return K
         d = np.maximum(K.diagonal(), 0)
-        if case.model.normalize is not None:
-            size = mean @ d if case.model.normalize == "trace" else d[weight > 0].max()
-            K = K / size if size > 1e-12 * largest else 0 * K
-        found.append(K)
-    return found
+        size = mean @ d if case.model.normalize == "trace" else d[weight > 0].max()
+        return K / size if size > 1e-12 * largest else 0 * K  # zero where nothing is left
 
 
 # -- the risk -----------------------------------------------------------------------------------
@@ -132,18 +142,22 @@ def group_norm(norm: Any, a: np.ndarray) -> Any:
 
 
 def _ball_norm(a: np.ndarray, mu0: Any, radius: Any) -> Any:
-    """Σ a²/θ at θ = μ₀ + δ with (μ₀ + δ)² δ = s a² and ‖δ‖ = Λ, by bisection in log s, and in δ within it."""
+    """Σ a²/θ at θ = μ₀ + δ with (μ₀ + δ)² δ = s a² and ‖δ‖ = Λ: bisection in log s, Newton in δ within it.
+
+    The left-hand side is convex in δ, so that Newton's method falls to the root from ∛(s a²), which is above.
+    """
     if not a.size:
         return Long(0)
     x = a / a.max()
 
     def deltas(s: Any) -> np.ndarray:
-        lo, hi = np.zeros_like(x), np.cbrt(s * x**2)
-        for _ in range(70):
-            mid = (lo + hi) / 2
-            above = (mu0 + mid) ** 2 * mid > s * x**2
-            lo, hi = np.where(above, lo, mid), np.where(above, mid, hi)
-        return hi
+        delta = np.cbrt(s * x**2)
+        for _ in range(60):
+            step = ((mu0 + delta) ** 2 * delta - s * x**2) / ((mu0 + delta) * (mu0 + 3 * delta))
+            delta = delta - step
+            if np.all(np.abs(step) <= 4 * EPS * delta):
+                break
+        return delta
 
     low, high = Long(-80), Long(80)
     for _ in range(90):
@@ -169,9 +183,9 @@ class Value:
         return self.error + 1e-18 * self.zero
 
 
-def primal(case: Case, model: Any, Ks: list[np.ndarray] | None = None, predicted: Any = None) -> Value:
+def primal(case: Case, model: Any, Ks: Grams | None = None, predicted: Any = None) -> Value:
     """P of the fitted model; with `predicted`, of the decisions (n, outputs) that it gave in its stead."""
-    Ks = grams(case, model) if Ks is None else Ks
+    Ks = Grams(case, model) if Ks is None else Ks
     Y, cost = targets(case, model), costs(case, model)[:, None]
     alpha = np.asarray(model.dual_coef_, float).reshape(len(Y), -1).astype(Long)
     b = np.atleast_1d(np.asarray(model.intercept_, float)).astype(Long)
