@@ -22,7 +22,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from tests.properties.exact import Grams, Value, primal
-from tests.properties.problems import Case, draw
+from tests.properties.problems import SHARES, Case, draw
 from tests.properties.reference import cvxpy_primal
 
 SLACK = 1e-6  # of P: what a claim may be wrong by beside its gap
@@ -221,7 +221,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--share", choices=["natural", "hard", "family"])
+    parser.add_argument("--share", choices=SHARES)
     parser.add_argument("--every", type=int, default=5, help="one of so many is held against other solvers")
     given = parser.parse_args(arguments)
     kinds: dict[str, list[Failure]] = collections.defaultdict(list)

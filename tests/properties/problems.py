@@ -1,4 +1,8 @@
-"""Small problems of multiple kernel learning, drawn from a seed: natural ones, hard ones, and families."""
+"""Small problems of multiple kernel learning, drawn from a seed.
+
+The shares: "natural" problems that anybody may have; "hard" ones with extremes of every kind; "far" ones,
+whose kernels are almost constant and whose costs are large, so that most digits cancel; and a "family".
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,7 @@ from manykernels.kernels import Dirichlet, Gaussian, Laplacian, Linear, OnColumn
 from manykernels.losses import EpsilonInsensitive
 from manykernels.penalties import ElasticNet, L2Ball
 
-SHARES = ("natural", "hard", "family")
+SHARES = ("natural", "hard", "far", "family")
 _NORMS = [1.0, 1.0, 1.0, 1.2, 4 / 3, 2.0, 4.0, np.inf]
 
 
@@ -44,9 +48,9 @@ _SHOWN = ("norm", "loss", "C", "tol", "solver", "center", "normalize", "fit_inte
 
 
 def draw(seed: int, share: str | None = None) -> Case:
-    """The case of a seed; without a share, half of them are natural and one of ten a family."""
+    """The case of a seed; without a share, nearly half of them are natural and one of ten a family."""
     rng = np.random.RandomState(seed)
-    share = share or rng.choice(SHARES, p=[0.45, 0.45, 0.1])
+    share = share or rng.choice(SHARES, p=[0.45, 0.35, 0.1, 0.1])
     hard = share == "hard"
     n = rng.randint(3, 61) if hard else rng.randint(12, 61)
     X = _samples(rng, n, rng.randint(1, 7), hard)
@@ -56,7 +60,11 @@ def draw(seed: int, share: str | None = None) -> Case:
     if classify and weight is not None and np.unique(y[weight > 0]).size < 2:
         weight = None
     options = _options(rng, classify, hard)
-    if share == "family":
+    if share == "far":
+        X = X + 10.0 ** rng.randint(2, 8)
+        options["C"] = float(10.0 ** rng.uniform(2, 8))
+        kernels = [Linear(), Polynomial(int(rng.randint(1, 3)), 1.0), Gaussian(2.0)][: rng.randint(1, 4)]
+    elif share == "family":
         kernels, solver = _family(rng, X)
         options |= {"norm": 1.0, "center": False, "solver": solver, "tol": 10.0 ** rng.randint(-4, -1)}
         options |= {"max_iter": 100} if solver == "greedy" else {}  # it is slow by nature

@@ -1,0 +1,78 @@
+"""What fits claim holds: P in extended precision, and no other solver gets below the bound.
+
+``python -m tests.properties.certificates --cases 2000 --seed 0`` draws more, and lists what it finds.
+"""
+
+import numpy as np
+import pytest
+from tests.properties.certificates import Check, Fitted, fit
+from tests.properties.exact import Grams, primal
+from tests.properties.problems import draw
+from tests.properties.reference import cvxpy_primal
+
+
+def claims(seeds, share, every=5):
+    """One of `every` cases is also held against another tolerance and cvxpy."""
+    wrong = []
+    for seed in seeds:
+        wrong += Check(draw(seed, share)).run(seed % every == 0)
+    assert not wrong, "\n".join(map(str, wrong))
+
+
+@pytest.mark.parametrize("share, cases", [("natural", 20), ("family", 4)])
+def test_claims_hold(share, cases):
+    claims(range(cases), share)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(20))
+def test_claims_hold_on_natural_problems(block):
+    claims(range(1000 + 100 * block, 1100 + 100 * block), "natural")
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_references_agree_with_each_other(seed):
+    """Extended precision, cvxpy's point and a close fit find one value, so that a failure means something."""
+    case = draw(seed, "natural").change(tol=1e-7, max_iter=1000, solver="auto")
+    model = fit(case).model
+    Ks = Grams(case, model)
+    found = primal(case, model, Ks).primal
+    np.testing.assert_allclose(found, model.objective_, rtol=1e-9)
+    np.testing.assert_allclose(found, cvxpy_primal(case, model, Ks), rtol=1e-5)
+
+
+class TestWrongClaimsAreFound:
+    """The check itself: each claim, made false by hand, is reported."""
+
+    def wrong(self, change):
+        case = draw(0, "natural")
+        fitted = fit(case)
+        change(fitted.model)
+        check = Check(case)
+        check._claims(Fitted(fitted.model, None, [], 0.0), Grams(case, fitted.model))
+        return {failure.kind for failure in check.failures}
+
+    def test_nothing_is_wrong_by_itself(self):
+        assert not self.wrong(lambda model: None)
+
+    def test_a_wrong_objective(self):
+        found = self.wrong(lambda model: setattr(model, "objective_", 0.97 * model.objective_))
+        assert "true P above the claim" in found
+
+    def test_wrong_coefficients(self):
+        def change(model):
+            model.dual_coef_ = 1.2 * model.dual_coef_
+
+        assert "inconsistent" in self.wrong(change)
+
+    def test_a_gap_above_the_tolerance(self):
+        assert "silent" in self.wrong(lambda model: setattr(model, "dual_gap_", 0.5))
+
+    def test_a_bound_above_the_optimum(self):
+        case = draw(0, "natural")
+        model = fit(case).model
+        value = primal(case, model)
+        model.objective_, model.dual_gap_ = 1.01 * model.objective_, 0.0
+        check = Check(case)
+        check._others(model, value, Grams(case, model))
+        assert {failure.kind for failure in check.failures} == {"bound above a P"}
