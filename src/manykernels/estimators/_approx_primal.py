@@ -25,7 +25,7 @@ from ..losses._scalar import FloatArray
 from ..machines import Newton, Solution, feasible
 from ..objectives import Fit, Risk
 from ..penalties import Penalty
-from ..solvers import ActiveSet, History, Result
+from ..solvers import ActiveSet
 from ..solvers._screening import Screen
 from ..solvers._search import Search
 
@@ -251,22 +251,15 @@ class FeatureSearch(Search):
 class FeatureActiveSet(ActiveSet):
     """`ActiveSet` on a `FeatureGram`."""
 
-    def run(
+    def _search(self, gram: Any, risk: Risk, *options: Any) -> FeatureSearch:
+        return FeatureSearch(gram, FeatureRisk(risk.loss, risk.Y, risk.C, risk.fit_intercept), *options)
+
+    def _start(
         self,
         gram: Any,
         risk: Risk,
         penalty: Penalty,
-        *,
-        tol: float,
-        max_iter: int,
         rng: np.random.RandomState,
-        start: tuple[Array, Array] | None = None,
-        history: History | None = None,
-    ) -> Result:
-        add = max(5, min(20, gram.n_kernels // 10)) if self.add is None else self.add
-        own = FeatureRisk(risk.loss, risk.Y, risk.C, risk.fit_intercept)
-        search = FeatureSearch(gram, own, penalty, tol, max_iter, history or History(), add, self.cuts)
-        search.begin(*(start or (penalty.start(gram.n_kernels), np.zeros_like(risk.Y))))
-        while not search.look() and search.iterations < max_iter:
-            search.improve()
-        return search.result()
+        start: tuple[Array, Array] | None,
+    ) -> tuple[Array, Array]:
+        return start or (penalty.start(gram.n_kernels), np.zeros_like(risk.Y))

@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import _safe_split, available_if
 
+from .._fast.stopping import goes_on
 from .._fast.threads import processes
 from ._base import BaseMKL
 from ._cv_path import Only, path_steps
@@ -142,12 +143,15 @@ def run_folds(
 ) -> list[Table]:
     """Every strategy in every fold; with `race`, slow ones go on only if their first fold is not hopeless.
 
-    `done` is told of every strategy in every fold, also of those that are left out.
+    `done` is told of every strategy in every fold, also of those that are left out. Asked to stop
+    (`solvers.stoppable`), it leaves the folds that every strategy has been through; or, in the first one, the
+    strategies until then.
     """
     tables = [Table(strategy) for strategy in found]
     going = tables
     if race and len(folds) > 1 and any(strategy.race for strategy in found):
-        _run(tables, data, folds[:1], n_jobs, done)
+        if not _run(tables, data, folds[:1], n_jobs, done):
+            return [table for table in tables if table.trials]
         errors = [min(row.loss for row in table.trials[0].values()) for table in tables]
         limit = _BEHIND * min(errors)
         going = [t for t, error in zip(tables, errors, strict=True) if not t.strategy.race or error <= limit]
@@ -156,8 +160,11 @@ def run_folds(
             if table not in going:
                 for _ in folds:
                     done(f"{table.strategy.name} is too far behind")
-    _run(going, data, folds, n_jobs, done)
-    return tables
+    if not _run(going, data, folds, n_jobs, done):
+        whole = max(1, min(len(table.trials) for table in going))
+        for table in going:
+            del table.trials[whole:]
+    return [table for table in tables if table.trials]
 
 
 def _run(
@@ -166,16 +173,25 @@ def _run(
     folds: list[tuple[Any, Any]],
     n_jobs: int | None,
     done: Callable[[str], None],
-) -> None:
+) -> bool:
+    """Add to the tables; whether it got to the end. A trial during which somebody asked to stop is left out,
+    since its models are unfinished, but for the very first.
+    """
     jobs = [(table, fold) for fold in folds for table in tables]
     parallel = Parallel(
         n_jobs=processes(n_jobs, len(jobs)), return_as="generator"
     )  # so that progress can be told
     found = parallel(delayed(run_trial)(t.strategy, data, *fold) for t, fold in jobs)
-    for (table, _), (trial, seconds) in zip(jobs, found, strict=True):
-        table.trials.append(trial)
-        table.seconds += seconds
+    for (table, _), (trial, seconds) in zip(jobs, found, strict=False):  # may end early
+        asked = not goes_on(0, 1)
+        if not asked or not any(other.trials for other in tables):
+            table.trials.append(trial)
+            table.seconds += seconds
         done(table.strategy.name)
+        if asked:
+            found.close()
+            return False
+    return True
 
 
 def run_trial(

@@ -135,7 +135,7 @@ class Search(HTMLSummary, NestedKernels):
         else:
             with progress(self, total=len(found) * len(folds)) as shown:
                 tables = run_folds(found, data, folds, self.n_jobs, race, shown.step)
-        self._tell(tables, max(len(folds), 1))
+        self._tell(tables, max(len(table.trials) for table in tables))
         if self.refit and on_all is not None:
             self.best_estimator_ = on_all(self.best_params_["norm"], self.best_params_["C"])
         elif self.refit:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from .._fast.stopping import goes_on
 from ..families import ARDGaussians
 from ..families._base import unique
 from ..grams import Gram
@@ -114,16 +115,23 @@ def _shrinkage(estimator: Any, X: Any, Y: Array, names_in: Any) -> float:
     A fold is judged by the alignment of the block K(out, rest) with that of the target: the few pairs among
     the samples of a fold say little where there are few samples, those with all others say much more.
     """
-    parts = _folds(Y)
-    judged, units, values = GreedyAlignment(max_kernels=_JUDGED), [], np.zeros(len(_SHRINKAGE))
-    for out, rest in parts:
+    judged, units = GreedyAlignment(max_kernels=_JUDGED), []
+    values: list[list[float]] = []
+    for out, rest in _folds(Y):
         oracle, target = _bind(estimator, take(X, rest), names_in), _centred(Y[rest])
-        units.append(_unit(oracle, target))
-        for j, strength in enumerate(_SHRINKAGE):
-            chosen = judged.choose(oracle, target, shrinkage=strength * units[-1])
-            if chosen.atoms:
-                values[j] += _across(oracle, chosen.atoms[0], X, Y, out, rest) / len(parts)
-    return float(_SHRINKAGE[int(np.argmax(values))] * np.mean(units))
+        unit = _unit(oracle, target)
+        fold: list[float] = []
+        for strength in _SHRINKAGE:
+            if fold and not goes_on(0, 1):
+                break
+            atoms = judged.choose(oracle, target, shrinkage=strength * unit).atoms
+            fold.append(_across(oracle, atoms[0], X, Y, out, rest) if atoms else 0.0)
+        if not values or len(fold) == len(values[0]):  # else somebody stopped it
+            units.append(unit)
+            values.append(fold)
+        if not goes_on(0, 1):
+            break
+    return float(_SHRINKAGE[int(np.argmax(np.sum(values, axis=0)))] * np.mean(units))
 
 
 def _folds(Y: Array) -> list[tuple[Rows, Rows]]:

@@ -21,6 +21,7 @@ from scipy.optimize import OptimizeResult, minimize
 
 from manykernels._fast import elementwise
 from manykernels._fast.evidence import weigh
+from manykernels._fast.stopping import goes_on
 from manykernels._fast.threads import blas_threads
 from manykernels.kernels._stationary import squared_distances
 
@@ -55,6 +56,12 @@ def learn_widths(X: Array, Y: Array, weight: Array, shrinkage: float, max_iter: 
     return Widths(np.exp(p[d] + p[:d]), float(np.exp(p[d + 1])), float(np.exp(p[d + 2])), float(found.fun))
 
 
+def _pause(_: Array) -> None:
+    """After each step: end with the widths so far if somebody asked to stop."""
+    if not goes_on(0, 1):
+        raise StopIteration
+
+
 class _Evidence:
     def __init__(self, X: Array, Y: Array, weight: Array, shrinkage: float) -> None:
         self.X, self.weight, self.shrinkage = X, weight, shrinkage
@@ -80,6 +87,7 @@ class _Evidence:
             method="L-BFGS-B",
             bounds=[(-10.0, 6.0)] * d + [(middle - 7.0, middle + 5.0), (-12.0, 6.0), (-14.0, 4.0)],
             options={"maxiter": max_iter, "maxcor": 15, "ftol": 1e-5},
+            callback=_pause,
         )
 
     def __call__(self, p: Array) -> tuple[float, Array]:

@@ -6,6 +6,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from numbers import Integral
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,6 +90,17 @@ class Solver(BaseEstimator, ABC):
         history: History | None = None,
     ) -> Result:
         """Minimise P to a relative gap of `tol` over all kernels of `gram`, from `start` = (θ, α)."""
+
+
+def whole_number(part: BaseEstimator, option: str, least: int) -> int:
+    """The option as a whole number, at least `least`, or an error."""
+    value = getattr(part, option)
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+        raise ValueError(
+            f"{option}={value!r} was given to {type(part).__name__}; expected a whole number, at least "
+            f"{least}."
+        )
+    return int(value)
 
 
 def tight_primal(risk: Risk, penalty: Penalty, theta: Array, q: Array, f: Array) -> float:

@@ -9,13 +9,15 @@ family is looked at when the working set is solved, and the gap is always that o
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .._fast.threads import blas_for
 from ..grams import Gram
 from ..objectives import Risk
 from ..penalties import Penalty
-from ._base import Array, History, Result, Solver
+from ._base import Array, History, Result, Solver, whole_number
 from ._search import Search
 from ._stopping import goes_on
 
@@ -54,13 +56,11 @@ class ActiveSet(Solver):
         start: tuple[Array, Array] | None = None,
         history: History | None = None,
     ) -> Result:
-        add = max(5, min(20, gram.n_kernels // 10)) if self.add is None else self.add
-        if add < 1 or self.cuts < 2:
-            raise ValueError(
-                f"add={self.add!r} and cuts={self.cuts!r} were given to ActiveSet; expected add at least 1 "
-                "(or None) and cuts at least 2."
-            )
-        search = Search(gram, risk, penalty, tol, max_iter, history or History(), add, self.cuts)
+        default = max(5, min(20, gram.n_kernels // 10))
+        add = default if self.add is None else whole_number(self, "add", 1)
+        cuts = whole_number(self, "cuts", 2)
+        whole_number(self, "warm_size", 0)
+        search = self._search(gram, risk, penalty, tol, max_iter, history or History(), add, cuts)
         with blas_for(gram.n):
             search.begin(*self._start(gram, risk, penalty, rng, start))
             if penalty.sparse and not search.fixed and search.center.tight > 0.0:
@@ -68,6 +68,10 @@ class ActiveSet(Solver):
             while not search.look() and goes_on(search.iterations, max_iter):
                 search.improve()
         return search.result()
+
+    def _search(self, *problem: Any) -> Search:
+        """One run of the method, on matrices of n × n."""
+        return Search(*problem)
 
     def _start(
         self,

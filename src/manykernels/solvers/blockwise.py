@@ -28,7 +28,7 @@ from ..grams import Gram
 from ..losses import Squared
 from ..objectives import Risk
 from ..penalties import Penalty
-from ._base import Array, History, Result, Solver, relative, tight_primal
+from ._base import Array, History, Result, Solver, relative, tight_primal, whole_number
 from ._model import Model
 from ._stopping import goes_on
 
@@ -118,10 +118,9 @@ class Blockwise(Solver):
                 "loss='squared'. Take that, approx=Nystroem(...) for explicit features, or UFOMKLClassifier, "
                 "which learns from samples one at a time."
             )
-        if int(self.landmarks) < 1 or max_iter < 1:
-            raise ValueError(
-                f"landmarks={self.landmarks!r} and max_iter={max_iter!r} were given; expected at least 1."
-            )
+        whole_number(self, "landmarks", 1)
+        if max_iter < 1:
+            raise ValueError(f"max_iter={max_iter} was given; expected at least 1.")
 
 
 class _Machine:

@@ -16,7 +16,7 @@ from ..objectives import Risk
 from ..oracles import Best, Oracle
 from ..oracles._base import Atom
 from ..penalties import Penalty
-from ._base import Array, History, relative
+from ._base import Array, History, relative, whole_number
 from ._family import FamilyResult, FamilySolver
 from ._restricted import Finite, restricted
 from ._stopping import goes_on
@@ -70,7 +70,7 @@ class Corrective(FamilySolver):
     ) -> FamilyResult:
         self.require(oracle, "Greedy and Corrective ask for the best kernels, Stochastic draws them.")
         self._check(oracle, penalty)
-        add = (50 if oracle.rank_one else 10) if self.add is None else self.add
+        add = (50 if oracle.rank_one else 10) if self.add is None else whole_number(self, "add", 1)
         search = _Search(oracle, risk, penalty, add, max_iter, rng, history or History())
         self._require_bound(oracle, search.bounded)
         for scale in self._path(risk):
@@ -95,7 +95,7 @@ class Corrective(FamilySolver):
         """The solutions at costs scale · C, each from the one before; the scales must rise to 1."""
         self.require(oracle, "Greedy and Corrective ask for the best kernels, Stochastic draws them.")
         self._check(oracle, penalty)
-        add = (50 if oracle.rank_one else 10) if self.add is None else self.add
+        add = (50 if oracle.rank_one else 10) if self.add is None else whole_number(self, "add", 1)
         search = _Search(oracle, risk, penalty, add, max_iter, rng, History())
         for scale in scales:
             search.grow(scale, tol)
@@ -111,12 +111,7 @@ class Corrective(FamilySolver):
             )
 
     def _check(self, oracle: Oracle, penalty: Penalty) -> None:
-        add = 1 if self.add is None else self.add
-        if not isinstance(add, int) or add < 1 or not isinstance(self.steps, int) or self.steps < 0:
-            raise ValueError(
-                f"Corrective(add={self.add!r}, steps={self.steps!r}) was given; expected whole numbers, add "
-                "at least 1 and steps at least 0."
-            )
+        whole_number(self, "steps", 0)
         few = "where few kernels have weight. Other norms give weight to every kernel of a family"
         self.require_sparse(oracle, penalty, "corrective", few)
 

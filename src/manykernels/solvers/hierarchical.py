@@ -23,7 +23,7 @@ from sklearn.base import BaseEstimator
 from .._fast.threads import blas_for
 from ..objectives import Risk
 from ..oracles.dags import Hierarchy, Node
-from ._base import Array, History, relative
+from ._base import Array, History, relative, whole_number
 from ._family import FamilyResult
 from ._hull import Point, Proof, Restricted, Shape, largest
 from ._stopping import goes_on
@@ -71,12 +71,7 @@ class Hierarchical(BaseEstimator):
     ) -> FamilyResult:
         """Minimise P to a relative gap of `tol` over the graph, from the hull `start` where one is given."""
         for option, least in (("max_active", 1), ("max_visited", 1), ("add", 1), ("steps", 0)):
-            value = getattr(self, option)
-            if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
-                raise ValueError(
-                    f"{option}={value!r} was given to Hierarchical; expected a whole number, at least "
-                    f"{least}."
-                )
+            whole_number(self, option, least)
         search = _Search(self, hierarchy, risk, max_iter, history or History(), start)
         with blas_for(hierarchy.n):
             for scale in [1.0] if start else self._path(risk):

@@ -9,7 +9,7 @@ share one solution of the machine.
 from __future__ import annotations
 
 import math
-from numbers import Integral, Real
+from numbers import Real
 from typing import ClassVar
 
 import numpy as np
@@ -19,7 +19,7 @@ from ..objectives import Fit, Risk
 from ..oracles import Oracle
 from ..oracles._base import Atom
 from ..penalties import L2Ball, LpBall, Penalty
-from ._base import Array, History, relative, tight_primal
+from ._base import Array, History, relative, tight_primal, whole_number
 from ._descent import Iterate, iterate_for, quads
 from ._family import FamilyResult, FamilySolver
 from ._ridge_updates import RidgePath
@@ -129,8 +129,7 @@ class Stochastic(FamilySolver):
             raise ValueError(f"sampling={self.sampling!r} was given; expected 'gradient' or 'uniform'.")
         if self.potential not in ("auto", "euclidean"):
             raise ValueError(f"potential={self.potential!r} was given; expected 'auto' or 'euclidean'.")
-        if not isinstance(self.batch, Integral) or self.batch < 1:
-            raise ValueError(f"batch={self.batch!r} was given; expected a whole number of kernels from 1.")
+        whole_number(self, "batch", 1)
         number = isinstance(self.step, Real) and not isinstance(self.step, bool) and 0 < self.step < np.inf
         if not number and self.step not in ("auto", "theorem"):
             raise ValueError(f"step={self.step!r} was given; expected 'auto', 'theorem' or a number above 0.")

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from numbers import Integral
 
 import numpy as np
 
+from .._fast.stopping import goes_on
 from .._fast.threads import blas_for
 from ..grams._base import centred
+from ..kernels._base import is_number
 from ..objectives import Alignment
 from ..oracles import FiniteOracle, Oracle
 from ..oracles._base import Atom
@@ -92,8 +95,8 @@ class GreedyAlignment(Weighting):
 
     def _choose(self, state: _State, validate: Validate | None) -> Chosen:
         best, best_value, idle = Chosen(), -np.inf, 0
-        for _ in range(int(self.max_kernels)):
-            if not state.step():
+        for found in range(int(self.max_kernels)):
+            if (found and not goes_on(found, int(self.max_kernels))) or not state.step():
                 break
             path = state.chosen.path
             if validate is not None:
@@ -115,11 +118,22 @@ class GreedyAlignment(Weighting):
                 f"GreedyAlignment(method={self.method!r}) was given; expected one of "
                 f"{', '.join(map(repr, _METHODS))}."
             )
-        positive = {"max_kernels": self.max_kernels, "max_step": self.max_step}
-        for name, value in positive.items():
-            if not isinstance(value, int | float | np.number) or isinstance(value, bool) or not value > 0:
-                raise ValueError(f"GreedyAlignment({name}={value!r}) was given; expected a positive number.")
-        if self.validation is not None and not 0.0 < float(self.validation) < 1.0:
+        count = self.max_kernels
+        if not isinstance(count, Integral) or isinstance(count, bool) or count < 1:
+            raise ValueError(
+                f"GreedyAlignment(max_kernels={count!r}) was given; expected a whole number, at least 1."
+            )
+        if not is_number(self.max_step) or not self.max_step > 0:
+            raise ValueError(
+                f"GreedyAlignment(max_step={self.max_step!r}) was given; expected a positive number."
+            )
+        for name, value in (("tol", self.tol), ("shrinkage", self.shrinkage)):
+            if not (name == "shrinkage" and value is None) and not (is_number(value) and 0 <= value < np.inf):
+                raise ValueError(
+                    f"GreedyAlignment({name}={value!r}) was given; expected a number, at least 0."
+                )
+        share = self.validation
+        if share is not None and not (is_number(share) and 0.0 < share < 1.0):
             raise ValueError(
                 f"GreedyAlignment(validation={self.validation!r}) was given; expected a share of the samples "
                 "between 0 and 1, or None."
