@@ -6,16 +6,33 @@ import pickle
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_iris, make_classification
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from manykernels import MKLClassifier, MKLRegressor
-from manykernels.approx import Nystroem, RandomFeatures
-from manykernels.families import Products, gaussian_grid, rank_one
-from manykernels.kernels import Callable, Constant, Gaussian, Linear, OnColumns, Polynomial
+from manykernels import (
+    AlignMKLClassifier,
+    KernelAligner,
+    MKLClassifier,
+    MKLClassifierCV,
+    MKLRegressor,
+    UFOMKLClassifier,
+)
+from manykernels.approx import Nystroem, OwnFeatures, RandomFeatures
+from manykernels.families import Products, gaussian_grid, rank_one, resolve_kernels
+from manykernels.kernels import (
+    Callable,
+    Constant,
+    Gaussian,
+    Linear,
+    OnColumns,
+    Polynomial,
+    Preparation,
+    Prepared,
+)
 from manykernels.penalties import L2Ball
 
 X, y = (part[:150] for part in load_diabetes(return_X_y=True))
@@ -235,3 +252,43 @@ def test_accuracy_is_that_of_exact_kernels():
     exact = MKLClassifier(**options).fit(A[:200], labels[:200]).score(A[200:], labels[200:])
     model = MKLClassifier(approx=Nystroem(60), random_state=0, **options).fit(A[:200], labels[:200])
     assert model.score(A[200:], labels[200:]) > exact - 0.03
+
+
+@pytest.mark.parametrize("approx", [RandomFeatures(64), OwnFeatures()], ids=repr)
+@pytest.mark.parametrize(
+    "estimator", [MKLClassifier, AlignMKLClassifier, UFOMKLClassifier, MKLClassifierCV, KernelAligner]
+)
+def test_auto_offers_what_the_approximation_serves(estimator, approx):
+    """A polynomial has no random features; Gaussians of scaled and heavy-tailed columns have."""
+    X = np.random.RandomState(0).standard_t(2, (80, 3))
+    y = X[:, 0] > np.abs(X[:, 1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = estimator(approx=approx).fit(X, y)
+    every = list(resolve_kernels("auto", X))
+    left = [name for name in every if "Polynomial" not in name]
+    assert "Gaussian(1 × median, normal scores)" in left and len(left) == len(every) - 1
+    left = left if isinstance(approx, RandomFeatures) else ["Linear"]
+    found = set(model.kernel_names_)  # a search may have chosen some of them
+    assert found <= set(left) if estimator is MKLClassifierCV else list(model.kernel_names_) == left
+
+
+def test_random_features_of_prepared_columns_are_those_of_the_columns():
+    X = np.random.RandomState(0).standard_t(2, (60, 3)) * [1.0, 100.0, 0.01]
+    prepared = Preparation().fit(X)
+    kernels = [Prepared(Gaussian(2.0), prepared, part) for part in ("scaled", "scores", "both")]
+    kernels.append(Prepared(OnColumns(Gaussian(2.0), [1]), prepared))
+    found = RandomFeatures(64).fit(kernels, X, rng=np.random.RandomState(0))
+    Phi = found.transform(X)
+    for m, kernel in enumerate(kernels):
+        columns = kernel._select(X)[:, [1]] if m == 3 else kernel._select(X)
+        alone = RandomFeatures(4000).fit([kernel], X, rng=np.random.RandomState(1)).transform(X)
+        assert np.abs(alone @ alone.T - Gaussian(2.0)(columns)).max() < 0.1
+        one = Phi[:, found.ptr[m] : found.ptr[m + 1]]
+        assert np.allclose(np.sum(one * one, axis=1), 1.0)
+
+
+def test_auto_on_text_says_what_serves_it():
+    with pytest.raises(ValueError, match=r"'auto', and it has no features for any .*Spectrum.*Nystroem"):
+        texts = pd.DataFrame({"text": [f"said number {i} in words" for i in range(60)]})
+        MKLClassifier(approx=RandomFeatures(16)).fit(texts, np.arange(60) % 2)

@@ -143,6 +143,10 @@ class Approximation(BaseEstimator):
         """The features, from the rows that ``sample`` asked for and their weights."""
         raise NotImplementedError
 
+    def serves(self, kernel: Kernel, X: Data) -> bool:
+        """Whether the kernel has features here, on rows like those of X."""
+        return True
+
     def _components(self) -> int:
         """``n_components``, checked."""
         value: Any = getattr(self, "n_components", None)

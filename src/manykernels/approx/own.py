@@ -30,6 +30,9 @@ class OwnFeatures(Approximation):
                 )
         return Features(own_parts(list(enumerate(kernels)), X), len(kernels))
 
+    def serves(self, kernel: Kernel, X: Data) -> bool:
+        return has_own_map(kernel)
+
 
 def has_own_map(kernel: Kernel) -> bool:
     """Whether the kernel has a finite map that is the same in every call."""

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from scipy.special import gammaincinv
 
 from manykernels._fast.fourier import fourier
-from manykernels.approx._base import Approximation, Features, Part
+from manykernels.approx._base import Approximation, Features, Part, ours
 from manykernels.approx.own import has_own_map, own_parts
-from manykernels.kernels import Fitted, Gaussian, Kernel, Laplacian, OnColumns
+from manykernels.kernels import Fitted, Gaussian, Kernel, Laplacian
 from manykernels.kernels._ard import ARDGaussian
-from manykernels.kernels._data import Array, Columns, Data, column_key, numeric, take_columns, take_rows
+from manykernels.kernels._columns import Seen
+from manykernels.kernels._data import Array, Data, numeric, take_rows
 
 _LARGEST = 1e150  # of 1/width: narrower kernels are 0 between any two different points anyway
 
@@ -41,7 +42,8 @@ class RandomFeatures(Approximation):
     not average out in a combination of them; with ``shared=False`` each kernel draws its own.
 
     Kernels with a finite map of their own of at most ``n_components`` features (Linear on few columns) use
-    it, so that dictionaries may be mixed. Others have no features here; Nystroem serves every kernel.
+    it, so that dictionaries may be mixed. Others have no features here, and ``kernels="auto"`` leaves them
+    out; Nystroem serves every kernel.
     """
 
     def __init__(self, n_components: int = 100, orthogonal: bool = True, shared: bool = True) -> None:
@@ -82,11 +84,16 @@ class RandomFeatures(Approximation):
             parts.append(_Fourier(members, one, n_components // 2, bool(self.orthogonal), rng))
         return Features(parts, len(kernels))
 
+    def serves(self, kernel: Kernel, X: Data) -> bool:
+        if _stationary(kernel) is not None:
+            return True
+        return has_own_map(kernel) and own_parts([(0, kernel)], X)[0].sizes[0] <= self._components()
+
 
 class _Stationary:
-    """factor · k(x_J / s), with k of width 1: ``path`` chooses the columns J, one step after another."""
+    """factor · k(x_J / s), with k of width 1: ``path`` chooses or prepares columns, step by step."""
 
-    def __init__(self, factor: float, path: tuple[Columns, ...], base: Kernel) -> None:
+    def __init__(self, factor: float, path: tuple[Seen, ...], base: Kernel) -> None:
         rate = base.rate
         assert rate is not None
         self.factor = factor
@@ -98,14 +105,14 @@ class _Stationary:
     @property
     def key(self) -> Hashable | None:
         """Kernels with equal keys share frequencies."""
-        steps = tuple(map(column_key, self.path))
+        steps = tuple(step._key() for step in self.path)
         widths = None if self.widths is None else tuple(self.widths)
         return None if None in steps else (self.cauchy, widths, steps)
 
     def select(self, X: Data) -> Any:
         """The columns, as numbers."""
-        for columns in self.path:
-            X = take_columns(X, columns)
+        for step in self.path:
+            X = step._select(X)
         return numeric(X)
 
 
@@ -123,7 +130,7 @@ class _Fourier(Part):
         self.members = [m for m, _ in members]
         self.sizes = [2 * D] * len(members)
         self.first = members[0][1]
-        self.threads = not any(map(callable, self.first.path))
+        self.threads = all(map(ours, self.first.path))
         self.scale = np.array([kernel.scale for _, kernel in members])
         self.root = np.sqrt([kernel.factor / D for _, kernel in members])
         d = self.first.select(X).shape[1]
@@ -177,9 +184,9 @@ def _stationary(kernel: Kernel) -> _Stationary | None:
     if len(terms) != 1:
         return None
     factor, base = terms[0]
-    path: list[Columns] = []
-    while isinstance(base, OnColumns):
-        path.append(base.columns)
+    path: list[Seen] = []
+    while isinstance(base, Seen):
+        path.append(base)
         base = base.kernel
     if type(base) not in (Gaussian, Laplacian, ARDGaussian):
         return None

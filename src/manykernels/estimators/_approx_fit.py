@@ -136,7 +136,7 @@ def choose_features(model: Any, samples: Samples, names_in: Any) -> Chosen:
     assert approx is not None
     supervised = any(isinstance(part, Family) and part.supervised for part in leaves(model.kernels))
     some, weight, targets = probe(samples, supervised)
-    kernels = resolve_kernels(model.kernels, some, weight, names_in, targets)
+    kernels = resolve_kernels(model.kernels, some, weight, names_in, targets, approx)
     parts = list(kernels.values())
     if model.normalize == "cosine":
         parts = [Fitted.from_constants(kernel, 1.0, normalize="cosine") for kernel in parts]

@@ -210,7 +210,7 @@ class BaseUFO(OnlineParts):
             self.kernels_, self.kernel_names_ = found.kernels, found.names
             gram = found.gram if isinstance(found.gram, StackGram) else None
         else:
-            kernels = resolve_kernels(self.kernels, X, None, names_in)
+            kernels = resolve_kernels(self.kernels, X, None, names_in, approx=approx)
             check_finite(kernels, X)
             self.kernel_names_ = list(kernels)
             options: dict[str, Any] = {"normalize": self.normalize}

@@ -12,15 +12,21 @@ from manykernels.kernels._data import Data, is_stack
 
 
 def resolve_kernels(
-    spec: Any, X: Data, sample_weight: Any = None, feature_names: Any = None, target: Any = None
+    spec: Any,
+    X: Data,
+    sample_weight: Any = None,
+    feature_names: Any = None,
+    target: Any = None,
+    approx: Any = None,
 ) -> dict[str, Kernel]:
     """The kernels that ``spec`` means for training data X, by unique name and in order.
 
     ``spec`` is ``"auto"``, a kernel, a family, a list of these (or of lists), or a dict name -> any of these.
     A kernel is called by its dict key or its label, "key: label" where a key holds more than a kernel. Names
-    that occur twice get a suffix. Families that learn from y are given ``target``.
+    that occur twice get a suffix. Families that learn from y are given ``target``. With an approximation
+    ``approx``, "auto" offers the kernels that it serves; kernels that somebody asked for stay.
     """
-    pairs = list(_named(spec, X, sample_weight, feature_names, target))
+    pairs = list(_named(spec, X, sample_weight, feature_names, target, approx))
     if not pairs:
         raise ValueError(f"kernels={spec!r} holds no kernel; expected at least one, or kernels='auto'.")
     names = unique(name for name, _ in pairs)
@@ -28,7 +34,7 @@ def resolve_kernels(
 
 
 def _named(
-    spec: Any, X: Data, sample_weight: Any, feature_names: Any, target: Any
+    spec: Any, X: Data, sample_weight: Any, feature_names: Any, target: Any, approx: Any
 ) -> Iterator[tuple[str, Kernel]]:
     if isinstance(spec, str):
         spec = _from_string(spec, X)
@@ -36,7 +42,9 @@ def _named(
         yield spec.label, spec
     elif isinstance(spec, Family):
         more = {"target": target} if spec.supervised else {}
-        yield from spec.resolve(X, sample_weight, feature_names, **more).items()
+        found = spec.resolve(X, sample_weight, feature_names, **more)
+        chooses = isinstance(spec, Auto) and approx is not None
+        yield from (_served(found, X, approx) if chooses else found).items()
     elif isinstance(spec, Mapping):
         for key, part in spec.items():
             if not isinstance(key, str):
@@ -44,17 +52,29 @@ def _named(
             if isinstance(part, Kernel):
                 yield key, part
             else:
-                for name, kernel in _named(part, X, sample_weight, feature_names, target):
+                for name, kernel in _named(part, X, sample_weight, feature_names, target, approx):
                     yield f"{key}: {name}", kernel
     elif isinstance(spec, list | tuple):
         for part in spec:
-            yield from _named(part, X, sample_weight, feature_names, target)
+            yield from _named(part, X, sample_weight, feature_names, target, approx)
     else:
         hint = f" Call it: {spec.__name__}(...)." if isinstance(spec, type) else ""
         raise ValueError(
             f"kernels was given {spec!r} ({type(spec).__name__}); expected a kernel, a family, a list or a "
             f"dict of them, or 'auto'. A plain function becomes a kernel by Callable(function).{hint}"
         )
+
+
+def _served(kernels: dict[str, Kernel], X: Data, approx: Any) -> dict[str, Kernel]:
+    """Those of "auto" that have features with this approximation."""
+    served = {name: kernel for name, kernel in kernels.items() if approx.serves(kernel, X)}
+    if not served:
+        raise ValueError(
+            f"approx={approx!r} was given with kernels='auto', and it has no features for any of the kernels "
+            f"that these data call for: {', '.join(map(repr, kernels))}. Take approx=Nystroem(...), which "
+            "serves every kernel, or list kernels."
+        )
+    return served
 
 
 def _from_string(spec: str, X: Data) -> Any:

@@ -36,7 +36,8 @@ class Auto(Family):
 
     Sparse matrices are taken as they are, since centring would fill them: a linear kernel, and Gaussians at
     eight quantiles of the distances. Distances are those among at most 1000 rows, taken evenly; a row of
-    weight w counts as w rows. Data without two different rows get a linear kernel only, data that are all
+    weight w counts as w rows. With ``approx=`` only kernels that have features there are offered. Data
+    without two different rows get a linear kernel only, data that are all
     zero a constant.
     """
 
