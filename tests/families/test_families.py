@@ -302,8 +302,24 @@ class TestAuto:
 def test_a_subset_names_what_there_is():
     with pytest.raises(ValueError, match=r"names=\['Linea'\].*'Linear', 'Polynomial"):
         Subset("auto", ["Linea"]).resolve(X)
+    with pytest.raises(ValueError, match="was given to Subset"):
+        Subset("auto", []).resolve(X)
     chosen = Subset(Relevance(), ["Linear"]).resolve(X, target=X[:, :1])
     assert list(chosen) == ["Linear"]
+
+
+def test_a_subset_means_the_same_in_data_without_heavy_tails():
+    """Normal scores of columns that have none are the columns themselves."""
+    heavy = X.copy()
+    heavy[0, 1] = 40.0
+    scores = "Gaussian(1 × median, normal scores)"
+    assert scores in Auto().resolve(heavy) and scores not in Auto().resolve(X)
+    inside = Subset(views({"all": [0, 1, 2]}), [f"all: {scores}"])
+    assert list(inside.resolve(heavy)) == list(inside.resolve(X)) == [f"all: {scores}"]
+    (alone,) = Subset("auto", [scores]).resolve(X).values()
+    np.testing.assert_array_equal(alone(X), Auto().resolve(X)["Gaussian(1 × median)"](X))
+    both = Subset("auto", [scores, "Linear", "Gaussian(1 × median)"])
+    assert list(both.resolve(X)) == ["Linear", "Gaussian(1 × median)"] and len(both.resolve(heavy)) == 3
 
 
 class TestRelevance:

@@ -19,6 +19,7 @@ _QUANTILES = np.linspace(0.05, 0.95, 8)
 _ROWS = 1000
 _FEW = 12  # features, up to which each has a kernel of its own
 _SUBSTRINGS = (3, 5)
+_SCORES = ", normal scores"  # in the names of kernels on them
 _ROUNDING = 1e-9  # relative, of sums of weights
 _SAME_POINT = 1e-6  # of the largest distance: GEMM leaves this much between equal rows
 _SAME_WIDTH = 1e-3  # relative: closer widths are one kernel
@@ -56,6 +57,11 @@ class Auto(Family):
         return kernels | _dense(X, sample_weight, names, few=not kernels)
 
 
+def without_scores(name: str) -> str:
+    """The name of the kernel that one on normal scores is the same as where no column has heavy tails."""
+    return name.replace(_SCORES, "")
+
+
 def _single(X: Data, sample_weight: Any, feature_names: Any) -> dict[str, Kernel]:
     """One column by itself: of text, or of numbers."""
     if isinstance(X, list | tuple) or not holds_numbers(X):
@@ -89,7 +95,7 @@ def _features(X: Data, prepared: Preparation, sample_weight: Any) -> dict[str, K
         kernels["Polynomial(degree=2)"] = Prepared(Polynomial(2, coef0=float(d)), prepared)
     parts: list[tuple[Part, str]] = [("scaled", "")]
     if prepared.heavy_.size:
-        parts.append(("scores", ", normal scores"))
+        parts.append(("scores", _SCORES))
     for part, suffix in parts:
         median = median_distance(prepared.transform(X, part), sample_weight)
         for step in _STEPS if median > 0.0 else ():

@@ -6,12 +6,18 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from manykernels.families._base import Family
+from manykernels.families.auto import without_scores
 from manykernels.kernels import Kernel
 from manykernels.kernels._data import Data
 
 
 class Subset(Family):
-    """Of the kernels that ``kernels`` means for the data, those with these names, in that order."""
+    """Of the kernels that ``kernels`` means for the data, those with these names, in that order.
+
+    ``"auto"`` has kernels on normal scores only for data with heavy tails. Without those a kernel on normal
+    scores is the same as the one on the features themselves, which then takes its place: names that were
+    chosen on all samples mean the same in a fold of them.
+    """
 
     supervised: ClassVar[bool] = True  # where ``kernels`` is
 
@@ -25,10 +31,14 @@ class Subset(Family):
         from manykernels.families._resolve import resolve_kernels
 
         found = resolve_kernels(self.kernels, X, sample_weight, feature_names, target)
-        missing = [name for name in self.names if name not in found]
-        if missing or not len(self.names):
+        meant = {name: name if name in found else without_scores(name) for name in self.names}
+        if not meant or any(name not in found for name in meant.values()):
             raise ValueError(
                 f"names={list(self.names)!r} was given to Subset; expected one or more of "
                 f"{', '.join(map(repr, found))}."
             )
-        return {name: found[name] for name in self.names}
+        chosen = {}
+        for name, own in meant.items():
+            if name == own or own not in meant:  # one kernel is there once
+                chosen[name] = found[own]
+        return chosen
