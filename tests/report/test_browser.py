@@ -103,6 +103,7 @@ def test_every_kind_loads_alone_and_fits_a_phone(kind, open_page):
     page = open_page(document)
     expected = {s for s in ("scores", "similarity", "convergence", "path", "contributions") if document[s]}
     expected |= {s for s in ("interactions", "widths", "gates") if document[s]} | {"data", "weights", "call"}
+    expected |= {"left-out"} if document["left_out"] else set()
     assert set(page.evaluate("[...document.querySelectorAll('section')].map(s => s.id)")) == expected
     assert page.evaluate("[...document.querySelectorAll('.chart')].every(c => c.querySelector('svg *'))")
     assert "NaN" not in page.content() and "undefined" not in page.inner_text("main")
@@ -112,6 +113,26 @@ def test_every_kind_loads_alone_and_fits_a_phone(kind, open_page):
     assert not wide(page)
     assert page.evaluate("[...document.querySelectorAll('.chart svg')].every(s => s.clientWidth <= 360)")
     assert page.evaluate(OUTSIDE) == [] and page.evaluate(OVERLAPPING) == []
+
+
+def test_what_could_not_be_computed_says_why_and_is_not_compared(open_page):
+    """A rival with a score in one fold of two: it would be the best by far."""
+    failed = {"name": "rival", "mean": None, "std": None, "folds": [0.999, None]}
+    failed["error"] = "failed in 1 of 2 folds: there is no kernel <b>x</b>."
+    page = open_page(reports.document("classifier", scores=[*reports.SCORES, failed]))
+    assert "rival is not compared: failed in 1 of 2 folds: there is no kernel <b>x</b>." in page.inner_text(
+        "#scores"
+    )
+    assert "rival" not in page.inner_text(".cards") and "plain sum" in page.inner_text(".cards")
+    assert page.evaluate("document.querySelectorAll('#scores svg circle').length") == 6
+    own = {**failed, "name": "learned"}
+    page = open_page(reports.document("align", scores=[own, reports.SCORES[1]]))
+    assert "learned is not compared" in page.inner_text("#scores")
+    assert "cross-validated" not in page.inner_text(".cards") and "noise" not in page.inner_text(".cards")
+    assert "AlignMKLClassifier has no parameter C to vary." in page.inner_text("#left-out")
+    page = open_page(reports.document("classifier", scores=[own]))
+    assert "learned is not compared" in page.inner_text("#scores")
+    assert "undefined" not in page.inner_text("main") and "NaN" not in page.content()
 
 
 def test_names_are_shown_and_not_run(open_page):

@@ -36,6 +36,8 @@ def test_every_model_has_a_report(name):
     json.dumps(found, allow_nan=False)
     for section, without in LACKS.items():
         assert (found[section] is None) == (name in without | (SLOW_PATHS if section == "path" else set()))
+        told = {"path": "Weights along C", "convergence": "How the fit converged"}.get(section)
+        assert (told in found["left_out"]) == (told is not None and name in without - {"widths"})
     assert (found["interactions"] is not None) == (name in ("products", "polynomials"))
     assert (found["gates"] is not None) == (name in ("localized", "hard", "kmeans"))
     mkl = fitted(name)[0][-1] if name == "pipeline" else fitted(name)[0]
@@ -247,6 +249,43 @@ def close(new, old, where=""):
         assert new == pytest.approx(old, rel=0.02, abs=2e-3), where
     else:
         assert new == old, where
+
+
+class Fussy(mk.MKLClassifier):
+    """Refuses training parts that lack a certain sample."""
+
+    def fit(self, X, y, sample_weight=None):
+        if not (X == FIRST).all(axis=1).any():
+            raise ValueError("the first sample is missing.")
+        return super().fit(X, y, sample_weight)
+
+
+FIRST = X[0]
+
+
+def test_a_method_that_fails_in_a_fold_has_no_mean_and_says_why():
+    model = Fussy(kernels).fit(X, y)
+    rows = {row["name"]: row for row in baselines(model, X, y, cv=3)}
+    own, rival = rows["learned"], rows["plain sum of the kernels"]
+    assert own["mean"] is None and own["std"] is None
+    assert own["error"] == "failed in 1 of 3 folds: the first sample is missing."
+    assert [value is None for value in own["folds"]].count(True) == 1
+    assert rival["error"] is None and rival["mean"] == pytest.approx(np.mean(rival["folds"]))
+    shown = report_data(model, X, y, scores=list(rows.values()), fit_path=False)["scores"]["rows"]
+    assert shown[0]["error"] == own["error"] and shown[0]["mean"] is None
+
+
+def test_the_best_single_kernel_of_data_with_heavy_tails_in_some_folds(tmp_path):
+    """Its name may be one that only some of the folds have."""
+    table = np.random.default_rng(3).standard_normal((60, 3))
+    table[:2, 1] *= 6.0  # heavy tails that hang on two samples
+    target = (table[:, 0] > 0).astype(int)
+    model = mk.MKLClassifier().fit(table, target)
+    assert any("normal scores" in name for name in model.kernel_names_)
+    assert not any(
+        "normal scores" in name for name in mk.MKLClassifier().fit(table[2:], target[2:]).kernel_names_
+    )
+    assert [row["error"] for row in baselines(model, table, target, cv=3)] == [None] * 4
 
 
 def test_the_snapshot():

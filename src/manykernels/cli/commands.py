@@ -21,12 +21,13 @@ from sklearn.pipeline import Pipeline
 
 from ..persistence import load, save, write_atomically
 from ..report import baseline_models, report_data, write_report
+from ..report.scores import Scores
 from ..solvers import stoppable
 from ._console import INTERRUPTED, UserError, Voice, counted, require_known, unless_closed
 from .data import Asked, Data, new_data, training_data
 from .models import METHODS, pipeline
 from .resamples import resampled
-from .scores import METRIC, Scores, cross_validate, folds
+from .scores import METRIC, against, cross_validate, folds
 from .tables import model_facts, scores_table, weights_table
 from .work import jobs_for, to_score
 
@@ -82,7 +83,7 @@ def fit(
         own, searched = to_score(voice, model, seconds, cv, at_once)
         rivals = baseline_models(model, data.X) if report_path is not None else {}
         results = cross_validate(voice, {"learned": own, **rivals}, data, splits, at_once)
-    scores = results.get("learned")
+    scores = _told(voice, results)
     facts = model_facts(model)
     _say(voice, data, facts, scores, seconds, searched)
     interrupted = any(one.interrupted for one in results.values())
@@ -98,6 +99,14 @@ def fit(
     voice.answer(document | {what: str(path) if path else None for what, path in written.items()})
     if interrupted or voice.stopped:
         raise SystemExit(INTERRUPTED)
+
+
+def _told(voice: Voice, results: dict[str, Scores]) -> Scores | None:
+    """The model's own scores; where folds failed, its and its rivals', that is said."""
+    for name, scores in results.items():
+        if scores.failed:
+            voice.note(f"{'the model' if name == 'learned' else name} is not scored: it {scores.error}")
+    return results.get("learned")
 
 
 def _learn(voice: Voice, model: Any, data: Data, jobs: int = 1) -> None:
@@ -177,9 +186,9 @@ def _say(
         named = {key: value for key, value in facts["chosen"].items() if key != "kernels"}  # shown above
         told = ", ".join(f"{key} {value}" for key, value in named.items() if value is not None)
         voice.show(f"chosen by cross-validation: {escape(told)}")
-    if scores is not None and scores.values:
+    if scores is not None and scores.complete:
         how = {"anew": "; searched anew in each", "before": "; the choice saw all samples, which flatters it"}
-        told = f"{scores.shown} ({scores.against(data)}{how[searched] if facts['chosen'] else ''})"
+        told = f"{scores.shown} ({against(scores, data)}{how[searched] if facts['chosen'] else ''})"
         voice.show(f"{METRIC[data.task]}, cross-validated: {told}")
 
 
@@ -298,8 +307,10 @@ def compare(
         voice.show(f"{data.n} samples, {cv} folds, {METRIC[data.task]}; chance is {_chance(data):.3f}")
         voice.show(scores_table(dict(ranked), {name: METHODS[name].says for name in results}))
     for name, scores in results.items():
-        if scores.error:
-            voice.note(f"{name} does not apply: {scores.error}")
+        if scores.failed:
+            voice.note(
+                f"{name} {scores.error}" if scores.applies else f"{name} does not apply: {scores.why}"
+            )
     rows = [{"method": name, **scores.as_dict()} for name, scores in ranked]
     voice.answer({"command": "compare", "task": data.task, "metric": METRIC[data.task], "results": rows})
     if any(scores.interrupted for scores in results.values()):
@@ -333,12 +344,12 @@ def demo(voice: Voice, *, report_path: Path | None) -> None:
     results = cross_validate(
         voice, {"learned": own, **baseline_models(model, data.X)}, data, folds(data, 5), jobs
     )
-    scores = results["learned"]
+    scores = _told(voice, results)
     facts = model_facts(model)
     _say(voice, data, facts, scores, seconds, searched)
     _write_report(voice, model, data, path, results, searched, resampled(voice, model, data, jobs))
     voice.show(f"report: {escape(str(path.resolve()))}")
-    document = {"command": "demo", "samples": data.n, "score": scores.as_dict(), "report": str(path), **facts}
+    document = {"command": "demo", "samples": data.n, "score": scores and scores.as_dict(), "report": str(path), **facts}
     voice.answer(document)
     if voice.stopped:
         raise SystemExit(INTERRUPTED)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,71 +9,20 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold
 
-from ..plots._reading import unwrap
-from ._console import UserError, Voice, counted, one_line
+from ..report.scores import Fold, Scores, score_fold
+from ._console import UserError, Voice, counted
 from .data import Data
 
 METRIC = {"classification": "accuracy", "regression": "R²"}
 Split = tuple[Any, Any]
 
 
-@dataclass(frozen=True)
-class Fold:
-    """Of one method: its score, the seconds it took and the kernels it used, or why it does not apply."""
-
-    value: float = float("nan")
-    seconds: float = 0.0
-    kernels: int | None = None
-    error: str = ""
-
-
-@dataclass
-class Scores:
-    """Of one method, a value for each fold that was finished."""
-
-    values: list[float] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)
-    kernels: list[int] = field(default_factory=list)
-    error: str = ""
-    interrupted: bool = False
-
-    def add(self, one: Fold) -> None:
-        if one.error or self.error:
-            self.error = self.error or one.error
-            return
-        self.values.append(one.value)
-        self.seconds.append(one.seconds)
-        if one.kernels is not None:
-            self.kernels.append(one.kernels)
-
-    @property
-    def mean(self) -> float:
-        return float(np.mean(self.values)) if self.values else -np.inf
-
-    @property
-    def std(self) -> float:
-        return float(np.std(self.values, ddof=1)) if len(self.values) > 1 else 0.0
-
-    @property
-    def shown(self) -> str:
-        return f"{self.mean:.3f} ± {self.std:.3f}"
-
-    def against(self, data: Data) -> str:
-        if data.task == "regression":
-            return f"{len(self.values)} folds; a constant has 0"
-        share = np.unique(np.asarray(data.y, dtype=str), return_counts=True)[1].max() / data.n
-        return f"{len(self.values)} folds; always the largest class: {share:.3f}"
-
-    def as_dict(self) -> dict[str, Any]:
-        known = bool(self.values)
-        return {
-            "mean": self.mean if known else None,
-            "std": self.std if known else None,
-            "folds": self.values,
-            "seconds": sum(self.seconds),
-            "kernels": float(np.mean(self.kernels)) if self.kernels else None,
-            "error": self.error or None,
-        }
+def against(scores: Scores, data: Data) -> str:
+    """What a score is to be held against."""
+    if data.task == "regression":
+        return f"{len(scores.values)} folds; a constant has 0"
+    share = np.unique(np.asarray(data.y, dtype=str), return_counts=True)[1].max() / data.n
+    return f"{len(scores.values)} folds; always the largest class: {share:.3f}"
 
 
 def folds(data: Data, cv: int) -> list[Split]:
@@ -118,18 +65,7 @@ def cross_validate(
 
 
 def _score(model: Any, data: Data, train: Any, test: Any) -> Fold:
-    started = time.perf_counter()
-    try:
-        model.fit(*_part(data, train, train))
-        X, y = _part(data, test, train)
-        value = float(model.score(X, y))
-    except (ValueError, TypeError) as error:  # of a method that is not for these data
-        return Fold(error=one_line(error))
-    seconds = time.perf_counter() - started
-    try:
-        return Fold(value, seconds, len(unwrap(model)[0].active_))
-    except (TypeError, AttributeError):
-        return Fold(value, seconds)  # a rival without kernels of ours
+    return score_fold(model, lambda rows: _part(data, rows, train), train, test)
 
 
 def _part(data: Data, rows: Any, train: Any) -> tuple[Any, Any]:

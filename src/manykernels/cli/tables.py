@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline
 
 from ..estimators._repr import _sentence
 from ..plots._reading import unwrap, weight_table
-from .scores import Scores
+from ..report.scores import Scores
 
 _SHOWN = 12
 _WIDE = 24  # characters of the longest bar
@@ -88,15 +88,22 @@ def scores_table(results: dict[str, Scores], says: dict[str, str]) -> Table:
         right = title in ("kernels", "seconds")
         table.add_column(title, justify="right" if right else "left", min_width=width, no_wrap=True)
     table.add_column("what it is", no_wrap=True)
-    best = max((scores.mean for scores in results.values() if scores.values), default=1.0)
+    best = max((scores.mean for scores in results.values() if scores.complete), default=1.0)
     for name, scores in results.items():
-        if not scores.values:
-            table.add_row(name, "does not apply" if scores.error else "–", "", "", "", says[name])
+        if not scores.complete:
+            table.add_row(name, _missing(scores), "", "", "", says[name])
             continue
-        kernels = f"{np.mean(scores.kernels):.0f}" if scores.kernels else ""
+        facts = scores.as_dict()
+        kernels = "" if facts["kernels"] is None else f"{facts['kernels']:.0f}"
         share = bar(scores.mean / best, 10) if best > 0 else ""
-        table.add_row(name, scores.shown, share, kernels, f"{sum(scores.seconds):.1f}", says[name])
+        table.add_row(name, scores.shown, share, kernels, f"{facts['seconds']:.1f}", says[name])
     return table
+
+
+def _missing(scores: Scores) -> str:
+    if not scores.failed:
+        return "–"
+    return f"failed in {scores.failed}/{len(scores.folds)}" if scores.applies else "does not apply"
 
 
 def _short(name: str, longest: int = 48) -> str:

@@ -6,16 +6,19 @@ import math
 from typing import Any, Self
 
 import numpy as np
+from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, clone
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, check_cv, cross_val_score
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
+from sklearn.utils.metaestimators import _safe_split
 
 import manykernels
 
 from ..families import Family, Subset
 from ..plots._reading import unwrap
+from .scores import Fold, Scores, score_fold
 
 INNER = 3  # folds in which a choice is made within a fold
 _SINGLES = 6  # kernels that are tried alone
@@ -143,14 +146,21 @@ def anew(model: Any) -> Any:
 def baselines(model: Any, X: Any, y: Any, *, cv: Any = 5, n_jobs: int | None = None) -> list[dict[str, Any]]:
     """Cross-validated scores of the model and of what it is compared with, on the same folds.
 
-    Whatever is chosen (by a search, too) is chosen within the folds; ``n_jobs`` folds at a time.
+    Whatever is chosen (by a search, too) is chosen within the folds; ``n_jobs`` folds at a time. What failed
+    in some of the folds has no mean, and an ``error`` that says why.
     """
     classes = hasattr(unwrap(model)[0], "classes_")
     folds = list(check_cv(cv, y, classifier=classes).split(np.zeros(len(y)), y))
     rows = []
     for name, one in {"learned": anew(model), **baseline_models(model, X)}.items():
-        values = cross_val_score(one, X, y, cv=folds, n_jobs=n_jobs)
-        rows.append(
-            {"name": name, "mean": values.mean(), "std": values.std(ddof=1), "folds": values.tolist()}
-        )
+        found = Parallel(n_jobs=n_jobs)(delayed(_fold)(clone(one), X, y, *fold) for fold in folds)
+        facts = Scores(list(found)).as_dict()
+        rows.append({"name": name, **{key: facts[key] for key in ("mean", "std", "folds", "error")}})
     return rows
+
+
+def _fold(model: Any, X: Any, y: Any, train: Any, test: Any) -> Fold:
+    def part(rows: Any) -> tuple[Any, Any]:
+        return tuple(_safe_split(model, X, y, rows, None if rows is train else train))
+
+    return score_fold(model, part, train, test)

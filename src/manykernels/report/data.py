@@ -64,7 +64,7 @@ def report_data(
     X, y : the training data
     title, target, call : what the report is called, what y is called, and the command that made it
     scores : cross-validated scores to compare: dicts with ``name``, ``mean``, ``std`` and ``folds``, the
-        model's own first; see :func:`manykernels.report.baselines`
+        model's own first, and ``error`` where there is no mean; see :func:`manykernels.report.baselines`
     searched : "anew" if the scores of a search are of choices made within the folds, "before" if its choice
         has seen all samples; the report says which
     stability : of the weights: ``names, mean, low, high, frequency``, and ``views`` with the same of views
@@ -75,17 +75,18 @@ def report_data(
     mkl, inner = unwrap(model, X)
     table = weight_table(mkl)
     size = np.abs(table.W).max(axis=0)
+    left_out: dict[str, str] = {}
     sections = {
         "data": data_section(X, y, mkl, target),
         "scores": _scores(scores, mkl, searched),
         "selection": _selection(model),
         "weights": _weights(mkl, table, stability),
-        "similarity": _quietly(_similarity, mkl, inner),
-        "convergence": _quietly(_convergence, mkl),
-        "path": _quietly(_path, model, mkl, inner, y) if fit_path else None,
-        "contributions": _quietly(chosen_samples, model, mkl, X, inner, y),
+        "similarity": _or_why(left_out, "Which kernels say the same", _similarity, mkl, inner),
+        "convergence": _or_why(left_out, "How the fit converged", _convergence, mkl),
+        "path": _or_why(left_out, "Weights along C", _path, model, mkl, inner, y) if fit_path else None,
+        "contributions": _or_why(left_out, "Single samples", chosen_samples, model, mkl, X, inner, y),
         "interactions": interactions_section(mkl),
-        "widths": _quietly(_widths, model, mkl, widths),
+        "widths": _widths(model, mkl, widths),
         "gates": _gates(mkl, y),
     }
     _name_constants(sections)
@@ -99,7 +100,7 @@ def report_data(
         "certificate": _sentence(mkl, size),
         "call": call,
     }
-    document: dict[str, Any] = plain({**head, **sections})
+    document: dict[str, Any] = plain({**head, **sections, "left_out": left_out})
     return document
 
 
@@ -123,13 +124,14 @@ def _rounded(value: float) -> float:
     return float(f"{value:.6g}")
 
 
-def _quietly(section: Any, *args: Any) -> dict[str, Any] | None:
-    """A section, or None where the model says that it has nothing for it."""
+def _or_why(left_out: dict[str, str], title: str, section: Any, *args: Any) -> dict[str, Any] | None:
+    """A section, or None where it cannot be made; the page then says why."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             found: dict[str, Any] | None = section(*args)
-        except ValueError:
+        except ValueError as error:
+            left_out[title] = " ".join(str(error).split())
             return None
     return found
 
@@ -146,7 +148,7 @@ def _whole(model: Any) -> str:
 def _scores(rows: Sequence[Mapping[str, Any]], mkl: Any, searched: str) -> dict[str, Any] | None:
     if not rows:
         return None
-    kept = [{key: row.get(key) for key in ("name", "mean", "std", "folds")} for row in rows]
+    kept = [{key: row.get(key) for key in ("name", "mean", "std", "folds", "error")} for row in rows]
     metric = "accuracy" if hasattr(mkl, "classes_") else "R²"
     return {"metric": metric, "rows": kept, "searched": searched}
 
@@ -271,7 +273,10 @@ def _some(mkl: Any, X: Any, y: Any) -> tuple[Any, Any]:
 
 
 def _widths(model: Any, mkl: Any, spread: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    table = width_table(mkl)
+    try:
+        table = width_table(mkl)
+    except ValueError:  # no kernel has a width, as most have not: nothing is missing
+        return None
     if not table.weights.any():
         return None
     return {

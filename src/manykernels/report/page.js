@@ -197,9 +197,10 @@
     const card = (big, small) => made.push(el("div", { class: "card" }, el("b", { class: big.length > 12 ? "long" : null }, pieces(big)), el("span", {}, small)));
     if (data.scores) {
       const [own, ...others] = data.scores.rows;
-      card(`${number(own.mean)} ±\u00a0${number(own.std, 2)}`, `${data.scores.metric}, cross-validated`);
-      const rival = others.filter((o) => o.mean !== null).sort((a, b) => b.mean - a.mean)[0];
-      if (rival) {
+      if (own.mean !== null) card(`${number(own.mean)} ±\u00a0${number(own.std, 2)}`, `${data.scores.metric}, cross-validated`);
+      // Only what has a score in the folds of the model can be held against it.
+      const rival = others.filter((o) => o.mean !== null && o.folds.length === own.folds.length).sort((a, b) => b.mean - a.mean)[0];
+      if (own.mean !== null && rival && own.folds.length > 1) {
         const pairs = own.folds.map((v, i) => v - rival.folds[i]);
         const mean = pairs.reduce((a, b) => a + b, 0) / pairs.length;
         const error = Math.sqrt(pairs.reduce((a, b) => a + (b - mean) ** 2, 0) / (pairs.length - 1) / pairs.length);
@@ -293,8 +294,8 @@
       return canvas(width, height, x.ticks.map((t) => [line(x(t), 4, x(t), height - 28, { class: "grid" }),
         words(x(t), height - 12, number(t), { "text-anchor": "middle", class: "soft" })]),
         rows.map((row, i) => {
-          const y = 30 * i + 20, fill = i ? "var(--muted)" : "var(--accent)";
-          return [label(left - 10, y + 4, names[i], row.name, { "font-weight": i ? null : 600 }),
+          const y = 30 * i + 20, own = row === s.rows[0], fill = own ? "var(--accent)" : "var(--muted)";
+          return [label(left - 10, y + 4, names[i], row.name, { "font-weight": own ? 600 : null }),
             line(x(row.mean - row.std), y, x(row.mean + row.std), y, { stroke: fill, "stroke-width": 2 }),
             row.folds.map((v) => svg("circle", { cx: x(v), cy: y, r: 2.5, fill, opacity: 0.45 })),
             tip(svg("circle", { cx: x(row.mean), cy: y, r: 5.5, fill, tabindex: 0 }), `${row.name}\n${number(row.mean, 4)} ± ${number(row.std, 2)}`)];
@@ -302,7 +303,8 @@
     };
     return section("scores", "Is it worth it?", `${s.metric[0].toUpperCase()}${s.metric.slice(1)} on samples that were not learned from: mean, standard deviation and every fold. `
       + "The same folds for all; the alternatives choose within them." + (!data.selection ? "" : s.searched === "anew" ? " So does the model: its strategy, kernels, norm and C are searched anew in each of them."
-        : " The model's own strategy, norm and C were chosen on all samples, which flatters it a little."), chart(draw, "Scores"));
+        : " The model's own strategy, norm and C were chosen on all samples, which flatters it a little."), rows.length ? chart(draw, "Scores") : null,
+      s.rows.filter((row) => row.mean === null).map((row) => el("p", { class: "failed" }, el("b", {}, row.name), ` is not compared: ${row.error || "it has no score."}`)));
   }
 
   function selectionSection() {
@@ -587,8 +589,15 @@
       ? el("details", {}, el("summary", {}, "The model in Python"), block(data.model, "model")) : block(data.model, "model"));
   }
 
+  // -- what is missing --------------------------------------------------------------------------------------
+  function leftOutSection() {
+    const rows = Object.entries(data.left_out || {});
+    if (!rows.length) return null;
+    return section("left-out", "What this report leaves out", null, el("dl", {}, rows.flatMap(([title, why]) => [el("dt", {}, title), el("dd", {}, why)])));
+  }
+
   const parts = [dataSection(), scoresSection(), selectionSection(), weightsSection(), gatesSection(), similaritySection(), interactionsSection(), widthsSection(),
-    contributionsSection(), pathSection(), convergenceSection(), callSection()];
+    contributionsSection(), pathSection(), convergenceSection(), leftOutSection(), callSection()];
   report.append(header(), cards(), contents, ...parts.filter(Boolean));
   repaint();
   new ResizeObserver(repaint).observe(report);
