@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import io
 import json
 import os
 import pickle
+import signal
+import subprocess
+import sys
+import tracemalloc
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 import skops.io
 from tests.fitted_models import FITTED, X, answers, fitted, new, y
+from tests.model_files import ABOUT, members, packed, sealed
 
 import manykernels
-from manykernels import MKLClassifier, load, save
+from manykernels import MKLClassifier, _files, load, save
+from manykernels._files import _open_part, write_atomically
 from manykernels.families import views
 from manykernels.kernels import Callable as CallableKernel
 from manykernels.kernels import Linear, Spectrum
@@ -107,14 +115,10 @@ class Evil:
 
 
 def forged(tmp_path, schema):
-    """A file with our mark and this description of objects."""
-    buffer = io.BytesIO(skops.io.dumps([1]))
-    with zipfile.ZipFile(buffer) as old:
-        plain = json.loads(old.read("schema.json"))
+    """A file with our mark, a checksum that matches, and this description of objects."""
+    plain = json.loads(members(skops.io.dumps([1]))["schema.json"])
     path = tmp_path / "forged"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("schema.json", json.dumps({**plain, **schema}))
-        archive.writestr("manykernels.json", json.dumps({"format": FORMAT, "version": "0.1.0"}))
+    path.write_bytes(sealed({"schema.json": json.dumps({**plain, **schema}).encode()}))
     return path
 
 
@@ -136,13 +140,39 @@ def test_names_are_looked_up_and_not_believed(name, tmp_path):
     assert not _is_ours(name)
     module, _, attribute = name.rpartition(".")
     path = forged(tmp_path, {"__class__": attribute, "__module__": module, "__loader__": "FunctionNode"})
-    with pytest.raises(ModelFileError, match="was not loaded: it holds"):
+    with pytest.raises(ModelFileError, match="it holds "):
         load(path)
 
 
 def test_our_classes_are_trusted():
     assert _is_ours("manykernels.estimators.mkl.MKLClassifier")
     assert _is_ours("manykernels.kernels._stationary.Gaussian")
+
+
+@pytest.mark.parametrize("library", ["evil_library", "os", "manykernels.demo"])
+def test_no_module_that_a_file_names_is_imported(library, tmp_path, monkeypatch):
+    """The library of a frame is one of two, and the working directory is not searched for it."""
+    (tmp_path / "evil_library.py").write_text("raise SystemExit('code beside a file was run')")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    save(fitted("views of a frame")[0], tmp_path / "model")
+    parts = members((tmp_path / "model").read_bytes())
+    named = json.dumps(json.dumps("pandas"))
+    assert named.encode() in parts["schema.json"]
+    parts["schema.json"] = parts["schema.json"].replace(
+        named.encode(), json.dumps(json.dumps(library)).encode()
+    )
+    (tmp_path / "model").write_bytes(sealed(parts))
+    with pytest.raises(ModelFileError, match="neither of pandas nor of polars"):
+        load(tmp_path / "model")
+    assert "evil_library" not in sys.modules
+
+
+def test_a_library_that_is_not_installed_is_named(tmp_path, monkeypatch):
+    save(fitted("views of a frame")[0], tmp_path / "model")
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ModelFileError, match="table of pandas, which is not installed"):
+        load(tmp_path / "model")
 
 
 def test_pickles_are_not_opened(tmp_path):
@@ -180,10 +210,108 @@ def test_a_damaged_file_never_loads_as_another_model(tmp_path):
         same(answers(loaded, new), expected)  # the byte was one of no importance
 
 
+def test_an_altered_array_does_not_match_the_checksum(tmp_path):
+    """Also where the archive is whole, with the checks of its own."""
+    save(fitted("classifier")[0], tmp_path / "model")
+    parts = members((tmp_path / "model").read_bytes())
+    for name in [name for name in parts if name != ABOUT]:
+        part = bytearray(parts[name])
+        part[-1] ^= 1
+        (tmp_path / "model").write_bytes(packed({**parts, name: bytes(part)}))
+        with pytest.raises(ModelFileError, match="checksum does not match"):
+            load(tmp_path / "model")
+    (tmp_path / "model").write_bytes(packed({**parts, "more": b""}))
+    with pytest.raises(ModelFileError, match="checksum does not match"):
+        load(tmp_path / "model")
+
+
+def test_files_without_a_checksum_are_not_read_any_more(tmp_path):
+    save(fitted("classifier")[0], tmp_path / "model")
+    parts = members((tmp_path / "model").read_bytes())
+    parts[ABOUT] = json.dumps({"format": 1, "version": "0.1.0", "model": "MKLClassifier"}).encode()
+    (tmp_path / "model").write_bytes(packed(parts))
+    with pytest.raises(ModelFileError, match=r"early version .*no checksum.*Fit the model again"):
+        load(tmp_path / "model")
+    parts[ABOUT] = json.dumps({"format": FORMAT, "version": "0.1.0", "model": "MKLClassifier"}).encode()
+    (tmp_path / "model").write_bytes(packed(parts))
+    with pytest.raises(ModelFileError, match="checksum does not match"):
+        load(tmp_path / "model")
+
+
+def peak(call):
+    """The most memory that Python and NumPy held while it ran."""
+    tracemalloc.start()
+    try:
+        with contextlib.suppress(ModelFileError):
+            call()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def bomb(n=1 << 23):
+    """A small file whose array unpacks to 64 MB."""
+    array = io.BytesIO()
+    np.lib.format.write_array_header_1_0(array, {"descr": "<f8", "fortran_order": False, "shape": (n,)})
+    node = {"__class__": "ndarray", "__module__": "numpy", "__loader__": "NdArrayNode"}
+    schema = {**node, "__id__": 7, "type": "numpy", "file": "7.npy", "protocol": 2}
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        archive.writestr("schema.json", json.dumps(schema))
+        archive.writestr(ABOUT, json.dumps({"format": FORMAT, "version": "0.1.0", "sha256": "0"}))
+        with archive.open("7.npy", "w", force_zip64=True) as member:
+            member.write(array.getvalue())
+            for _ in range(8 * n >> 20):
+                member.write(bytes(1 << 20))
+    return buffer.getvalue()
+
+
+def test_the_sizes_in_an_archive_are_looked_at_before_it_is_unpacked(tmp_path):
+    path = tmp_path / "model"
+    path.write_bytes(bomb())
+    with pytest.raises(ModelFileError, match=r"unpacks from .* KB to 64 MB .*'7.npy'.* 200 MB are allowed"):
+        load(path, memory_limit="200MB")
+    assert peak(lambda: load(path, memory_limit="200MB")) < 5 * path.stat().st_size
+    save(fitted("classifier")[0], path)
+    with pytest.raises(ModelFileError, match="memory_limit="):
+        load(path, memory_limit=1000)
+    assert load(path, memory_limit="50MB").classes_.tolist() == [0, 1]
+    with pytest.raises(ValueError, match="memory_limit='much' was given"):
+        load(path, memory_limit="much")
+
+
+@pytest.mark.parametrize("declared", [1, 1000, 1 << 40])
+def test_declared_sizes_are_not_believed(declared, tmp_path):
+    """Neither those of the archive nor the shape in the header of an array."""
+    path = tmp_path / "model"
+    header = io.BytesIO()
+    shape = {"descr": "<f8", "fortran_order": False, "shape": (declared,)}
+    np.lib.format.write_array_header_1_0(header, shape)
+    node = {"__class__": "ndarray", "__module__": "numpy", "__loader__": "NdArrayNode"}
+    schema = {**node, "__id__": 7, "type": "numpy", "file": "7.npy", "protocol": 2}
+    parts = {"schema.json": json.dumps(schema).encode(), "7.npy": header.getvalue() + bytes(80)}
+    path.write_bytes(sealed(parts))
+    with pytest.raises(ModelFileError, match=f"declares shape \\({declared},\\).*and has 80"):
+        load(path)
+    assert peak(lambda: load(path)) < 1 << 22
+
+
+def test_references_to_references_are_refused(tmp_path):
+    """Each object holds the one before twice: 2⁶⁰ of them, in a file of a few kilobytes."""
+    told = {"__module__": "builtins", "__class__": "list", "__loader__": "ListNode"}
+    schema = {**told, "__id__": 1, "content": []}
+    for i in range(2, 60):
+        schema = {**told, "__id__": i, "content": [schema, {**told, "__id__": i - 1, "content": []}]}
+    path = forged(tmp_path, {})
+    path.write_bytes(sealed({"schema.json": json.dumps({**schema, "protocol": 2}).encode()}))
+    with pytest.raises(ModelFileError, match="refers to its objects"):
+        load(path)
+
+
 @pytest.mark.parametrize(("format", "version"), [(FORMAT + 1, "0.1.0"), (FORMAT, "99.0.0")])
 def test_a_newer_version_is_refused(format, version, tmp_path, monkeypatch):
     monkeypatch.setattr(manykernels, "__version__", version)
-    monkeypatch.setattr(manykernels.persistence, "FORMAT", format)
+    monkeypatch.setattr(manykernels.persistence._contents, "FORMAT", format)
     save(fitted("classifier")[0], tmp_path / "model")
     monkeypatch.undo()
     with pytest.raises(ModelFileError, match=f"written by manykernels {version}.*Install that version"):
@@ -192,32 +320,105 @@ def test_a_newer_version_is_refused(format, version, tmp_path, monkeypatch):
 
 def test_files_of_skops_itself_are_refused(tmp_path):
     skops.io.dump(Linear(), tmp_path / "model")
-    with pytest.raises(ModelFileError, match="not a model of manykernels"):
+    with pytest.raises(ModelFileError, match=r"cannot be read as a model: .* something else"):
         load(tmp_path / "model")
 
 
 # -- writing --------------------------------------------------------------------------------------
-def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
-    path = tmp_path / "model"
-    path.write_bytes(b"old")
+@pytest.fixture
+def old(tmp_path):
+    """A path with an earlier model."""
+    save(fitted("regressor")[0], tmp_path / "model")
+    return tmp_path / "model"
+
+
+def test_a_failed_write_leaves_the_old_file_and_names_it(old, tmp_path, monkeypatch):
+    before = old.read_bytes()
 
     def fail(*_):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", fail)
-    with pytest.raises(OSError, match="No space"):
-        save(fitted("classifier")[0], path)
-    assert path.read_bytes() == b"old" and [p.name for p in tmp_path.iterdir()] == ["model"]
+    with pytest.raises(OSError, match="No space") as caught:
+        save(fitted("classifier")[0], old)
+    assert caught.value.filename == str(old)
+    assert old.read_bytes() == before and [p.name for p in tmp_path.iterdir()] == ["model"]
 
 
-def test_links_and_permissions_are_kept(tmp_path):
-    real, link = tmp_path / "real", tmp_path / "link"
-    real.write_bytes(b"old")
-    real.chmod(0o640)
-    link.symlink_to(real)
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
+def test_a_full_device_is_named():
+    with pytest.raises(OSError, match=r"No space.*/dev/full"):
+        save(fitted("classifier")[0], "/dev/full")
+
+
+def test_a_file_of_another_kind_is_not_replaced_unless_asked(tmp_path):
+    model, path = fitted("classifier")[0], tmp_path / "table.csv"
+    for other in (b"a,b\n1,2\n", packed({"word/document.xml": b"<w/>"}), pickle.dumps([1])):
+        path.write_bytes(other)
+        with pytest.raises(FileExistsError, match=r"table.csv exists and is not a model.*overwrite=True"):
+            save(model, path)
+        assert path.read_bytes() == other
+    save(model, path, overwrite=True)
+    save(model, path)  # which is a model now
+    (tmp_path / "empty").touch()
+    save(model, tmp_path / "empty")
+    load(tmp_path / "empty")
+
+
+def test_links_and_permissions_are_kept(old, tmp_path):
+    link = tmp_path / "link"
+    old.chmod(0o640)
+    link.symlink_to(old)
     save(fitted("classifier")[0], link)
-    assert link.is_symlink() and real.stat().st_mode & 0o777 == 0o640
-    load(real)
+    assert link.is_symlink() and old.stat().st_mode & 0o777 == 0o640
+    load(old)
+
+
+KILLED = """
+import os, runpy, signal, sys
+os.fsync = lambda handle: os.kill(os.getpid(), signal.SIGKILL)
+runpy.run_path(sys.argv[1])["write_atomically"](sys.argv[2], b"half")
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no locks that tell who lives")
+def test_the_next_write_removes_what_a_killed_one_left(tmp_path):
+    path = tmp_path / "a[1]*.csv"
+    mine = tmp_path / f".{path.name}.mine.part"
+    mine.write_bytes(b"a user's")
+    ended = subprocess.run(
+        [sys.executable, "-c", KILLED, _files.__file__, str(path)], check=False, timeout=120
+    )
+    assert ended.returncode == -signal.SIGKILL
+    assert len(list(tmp_path.iterdir())) == 2
+    write_atomically(tmp_path / "another", b"")
+    assert len(list(tmp_path.iterdir())) == 3
+    write_atomically(path, b"whole")
+    assert sorted(tmp_path.iterdir()) == sorted([path, mine, tmp_path / "another"])
+
+
+def test_a_part_that_is_being_written_is_left_alone(tmp_path):
+    """Two processes at once: each has its own part, and the last one to finish wins."""
+    path = tmp_path / "model"
+    handle, name = _open_part(path)
+    write_atomically(path, b"theirs")
+    assert os.path.exists(name) and path.read_bytes() == b"theirs"
+    os.close(handle)
+    write_atomically(path, b"ours")
+    assert not os.path.exists(name)
+
+
+def test_many_writers_at_once(tmp_path):
+    path = tmp_path / "model"
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda i: write_atomically(path, bytes([i]) * 1000), range(64)))
+    assert len(set(path.read_bytes())) == 1 and list(tmp_path.iterdir()) == [path]
+
+
+def test_the_longest_name_that_a_file_may_have(tmp_path):
+    path = tmp_path / ("é" * 127)
+    write_atomically(path, b"whole")
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_folders_and_missing_folders(tmp_path):

@@ -34,6 +34,7 @@ ORDER = [
     ("weightings",),
     ("solvers",),
     ("estimators",),
+    ("_archives", "_files"),
     ("inspection", "bounds", "persistence", "datasets"),
     ("plots",),
     ("report",),

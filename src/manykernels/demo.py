@@ -27,6 +27,7 @@ from .families import views
 from .inspection import weight_stability
 from .kernels import Gaussian, Kernel, Linear
 from .report import report
+from .report.page import require_report
 
 VIEWS = {"mean": slice(0, 10), "error": slice(10, 20), "worst": slice(20, 30)}
 BASE = [Linear(), Gaussian(width=1.0), Gaussian(width=3.0), Gaussian(width=9.0)]
@@ -36,6 +37,7 @@ COSTS = [0.1, 1.0, 10.0]
 def main(path: str = "manykernels-demo.html") -> None:
     """Learn, compare, print what was learned, and write it to a report."""
     start = perf_counter()
+    require_report(path, overwrite=False)
     X, y = load_breast_cancer(return_X_y=True)
     kernels = views({view: (columns, BASE) for view, columns in VIEWS.items()}).resolve(X)
     print(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import os
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -109,6 +111,41 @@ def test_damaged_binary_files(name, tmp_path):
     assert ("cannot be read" if name == "d.parquet" else "not a file that NumPy wrote") in said
 
 
+def header(shape, kind="<f8"):
+    file = io.BytesIO()
+    np.lib.format.write_array_header_1_0(file, {"descr": kind, "fortran_order": False, "shape": shape})
+    return file.getvalue()
+
+
+def test_arrays_that_declare_more_than_there_is_or_than_fits(tmp_path):
+    """The sizes in a file are looked at, and not believed, before anything is read."""
+    with zipfile.ZipFile(tmp_path / "d.npz", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        with archive.open("a.npy", "w", force_zip64=True) as member:
+            member.write(header((1 << 13, 1 << 10)))
+            for _ in range(1 << 6):
+                member.write(bytes(1 << 20))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("manykernels.cli.files.free_memory", lambda: 1 << 26)
+        line = refused("fit", tmp_path / "d.npz", "-t", "t")
+    assert "unpacks from" in line and "to 64 MB" in line and "32 MB are allowed" in line
+    (tmp_path / "d.npy").write_bytes(header((1 << 40,)) + bytes(80))
+    assert "declares shape (1099511627776,)" in refused("fit", tmp_path / "d.npy", "-t", "t")
+    (tmp_path / "d.npy").write_bytes(header((2,), "|O") + bytes(16))
+    assert "Python objects" in refused("fit", tmp_path / "d.npy", "-t", "t")
+    with zipfile.ZipFile(tmp_path / "d.npz", "w") as archive:
+        archive.writestr("a.npy", header((1 << 40,)))
+    assert "in its member 'a.npy', the array declares" in refused("fit", tmp_path / "d.npz", "-t", "t")
+    with zipfile.ZipFile(tmp_path / "d.npz", "w") as archive:
+        archive.writestr("word/document.xml", "<w/>")
+    assert "not that of an array" in refused("fit", tmp_path / "d.npz", "-t", "t")
+
+
+def test_a_parquet_file_of_many_equal_values(tmp_path, monkeypatch):
+    pd.DataFrame({"a": np.zeros(2_000_000), "t": np.zeros(2_000_000)}).to_parquet(tmp_path / "d.parquet")
+    monkeypatch.setattr("manykernels.cli.files.free_memory", lambda: 100 << 20)
+    assert "would need about 0.064 GB of memory" in refused("fit", tmp_path / "d.parquet", "-t", "t")
+
+
 def test_a_huge_file_is_refused_with_its_size_and_the_way_out(tmp_path):
     path = tmp_path / "d.csv"
     path.write_text(GOOD)
@@ -178,10 +215,12 @@ def test_a_full_disk_leaves_the_old_model(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    line = refused(
-        "fit", tmp_path / "d.csv", "-t", "t", "-m", "sparse", "--no-score", "--model", tmp_path / "m"
+    asked = ["fit", tmp_path / "d.csv", "-t", "t", "-m", "sparse", "--no-score", "--model", tmp_path / "m"]
+    line = refused(*asked, "--force")
+    assert (
+        line == f"error: {tmp_path / 'm'}: No space left on device."
+        and (tmp_path / "m").read_bytes() == b"old"
     )
-    assert "No space left" in line and (tmp_path / "m").read_bytes() == b"old"
     assert sorted(p.name for p in tmp_path.iterdir()) == ["d.csv", "m"]
 
 
@@ -197,7 +236,7 @@ def test_bad_models(tmp_path, monkeypatch):
     model.write_bytes(b"something else")
     assert "cannot be read as a model" in refused("predict", model, data)
     monkeypatch.setattr(manykernels, "__version__", "99.0")
-    assert CliRunner().invoke(app, [str(a) for a in asked]).exit_code == 0
+    assert CliRunner().invoke(app, [*(str(a) for a in asked), "--force"]).exit_code == 0
     monkeypatch.undo()
     assert "written by manykernels 99.0" in refused("predict", model, data)
     manykernels.save(manykernels.MKLClassifier().fit(X, y), model)

@@ -53,8 +53,9 @@ class Voice:
 
     def show(self, *things: Any) -> None:
         if self.talks:
-            for thing in things:
-                self.out.print(thing, soft_wrap=isinstance(thing, str))
+            with unless_closed():
+                for thing in things:
+                    self.out.print(thing, soft_wrap=isinstance(thing, str))
 
     def note(self, text: str) -> None:
         """Something that was done and that one might want to know; once."""
@@ -95,11 +96,16 @@ class Voice:
 
 @contextmanager
 def unless_closed() -> Iterator[None]:
-    """Whoever reads stdout may have seen enough (`| head`): then the work goes on, and no word is said."""
+    """Whoever reads stdout may have seen enough (`| head`): then the work goes on, and no word is said.
+
+    Other errors name stdout: "No space left on device" alone does not say where.
+    """
     try:
         yield
     except BrokenPipeError:
         _to_nowhere()
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, "stdout") from error
 
 
 def _to_nowhere() -> None:

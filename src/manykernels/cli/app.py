@@ -75,6 +75,9 @@ Jobs = Annotated[
     int | None,
     typer.Option("--jobs", "-j", min=1, help="processes at a time; one for each processor, if it pays"),
 ]
+Force = Annotated[
+    bool, typer.Option("--force", help="replace files that exist, even if this command did not write them")
+]
 Json = Annotated[bool, typer.Option("--json", help="answer with a JSON document on stdout")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="say nothing but errors")]
 Debug = Annotated[bool, typer.Option("--debug", help="show where an error comes from")]
@@ -100,6 +103,7 @@ def fit(
     jobs: Jobs = None,
     model: Annotated[Path | None, typer.Option("--model", "-o", help="write the model to this file")] = None,
     report: Annotated[Path | None, typer.Option("--report", help="write a report to this .html file")] = None,
+    force: Force = False,
     json_: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -107,7 +111,7 @@ def fit(
     """Learn a model from a table, say what it learned, and write it and a report to files."""
     asked = _asked(data, view, target, task, drop, precomputed, encoding, rows)
     options = {"method": method, "kernels": kernels, "cv": cv, "score": score, "stability": stability}
-    options["jobs"] = jobs
+    options |= {"jobs": jobs, "force": force}
     _run(commands.fit, json_, quiet, debug, asked, model_path=model, report_path=report, **options)
 
 
@@ -119,6 +123,14 @@ def predict(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help=".csv, .parquet or .npy; without it, CSV on stdout")
     ] = None,
+    force: Force = False,
+    spreadsheet: Annotated[
+        bool,
+        typer.Option(
+            "--spreadsheet/--verbatim",
+            help="in CSV, put ' before text that spreadsheets would run as a formula",
+        ),
+    ] = True,
     encoding: Encoding = "utf-8",
     rows: Rows = None,
     json_: Json = False,
@@ -127,7 +139,8 @@ def predict(
 ) -> None:
     """Predict with a model; columns are found by name, others (the target too) are ignored."""
     asked = _asked(data, view, None, "auto", None, False, encoding, rows)
-    _run(commands.predict, json_, quiet, debug, asked, model_path=model, out=out)
+    options = {"force": force, "spreadsheet": spreadsheet}
+    _run(commands.predict, json_, quiet, debug, asked, model_path=model, out=out, **options)
 
 
 @app.command()
@@ -170,12 +183,13 @@ def compare(
 @app.command()
 def demo(
     report: Annotated[Path | None, typer.Option("--report", help="where to write the report")] = None,
+    force: Force = False,
     json_: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
     """Learn from a dataset that comes with scikit-learn, and write a report about it."""
-    _run(commands.demo, json_, quiet, debug, report_path=report)
+    _run(commands.demo, json_, quiet, debug, report_path=report, force=force)
 
 
 def _asked(

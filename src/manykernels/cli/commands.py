@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import os
 import shlex
 import sys
-import tempfile
 import time
 import warnings
 from contextlib import nullcontext
@@ -19,13 +17,16 @@ from rich.markup import escape
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
 
-from ..persistence import load, save, write_atomically
+from .._files import write_atomically
+from ..persistence import load, save
 from ..report import baseline_models, report_data, write_report
 from ..report.scores import Scores
 from ..solvers import stoppable
 from ._console import INTERRUPTED, UserError, Voice, counted, require_known, unless_closed
 from .data import Asked, Data, new_data, training_data
 from .models import METHODS, pipeline
+from .outputs import model_output, predictions_output, report_output, require_safe
+from .predictions import KINDS, confidence, in_bytes, neutralised
 from .resamples import resampled
 from .scores import METRIC, against, cross_validate, folds
 from .tables import model_facts, scores_table, weights_table
@@ -47,6 +48,7 @@ def fit(
     jobs: int | None,
     model_path: Path | None,
     report_path: Path | None,
+    force: bool = False,
 ) -> None:
     require_known("--method", method, METHODS)
     if method == "single" and report_path is not None:
@@ -55,8 +57,7 @@ def fit(
         raise UserError(
             f"--kernels {kernels}: --method {method} takes kernels of its own; leave one of them out."
         )
-    for path in (model_path, report_path):
-        _require_writable(path)
+    require_safe([model_output(model_path), report_output(report_path)], asked.paths, force)
     data = training_data(asked, voice)
     if data.n > _MANY and method != "ufo":
         voice.note(f"{data.n} samples: time and memory grow as n²; --rows N or --method ufo are quicker.")
@@ -76,7 +77,7 @@ def fit(
     seconds = time.perf_counter() - started
     model.manykernels_ = _about(data, method, kernels)
     if model_path is not None:
-        save(model, model_path)
+        save(model, model_path, overwrite=force)
     results: dict[str, Scores] = {}
     searched = ""
     if splits is not None:
@@ -89,7 +90,7 @@ def fit(
     interrupted = any(one.interrupted for one in results.values())
     if report_path is not None:
         spread = resampled(voice, model, data, at_once) if stability and not interrupted else {}
-        _write_report(voice, model, data, report_path, results, searched, spread)
+        _write_report(voice, model, data, report_path, results, searched, spread, force)
     written = {"model": model_path, "report": report_path}
     for what, path in written.items():
         if path is not None:
@@ -192,26 +193,6 @@ def _say(
         voice.show(f"{METRIC[data.task]}, cross-validated: {told}")
 
 
-def _require_writable(path: Path | None) -> None:
-    """Said before hours of work, not after."""
-    if path is None:
-        return
-    if path.is_dir():
-        raise UserError(f"{path} is a folder; give the name of a file to write.")
-    folder = Path(os.path.realpath(path)).parent
-    if not folder.is_dir():
-        raise UserError(f"{path}: there is no folder {folder}.")
-    if path.exists() and not os.access(path, os.W_OK):
-        raise UserError(f"{path} cannot be written: permission denied.")
-    if path.exists() and not path.is_file():  # a device
-        return
-    try:
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        raise UserError(f"{path} cannot be written: {(error.strerror or str(error)).lower()}.") from error
-
-
 def _write_report(
     voice: Voice,
     model: Any,
@@ -220,6 +201,7 @@ def _write_report(
     results: dict[str, Scores],
     searched: str,
     spread: dict[str, Any],
+    force: bool,
 ) -> None:
     call = shlex.join(["manykernels", *sys.argv[1:]])
     title = f"{data.target}: which kernels matter"
@@ -232,14 +214,22 @@ def _write_report(
             "scores": rows,
             "searched": searched,
         }
-        write_report(report_data(model, data.X, data.y, **told, **spread), path)
+        write_report(report_data(model, data.X, data.y, **told, **spread), path, overwrite=force)
 
 
 # -- predict --------------------------------------------------------------------------------------
-def predict(voice: Voice, asked: Asked, *, model_path: Path, out: Path | None) -> None:
-    _require_writable(out)
-    if out is not None and out.suffix.lower() not in (".csv", ".parquet", ".npy"):
+def predict(
+    voice: Voice,
+    asked: Asked,
+    *,
+    model_path: Path,
+    out: Path | None,
+    force: bool = False,
+    spreadsheet: bool = True,
+) -> None:
+    if out is not None and out.suffix.lower() not in KINDS:
         raise UserError(f"{out}: predictions are written to .csv, .parquet or .npy.")
+    require_safe([predictions_output(out)], [model_path, *asked.paths], force)
     if not model_path.exists():
         raise UserError(f"{model_path}: there is no such file.")
     if model_path.is_dir():
@@ -253,43 +243,20 @@ def predict(voice: Voice, asked: Asked, *, model_path: Path, out: Path | None) -
     X = new_data(asked, about, voice)
     predicted = np.asarray(model.predict(X))
     columns: dict[str, Any] = {str(about["target"]): predicted}
-    columns.update(_confidence(model, X))
+    columns.update(confidence(model, X))
+    frame, kind = pd.DataFrame(columns), ".csv" if out is None else out.suffix.lower()
+    if spreadsheet and kind == ".csv" and (out is not None or not voice.json):
+        frame = neutralised(frame, voice)
     if voice.json:
         plain = {name: np.asarray(values).tolist() for name, values in columns.items()}
         voice.answer({"command": "predict", "samples": len(predicted), "predictions": plain})
     if out is not None:
-        write_atomically(out, _bytes(pd.DataFrame(columns), predicted, out.suffix.lower()))
+        write_atomically(out, in_bytes(frame, predicted, kind))
         voice.show(f"{len(predicted)} predictions: {escape(str(out))}")
     elif not voice.json:
         with unless_closed():
-            sys.stdout.write(pd.DataFrame(columns).to_csv(index=False))
+            sys.stdout.write(frame.to_csv(index=False))
             sys.stdout.flush()
-
-
-def _confidence(model: Any, X: Any) -> dict[str, Any]:
-    """Probabilities or decision values, one column or one for each class."""
-    classes = getattr(model, "classes_", None)
-    if classes is None:
-        return {}
-    for method, title in (("predict_proba", "probability"), ("decision_function", "decision")):
-        if hasattr(model, method):
-            values = np.asarray(getattr(model, method)(X))
-            if values.ndim == 1:
-                return {f"{title} of {classes[1]}": values}
-            return {f"{title} of {c}": values[:, k] for k, c in enumerate(classes)}
-    return {}
-
-
-def _bytes(frame: pd.DataFrame, predicted: Any, kind: str) -> bytes:
-    buffer = io.BytesIO()
-    if kind == ".csv":
-        buffer.write(frame.to_csv(index=False).encode())
-    elif kind == ".parquet":
-        frame.to_parquet(buffer, index=False)
-    else:
-        plain = predicted.astype(str) if predicted.dtype == object else predicted
-        np.save(buffer, plain, allow_pickle=False)
-    return buffer.getvalue()
 
 
 # -- compare --------------------------------------------------------------------------------------
@@ -308,9 +275,7 @@ def compare(
         voice.show(scores_table(dict(ranked), {name: METHODS[name].says for name in results}))
     for name, scores in results.items():
         if scores.failed:
-            voice.note(
-                f"{name} {scores.error}" if scores.applies else f"{name} does not apply: {scores.why}"
-            )
+            voice.note(f"{name} {scores.error}" if scores.applies else f"{name} does not apply: {scores.why}")
     rows = [{"method": name, **scores.as_dict()} for name, scores in ranked]
     voice.answer({"command": "compare", "task": data.task, "metric": METRIC[data.task], "results": rows})
     if any(scores.interrupted for scores in results.values()):
@@ -324,12 +289,12 @@ def _chance(data: Data) -> float:
 
 
 # -- demo -----------------------------------------------------------------------------------------
-def demo(voice: Voice, *, report_path: Path | None) -> None:
+def demo(voice: Voice, *, report_path: Path | None, force: bool = False) -> None:
     """The whole way on the breast cancer data: three views of each tumour."""
     from sklearn.datasets import load_breast_cancer
 
     path = report_path or Path("manykernels-demo.html")
-    _require_writable(path)
+    require_safe([report_output(path)], [], force)
     bunch = load_breast_cancer(as_frame=True)
     frame, names = bunch.data, list(bunch.data.columns)
     labels = np.where(bunch.target == 1, "benign", "malignant").astype(object)
@@ -347,9 +312,16 @@ def demo(voice: Voice, *, report_path: Path | None) -> None:
     scores = _told(voice, results)
     facts = model_facts(model)
     _say(voice, data, facts, scores, seconds, searched)
-    _write_report(voice, model, data, path, results, searched, resampled(voice, model, data, jobs))
+    spread = resampled(voice, model, data, jobs)
+    _write_report(voice, model, data, path, results, searched, spread, force)
     voice.show(f"report: {escape(str(path.resolve()))}")
-    document = {"command": "demo", "samples": data.n, "score": scores and scores.as_dict(), "report": str(path), **facts}
+    document = {
+        "command": "demo",
+        "samples": data.n,
+        "score": scores and scores.as_dict(),
+        "report": str(path),
+        **facts,
+    }
     voice.answer(document)
     if voice.stopped:
         raise SystemExit(INTERRUPTED)

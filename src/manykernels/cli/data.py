@@ -52,6 +52,11 @@ class Asked:
     precomputed: bool = False
     how: Reading = field(default_factory=Reading)
 
+    @property
+    def paths(self) -> list[Path]:
+        """The files that are read."""
+        return [*([self.data] if self.data else []), *(_view(given)[1] for given in self.views)]
+
 
 # -- reading --------------------------------------------------------------------------------------
 def gather(asked: Asked, voice: Voice | None = None) -> tuple[pd.DataFrame, dict[str, list[str]]]:

@@ -15,11 +15,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from .._archives import ArchiveError, TooLargeError, open_archive, require_array, require_arrays
 from ._console import UserError, counted, one_line
 
 TEXT = (".csv", ".tsv", ".txt")
 PARQUET = (".parquet", ".pq")
 _GROWS = 4  # bytes of memory for one of a text file, at least
+_COPIES = 2  # of the columns or arrays of other files
 _SNIFFED = 1 << 16
 
 
@@ -40,13 +42,13 @@ def read_file(path: Path, how: Reading) -> pd.DataFrame | dict[str, np.ndarray[A
     kind = path.suffix.lower()
     if path.stat().st_size == 0:
         raise UserError(f"{path} is empty.")
-    _require_room(path, how)
+    _require_numpy(path, kind)
     with _said(path):
+        _require_room(path, kind, how)
         if kind in TEXT:
             return _read_text(path, how)
         if kind in PARQUET:
             return _named(pd.read_parquet(path), path, how)
-        _require_numpy(path, kind)
         if kind == ".npy":
             return _from_array(np.load(path, allow_pickle=False), path)[: how.rows]
         if kind == ".npz":
@@ -64,19 +66,43 @@ def _require_numpy(path: Path, kind: str) -> None:
         raise UserError(f"{path} is not a file that NumPy wrote: np.save for .npy, np.savez for .npz.")
 
 
-def _require_room(path: Path, how: Reading) -> None:
-    """Refuse what memory cannot hold before it is tried."""
-    size = path.stat().st_size
-    needed = size * (_GROWS if path.suffix.lower() in TEXT else 2)
-    if how.rows is not None and path.suffix.lower() in TEXT:
+def _require_room(path: Path, kind: str, how: Reading) -> None:
+    """Refuse what memory cannot hold before it is tried, by what a file says of its contents."""
+    size, limit = path.stat().st_size, min(4 << 30, free_memory() // 2)
+    if kind in TEXT:
+        needed = 0 if how.rows is not None else _GROWS * size
+    elif kind in PARQUET:
+        needed = _COPIES * max(size, _parquet_size(path))
+    elif kind == ".npz":
+        with open_archive(path, limit, _COPIES) as archive:
+            require_arrays(archive)
         return
-    limit = min(4 << 30, free_memory() // 2)
+    elif kind == ".npy":
+        with path.open("rb") as file:
+            require_array(file, size)
+        needed = _COPIES * size
+    else:
+        return
     if needed > limit:
+        part = "Read part of it by --rows N" if kind in TEXT else "Put fewer rows into it"
         raise UserError(
-            f"{path} has {size / 1e9:.1f} GB and would need about {needed / 1e9:.0f} GB of memory; the limit "
-            f"here is {limit / 1e9:.1f} GB. Read part of it by --rows N, or learn from it block by block in "
-            "Python: UFOMKLClassifier.partial_fit."
+            f"{path} has {_gigabytes(size)} and would need about {_gigabytes(needed)} of memory; the limit "
+            f"here is {_gigabytes(limit)}. {part}, or learn from it block by block in Python: "
+            "UFOMKLClassifier.partial_fit."
         )
+
+
+def _gigabytes(size: int) -> str:
+    return f"{size / 1e9:.1f} GB" if size >= 1e8 else f"{size / 1e9:.3f} GB"
+
+
+def _parquet_size(path: Path) -> int:
+    """The bytes of the columns when they are read: in a file, repeated values take next to none."""
+    from pyarrow.parquet import read_metadata
+
+    told = read_metadata(path)
+    encoded = sum(told.row_group(i).total_byte_size for i in range(told.num_row_groups))
+    return int(max(encoded, 8 * told.num_rows * told.num_columns))
 
 
 def free_memory() -> int:
@@ -91,6 +117,13 @@ def _said(path: Path) -> Iterator[None]:
         yield
     except UserError:
         raise
+    except TooLargeError as error:
+        raise UserError(
+            f"{path} was not read: {error}. Put fewer rows or arrays into the file, or learn from blocks of "
+            "it in Python: UFOMKLClassifier.partial_fit."
+        ) from error
+    except ArchiveError as error:
+        raise UserError(f"{path} cannot be read: {error}.") from error
     except UnicodeDecodeError as error:
         byte = error.object[error.start]
         with path.open("rb") as file:

@@ -11,7 +11,7 @@ from typing import Any
 
 from .baselines import anew, baseline_models, baselines, settled
 from .data import report_data
-from .page import render, write_report
+from .page import render, require_report, write_report
 from .widths import learns_widths, width_stability
 
 __all__ = [
@@ -36,6 +36,7 @@ def report(
     *,
     cv: Any = 5,
     n_jobs: int | None = None,
+    overwrite: bool = False,
     **options: Any,
 ) -> None:
     """Write a report of a fitted model and its training data to a file.
@@ -48,8 +49,10 @@ def report(
     cv : folds in which it is compared with the plain sum, the best single kernel and a tuned rival; None
         leaves the comparison out, which is most of the work
     n_jobs : folds at a time
+    overwrite : whether a file that is not a report is replaced; without it, ``FileExistsError``
     options : as for :func:`report_data`
     """
+    require_report(path, overwrite)  # before the work
     if cv is not None and "scores" not in options:
         options["scores"], options["searched"] = baselines(model, X, y, cv=cv, n_jobs=n_jobs), "anew"
-    write_report(report_data(model, X, y, **options), path)
+    write_report(report_data(model, X, y, **options), path, overwrite=overwrite)

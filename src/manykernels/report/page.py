@@ -7,7 +7,7 @@ import os
 from importlib.resources import files
 from typing import Any
 
-from ..persistence import write_atomically
+from .._files import is_report, require_replaceable, write_atomically
 
 
 def render(data: dict[str, Any]) -> str:
@@ -20,9 +20,15 @@ def render(data: dict[str, Any]) -> str:
     return page.replace("<!--title-->", _escaped(str(data["title"])))
 
 
-def write_report(data: dict[str, Any], path: str | os.PathLike[str]) -> None:
-    """Write the page to a file, whole or not at all."""
+def write_report(data: dict[str, Any], path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+    """Write the page to a file, whole or not at all; ``overwrite`` replaces files that are no reports too."""
+    require_report(path, overwrite)
     write_atomically(path, render(data).encode())
+
+
+def require_report(path: str | os.PathLike[str], overwrite: bool) -> None:
+    """An error where a report would destroy a file of another kind."""
+    require_replaceable(path, is_report, "a report that this package wrote", overwrite)
 
 
 def _resource(name: str) -> str:

@@ -1,0 +1,95 @@
+"""Predictions as tables: their columns, the files they are written to, and how those are known again."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ._console import Voice, counted
+
+KINDS = (".csv", ".parquet", ".npy")
+_TITLES = {"predict_proba": "probability", "decision_function": "decision"}
+_FORMULA = tuple("=+-@\uff1d\uff0b\uff0d\uff20")  # with the wide forms, which some spreadsheets take too
+_HEADER = 1 << 20  # bytes that the first line of a table may have
+
+
+def confidence(model: Any, X: Any) -> dict[str, Any]:
+    """Probabilities or decision values, one column or one for each class."""
+    classes = getattr(model, "classes_", None)
+    if classes is None:
+        return {}
+    for method, title in _TITLES.items():
+        if hasattr(model, method):
+            values = np.asarray(getattr(model, method)(X))
+            if values.ndim == 1:
+                return {f"{title} of {classes[1]}": values}
+            return {f"{title} of {c}": values[:, k] for k, c in enumerate(classes)}
+    return {}
+
+
+def in_bytes(frame: pd.DataFrame, predicted: Any, kind: str) -> bytes:
+    """The contents of a file with predictions."""
+    buffer = io.BytesIO()
+    if kind == ".csv":
+        buffer.write(frame.to_csv(index=False).encode())
+    elif kind == ".parquet":
+        frame.to_parquet(buffer, index=False)
+    else:
+        plain = predicted.astype(str) if predicted.dtype == object else predicted
+        np.save(buffer, plain, allow_pickle=False)
+    return buffer.getvalue()
+
+
+# -- spreadsheets ---------------------------------------------------------------------------------
+def neutralised(frame: pd.DataFrame, voice: Voice) -> pd.DataFrame:
+    """With ' before text that a spreadsheet would run as a formula, such as =HYPERLINK(…)."""
+    formulas = [str(name) for name in frame.columns if _is_formula(name)]
+    new = frame.rename(columns={name: f"'{name}" for name in formulas})
+    for j, name in enumerate(new.columns):
+        if new[name].dtype.kind not in "biufc":
+            found = [_is_formula(value) for value in frame.iloc[:, j]]
+            formulas += [str(value) for value, bad in zip(frame.iloc[:, j], found, strict=True) if bad]
+            new[name] = [f"'{v}" if bad else v for v, bad in zip(frame.iloc[:, j], found, strict=True)]
+    if formulas:
+        voice.note(
+            f"a spreadsheet would run {counted(len(formulas), 'cell')} such as {formulas[0][:40]!r} as a "
+            "formula: each is written with ' before it. --verbatim writes them as they are."
+        )
+    return new
+
+
+def _is_formula(value: Any) -> bool:
+    """Text that begins as formulas do; signs alone, and numbers, are none."""
+    text = value.strip() if isinstance(value, str) else ""
+    if len(text) < 2 or not text.startswith(_FORMULA):
+        return False
+    try:
+        float(text)
+    except ValueError:
+        return True
+    return False
+
+
+# -- known again ----------------------------------------------------------------------------------
+def is_predictions(path: Path) -> bool:
+    """Whether `predict` wrote a file, as far as its columns tell: one column alone may be anybody's."""
+    kind = path.suffix.lower()
+    names: list[str] = []
+    try:
+        if kind == ".csv":
+            with path.open("rb") as file:
+                line = file.readline(_HEADER).decode()
+            names = next(csv.reader([line]), [])
+        elif kind == ".parquet":
+            import pyarrow.parquet
+
+            names = pyarrow.parquet.read_schema(path).names
+    except Exception:  # whatever it is, it is no table of ours
+        return False
+    starts = tuple(f"{title} of " for title in _TITLES.values())
+    return len(names) > 1 and all(name.startswith(starts) for name in names[1:])

@@ -1,0 +1,181 @@
+"""Models in files: written all or not at all, and read without running code that a file brings along.
+
+``save`` and ``load`` use the format of skops, a zip archive of arrays and a description of objects, with a
+checksum over all of it. Unlike a pickle, it can be looked at before anything is built from it: ``load``
+builds only types of scikit-learn, NumPy and SciPy that skops knows to be harmless, classes of this package,
+and what the caller names. Take it for files that travel. ``pickle`` and ``joblib.dump`` work too, take any
+function of yours, and run whatever a file tells them to: for files that never left your hands.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+from zipfile import ZIP_DEFLATED
+
+from .._archives import ArchiveError, TooLargeError, shown
+from .._files import is_model, require_replaceable, write_atomically
+from ..grams._memory import parse_memory, readable
+from ._contents import FORMAT, ModelFileError, describe, require_known, unpack
+from ._frames import Frame, pack, swap, unpack_frame
+from ._schema import require_tree
+
+__all__ = ["FORMAT", "ModelFileError", "load", "save"]
+
+# The parts whose classes models are made of; the others (a command line, say) have no business in a file.
+_PARTS = (
+    "kernels approx losses penalties families grams oracles machines objectives weightings solvers estimators"
+).split()
+_HARMLESS = frozenset({"numpy.dtype"})  # of an array that the file holds; skops asks about it nevertheless
+_LARGEST = 4 << 30  # bytes that a model may take, unless more are allowed
+
+
+def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+    """Write a model to a file, whole or not at all.
+
+    Parameters
+    ----------
+    model : an estimator of this package, or a scikit-learn pipeline, search or ensemble that holds some
+    path : where to; a model that is there already is replaced once the new one is complete.
+    overwrite : whether a file that is not a model is replaced too; without it, ``FileExistsError``
+
+    Functions of your own inside the model (``Callable(f)``) must have a name that can be imported, and then
+    ``load`` wants to be told that they are trusted.
+    """
+    io_ = _skops()
+    require_replaceable(path, is_model, "a model that save(model, path) wrote", overwrite)
+    try:
+        data = io_.dumps(swap(model, pack), compression=ZIP_DEFLATED, compresslevel=1)
+    except (TypeError, RecursionError) as error:
+        raise ModelFileError(
+            f"{type(model).__name__} holds something that cannot be saved safely: {error} pickle can save it."
+        ) from error
+    lost = [name for name in io_.get_untrusted_types(data=data) if _find(name) is None]
+    if lost:
+        raise ModelFileError(
+            f"{type(model).__name__} holds {_listed(lost)}, which no other process can import by that name. "
+            "Define it at the top of a module, or save the model by pickle or cloudpickle."
+        )
+    write_atomically(path, describe(data, type(model).__name__))
+
+
+def load(
+    path: str | os.PathLike[str], trusted: Iterable[str] = (), memory_limit: int | float | str | None = None
+) -> Any:
+    """The model that ``save`` wrote; nothing of a file is built before all of it is known to be harmless.
+
+    A file that was changed or damaged since it was written does not match its checksum and is refused. The
+    checksum proves nothing about who wrote the file: that is what the check of types is for.
+
+    Parameters
+    ----------
+    path : the file
+    trusted : full names, such as "mymodule.myfunction", that may be imported beside the types of this
+        package and those that skops trusts. What a refused file holds is listed in the error.
+    memory_limit : bytes, or a string such as "8GB", that loading may take. The sizes in the archive are
+        looked at before anything is unpacked. None stands for 4 GB, or half of the free memory if that is
+        less.
+
+    Raises
+    ------
+    ModelFileError : for a file that is no model, damaged, too large, of a newer version, or not trusted
+    """
+    io_ = _skops()
+    limit = parse_memory(memory_limit)
+    limit = min(_LARGEST, limit) if memory_limit is None else limit
+    name, data = os.fspath(path), _read(path, limit)
+    try:
+        if os.path.getsize(path) > limit:
+            raise TooLargeError(f"it has more than the {readable(limit)} that are allowed")
+        return _build(io_, data, set(trusted), limit, name)
+    except ModelFileError:
+        raise
+    except TooLargeError as error:
+        raise ModelFileError(
+            f"{name} was not loaded: {error}. If you know where the file comes from, allow more by "
+            "load(path, memory_limit=...)."
+        ) from error
+    except ArchiveError as error:
+        raise ModelFileError(
+            f"{name} cannot be read as a model: {error}. Write it again by save(model, path)."
+        ) from error
+    except Exception as error:  # what a description says of objects can be wrong in as many ways
+        raise ModelFileError(_misfit(name, error)) from error
+
+
+def _read(path: str | os.PathLike[str], limit: int) -> bytes:
+    """The beginning of a file, and all of it where it may be an archive: other files may be large."""
+    with Path(path).open("rb") as file:
+        start = file.read(2)
+        fits = os.fstat(file.fileno()).st_size <= limit
+        return start + (file.read() if fits and start == b"PK" else b"")
+
+
+def _build(io_: Any, data: bytes, trusted: set[str], limit: int, name: str) -> Any:
+    if not data.startswith(b"PK"):
+        raise ArchiveError("it is cut off or not a model at all")
+    whole, schema = unpack(data, limit, lambda about: require_known(about, name))
+    require_tree(schema)
+    found = io_.get_untrusted_types(data=whole)
+    _require_trusted(found, trusted, name)
+    return swap(io_.loads(whole, trusted=found), unpack_frame)
+
+
+def _misfit(name: str, error: Exception) -> str:
+    return (
+        f"{name} cannot be read as a model: it is whole, but its parts do not fit together here "
+        f"({type(error).__name__}: {shown(error)}). It was written with other versions of scikit-learn, "
+        "NumPy, pandas or skops, or changed by hand. Write it again by save(model, path)."
+    )
+
+
+def _skops() -> Any:
+    try:
+        import skops.io as io_
+    except ImportError as error:
+        raise ImportError(
+            "save and load need the package skops: pip install 'manykernels[cli]'. pickle works without it."
+        ) from error
+    return io_
+
+
+# -- what may be built ----------------------------------------------------------------------------
+def _require_trusted(found: Iterable[str], trusted: set[str], path: str) -> None:
+    unknown = sorted(name for name in set(found) - trusted if not _is_ours(name))
+    if unknown:
+        raise ModelFileError(
+            f"{path} was not loaded: it holds {_listed(unknown)}, and only types of this package and of "
+            "scikit-learn, NumPy and SciPy are trusted. If you know what these are and where the file comes "
+            f"from, say so: load(path, trusted={[shown(name) for name in unknown[:5]]!r})."
+        )
+
+
+def _is_ours(name: str) -> bool:
+    """Whether a name is that of a class which a model of this package may hold.
+
+    The beginning of the name alone proves nothing: the class is looked up, and must have been defined there.
+    Importing a module of this package runs no other code than the package's own.
+    """
+    if name in _HARMLESS or name == f"{Frame.__module__}.{Frame.__name__}":
+        return True
+    parts = name.split(".")
+    if len(parts) < 3 or parts[0] != "manykernels" or parts[1] not in _PARTS:
+        return False
+    found = _find(name)
+    return isinstance(found, type) and found.__module__ == name.rpartition(".")[0]
+
+
+def _find(name: str) -> Any:
+    """What a full name stands for, or None."""
+    module, _, attribute = name.rpartition(".")
+    try:
+        return getattr(importlib.import_module(module), attribute, None) if module else None
+    except (ImportError, ValueError):
+        return None
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(map(shown, names[:10])) + (f" and {len(names) - 10} more" if len(names) > 10 else "")

@@ -1,0 +1,53 @@
+"""The description of objects in a model's file, looked at before skops builds anything from it.
+
+skops writes every object out wherever it occurs, with its ``__id__``, and reads only the first of those that
+have the same one. A forged description can use this to grow: two references to an object that holds two
+references, and so on, or thousands of references to one array. So what has one ``__id__`` must have one size,
+and an array may belong to one ``__id__`` only; then what is built is no larger than what the file holds.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._archives import ArchiveError, shown
+
+# How skops builds objects of this package: without calling any of its constructors.
+_BUILT = frozenset({"ObjectNode", "TupleNode"})
+_REFUSED = frozenset({("numpy", "void")})  # whose constructor takes a number of bytes and allocates them
+
+
+def require_tree(schema: Any) -> None:
+    """An error where a description is not of the kind that skops writes for models of this package."""
+    if not isinstance(schema, dict):
+        raise ArchiveError("it does not say which objects it holds")
+    _count(schema, {}, {})
+
+
+def _count(value: Any, sizes: dict[int, int], owners: dict[str, int]) -> int:
+    """The objects below and including this one."""
+    if isinstance(value, list):
+        return sum(_count(item, sizes, owners) for item in value)
+    if not isinstance(value, dict):
+        return 0
+    size = 1 + sum(_count(item, sizes, owners) for item in value.values())
+    if "__loader__" in value:
+        _require_buildable(value)
+    known = value.get("__id__")
+    if isinstance(known, dict | None):  # not an object, but what is in a dictionary
+        known = None
+    elif type(known) is not int or sizes.setdefault(known, size) != size:
+        raise ArchiveError("it refers to its objects in a way that save(model, path) never does")
+    file = value.get("file")
+    if isinstance(file, str) and (known is None or owners.setdefault(file, known) != known):
+        raise ArchiveError("it refers to its arrays in a way that save(model, path) never does")
+    return size
+
+
+def _require_buildable(node: dict[str, Any]) -> None:
+    module, name = node.get("__module__"), node.get("__class__")
+    ours = isinstance(module, str) and module.split(".")[0] == "manykernels"
+    if (ours and node["__loader__"] not in _BUILT) or (module, name) in _REFUSED:
+        raise ArchiveError(
+            f"it holds {shown(module)}.{shown(name)} in a way that save(model, path) never writes"
+        )
