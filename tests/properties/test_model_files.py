@@ -44,9 +44,10 @@ def tried(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "meta_path", [spy, *sys.meta_path])
 
-    def run(data, told):
+    def run(data, told, measure=True):
         path.write_bytes(data)
-        tracemalloc.start()
+        if measure:  # takes several times as long
+            tracemalloc.start()
         try:
             return load(path)
         except ModelFileError as error:
@@ -79,7 +80,9 @@ def check(name, count, seed, tried, tmp_path):
                 "ignore"
             )  # two members of a name; a version of scikit-learn that was changed
             done, altered = change(rng, whole)
-            loaded = tried(altered, (name, change.__name__, done, seed, case))
+            loaded = tried(
+                altered, (name, change.__name__, done, seed, case), "forge" in done or case % 5 == 0
+            )
         if loaded is None:
             refused += 1
         elif change is by_accident:
@@ -96,4 +99,4 @@ def test_changed_files(name, tried, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FITTED)
 def test_changed_files_of_every_kind(name, tried, tmp_path):
-    check(name, 300, 1, tried, tmp_path)
+    check(name, 150, 1, tried, tmp_path)
