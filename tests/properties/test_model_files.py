@@ -38,7 +38,7 @@ def tried(tmp_path, monkeypatch):
     """Loads a file that was changed: the model, or None where it was refused."""
     path, spy = tmp_path / "model", Spy()
     for name in FOREIGN:  # beside the file, in the place where Python looks first
-        (tmp_path / f"{name.split('.')[0]}.py").write_text("raise SystemExit('foreign code was run')")
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('foreign code was run')")
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
