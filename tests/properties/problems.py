@@ -1,7 +1,8 @@
 """Small problems of multiple kernel learning, drawn from a seed.
 
 The shares: "natural" problems that anybody may have; "hard" ones with extremes of every kind; "far" ones,
-whose kernels are almost constant and whose costs are large, so that most digits cancel; and a "family".
+whose kernels are almost constant and whose costs are large, so that most digits cancel; a "family" of kernels
+that are not listed; and "other" solvers than the default, for kernels that are.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from manykernels.kernels import Dirichlet, Gaussian, Laplacian, Linear, OnColumn
 from manykernels.losses import EpsilonInsensitive
 from manykernels.penalties import ElasticNet, L2Ball
 
-SHARES = ("natural", "hard", "far", "family")
+SHARES = ("natural", "hard", "far", "family", "other")
 _NORMS = [1.0, 1.0, 1.0, 1.2, 4 / 3, 2.0, 4.0, np.inf]
 
 
@@ -48,9 +49,9 @@ _SHOWN = ("norm", "loss", "C", "tol", "solver", "center", "normalize", "fit_inte
 
 
 def draw(seed: int, share: str | None = None) -> Case:
-    """The case of a seed; without a share, nearly half of them are natural and one of ten a family."""
+    """The case of a seed; without a share, nearly half of them are natural."""
     rng = np.random.RandomState(seed)
-    share = share or rng.choice(SHARES, p=[0.45, 0.35, 0.1, 0.1])
+    share = share or rng.choice(SHARES, p=[0.45, 0.35, 0.1, 0.05, 0.05])
     hard = share == "hard"
     n = rng.randint(3, 61) if hard else rng.randint(12, 61)
     X = _samples(rng, n, rng.randint(1, 7), hard)
@@ -76,6 +77,8 @@ def draw(seed: int, share: str | None = None) -> Case:
         kernels = _kernels(rng, X, hard)
     if isinstance(options["norm"], str):
         options["norm"] = ElasticNet(rng.choice([0.1, 0.5, 0.9])) if options["norm"] == "net" else _ball(rng)
+    if share == "other":
+        options |= _other(rng, options)
     kind = MKLClassifier if classify else MKLRegressor
     return Case(seed, share, kind(kernels, random_state=0, n_jobs=1, **options), X, y, weight)
 
@@ -134,6 +137,17 @@ def _targets(rng: np.random.RandomState, X: np.ndarray, hard: bool) -> np.ndarra
         elif kind == 4:
             Y = np.round(Y)
     return Y[:, 0] if outputs == 1 and rng.rand() < 0.8 else Y
+
+
+def on_a_grid(case: Case, size: int = 60) -> Case | None:
+    """A family of one parameter as a list of its kernels, evenly on a logarithmic scale; None for others."""
+    family = case.model.kernels
+    if not isinstance(family, Gaussians | Dirichlets):
+        return None
+    kept = slice(None) if case.weight is None else case.weight > 0
+    (low,), (high,) = family.box(case.X[kept], None if case.weight is None else case.weight[kept])
+    kernels = [family.kernel(float(value)) for value in np.geomspace(low, high, size)]
+    return replace(case.change(kernels=kernels, solver="auto", tol=1e-5, max_iter=1000), share="natural")
 
 
 def _weights(rng: np.random.RandomState, n: int, hard: bool) -> np.ndarray:
@@ -232,6 +246,14 @@ def _options(rng: np.random.RandomState, classify: bool, hard: bool) -> dict[str
         options["multi_class"] = str(rng.choice(["shared", "ovr"]))
         options["class_weight"] = "balanced" if rng.rand() < 0.15 else None
     return options
+
+
+def _other(rng: np.random.RandomState, options: dict[str, Any]) -> dict[str, Any]:
+    """Solvers that serve one norm or one loss only."""
+    solver = ["corrective", "greedy", "blockwise"][rng.randint(3)]
+    if solver == "blockwise":
+        return {"solver": solver, "loss": "squared", "tol": max(options["tol"], 1e-5)}
+    return {"solver": solver, "norm": 1.0} | ({"max_iter": 100} if solver == "greedy" else {})
 
 
 def _ball(rng: np.random.RandomState) -> L2Ball:
