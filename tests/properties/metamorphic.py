@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.base import clone
 from tests.properties.certificates import Failure, Fitted, TooLong, decisions, fit
 from tests.properties.exact import costs
-from tests.properties.problems import Case, draw
+from tests.properties.problems import SHARES, Case, draw
 from tests.properties.relations import RELATIONS, Pair
 
 from manykernels import MKLClassifier, load, save
@@ -154,7 +154,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--share", choices=["natural", "hard"])
+    parser.add_argument("--share", choices=SHARES)
     parser.add_argument("--only", help="the name of one relation")
     given = parser.parse_args(arguments)
     kinds: dict[str, list[Failure]] = collections.defaultdict(list)
