@@ -15,7 +15,7 @@ import sys
 import time
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -146,6 +146,10 @@ class Check:
             self.wrong("not a number", f"objective_ {P}, dual_gap_ {gap}")
         if gap > tol and not fitted.warned and model.certified_:
             self.wrong("silent", f"gap {gap:.2e} above tol {tol:.0e} without a warning")
+        if gap > tol and self._should_converge():
+            self.wrong(
+                "stalled", f"gap {gap:.2e} above tol {tol:.0e} after {model.n_iter_} iterations, P {P:.8g}"
+            )
         f = decisions(self.case, model)
         if not np.isfinite(f).all():
             self.wrong("not finite", "decisions")
@@ -154,8 +158,14 @@ class Check:
         seen = primal(self.case, model, Ks, f)
         self._close("true P", value, value.primal, P, gap)
         self._close("P as it predicts", value, seen.primal, P, gap)
-        self._consistent(model, f)
+        self._consistent(model, f, Ks)
         return value
+
+    def _should_converge(self) -> bool:
+        """Natural problems are solved as exactly as asked, unless by a first-order method."""
+        model = self.case.model
+        natural = self.case.share in ("natural", "grid")
+        return natural and model.max_iter >= 1000 and model.solver in ("auto", "active-set")
 
     def _close(self, what: str, value: Value, found: float, claimed: float, gap: float) -> None:
         excess = found - claimed
@@ -164,7 +174,7 @@ class Check:
             at = f"{found:.10g} against objective_ {claimed:.10g}, gap {gap:.1e}, {excess / found:+.1e}"
             self.wrong(f"{what} {side} the claim", at)
 
-    def _consistent(self, model: Any, f: np.ndarray) -> None:
+    def _consistent(self, model: Any, f: np.ndarray, Ks: Grams) -> None:
         """decision_function(X) == kernel_(X, X_fit_) @ dual_coef_ + intercept_, and weights are allowed."""
         kernels = model.kernel_ if isinstance(model.kernel_, list) else [model.kernel_]
         alpha = np.asarray(model.dual_coef_).reshape(len(self.case.y), -1)
@@ -176,8 +186,26 @@ class Check:
             size = large * np.abs(alpha[:, columns]).sum(axis=0) + np.abs(intercept[columns])
             if np.any(np.abs(again - f[:, columns]) > 1e-13 * size + 1e-300):
                 self.wrong("inconsistent", "decision_function is not kernel_ @ dual_coef_ + intercept_")
+        self._new_samples(model, kernels, alpha, Ks)
         if np.any(np.asarray(model.weights_) < 0.0):
             self.wrong("weights", f"negative: {np.min(model.weights_)}")
+
+    def _new_samples(self, model: Any, kernels: list[Any], alpha: np.ndarray, Ks: Grams) -> None:
+        """Decisions between the training samples are those of the formula, up to the rounding of its sums."""
+        X = self.case.X
+        if X.ndim == 3:
+            return
+        between = 0.5 * (X[:5] + X[-5:][::-1])
+        f = decisions(replace(self.case, X=between, y=between), model)
+        for k, theta in enumerate(np.atleast_2d(model.weights_)):
+            columns = slice(None) if len(kernels) == 1 else slice(k, k + 1)
+            exact = np.atleast_1d(model.intercept_)[columns] + sum(
+                theta[m] * (Ks.across(m, between) @ alpha[:, columns]) for m in np.flatnonzero(theta)
+            )
+            large = _largest(kernels[k], np.concatenate([X, between])) * np.abs(alpha[:, columns]).sum(axis=0)
+            if np.any(np.abs(exact - f[:, columns]) > 1e-12 * large + 1e-12 * np.abs(model.intercept_).max()):
+                worst = float(np.abs(exact - f[:, columns]).max())
+                self.wrong("new samples", f"decisions are {worst:.2g} from the formula")
 
     # -- against others -------------------------------------------------------------------------
     def _others(self, model: Any, value: Value, Ks: Grams) -> None:

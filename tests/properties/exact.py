@@ -19,27 +19,24 @@ EPS = float(np.finfo(Long).eps)
 
 
 # -- kernels ------------------------------------------------------------------------------------
-def base_gram(kernel: Any, X: np.ndarray) -> np.ndarray:
-    """K of a kernel as it is named, on X in extended precision; a layer of X where X is a stack."""
-    name = type(kernel).__name__
+def base_gram(kernel: Any, X: np.ndarray, Y: np.ndarray | None = None) -> np.ndarray:
+    """K(X, Y) of a kernel as it is named, in extended precision; a layer of X where X is a stack."""
+    name, Y = type(kernel).__name__, X if Y is None else Y
     if name == "Precomputed":
         return X[:, :, kernel.index].astype(Long)
     if name == "Scaled":
-        return Long(kernel.factor) * base_gram(kernel.kernel, X)
+        return Long(kernel.factor) * base_gram(kernel.kernel, X, Y)
     if name == "OnColumns":
-        return base_gram(kernel.kernel, X[:, np.atleast_1d(kernel.columns)])
-    A = X.astype(Long)
+        columns = np.atleast_1d(kernel.columns)
+        return base_gram(kernel.kernel, X[:, columns], Y[:, columns])
+    A, B = X.astype(Long), Y.astype(Long)
     if name == "Linear":
-        return A @ A.T
+        return A @ B.T
     if name == "Polynomial":
-        return (A @ A.T + Long(kernel.coef0)) ** int(kernel.degree)
+        return (A @ B.T + Long(kernel.coef0)) ** int(kernel.degree)
     if name == "Monomial":
-        powers = kernel.powers or [1] * len(kernel.columns)
-        phi = np.ones(len(A), Long)
-        for column, power in zip(kernel.columns, powers, strict=True):
-            phi = phi * A[:, column] ** int(power)
-        return np.multiply.outer(phi, phi)
-    D = A[:, None] - A[None]
+        return np.multiply.outer(_monomial(kernel, A), _monomial(kernel, B))
+    D = A[:, None] - B[None]
     if name == "Gaussian":
         return np.exp(-(D**2).sum(axis=2) / Long(kernel.width) ** 2)
     if name == "Laplacian":
@@ -48,6 +45,13 @@ def base_gram(kernel: Any, X: np.ndarray) -> np.ndarray:
         waves = [np.cos(k * Long(kernel.frequency) * D) for k in range(1, int(kernel.degree) + 1)]
         return np.prod(1 + 2 * sum(waves), axis=2)
     raise NotImplementedError(f"no formula for {kernel!r}")
+
+
+def _monomial(kernel: Any, A: np.ndarray) -> np.ndarray:
+    phi = np.ones(len(A), Long)
+    for column, power in zip(kernel.columns, kernel.powers or [1] * len(kernel.columns), strict=True):
+        phi = phi * A[:, column] ** int(power)
+    return phi
 
 
 class Grams:
@@ -69,20 +73,33 @@ class Grams:
         return self.known[m]
 
     def _make(self, fitted: Any) -> np.ndarray:
-        K, case = base_gram(fitted.kernel, self.case.X), self.case
+        K = base_gram(fitted.kernel, self.case.X)
+        return self._prepared(fitted, K, K)
+
+    def across(self, m: int, X: np.ndarray) -> np.ndarray:
+        """The same kernel between new samples and the training samples."""
+        kernel = self.kernels[m].kernel
+        return self._prepared(
+            self.kernels[m], base_gram(kernel, self.case.X), base_gram(kernel, X, self.case.X)
+        )
+
+    def _prepared(self, fitted: Any, K: np.ndarray, across: np.ndarray) -> np.ndarray:
+        """K(X, X_fit), centred and normalised by what K(X_fit, X_fit) says; zero where nothing is left."""
+        case = self.case
         if case.share == "family":
-            return Long(fitted.scale_) * K
+            return Long(fitted.scale_) * across
         weight = np.ones(len(case.y)) if case.weight is None else case.weight
         mean = weight.astype(Long) / weight.astype(Long).sum()
-        largest = np.abs(K.diagonal()).max()
+        d, largest = K.diagonal(), np.abs(K.diagonal()).max()
         if case.model.center:
             r = K @ mean
-            K = K - r[:, None] - r[None] + mean @ r
+            across = across - (across @ mean)[:, None] - r[None] + mean @ r
+            d = d - 2 * r + mean @ r
         if case.model.normalize is None:
-            return K
-        d = np.maximum(K.diagonal(), 0)
+            return across
+        d = np.maximum(d, 0)
         size = mean @ d if case.model.normalize == "trace" else d[weight > 0].max()
-        return K / size if size > 1e-12 * largest else 0 * K  # zero where nothing is left
+        return across / size if size > 1e-12 * largest else 0 * across
 
 
 # -- the risk -----------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 The shares: "natural" problems that anybody may have; "hard" ones with extremes of every kind; "far" ones,
 whose kernels are almost constant and whose costs are large, so that most digits cancel; a "family" of kernels
-that are not listed; and "other" solvers than the default, for kernels that are.
+that are not listed; a "grid" of many kernels that are; and "other" solvers than the default.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from manykernels.kernels import Dirichlet, Gaussian, Laplacian, Linear, OnColumn
 from manykernels.losses import EpsilonInsensitive
 from manykernels.penalties import ElasticNet, L2Ball
 
-SHARES = ("natural", "hard", "far", "family", "other")
+SHARES = ("natural", "hard", "far", "family", "grid", "other")
 _NORMS = [1.0, 1.0, 1.0, 1.2, 4 / 3, 2.0, 4.0, np.inf]
 
 
@@ -51,7 +51,7 @@ _SHOWN = ("norm", "loss", "C", "tol", "solver", "center", "normalize", "fit_inte
 def draw(seed: int, share: str | None = None) -> Case:
     """The case of a seed; without a share, nearly half of them are natural."""
     rng = np.random.RandomState(seed)
-    share = share or rng.choice(SHARES, p=[0.45, 0.35, 0.1, 0.05, 0.05])
+    share = share or rng.choice(SHARES, p=[0.4, 0.35, 0.1, 0.05, 0.05, 0.05])
     hard = share == "hard"
     n = rng.randint(3, 61) if hard else rng.randint(12, 61)
     X = _samples(rng, n, rng.randint(1, 7), hard)
@@ -65,6 +65,13 @@ def draw(seed: int, share: str | None = None) -> Case:
         X = X + 10.0 ** rng.randint(2, 8)
         options["C"] = float(10.0 ** rng.uniform(2, 8))
         kernels = [Linear(), Polynomial(int(rng.randint(1, 3)), 1.0), Gaussian(2.0)][: rng.randint(1, 4)]
+    elif share == "grid":
+        kernels, d = _grid(rng), int(rng.randint(1, 3))
+        X, options = (
+            X[:, :d],
+            options | {"solver": "auto", "max_iter": 1000, "tol": 10.0 ** -rng.randint(3, 7)},
+        )
+        options |= {"C": float(10.0 ** rng.uniform(0, 4.5))} | ({"norm": 1.0} if rng.rand() < 0.5 else {})
     elif share == "family":
         kernels, solver = _family(rng, X)
         options |= {"norm": 1.0, "center": False, "solver": solver, "tol": 10.0 ** rng.randint(-4, -1)}
@@ -193,6 +200,14 @@ def _kernel(rng: np.random.RandomState, d: int, spread: float, hard: bool) -> An
         return Laplacian(width)
     kernel = Gaussian(width)
     return OnColumns(kernel, int(rng.randint(d))) if rng.rand() < 0.3 else kernel
+
+
+def _grid(rng: np.random.RandomState) -> list[Any]:
+    """Neighbours that nearly depend on each other, which is what stalls."""
+    kind, size = rng.randint(3), rng.randint(20, 121)
+    frequencies = [Dirichlet(float(sigma), 1) for sigma in np.geomspace(0.1, 10.0, size)]
+    widths = [Gaussian(float(sigma)) for sigma in np.geomspace(0.1, 10.0, size)]
+    return [frequencies, widths, frequencies[::2] + widths[::2]][kind]
 
 
 def _stack(rng: np.random.RandomState, X: np.ndarray, hard: bool) -> np.ndarray:
