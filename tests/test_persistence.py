@@ -296,16 +296,95 @@ def test_declared_sizes_are_not_believed(declared, tmp_path):
     assert peak(lambda: load(path)) < 1 << 22
 
 
-def test_references_to_references_are_refused(tmp_path):
+def array(value):
+    buffer = io.BytesIO()
+    np.save(buffer, value)
+    return buffer.getvalue()
+
+
+def node(module, name, loader, id=1, **more):
+    return {"__module__": module, "__class__": name, "__loader__": f"{loader}Node", "__id__": id, **more}
+
+
+def number(kind, id=1):
+    return node("numpy", kind, "NdArray", id, type="numpy", file=f"{id}.npy")
+
+
+def references():
     """Each object holds the one before twice: 2⁶⁰ of them, in a file of a few kilobytes."""
-    told = {"__module__": "builtins", "__class__": "list", "__loader__": "ListNode"}
-    schema = {**told, "__id__": 1, "content": []}
+    schema = node("builtins", "list", "List", content=[])
     for i in range(2, 60):
-        schema = {**told, "__id__": i, "content": [schema, {**told, "__id__": i - 1, "content": []}]}
-    path = forged(tmp_path, {})
-    path.write_bytes(sealed({"schema.json": json.dumps({**schema, "protocol": 2}).encode()}))
-    with pytest.raises(ModelFileError, match="refers to its objects"):
-        load(path)
+        schema = node("builtins", "list", "List", i, content=[schema, {**schema, "content": []}])
+    return schema, {}
+
+
+def one_array_many_times():
+    content = [{**number("ndarray"), "__id__": i} for i in range(1, 1000)]
+    return node("builtins", "list", "List", 1001, content=content), {"1.npy": array(np.zeros(10**5))}
+
+
+def one_array_without_a_number():
+    content = [{**number("ndarray"), "__id__": None}] * 1000
+    return node("builtins", "list", "List", 1001, content=content), {"1.npy": array(np.zeros(10**5))}
+
+
+def an_array_of_another_name():
+    header = array(np.zeros(1 << 24))[:128]
+    return {**number("ndarray"), "file": "1.bin"}, {"1.bin": header}
+
+
+def arrays_within_an_array():
+    """A sparse matrix is an archive in the archive."""
+    inner = io.BytesIO()
+    np.savez_compressed(
+        inner, data=np.zeros(1 << 24), format=b"csr", shape=(1, 1), indices=[0], indptr=[0, 1]
+    )
+    matrix = node("scipy.sparse._csr", "csr_matrix", "SparseMatrix", type="scipy", file="1.bin")
+    return matrix, {"1.bin": inner.getvalue()}
+
+
+def a_table_of_one_number():
+    """The number would be repeated for each row of the other column."""
+    frame = {"library": '"pandas"', "names": '["a", "b"]'}
+    content = {
+        key: node("builtins", "str", "Json", i, content=text)
+        for i, (key, text) in enumerate(frame.items(), 50)
+    }
+    content["columns"] = node(
+        "builtins",
+        "list",
+        "List",
+        60,
+        content=[number("ndarray"), node("builtins", "str", "Json", 61, content="1")],
+    )
+    types = node("builtins", "list", "List", 70, content=[node("builtins", "str", "Type", 71)] * 3)
+    state = node("builtins", "dict", "Dict", 80, content=content, key_types=types)
+    frame = node("manykernels.persistence._frames", "Frame", "Object", 90, content=state)
+    return frame, {"1.npy": array(np.zeros(10**5))}
+
+
+GROWING = {
+    "references": (references, "refers to its objects"),
+    "one array many times": (one_array_many_times, "refers to its arrays"),
+    "one array without a number": (one_array_without_a_number, "refers to its arrays"),
+    "a number of bytes": (lambda: (number("bytes_"), {"1.npy": array(1 << 27)}), "numpy.bytes_"),
+    "void": (lambda: (number("void"), {"1.npy": array(1 << 27)}), "numpy.void"),
+    "a generator": (lambda: (node("numpy.random", "Generator", "RandomGenerator"), {}), "Generator"),
+    "an array of another name": (an_array_of_another_name, "declares shape"),
+    "arrays within an array": (arrays_within_an_array, "unpacks from"),
+    "a table of one number": (a_table_of_one_number, "different lengths"),
+}
+
+
+@pytest.mark.parametrize("name", GROWING)
+def test_what_would_grow_while_it_is_read_is_refused(name, tmp_path):
+    make, words = GROWING[name]
+    schema, parts = make()
+    path = tmp_path / "model"
+    path.write_bytes(sealed({"schema.json": json.dumps({**schema, "protocol": 2}).encode(), **parts}))
+    with pytest.raises(ModelFileError, match=words):
+        load(path, memory_limit="100MB")
+    assert peak(lambda: load(path, memory_limit="100MB")) < 20 << 20
 
 
 @pytest.mark.parametrize(("format", "version"), [(FORMAT + 1, "0.1.0"), (FORMAT, "99.0.0")])

@@ -20,6 +20,7 @@ from .grams._memory import readable
 
 _CHUNK = 1 << 20
 _ENCRYPTED = 0x1
+_MAGIC, _ZIP = b"\x93NUMPY", b"PK"
 
 
 class ArchiveError(ValueError):
@@ -111,12 +112,15 @@ def require_array(file: BinaryIO | Any, size: int) -> None:
 
 
 def unpacked_size(name: str, data: bytes, limit: int) -> int:
-    """The bytes that a member of an archive takes in memory, once what it declares is known to be true."""
-    if name.endswith(".npz"):
+    """The bytes that a member of an archive takes in memory, once what it declares is known to be true.
+
+    What it is says its beginning, as it does to NumPy, whatever it is called.
+    """
+    if data.startswith(_ZIP) or name.endswith(".npz"):
         with open_archive(io.BytesIO(data), limit) as inner:
             require_arrays(inner)
             return len(data) + sum(info.file_size for info in inner.infolist())
-    if name.endswith(".npy"):
+    if data.startswith(_MAGIC) or name.endswith(".npy"):
         require_array(io.BytesIO(data), len(data))
     return len(data)
 

@@ -135,7 +135,12 @@ def forge_a_header(rng: Rng, parts: Parts) -> Parts:
     header = io.BytesIO()
     told = {"descr": kind, "fortran_order": bool(rng.integers(2)), "shape": shape}
     np.lib.format.write_array_header_2_0(header, told)
-    return {**parts, name: header.getvalue() + parts[name][int(rng.integers(0, 200)) :]}
+    forged = {**parts, name: header.getvalue() + parts[name][int(rng.integers(0, 200)) :]}
+    if rng.random() < 0.3:  # NumPy goes by the beginning of a file, not by its name
+        other = name.replace(".npy", ".bin")
+        forged[other] = forged.pop(name)
+        forged["schema.json"] = forged["schema.json"].replace(name.encode(), other.encode())
+    return forged
 
 
 # -- the description of objects -------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import os
@@ -171,8 +172,9 @@ def _of_joblib(message: Warning | str) -> bool:
 
 def _said(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
-        where = f"{error.filename}: " if error.filename else ""
-        return f"{where}{error.strerror}."
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)  # files that are asked for have their names
+        where = error.filename or ("a temporary file" if full else "")
+        return f"{where}: {error.strerror}." if where else f"{error.strerror}."
     return one_line(error)
 
 

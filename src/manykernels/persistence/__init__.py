@@ -21,7 +21,6 @@ from .._files import is_model, require_replaceable, write_atomically
 from ..grams._memory import parse_memory, readable
 from ._contents import FORMAT, ModelFileError, describe, require_known, unpack
 from ._frames import Frame, pack, swap, unpack_frame
-from ._schema import require_tree
 
 __all__ = ["FORMAT", "ModelFileError", "load", "save"]
 
@@ -59,7 +58,13 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
             f"{type(model).__name__} holds {_listed(lost)}, which no other process can import by that name. "
             "Define it at the top of a module, or save the model by pickle or cloudpickle."
         )
-    write_atomically(path, describe(data, type(model).__name__))
+    try:
+        whole = describe(data, type(model).__name__)
+    except ArchiveError as error:  # which load would refuse
+        raise ModelFileError(
+            f"{type(model).__name__} cannot be saved: {error}. pickle can save it."
+        ) from error
+    write_atomically(path, whole)
 
 
 def load(
@@ -117,8 +122,7 @@ def _read(path: str | os.PathLike[str], limit: int) -> bytes:
 def _build(io_: Any, data: bytes, trusted: set[str], limit: int, name: str) -> Any:
     if not data.startswith(b"PK"):
         raise ArchiveError("it is cut off or not a model at all")
-    whole, schema = unpack(data, limit, lambda about: require_known(about, name))
-    require_tree(schema)
+    whole = unpack(data, limit, lambda about: require_known(about, name))
     found = io_.get_untrusted_types(data=whole)
     _require_trusted(found, trusted, name)
     return swap(io_.loads(whole, trusted=found), unpack_frame)

@@ -13,6 +13,7 @@ import manykernels
 
 from .._archives import ArchiveError, open_archive, read_member, shown, unpacked_size
 from .._files import MODEL_MARK
+from ._schema import require_tree
 
 FORMAT = (
     2  # of the file; a change that an older version cannot read raises it. Files of format 1 had no checksum
@@ -34,6 +35,7 @@ def describe(data: bytes, model: str) -> bytes:
     buffer = io.BytesIO(data)
     with ZipFile(buffer, "a", compression=ZIP_DEFLATED, compresslevel=1) as archive:
         parts = {info.filename: archive.read(info) for info in archive.infolist()}
+        require_tree(json.loads(parts[_SCHEMA]))
         archive.writestr(MODEL_MARK, json.dumps({**about, "sha256": checksum(about, parts)}))
     return buffer.getvalue()
 
@@ -46,8 +48,8 @@ def checksum(about: dict[str, Any], parts: dict[str, bytes]) -> str:
     return whole.hexdigest()
 
 
-def unpack(data: bytes, limit: int, check: Callable[[dict[str, Any]], None]) -> tuple[bytes, Any]:
-    """(an archive of the members as they are, the description of objects).
+def unpack(data: bytes, limit: int, check: Callable[[dict[str, Any]], None]) -> bytes:
+    """An archive of the members as they are, once sizes, checksum and the description of objects are right.
 
     The members are read once, within the sizes that were looked at, and handed on unpacked: nobody after this
     sees anything that was not checked. ``check`` is asked about the description before all else.
@@ -66,7 +68,8 @@ def unpack(data: bytes, limit: int, check: Callable[[dict[str, Any]], None]) -> 
     room = limit // _COPIES
     for name, part in parts.items():
         room -= unpacked_size(name, part, room)
-    return _stored(parts), json.loads(parts.get(_SCHEMA, b"null"))
+    require_tree(json.loads(parts.get(_SCHEMA, b"null")))
+    return _stored(parts)
 
 
 def _about(text: bytes) -> dict[str, Any]:

@@ -43,6 +43,8 @@ def unpack_frame(value: Any) -> Any:
         return value
     if value.library not in _LIBRARIES:
         raise ArchiveError("it holds a table that is neither of pandas nor of polars")
+    if not _is_table(value):
+        raise ArchiveError("it holds a table whose columns have different lengths")
     try:
         library = importlib.import_module(value.library)
     except ImportError as error:
@@ -54,6 +56,14 @@ def unpack_frame(value: Any) -> Any:
     frame = library.DataFrame(dict(enumerate(value.columns)))
     frame.columns = value.names
     return frame
+
+
+def _is_table(value: Frame) -> bool:
+    """Whether the columns are of one length: a single number would be repeated for all rows."""
+    if not isinstance(value.columns, list):
+        return False
+    flat = all(isinstance(c, list) or (isinstance(c, np.ndarray) and c.ndim == 1) for c in value.columns)
+    return flat and len({len(column) for column in value.columns}) <= 1
 
 
 def swap(value: Any, change: Callable[[Any], Any], done: dict[int, tuple[Any, Any]] | None = None) -> Any:

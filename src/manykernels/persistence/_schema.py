@@ -14,7 +14,9 @@ from .._archives import ArchiveError, shown
 
 # How skops builds objects of this package: without calling any of its constructors.
 _BUILT = frozenset({"ObjectNode", "TupleNode"})
-_REFUSED = frozenset({("numpy", "void")})  # whose constructor takes a number of bytes and allocates them
+# What takes a number from the file and allocates as many bytes; no model of this package holds any of it.
+_GROWING = frozenset({("numpy", "void"), ("numpy", "bytes_"), ("numpy.random._generator", "Generator")})
+_GROWING_NODES = frozenset({"RandomGeneratorNode"})
 
 
 def require_tree(schema: Any) -> None:
@@ -45,9 +47,11 @@ def _count(value: Any, sizes: dict[int, int], owners: dict[str, int]) -> int:
 
 
 def _require_buildable(node: dict[str, Any]) -> None:
-    module, name = node.get("__module__"), node.get("__class__")
-    ours = isinstance(module, str) and module.split(".")[0] == "manykernels"
-    if (ours and node["__loader__"] not in _BUILT) or (module, name) in _REFUSED:
-        raise ArchiveError(
-            f"it holds {shown(module)}.{shown(name)} in a way that save(model, path) never writes"
-        )
+    names = [node.get(key) for key in ("__module__", "__class__", "__loader__")]
+    if not all(isinstance(name, str) for name in names):
+        raise ArchiveError("it does not say which objects it holds")
+    module, name, loader = map(str, names)
+    ours = module.split(".")[0] == "manykernels"
+    growing = loader in _GROWING_NODES or (module, name) in _GROWING
+    if growing or (ours and loader not in _BUILT):
+        raise ArchiveError(f"it holds {shown(module)}.{shown(name)}, which no model is saved with")
