@@ -161,8 +161,10 @@ def test_early_stopping_takes_the_best_on_other_data():
     ("options", "message"),
     [
         ({"method": "fast"}, "method='fast'.*'stagewise'"),
-        ({"max_kernels": 0}, "max_kernels=0.*positive"),
+        ({"max_kernels": 0}, "max_kernels=0.*at least 1"),
         ({"max_step": -1.0}, "max_step=-1.0.*positive"),
+        ({"tol": np.nan}, "tol=nan.*expected a number"),
+        ({"shrinkage": -1.0}, "shrinkage=-1.0.*at least 0"),
         ({"validation": 1.5}, "validation=1.5.*between 0 and 1"),
     ],
 )

@@ -50,7 +50,7 @@ class GreedyAlignment(Weighting):
     max_kernels : int
         Steps at most (000 takes 50).
     tol : float
-        Stop when a step raises the alignment by less than this.
+        Stop when a step raises the alignment by less than this. Below 0, steps that lower it are taken too.
     max_step : float
         η_max of Alg. 7, which regularises.
     shrinkage : float or None
@@ -127,11 +127,12 @@ class GreedyAlignment(Weighting):
             raise ValueError(
                 f"GreedyAlignment(max_step={self.max_step!r}) was given; expected a positive number."
             )
-        for name, value in (("tol", self.tol), ("shrinkage", self.shrinkage)):
-            if not (name == "shrinkage" and value is None) and not (is_number(value) and 0 <= value < np.inf):
-                raise ValueError(
-                    f"GreedyAlignment({name}={value!r}) was given; expected a number, at least 0."
-                )
+        if not is_number(self.tol) or not np.isfinite(self.tol):
+            raise ValueError(f"GreedyAlignment(tol={self.tol!r}) was given; expected a number.")
+        if self.shrinkage is not None and not (is_number(self.shrinkage) and 0 <= self.shrinkage < np.inf):
+            raise ValueError(
+                f"GreedyAlignment(shrinkage={self.shrinkage!r}) was given; expected a number, at least 0."
+            )
         share = self.validation
         if share is not None and not (is_number(share) and 0.0 < share < 1.0):
             raise ValueError(
