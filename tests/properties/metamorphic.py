@@ -11,12 +11,14 @@ import argparse
 import collections
 import sys
 import tempfile
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from tests.properties.certificates import Failure, Fitted, TooLong, decisions, fit
+from tests.properties import relations_given  # noqa: F401 (more of them)
+from tests.properties.certificates import LONGEST, Failure, Fitted, TooLong, decisions, fit, limited
 from tests.properties.exact import costs
 from tests.properties.problems import SHARES, Case, draw
 from tests.properties.relations import RELATIONS, Pair
@@ -104,6 +106,25 @@ def refit(case: Case) -> list[Failure]:
     return wrong
 
 
+def warm_start(case: Case) -> list[Failure]:
+    """Where a fit starts does not change where it may end."""
+    cold = fit(case)
+    if cold.error is not None:
+        return []
+    model = clone(case.model).set_params(warm_start=True, C=3.0 * case.model.C)
+    fit_quietly(model, case.X, case.y, case.weight)
+    model.set_params(C=case.model.C)
+    with limited(LONGEST), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(case.X, case.y, sample_weight=case.weight)
+    P, Q = cold.model.objective_, model.objective_
+    D, E = P * (1.0 - cold.model.dual_gap_), Q * (1.0 - model.dual_gap_)
+    if max(D, E) > min(P, Q) + SLACK * abs(P):
+        text = f"[{D:.8g}, {P:.8g}] cold, [{E:.8g}, {Q:.8g}] warm"
+        return [Failure(case.seed, "warm start", text, str(case))]
+    return []
+
+
 def fit_quietly(model: Any, X: Any, y: Any, weight: Any) -> None:
     """Fit without a word; a refusal leaves the model as it was."""
     quiet = fit(Case(0, "natural", model, X, y, weight))
@@ -133,17 +154,20 @@ def one_class_at_a_time(case: Case) -> list[Failure]:
     return []
 
 
+ALONE = {"refit": refit, "warm_start": warm_start, "one_class_at_a_time": one_class_at_a_time}
+
+
 def check(seed: int, share: str | None = None, only: str | None = None) -> list[Failure]:
     """One relation, drawn from the seed, on a case of it."""
     rng = np.random.RandomState(seed)
-    names = [*RELATIONS, "refit", "one_class_at_a_time"]
+    names = [*RELATIONS, *ALONE]
     name = only or names[seed % len(names)]
     case = draw(10_000_000 + seed, share or str(rng.choice(["natural", "hard"], p=[0.75, 0.25])))
     try:
         if name in RELATIONS:
             pair = RELATIONS[name](case, rng)
             return [] if pair is None else compare(name, pair)
-        return refit(case) if name == "refit" else one_class_at_a_time(case)
+        return ALONE[name](case)
     except TooLong:
         return [Failure(case.seed, "hang", name, str(case))]
     except Exception as error:

@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from tests.properties.problems import Case
 
-from manykernels import LocalizedMKLClassifier, LocalizedMKLRegressor, MKLClassifier
+from manykernels import MKLClassifier
 from manykernels.families import Family
 from manykernels.kernels import Constant, Dirichlet, Gaussian, Laplacian, Linear, OnColumns, Sum
 from manykernels.losses import EpsilonInsensitive
@@ -45,24 +44,24 @@ def relation(function: Relation) -> Relation:
     return function
 
 
-def _stacked(case: Case) -> bool:
+def stacked(case: Case) -> bool:
     return case.X.ndim == 3
 
 
-def _listed(case: Case) -> list[Any] | None:
+def listed(case: Case) -> list[Any] | None:
     return case.model.kernels if isinstance(case.model.kernels, list) else None
 
 
 def _take(case: Case, rows: np.ndarray, weight: Any) -> Case:
-    X = case.X[rows][:, rows] if _stacked(case) else case.X[rows]
+    X = case.X[rows][:, rows] if stacked(case) else case.X[rows]
     return replace(case, X=X, y=case.y[rows], weight=weight)
 
 
-def _weight(case: Case) -> np.ndarray:
+def weight_of(case: Case) -> np.ndarray:
     return np.ones(len(case.y)) if case.weight is None else case.weight
 
 
-def _is_classifier(case: Case) -> bool:
+def is_classifier(case: Case) -> bool:
     return isinstance(case.model, MKLClassifier)
 
 
@@ -78,7 +77,7 @@ def samples_in_another_order(case: Case, rng: Rng) -> Pair:
 @relation
 def a_sample_twice_is_a_weight_of_two(case: Case, rng: Rng) -> Pair:
     n, i = len(case.y), rng.randint(len(case.y))
-    weight = _weight(case).copy()
+    weight = weight_of(case).copy()
     rows = np.append(np.arange(n), i)
     twice = _take(case, rows, weight[rows])
     weight[i] *= 2.0
@@ -88,11 +87,11 @@ def a_sample_twice_is_a_weight_of_two(case: Case, rng: Rng) -> Pair:
 @relation
 def a_sample_of_weight_zero_is_none(case: Case, rng: Rng) -> Pair | None:
     keep = rng.rand(len(case.y)) < 0.8
-    if np.unique(case.y[keep], axis=0).shape[0] < np.unique(case.y, axis=0).shape[0] and _is_classifier(case):
+    if np.unique(case.y[keep], axis=0).shape[0] < np.unique(case.y, axis=0).shape[0] and is_classifier(case):
         return None
     if keep.sum() < 3:
         return None
-    weight, rows = _weight(case), np.flatnonzero(keep)
+    weight, rows = weight_of(case), np.flatnonzero(keep)
     less = _take(case, rows, weight[rows])
     return Pair(less, replace(case, weight=np.where(keep, weight, 0.0)), back=lambda f: f[rows])
 
@@ -100,15 +99,15 @@ def a_sample_of_weight_zero_is_none(case: Case, rng: Rng) -> Pair | None:
 @relation
 def weights_or_costs(case: Case, rng: Rng) -> Pair:
     s = float(2.0 ** rng.randint(-3, 4))
-    return Pair(case, replace(case, weight=_weight(case) * s).change(C=case.model.C / s))
+    return Pair(case, replace(case, weight=weight_of(case) * s).change(C=case.model.C / s))
 
 
 # -- kernels ------------------------------------------------------------------------------------
 @relation
 def kernels_in_another_order(case: Case, rng: Rng) -> Pair | None:
-    if _stacked(case):
+    if stacked(case):
         return Pair(case, replace(case, X=case.X[:, :, rng.permutation(case.X.shape[2])]))
-    kernels = _listed(case)
+    kernels = listed(case)
     if kernels is None:
         return None
     return Pair(case, case.change(kernels=[kernels[m] for m in rng.permutation(len(kernels))]))
@@ -116,10 +115,10 @@ def kernels_in_another_order(case: Case, rng: Rng) -> Pair | None:
 
 @relation
 def normalised_kernels_have_no_scale(case: Case, rng: Rng) -> Pair | None:
-    if _stacked(case):
+    if stacked(case):
         scale = 10.0 ** rng.uniform(-6, 6, case.X.shape[2])
         return Pair(case.change(normalize="trace"), replace(case, X=case.X * scale).change(normalize="trace"))
-    kernels = _listed(case)
+    kernels = listed(case)
     if kernels is None:
         return None
     grown = [float(10.0 ** rng.uniform(-6, 6)) * kernel for kernel in kernels]
@@ -129,11 +128,11 @@ def normalised_kernels_have_no_scale(case: Case, rng: Rng) -> Pair | None:
 @relation
 def larger_kernels_are_larger_costs(case: Case, rng: Rng) -> Pair | None:
     """½‖w‖²/c + C·loss = (½‖w‖² + cC·loss)/c."""
-    kernels, c = _listed(case), float(10.0 ** rng.uniform(-2, 2))
-    if isinstance(case.model.norm, ElasticNet) or (kernels is None and not _stacked(case)):
+    kernels, c = listed(case), float(10.0 ** rng.uniform(-2, 2))
+    if isinstance(case.model.norm, ElasticNet) or (kernels is None and not stacked(case)):
         return None
     first = case.change(normalize=None, C=case.model.C * c)
-    if _stacked(case):
+    if stacked(case):
         return Pair(first, replace(case, X=case.X * c).change(normalize=None), factor=1.0 / c)
     return Pair(first, case.change(normalize=None, kernels=[c * k for k in kernels]), factor=1.0 / c)
 
@@ -141,7 +140,7 @@ def larger_kernels_are_larger_costs(case: Case, rng: Rng) -> Pair | None:
 @relation
 def a_kernel_of_nothing(case: Case, rng: Rng) -> Pair | None:
     """A constant adds nothing to an intercept, and zero adds nothing at all."""
-    kernels = _listed(case)
+    kernels = listed(case)
     if kernels is None:
         return None
     value = 0.0 if rng.rand() < 0.5 or not case.model.fit_intercept else float(10.0 ** rng.randint(-3, 4))
@@ -151,7 +150,7 @@ def a_kernel_of_nothing(case: Case, rng: Rng) -> Pair | None:
 
 @relation
 def a_kernel_twice_at_norm_one(case: Case, rng: Rng) -> Pair | None:
-    kernels = _listed(case)
+    kernels = listed(case)
     if kernels is None:
         return None
     again = kernels[rng.randint(len(kernels))]
@@ -160,7 +159,7 @@ def a_kernel_twice_at_norm_one(case: Case, rng: Rng) -> Pair | None:
 
 @relation
 def two_halves_of_a_sum(case: Case, rng: Rng) -> Pair | None:
-    kernels = _listed(case)
+    kernels = listed(case)
     if kernels is None:
         return None
     options = {"norm": np.inf, "normalize": None}
@@ -171,7 +170,7 @@ def two_halves_of_a_sum(case: Case, rng: Rng) -> Pair | None:
 
 @relation
 def the_sum_as_one_kernel(case: Case, rng: Rng) -> Pair | None:
-    kernels = _listed(case)
+    kernels = listed(case)
     if kernels is None or len(kernels) < 2:
         return None
     options = {"norm": np.inf, "normalize": None}
@@ -180,7 +179,7 @@ def the_sum_as_one_kernel(case: Case, rng: Rng) -> Pair | None:
 
 @relation
 def more_kernels_are_never_worse(case: Case, rng: Rng) -> Pair | None:
-    kernels = _listed(case)
+    kernels = listed(case)
     if kernels is None:
         return None
     more = [*kernels, Gaussian(float(10.0 ** rng.uniform(-1, 1)))]
@@ -197,7 +196,7 @@ def larger_norms_are_never_worse(case: Case, rng: Rng) -> Pair | None:
 
 @relation
 def a_stack_of_the_same_kernels(case: Case, rng: Rng) -> Pair | None:
-    kernels = _listed(case)
+    kernels = listed(case)
     if kernels is None:
         return None
     stack = np.stack([kernel(case.X) for kernel in kernels], axis=2)
@@ -215,7 +214,7 @@ def centred_kernels_with_an_intercept(case: Case, rng: Rng) -> Pair | None:
 
 # -- features -----------------------------------------------------------------------------------
 def _invariant(case: Case) -> bool:
-    parts = [k.kernel if isinstance(k, OnColumns) else k for k in _listed(case) or [None]]
+    parts = [k.kernel if isinstance(k, OnColumns) else k for k in listed(case) or [None]]
     return all(isinstance(part, _SHIFTED) for part in parts)
 
 
@@ -228,7 +227,7 @@ def moved_features(case: Case, rng: Rng) -> Pair | None:
 
 @relation
 def stretched_features_and_widths(case: Case, rng: Rng) -> Pair | None:
-    kernels = _listed(case)
+    kernels = listed(case)
     if kernels is None or not all(isinstance(k, Gaussian | Laplacian) for k in kernels):
         return None
     s = float(2.0 ** rng.randint(-8, 9))
@@ -238,34 +237,17 @@ def stretched_features_and_widths(case: Case, rng: Rng) -> Pair | None:
 
 @relation
 def turned_features(case: Case, rng: Rng) -> Pair | None:
-    kernels = _listed(case)
+    kernels = listed(case)
     if kernels is None or not all(isinstance(k, Gaussian | Linear) for k in kernels):
         return None
     Q = np.linalg.qr(rng.randn(case.X.shape[1], case.X.shape[1]))[0]
     return Pair(case, replace(case, X=case.X @ Q))
 
 
-@relation
-def single_precision(case: Case, rng: Rng) -> Pair | None:
-    if _stacked(case):
-        return None
-    X = case.X.astype(np.float32)
-    return Pair(replace(case, X=X.astype(float)), replace(case, X=X))
-
-
-@relation
-def sparse_features(case: Case, rng: Rng) -> Pair | None:
-    kernels = _listed(case)
-    if kernels is None or any(isinstance(k, Dirichlet) for k in kernels):
-        return None
-    X = np.where(rng.rand(*case.X.shape) < 0.5, 0.0, case.X)
-    return Pair(replace(case, X=X), replace(case, X=sparse.csr_matrix(X)))
-
-
 # -- targets ------------------------------------------------------------------------------------
 @relation
 def moved_targets(case: Case, rng: Rng) -> Pair | None:
-    if _is_classifier(case) or not case.model.fit_intercept:
+    if is_classifier(case) or not case.model.fit_intercept:
         return None
     shift = float(rng.choice([-1.0, 10.0, 1e3]))
     return Pair(case, replace(case, y=case.y + shift), back=lambda f: f - shift)
@@ -274,7 +256,7 @@ def moved_targets(case: Case, rng: Rng) -> Pair | None:
 @relation
 def larger_targets(case: Case, rng: Rng) -> Pair | None:
     """Squared loss: P grows as s²; with the tube and C grown by s, so does that of the other one."""
-    if _is_classifier(case) or isinstance(case.model.norm, ElasticNet):
+    if is_classifier(case) or isinstance(case.model.norm, ElasticNet):
         return None
     s, loss = float(10.0 ** rng.uniform(-3, 3)), case.model.loss
     second = replace(case, y=s * case.y)
@@ -287,26 +269,12 @@ def larger_targets(case: Case, rng: Rng) -> Pair | None:
 @relation
 def other_names_of_classes(case: Case, rng: Rng) -> Pair | None:
     """Two classes that change places flip the sign; several change their columns."""
-    if not _is_classifier(case):
+    if not is_classifier(case):
         return None
     classes, codes = np.unique(case.y, return_inverse=True)
     order = rng.permutation(len(classes)) if len(classes) > 2 else np.array([1, 0])
     second = replace(case, y=order[codes])
     return Pair(case, second, back=lambda f: f[:, order] if f.shape[1] > 1 else -f)
-
-
-@relation
-def one_cluster(case: Case, rng: Rng) -> Pair | None:
-    if case.weight is not None or _stacked(case):
-        return None
-    kind = LocalizedMKLClassifier if _is_classifier(case) else LocalizedMKLRegressor
-    options = case.model.get_params(deep=False)
-    given = {k: v for k, v in options.items() if k in kind().get_params(deep=False)}
-    if getattr(case.model, "multi_class", "shared") == "ovr" or isinstance(
-        options["norm"], ElasticNet | L2Ball
-    ):
-        return None
-    return Pair(case, replace(case, model=kind(**{**given, "n_clusters": 1})))
 
 
 @relation
