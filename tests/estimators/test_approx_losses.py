@@ -151,3 +151,25 @@ def test_too_little_memory_says_what_to_do():
 )
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("loss", [EpsilonInsensitive(0.1), Hinge(), Logistic(), SquaredHinge()], ids=str)
+@pytest.mark.parametrize("C", [1e-4, 1.0])
+def test_tolerances_that_rounding_does_not_allow_end_with_a_gap_that_holds(loss, C):
+    """A machine whose gap is zero already has to end too: it made a smoothed loss of no width at all."""
+    risk = Risk(loss, SIGNS[:60], np.full((60, 1), C), True)
+    penalty, gram = resolve_penalty(1.0), FeatureGram(np.ascontiguousarray(PHI[:60]), PTR)
+    options = {"max_iter": 15, "rng": np.random.RandomState(0)}
+    with np.errstate(divide="raise", invalid="raise"):
+        rough = FeatureActiveSet().run(gram, risk, penalty, tol=1e-3, **options)
+        fine = FeatureActiveSet().run(gram, risk, penalty, tol=1e-12, **options)
+    assert rough.gap <= 1e-3 and np.isfinite(fine.gap)
+    assert fine.primal >= rough.dual * (1 - 1e-9) and rough.primal >= fine.dual * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("loss", [EpsilonInsensitive(0.1), Hinge()], ids=str)
+def test_corners_are_learned_with_matrices_while_samples_are_few(loss):
+    """The smoothed loss reaches about 1e-9 at best, and slowly."""
+    task = MKLClassifier if loss.task == "classification" else MKLRegressor
+    model = task(KERNELS, loss=loss, approx=Nystroem(3), tol=1e-8, random_state=0)
+    assert model.fit(X[:36], y[:36]).dual_gap_ <= 1e-8

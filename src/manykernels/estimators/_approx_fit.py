@@ -28,6 +28,7 @@ from ._spec import leaves
 Array = NDArray[np.float64]
 FEATURE_ATTRIBUTES = ("features_", "feature_coef_", "_feature_coef")
 _COPIES = 6  # matrices of p × p that a fit holds at once: sums, factor, combinations
+_FEW = 1000  # samples up to which losses with corners are learned faster, and more exactly, with matrices
 _FEATURES = 3  # times the features of all samples, where they are all needed
 _ONLINE = (
     "UFOMKLClassifier(approx=...) or UFOMKLRegressor(approx=...), whose partial_fit takes the samples block "
@@ -184,8 +185,10 @@ def learn_rows(
     """Losses that need every sample, with the features of all of them in memory."""
     n, p, limit = samples.n, chosen.features.n_features, parse_memory(model.memory_limit)
     solver = resolve_solver(model.solver)
-    matrices = n <= p or type(solver) is not ActiveSet  # n × n, for what knows nothing else
-    need = 8 * n * (p * _FEATURES + (n * _COPIES if matrices else 0))
+    room = [8 * n * (p * _FEATURES + extra) for extra in (0, n * _COPIES)]
+    corners = not loss.smooth and n <= _FEW and room[1] <= limit
+    matrices = n <= p or corners or type(solver) is not ActiveSet  # n × n, for what knows nothing else
+    need = room[matrices]
     if need > limit:
         raise MemoryError(
             f"loss={loss!r} needs {p} features of all {n} samples at once, about {readable(need)}"

@@ -31,8 +31,9 @@ from ..solvers._search import Search
 
 Array = NDArray[np.float64]
 _STEEP = 0.2  # how μ falls
-_NEAR = 20.0  # times the gap a sample: where μ starts, at most 1
-_SHARPEST = 1e-9  # μ below which nothing is gained
+_NEAR = 20.0  # times the gap a sample: where μ starts, at most at the largest target
+_SHARPEST = 1e-9  # of the largest target: μ below which nothing is gained
+_WAITS = 3  # sharper losses in a row that leave the gap as it was, after which rounding has the last word
 _CORNER = 1e-12  # of the largest cost: an intercept that no sample feels more strongly is left where it is
 _ROWS = 16384  # of Ψ at a time
 
@@ -180,14 +181,17 @@ class SmoothingNewton(FeatureNewton):
     def solve(self, K: Any, y: Array, C: Array, alpha: Array, tol: float, previous: Any = None) -> Solution:
         lo, hi = (bound * C for bound in self.loss.bounds(y))
         alpha = feasible(alpha, lo, hi) if self.fit_intercept else np.clip(alpha, lo, hi)
-        best = self._judge(K, y, C, alpha, None)
-        mu = min(1.0, _NEAR * best.gap / float(C.sum()))  # a good start deserves a sharp loss
-        while best.sensitivity is None or (best.gap > tol and mu > _SHARPEST):
+        best, waits = self._judge(K, y, C, alpha, None), 0
+        size = float(np.abs(y).max()) or 1.0
+        # a good start deserves a sharp loss
+        mu = min(size, max(_NEAR * best.gap / float(C.sum()), _SHARPEST * size))
+        while best.sensitivity is None or (best.gap > tol and mu > _SHARPEST * size and waits < _WAITS):
             found = FeatureNewton(Smoothed(self.loss, mu), self.fit_intercept).solve(
                 K, y, C, alpha, 0.3 * tol
             )
             alpha = found.alpha
             solution = self._judge(K, y, C, alpha, found.sensitivity)
+            waits = waits + 1 if best.sensitivity is not None and not solution.gap < 0.9 * best.gap else 0
             if best.sensitivity is None or solution.gap < best.gap:
                 best = solution
             mu *= _STEEP

@@ -8,12 +8,16 @@ from .._fast.linalg import factor, solve
 from ..losses import Loss
 from ._base import Array, Machine, Sensitivity, Solution, direction, feasible
 
+_IDLE = 3  # steps in a row after which P and the gap are as they were: rounding has the last word
+_ROUNDING = 1e-15  # of P
+
 
 class Newton(Machine):
     """At f, with g = Cℓ'(f) and W = Cℓ''(f): α = −g − W(Kα + b − f), solved on the support of W.
 
     There (K + W⁻¹)α + b1 = f − g/W, and the symmetric form I + W^½KW^½ is factored because it stays well
-    conditioned when W vanishes. Steps are halved until the primal decreases.
+    conditioned when W vanishes. Steps are halved until the primal decreases, and end where rounding
+    leaves nothing to gain.
     """
 
     def __init__(self, loss: Loss, fit_intercept: bool, max_iter: int = 100) -> None:
@@ -30,15 +34,16 @@ class Newton(Machine):
         score = K @ alpha
         b = self.loss.intercept(y, score, C) if self.fit_intercept else 0.0
         best: Solution | None = None
-        sensitivity = previous
+        sensitivity, idle = previous, 0
         for _ in range(self.max_iter):
             sensitivity = self._factor(K, y, C, score + b, sensitivity)
             target, b_target = self._target(K, y, C, score + b, sensitivity)
-            alpha, b, score, moved = self._line_search(K, y, C, (alpha, b, score), (target, b_target))
+            alpha, b, score, gain = self._line_search(K, y, C, (alpha, b, score), (target, b_target))
             solution = self._solution(y, C, alpha, b, score, sensitivity)
+            idle = 0 if best is None or gain > 0.0 or solution.gap < 0.5 * best.gap else idle + 1
             if best is None or solution.gap <= best.gap:
                 best = solution
-            if best.gap <= tol or not moved:
+            if best.gap <= tol or gain < 0.0 or idle >= _IDLE:
                 break
         assert best is not None
         return best
@@ -104,7 +109,8 @@ class Newton(Machine):
 
     def _line_search(
         self, K: Array, y: Array, C: Array, now: tuple[Array, float, Array], target: tuple[Array, float]
-    ) -> tuple[Array, float, Array, bool]:
+    ) -> tuple[Array, float, Array, float]:
+        """The point after the step, and by how much P fell: 0 up to rounding, −∞ where no step was taken."""
         alpha, b, score = now
         da, db = target[0] - alpha, target[1] - b
         ds = K @ da
@@ -114,11 +120,12 @@ class Newton(Machine):
             return float(0.5 * (alpha + t * da) @ (score + t * ds) + fit)
 
         start, t = primal(0.0), 1.0
-        while primal(t) > start + 1e-12 * abs(start) and t > 1e-10:
+        while not (after := primal(t)) <= start + 1e-12 * abs(start) and t > 1e-10:
             t *= 0.5
         if t <= 1e-10:
-            return alpha, b, score, False
-        return alpha + t * da, b + t * db, score + t * ds, True
+            return alpha, b, score, -np.inf
+        gain = start - after if start - after > _ROUNDING * abs(start) else 0.0
+        return alpha + t * da, b + t * db, score + t * ds, gain
 
     def _solution(
         self, y: Array, C: Array, alpha: Array, b: float, score: Array, sensitivity: Sensitivity
