@@ -11,7 +11,8 @@ import numpy as np
 
 from ..plots._reading import unwrap
 
-_TOLD = 3  # reasons that are told, if folds failed for different ones
+_TOLD = 2  # reasons that are told, if folds failed for different ones
+_LONGEST = 300  # characters of a reason
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,8 @@ class Scores:
     def why(self) -> str:
         """Why folds failed, each reason once; empty where none did."""
         reasons = list(dict.fromkeys(fold.error for fold in self.folds if fold.error))
-        more = len(reasons) - _TOLD
-        return " ".join(reasons[:_TOLD]) + (f" (and {more} more reasons)" if more > 0 else "")
+        told = [reason if len(reason) <= _LONGEST else f"{reason[:_LONGEST]} …" for reason in reasons[:_TOLD]]
+        return " ".join(told) + (" (Not all reasons are shown.)" if len(reasons) > _TOLD else "")
 
     @property
     def error(self) -> str:
