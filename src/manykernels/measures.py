@@ -22,11 +22,11 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_solve, cholesky, solve_triangular
 from sklearn.utils.multiclass import type_of_target
 
+from ._arguments import is_number
 from ._fast.threads import threads
 from .families import Family, resolve_kernels
 from .grams import build_from_stack, build_gram
 from .kernels import Kernel
-from .kernels._base import is_number
 from .kernels._data import is_stack, rounding
 
 Array = NDArray[np.float64]

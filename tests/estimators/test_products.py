@@ -223,9 +223,7 @@ def test_warm_start_and_other_kernels_on_the_way():
 # -- bad input -------------------------------------------------------------------------------------
 @pytest.mark.parametrize("degree", [0, -2, 1.5, "2", None])
 def test_degrees_that_are_none(degree):
-    with pytest.raises(
-        ValueError, match=r"degree=.* was given to Products; expected a whole number, at least 1"
-    ):
+    with pytest.raises(ValueError, match=r"degree=.* was given to Products; expected a whole number"):
         MKLRegressor(Products(degree=degree)).fit(X, Y)
 
 

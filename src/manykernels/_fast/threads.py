@@ -13,12 +13,13 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
-from numbers import Integral
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numba
 from threadpoolctl import ThreadpoolController
+
+from .._arguments import is_integral, shown
 
 _PARALLEL = 1 << 18  # operations below which handing work to a thread costs more than it saves
 _FEW = 3000  # samples up to which one BLAS thread is as fast as several that wait for each other
@@ -118,10 +119,10 @@ def blas_for(n: int) -> AbstractContextManager[None]:
 
 def require_jobs(n_jobs: Any) -> None:
     """An error unless `n_jobs` says how many threads to use."""
-    if n_jobs is None or (isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool) and n_jobs != 0):
+    if n_jobs is None or (is_integral(n_jobs) and n_jobs != 0):
         return
     raise ValueError(
-        f"n_jobs={n_jobs!r} was given; expected a number of threads, -1 for all processors, or None."
+        f"n_jobs={shown(n_jobs)} was given; expected a number of threads, -1 for all processors, or None."
     )
 
 

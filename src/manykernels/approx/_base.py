@@ -12,9 +12,9 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 
+from manykernels._arguments import is_number
 from manykernels._fast.threads import blas_threads, split
 from manykernels.kernels import Kernel
-from manykernels.kernels._base import is_number
 from manykernels.kernels._data import Array, Data, n_samples, take_rows
 
 _ROWS = 1024  # at a time, so that what is computed on the way stays small and in cache

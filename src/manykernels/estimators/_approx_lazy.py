@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
+from sklearn.metrics import accuracy_score, r2_score
 
 from .._fast.threads import threads
 from ..grams.statistics import bad_row
@@ -141,6 +142,21 @@ def _encoder(model: Any, dask: Any, y: Any, weights: Any, inner: tuple[int, ...]
     return EncodeLabels(labels[counts > 0], Y[::2], None if np.all(cost == 1.0) else cost[::2])
 
 
+class LazyScore:
+    """``score`` of samples in a Dask collection, whose predictions are made block by block."""
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The accuracy, or R² of a regressor."""
+        if not is_lazy(X):
+            found: float = super().score(X, y, sample_weight)  # type: ignore[misc]
+            return found
+        model: Any = self
+        (said, y, sample_weight) = in_memory(model.predict(X), y, sample_weight)
+        if is_classifier(model):
+            return float(accuracy_score(y, said, sample_weight=sample_weight))
+        return float(r2_score(y, said, sample_weight=sample_weight))
+
+
 def over_blocks(method: Callable[..., Any]) -> Callable[..., Any]:
     """A method of new samples that gives a Dask array for a Dask collection, block by block."""
 
@@ -148,8 +164,11 @@ def over_blocks(method: Callable[..., Any]) -> Callable[..., Any]:
     def call(self: Any, X: Any, *args: Any, **options: Any) -> Any:
         if not is_lazy(X):
             return method(self, X, *args, **options)
-        if len(X.shape) != 2:
-            raise ValueError(f"X is a Dask collection of shape {X.shape}; expected (n_samples, n_features).")
+        if len(getattr(X, "shape", ())) != 2:
+            raise ValueError(
+                f"X is a Dask {type(X).__name__}; expected a Dask array or frame of shape (n_samples, "
+                "n_features)."
+            )
         frame = hasattr(X, "to_dask_array")
         example = X._meta_nonempty if frame else np.zeros((1, int(X.shape[1])))
         one = method(self, example, *args, **options)

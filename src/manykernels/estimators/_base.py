@@ -18,7 +18,7 @@ from ..kernels import Mixture
 from ..losses import Loss
 from ..solvers import FamilyResult, Result, resolve_solver
 from ._approx_fit import FEATURE_ATTRIBUTES, FeatureFit, fit_features, forget
-from ._data import Kind, read_new, read_training, take
+from ._data import Kind, read_new, read_training, require_finite, take
 from ._explain import Explained
 from ._family_fit import learn_over_family
 from ._feature_model import decide, no_coef, parts
@@ -232,7 +232,8 @@ class BaseMKL(Explained):
         X = read_new(self, X, self._kind)
         if "features_" in self.__dict__:
             with threads(self.n_jobs):
-                return decide(self.features_, self._feature_coef, X) + self._intercept
+                f = decide(self.features_, self._feature_coef, X) + self._intercept
+            return require_finite(f, "decision")
         n, outputs = _num_samples(X), self._coefficients.shape[1]
         mixtures = self.kernel_ if isinstance(self.kernel_, list) else [self.kernel_]
         f = np.empty((n, outputs))
@@ -242,7 +243,7 @@ class BaseMKL(Explained):
                     columns = slice(None) if len(mixtures) == 1 else slice(k, k + 1)
                     f[rows, columns] = mixture(part, self._support) @ self._coefficients[:, columns]
         f += self._intercept
-        return f
+        return require_finite(f, "decision")
 
     def _parts(self, X: Any) -> Array:
         if "features_" not in self.__dict__:

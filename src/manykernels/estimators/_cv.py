@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import _safe_split, available_if
 
+from .._arguments import shown
 from .._fast.stopping import goes_on
 from .._fast.threads import processes
 from ._base import BaseMKL
@@ -64,6 +65,30 @@ class Table:
         order = np.lexsort((loss, -score)) if by_score else np.lexsort((-score, loss))
         i = int(order[0])
         return ((-float(score[i]), float(loss[i])) if by_score else (float(loss[i]), -float(score[i]))), i
+
+
+def read_folds(cv: Any, n: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Folds that were given one by one: pairs of rows to train on and rows to score."""
+    expected = (
+        "expected a number of folds, a splitter such as KFold(5), 'loo', or pairs (train, test) of the "
+        "numbers of rows"
+    )
+    if isinstance(cv, str | bytes) or not np.iterable(cv):
+        raise ValueError(f"cv={shown(cv)} was given; {expected}.")
+    folds = []
+    for pair in cv:
+        rows = [np.asarray(part) for part in pair] if isinstance(pair, tuple | list) else []
+        fits = [r.ndim == 1 and (r.dtype.kind in "iu" or (r.dtype == bool and len(r) == n)) for r in rows]
+        if len(rows) != 2 or not all(fits) or any(r.dtype.kind in "iu" and not _within(r, n) for r in rows):
+            raise ValueError(f"cv={shown(cv)} was given; {expected}, each below {n}.")
+        folds.append((rows[0], rows[1]))
+    if not folds:
+        raise ValueError(f"cv={shown(cv)} holds no fold; {expected}.")
+    return folds
+
+
+def _within(rows: NDArray[Any], n: int) -> bool:
+    return bool(np.all((rows >= -n) & (rows < n)))
 
 
 class Decided(BaseEstimator):

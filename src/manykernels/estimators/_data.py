@@ -12,21 +12,24 @@ from numbers import Number
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import validate_data
 
+from .._arguments import as_numbers, is_masked
 from ..families._base import names_of, numbers
 from ..families._tables import column_of, holds_numbers
 from ._spec import by_name, needs_stack, reads_tables, selections, short, used_columns
 from ._stack import check_new_stack, check_training_stack
 
 Kind = Literal["array", "table", "items", "stack"]
+EXPECTED = "numbers of shape (n_samples, n_features): an array, a CSR matrix, a frame or a list of rows"
 
 
 def read_training(estimator: Any, X: Any) -> tuple[Any, Kind]:
     """X validated, and which kind it is; sets n_features_in_ and feature_names_in_ where there are any."""
-    spec = estimator.kernels
+    X, spec = collected(X), estimator.kernels
     for name in ("n_features_in_", "feature_names_in_"):  # of another fit; lists of strings have none
         estimator.__dict__.pop(name, None)
     if is_lazy(X):
@@ -46,15 +49,15 @@ def read_training(estimator: Any, X: Any) -> tuple[Any, Kind]:
         )
     if is_items(X):
         return _read_items(X, spec), "items"
+    _require_columns(X)
     if _is_table(X, spec):
         return _read_table(validate_data(estimator, _as_table(X), skip_check_array=True), spec), "table"
-    if hasattr(X, "columns") and _text_columns(X):
-        numbers(X)  # says which column has no kernel
     return _validate_array(estimator, X, reset=True), "array"
 
 
 def read_new(estimator: Any, X: Any, kind: Kind) -> Any:
     """New data in the form of the training data, or an error that says how they differ."""
+    X = X.compute() if is_lazy(X) else collected(X)
     if kind == "stack":
         return check_new_stack(X, estimator.n_features_in_, estimator._n_layers)
     if kind == "items":
@@ -66,7 +69,26 @@ def read_new(estimator: Any, X: Any, kind: Kind) -> Any:
         return _read_items(X, estimator.kernels)
     if kind == "array":
         return _validate_array(estimator, X, reset=False)
+    _require_columns(X)
     return _read_table(_like_training(estimator, _as_table(X)), estimator.kernels)
+
+
+def collected(values: Any) -> Any:
+    """A lazy frame of polars in memory, and all else as it is."""
+    lazy = type(values).__name__ == "LazyFrame" and type(values).__module__.startswith("polars")
+    return values.collect() if lazy else values
+
+
+def require_finite(values: NDArray[np.float64], what: str) -> NDArray[np.float64]:
+    """What a model says of samples, which is never infinite or NaN."""
+    finite = np.isfinite(values)
+    if not finite.all():
+        i = int(np.flatnonzero(~finite.reshape(len(finite), -1).all(axis=1))[0])
+        raise ValueError(
+            f"the {what} of sample {i} is not finite: a kernel overflows between it and the training data. "
+            "Scale the features as those of the training samples (StandardScaler), or leave such samples out."
+        )
+    return values
 
 
 def is_lazy(X: Any) -> bool:
@@ -80,7 +102,38 @@ def take(X: Any, rows: Any) -> Any:
 
 
 def _validate_array(estimator: Any, X: Any, reset: bool) -> Any:
+    """What scikit-learn validates, as numbers before it sees them: it passes on what NumPy says of others."""
+    if hasattr(X, "columns"):
+        _require_columns(X)
+        numbers(X)  # says which column has no kernel
+        X = _dense(X)
+    elif not sparse.issparse(X):
+        X = as_numbers(X, "X", EXPECTED)
     return validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64)
+
+
+def _dense(X: Any) -> Any:
+    """A frame of sparse columns whose gaps are not zeros, with the values in their place."""
+    fills = [getattr(dtype, "fill_value", 0) for dtype in getattr(X, "dtypes", ())]
+    return X.sparse.to_dense() if any(fill != 0 for fill in fills) else X
+
+
+def _require_columns(X: Any) -> None:
+    """A frame has at least one column, and no two of one name."""
+    if not hasattr(X, "columns"):
+        return
+    if len(getattr(X, "shape", ())) != 2 or X.shape[1] == 0:
+        raise ValueError(
+            f"X is a {type(X).__name__} with 0 feature(s) (columns); expected at least one column of numbers."
+        )
+    seen: set[Any] = set()
+    for name in X.columns:
+        if name in seen:
+            raise ValueError(
+                f"X has several columns called {name!r}; expected a different name for every column. Rename "
+                "them, or give X.to_numpy()."
+            )
+        seen.add(name)
 
 
 # -- lists of strings and objects -----------------------------------------------------------------
@@ -160,6 +213,8 @@ def _gaps(column: Any) -> Any:
 def _like_training(estimator: Any, X: Any) -> Any:
     """The columns of the training data, by name where they had names."""
     names = getattr(estimator, "feature_names_in_", None)
+    if is_masked(X):
+        as_numbers(X, "X", EXPECTED)  # says so
     if names is None:
         return validate_data(estimator, X, reset=False, skip_check_array=True)
     if not hasattr(X, "columns"):

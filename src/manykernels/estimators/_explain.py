@@ -13,7 +13,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from .._fast.threads import threads
 from ..kernels import Fitted, evaluate
 from ..kernels._data import take_rows
-from ._data import Kind, read_new
+from ._data import Kind, read_new, require_finite
 from ._linear import linear_coefficients
 from ._params import NestedKernels
 from ._repr import HTMLSummary
@@ -88,7 +88,7 @@ class Explained(LearnedKernel):
             for i, m in enumerate(self.active_):
                 total[:, order[views[m]]] += parts[:, i]
             parts = total
-        return self._single(parts)
+        return self._single(require_finite(parts, "contributions"))
 
     def _single(self, f: Array) -> Array:
         """Decisions or coefficients (…, outputs) as users see them: without that axis where y had none."""

@@ -237,6 +237,11 @@ def solve(estimator: Any, problem: Problem, start: tuple[Array, Array] | None) -
     gram = problem.dictionary.gram
     # the dual bound holds up to rounding errors of Σα times the intercept: that must not be large for nothing
     shift = np.median(problem.Y, axis=0) if problem.loss.translates and estimator.fit_intercept else 0.0
+    foreign = may_be_indefinite(estimator.kernels) and bool(problem.dictionary.kernels)  # not of features
+    everything = np.ones(gram.n_kernels)
+    if foreign and gram.n_kernels * gram.n**3 <= _AFFORDABLE:
+        require_definite(problem.dictionary, everything)  # a solver may take very long on other kernels
+        foreign = False
     with watched(estimator) as history:
         result = solver.run(
             gram,
@@ -250,7 +255,7 @@ def solve(estimator: Any, problem: Problem, start: tuple[Array, Array] | None) -
         )
     result = replace(result, intercept=result.intercept + shift)
     result.theta[problem.useless] = 0.0
-    if may_be_indefinite(estimator.kernels):
+    if foreign:
         require_definite(problem.dictionary, result.theta, result.K)
     if not result.gap <= estimator.tol:
         warn_stopped(estimator, result.n_iter, result.gap)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 from sklearn.cluster import KMeans
 
+from .._arguments import as_numbers
 from ..grams import Gram
 from ..kernels import Kernel
 from ..kernels._data import Data, is_stack, n_samples, numeric
@@ -206,7 +207,10 @@ def _in_feature_space(
 
 def check_gates(gates: Any, n: int, n_clusters: int | None) -> Array:
     """Shares (n, l): not negative, a sum of one in every row."""
-    c = np.asarray(gates, dtype=float)
+    c = as_numbers(gates, "gating", "shares of shape (n_samples, n_clusters)")
+    if c.dtype.kind == "c":
+        raise ValueError("gating holds complex numbers; expected shares from 0 to 1.")
+    c = c.astype(float)
     if c.ndim != 2 or len(c) != n or (n_clusters is not None and c.shape[1] != n_clusters):
         expected = f"({n}, {n_clusters or 'n_clusters'})"
         raise ValueError(f"gates of shape {c.shape} were given; expected {expected}, a row per sample.")
@@ -299,5 +303,6 @@ def _soften(K: Array, R: Array, t: float, w: Array) -> Array:
 
 def _shares(D: Array, t: float) -> Array:
     if t > 0.0:
-        return np.asarray(softmax(-D / t, axis=1))
+        with np.errstate(over="ignore"):  # at a small t all but the nearest centre are infinitely far
+            return np.asarray(softmax(-(D - D.min(axis=1, keepdims=True)) / t, axis=1))
     return np.asarray(np.eye(D.shape[1])[D.argmin(axis=1)])

@@ -13,7 +13,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from .._fast.threads import threads
 from ..grams.expansions import Expansion, FeatureExpansion
 from ..kernels import evaluate
-from ._data import read_new
+from ._data import read_new, require_finite
 from ._explain import Explained
 from ._feature_model import decide, no_coef
 from ._feature_model import parts as parts_of_features
@@ -55,7 +55,7 @@ class OnlineParts(Explained):
             else:
                 for rows, part in self._blocks(X, len(f)):
                     f[rows] = self.kernel_(part, self._support) @ self._coefficients
-        return f + self._intercept
+        return require_finite(f + self._intercept, "decision")
 
     def _parts(self, X: Any) -> Array:
         """(n_samples, active kernels, outputs): what each kernel adds, for X as kernels read it."""

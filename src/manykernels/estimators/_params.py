@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
 
+from .._arguments import check_types, is_integral, is_number, is_whole, shown
 from .._fast.threads import require_jobs
 from ..approx import resolve_approx
+from ..grams import parse_memory
 from ._whole import WholeFits
 
 NORMALIZE = ("trace", "max", "cosine", "frobenius")
+_FINEST = 1e-16  # relative: differences below are rounding
 TARGETS = ("auto", "classification", "regression")
 
 
@@ -80,60 +82,77 @@ def check_parameters(estimator: Any) -> None:
     _check_learning(estimator)
 
 
-def _check_learning(estimator: Any) -> None:
+def _check_learning(estimator: Any, *switches: str) -> None:
     _require_positive("tol", estimator.tol, "the relative duality gap at which to stop, such as 1e-3")
-    if not _is_number(estimator.max_iter, Integral) or estimator.max_iter < 1:
-        raise ValueError(f"max_iter={estimator.max_iter!r} was given; expected a whole number, at least 1.")
+    if estimator.tol < _FINEST:
+        raise ValueError(
+            f"tol={estimator.tol!r} was given; expected a number from {_FINEST}, the rounding of P."
+        )
+    require_count("max_iter", estimator.max_iter)
     resolve_approx(estimator.approx)
-    _check_common(estimator, ("center", "fit_intercept"))
+    _check_common(estimator, ("center", "fit_intercept", *switches))
 
 
 def check_search(estimator: Any) -> None:
     """The same for a search, whose C are given apart."""
-    _check_learning(estimator)
-    if not isinstance(estimator.refit, bool | np.bool_):
-        raise ValueError(f"refit={estimator.refit!r} was given; expected True or False.")
+    _check_learning(estimator, "refit")
 
 
 def check_two_stage(estimator: Any) -> None:
     """The same for two-stage learning."""
     _check_common(estimator, ("center",))
     resolve_approx(estimator.approx)
-    if estimator.target not in TARGETS:
+    if not isinstance(estimator.target, str) or estimator.target not in TARGETS:
         raise ValueError(
-            f"target={estimator.target!r} was given; expected one of {', '.join(map(repr, TARGETS))}."
+            f"target={shown(estimator.target)} was given; expected one of {', '.join(map(repr, TARGETS))}."
         )
 
 
 def check_online(estimator: Any) -> None:
     """The same for online learning."""
     _require_positive("lam", estimator.lam, "the strength of the regulariser, about 1/(C n_samples)")
-    if not _is_number(estimator.alpha, Real) or not (0 <= estimator.alpha < np.inf):
+    if not is_number(estimator.alpha) or not (0 <= estimator.alpha < np.inf):
         raise ValueError(
-            f"alpha={estimator.alpha!r} was given; expected a finite number ≥ 0: how much a kernel must do "
-            "per sample to get any weight."
+            f"alpha={shown(estimator.alpha)} was given; expected a finite number ≥ 0: how much a kernel "
+            "must do per sample to get any weight."
         )
-    if not _is_number(estimator.epochs, Integral) or estimator.epochs < 1:
-        raise ValueError(f"epochs={estimator.epochs!r} was given; expected a whole number, at least 1.")
+    require_count("epochs", estimator.epochs)
     _check_common(estimator, ("average", "shuffle", "fit_intercept", "warm_start"))
 
 
 def _check_common(estimator: Any, switches: tuple[str, ...]) -> None:
-    if estimator.normalize is not None and estimator.normalize not in NORMALIZE:
+    given = estimator.normalize
+    if given is not None and (not isinstance(given, str) or given not in NORMALIZE):
         raise ValueError(
-            f"normalize={estimator.normalize!r} was given; expected one of "
-            f"{', '.join(map(repr, NORMALIZE))}, or None."
+            f"normalize={shown(given)} was given; expected one of {', '.join(map(repr, NORMALIZE))}, or None."
         )
     require_jobs(estimator.n_jobs)
     for name in switches:
         if not isinstance(getattr(estimator, name), bool | np.bool_):
-            raise ValueError(f"{name}={getattr(estimator, name)!r} was given; expected True or False.")
+            raise ValueError(f"{name}={shown(getattr(estimator, name))} was given; expected True or False.")
+    check_types(estimator, but=("verbose", "n_jobs"))
+    if not isinstance(estimator.verbose, bool | np.bool_) and not is_whole(estimator.verbose):
+        raise ValueError(f"verbose={shown(estimator.verbose)} was given; expected 0, 1 or 2.")
+    parse_memory(estimator.memory_limit)
+    _check_seed(getattr(estimator, "random_state", None))
+
+
+def _check_seed(seed: Any) -> None:
+    if seed is None or seed is np.random or isinstance(seed, np.random.RandomState):
+        return
+    if not is_integral(seed) or not 0 <= seed < 2**32:
+        raise ValueError(
+            f"random_state={shown(seed)} was given; expected None, a whole number from 0 to 2**32 - 1, or a "
+            "numpy.random.RandomState."
+        )
 
 
 def _require_positive(name: str, value: Any, meaning: str) -> None:
-    if not _is_number(value, Real) or not (0 < value < np.inf):
-        raise ValueError(f"{name}={value!r} was given; expected a positive finite number: {meaning}.")
+    if not is_number(value) or not (0 < value < np.inf):
+        raise ValueError(f"{name}={shown(value)} was given; expected a positive finite number: {meaning}.")
 
 
-def _is_number(value: Any, kind: type) -> bool:
-    return isinstance(value, kind) and not isinstance(value, bool | np.bool_)
+def require_count(name: str, value: Any) -> None:
+    """An error unless the value is a whole number of at least 1."""
+    if not is_integral(value) or not is_whole(value) or value < 1:
+        raise ValueError(f"{name}={shown(value)} was given; expected a whole number, at least 1.")

@@ -7,6 +7,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from inspect import Parameter, signature
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -19,7 +20,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from ._approx_lazy import in_memory, read_rows
-from ._cv import Data, Table, run_folds
+from ._cv import Data, Table, read_folds, run_folds
 from ._cv_features import feature_table, from_sums
 from ._cv_refit import refit_path
 from ._cv_text import describe_search
@@ -181,6 +182,8 @@ class Search(HTMLSummary, NestedKernels):
             raise ValueError(
                 f"X holds {len(y)} sample (n_samples = {len(y)}); a cross-validation needs at least 2."
             )
+        if not isinstance(splitter, Integral) and not hasattr(splitter, "split"):
+            splitter = read_folds(splitter, len(y))
         splitter = check_cv(splitter, y, classifier=classes is not None)
         with _quiet_about_small_classes():
             folds = [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(X, y, groups)]

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from .._arguments import as_numbers
 from ..families import FromDistances
 from ..kernels._data import rounding
 from ._spec import short
@@ -71,7 +72,7 @@ def _hint(shape: tuple[int, ...], n_train: int, layers: int) -> str:
 def _as_stack(X: Any, what: str) -> NDArray[Any]:
     if sparse.issparse(X):
         raise ValueError(f"A sparse matrix was given; {what} expects {EXPECTED}, a dense NumPy array.")
-    A = np.asarray(X)
+    A = as_numbers(X, "X", EXPECTED)
     if A.ndim != 3:
         raise ValueError(
             f"X of shape {A.shape} was given; {what} expects {EXPECTED}. One kernel matrix K becomes a stack "

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Number
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.utils import assert_all_finite, check_array, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
+from .._arguments import as_numbers, is_masked, shown
+from ._data import collected
+
 Array = NDArray[np.float64]
+_EXPECTED = "one value per sample: an array, a series or a list"
 
 
 def require_target(estimator: Any, y: Any) -> None:
@@ -21,6 +27,30 @@ def require_target(estimator: Any, y: Any) -> None:
             f"{type(estimator).__name__} requires y to be passed, but the target y is None: give one value "
             "per sample."
         )
+
+
+def as_target(y: Any) -> NDArray[Any]:
+    """y as an array of labels or numbers, one or several for each sample."""
+    y = collected(y)
+    if is_masked(y) or sparse.issparse(y):
+        as_numbers(y, "y", _EXPECTED)  # says so
+    if isinstance(y, str | bytes | set | frozenset | Mapping | type) or not (
+        hasattr(y, "__len__") or hasattr(y, "__array__")
+    ):
+        raise ValueError(f"y={shown(y)} was given; expected {_EXPECTED}.")
+    try:
+        A = np.asarray(y)
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise ValueError(f"y could not be read ({error}); expected {_EXPECTED}.") from error
+    if A.ndim == 0 or A.dtype.kind == "V":
+        raise ValueError(f"y={shown(y)} was given; expected {_EXPECTED}.")
+    if len(A) == 0:
+        raise ValueError(f"y of shape {A.shape} was given: 0 sample(s); expected {_EXPECTED}.")
+    if A.dtype.kind == "c" or (A.dtype == object and any(isinstance(v, complex) for v in A.flat)):
+        raise ValueError(f"Complex data not supported: y holds complex numbers; expected {_EXPECTED}.")
+    if A.dtype.kind in "Mm":
+        raise ValueError(f"y holds values of type {A.dtype}; expected {_EXPECTED}.")
+    return A
 
 
 def check_length(n: int, y: Any) -> None:
@@ -33,6 +63,9 @@ def check_length(n: int, y: Any) -> None:
 
 def check_weights(sample_weight: Any, n: int) -> Array:
     """Weights (n,) ≥ 0, not all of them zero."""
+    sample_weight = collected(sample_weight)
+    if sample_weight is not None and not isinstance(sample_weight, Number):
+        sample_weight = as_numbers(sample_weight, "sample_weight", "one number ≥ 0 for each sample")
     weight = np.asarray(
         _check_sample_weight(sample_weight, np.empty((n, 0)), dtype=np.float64, ensure_non_negative=True)
     )
@@ -43,18 +76,38 @@ def check_weights(sample_weight: Any, n: int) -> Array:
 
 def read_labels(y: Any) -> NDArray[Any]:
     """Class labels (n,)."""
-    y = column_or_1d(y, warn=True)
+    A = as_target(y)
+    y = column_or_1d(A if A.dtype == object or not hasattr(y, "dtype") else y, warn=True)
     assert_all_finite(y, input_name="y")
+    _check_order(y)
     check_classification_targets(y)
     return np.asarray(y)
 
 
 def read_numbers(y: Any) -> Array:
     """Targets (n,) or (n, outputs)."""
+    y = as_numbers(as_target(y), "y", _EXPECTED)
     y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", ensure_min_samples=0)
     if y.ndim > 2 or (y.ndim == 2 and y.shape[1] == 0):
         raise ValueError(f"y of shape {y.shape} was given; expected (n_samples,) or (n_samples, n_outputs).")
     return np.asarray(y)
+
+
+def _check_order(labels: NDArray[Any]) -> None:
+    """Labels can be put in order, and so counted."""
+    if labels.dtype != object:
+        return
+    missing = [label for label in labels if label is None or label != label]
+    kinds = {
+        str if isinstance(label, str) else Number if isinstance(label, Number) else type(label)
+        for label in labels
+    }
+    if missing or len(kinds) > 1 or not kinds <= {str, Number, bytes}:
+        names = ", ".join(sorted({type(label).__name__ for label in labels}))
+        raise ValueError(
+            f"y holds labels of the types {names}; expected labels of one type, numbers or strings, without "
+            "gaps. Give y as strings: [str(label) for label in y]."
+        )
 
 
 def encode(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:

@@ -23,14 +23,14 @@ from ..weightings._base import Weighted
 from ._approx_data import read_features
 from ._approx_fit import forget
 from ._approx_lazy import in_memory, read_new_rows
-from ._data import is_lazy, read_new, read_training
+from ._data import is_lazy, read_new, read_training, require_finite
 from ._explain import Array, LearnedKernel
 from ._fit import build_dictionary, require_definite
 from ._progress import watched_pass
 from ._rows import Rows
 from ._spec import may_be_indefinite
 from ._stack import check_training_stack
-from ._targets import check_length, require_target
+from ._targets import as_target, check_length, require_target
 from ._two_stage_family import learn_over_family
 from ._two_stage_features import align_features, alignment_of_new, roots
 
@@ -58,7 +58,7 @@ class TwoStage(LearnedKernel):
 
     def _read_target(self, y: Any) -> NDArray[Any]:
         """y as an array; what it may be is looked at where its kernel is made."""
-        return _as_array(y)
+        return as_target(y)
 
     def _learn(self, X: Any, y: Any, work: int) -> tuple[NDArray[Any], Gram]:
         """Fit the kernel; y as it was read, and the Gram of the kernels."""
@@ -119,7 +119,8 @@ class TwoStage(LearnedKernel):
         X = read_new(self, X, self._kind)
         used = self._root > 0.0
         with threads(self.n_jobs):
-            return np.asarray(self.features_.transform(X)[:, used] * self._root[used])
+            Z = np.asarray(self.features_.transform(X)[:, used] * self._root[used])
+        return require_finite(Z, "features")
 
     def _learn_over_family(self, X: Any, Y: Array, names_in: Any, weighting: Weighting) -> Gram:
         found = learn_over_family(self, X, Y, names_in, weighting)
@@ -166,13 +167,13 @@ class TwoStage(LearnedKernel):
         with threads(self.n_jobs):
             if "features_" in self.__dict__:
                 X = (read_new_rows if is_lazy(X) else read_new)(self, X, self._kind)
-                y = _as_array(*in_memory(y))
+                y = as_target(*in_memory(y))
                 check_length(_num_samples(X), y)
                 scale = np.array([kernel.scale_ for kernel in self.kernels_])
                 Y = target_factor(y, self._task)
                 return alignment_of_new(self.features_, scale, X, Y, self.weights_)
             gram = self._gram_of_new(X)
-            y = _as_array(y)
+            y = as_target(y)
             check_length(gram.n, y)
             return Alignment(gram, target_factor(y, self._task)).value(self.weights_[used])
 
@@ -227,11 +228,4 @@ class TwoStage(LearnedKernel):
         with threads(self.n_jobs):
             for rows, part in self._blocks(X, len(K)):
                 K[rows] = self.kernel_(part, self._support)
-        return K
-
-
-def _as_array(y: Any) -> NDArray[Any]:
-    A = np.asarray(y)
-    if A.ndim == 0:
-        raise ValueError(f"y={y!r} was given; expected one value per sample.")
-    return A
+        return require_finite(K, "learned kernel")

@@ -57,6 +57,7 @@ def learn_over_family(estimator: Any, X: Any, Y: Array, names_in: Any, weighting
             "does not. Take a family of widths such as Gaussians(low, high), or learn in one stage: "
             "MKLClassifier, MKLRegressor."
         )
+    weighting._check()
     target = _centred(Y)
     shrinkage = weighting.shrinkage
     if shrinkage is None:

@@ -8,6 +8,8 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
+from ._parts import check_parts
+
 _LEARNING = ("fit", "partial_fit")
 
 
@@ -17,7 +19,8 @@ class WholeFits(BaseEstimator):
     They run on a twin, which has the attributes of the model. What they store is the twin's until they
     return; then one assignment hands it over. An error or Ctrl-C before that leaves the model as it was:
     fitted on the data of before, or not fitted. Objects that both hold must not be changed in place: who goes
-    on from an earlier state copies it first (``BaseUFO._go_on``).
+    on from an earlier state copies it first (``BaseUFO._go_on``). The parts that were given are looked at
+    before (``_parts.py``).
     """
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -30,6 +33,7 @@ class WholeFits(BaseEstimator):
 def _whole(learn: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(learn)
     def call(self: Any, *args: Any, **options: Any) -> Any:
+        check_parts(self)
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
         learn(twin, *args, **options)

@@ -14,9 +14,10 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
+from .._arguments import shown
 from .._fast.threads import threads
-from ._approx_lazy import over_blocks
-from ._data import is_lazy
+from ._approx_lazy import LazyScore, over_blocks
+from ._data import is_lazy, require_finite
 from ._explain import Array, Explained
 from ._feature_model import no_coef, parts
 from ._params import check_two_stage
@@ -83,7 +84,13 @@ class _AlignMKL(TwoStage, Explained):
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the weights of the kernels from samples X and targets y, then the learner."""
         check_two_stage(self)
-        learner = clone(self._learner())
+        learner = self._learner()
+        if not hasattr(learner, "get_params") or isinstance(learner, type):
+            raise TypeError(
+                f"estimator={shown(learner)} was given; expected a scikit-learn learner, such as "
+                "SVC(kernel='precomputed') or KernelRidge(kernel='precomputed'), or None."
+            )
+        learner = clone(learner)
         self.__dict__.pop("estimator_", None)
         if self.approx is not None:
             return self._fit_features(X, y, learner)
@@ -128,7 +135,8 @@ class _AlignMKL(TwoStage, Explained):
     def _ask(self, method: str, X: Any) -> Any:
         check_is_fitted(self)
         K = self._map(X) if "features_" in self.__dict__ else self._against_training(X)
-        return getattr(self.estimator_, method)(K)
+        said = getattr(self.estimator_, method)(K)
+        return require_finite(said, "decision") if np.asarray(said).dtype.kind == "f" else said
 
     @property
     def feature_coef_(self) -> Array:
@@ -186,7 +194,7 @@ class _AlignMKL(TwoStage, Explained):
     _offset: Any = 0.0
 
 
-class AlignMKLClassifier(ClassifierMixin, _AlignMKL):
+class AlignMKLClassifier(LazyScore, ClassifierMixin, _AlignMKL):
     """Two-stage classification: a kernel of large alignment with the labels, and a learner that uses it.
 
     Parameters
@@ -243,7 +251,7 @@ class AlignMKLClassifier(ClassifierMixin, _AlignMKL):
         return np.asarray(self._ask("predict_log_proba", X))
 
 
-class AlignMKLRegressor(RegressorMixin, _AlignMKL):
+class AlignMKLRegressor(LazyScore, RegressorMixin, _AlignMKL):
     """Two-stage regression: a kernel of large alignment with the targets, and a learner that uses it.
 
     Parameters and attributes are those of :class:`AlignMKLClassifier`, with ``KernelRidge`` as the default

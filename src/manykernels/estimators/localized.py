@@ -23,7 +23,7 @@ from ..penalties import BallProduct, LpBall, resolve_penalty
 from ..solvers import FamilyResult, Result
 from ._base import BaseMKL
 from ._constants import constants_count, with_constants
-from ._data import read_new, take
+from ._data import read_new, require_finite, take
 from ._fit import Problem
 from ._gates import Gate, GivenGate, KnownGate, TrainedGate, fit_gate
 from ._rows import Rows
@@ -155,7 +155,7 @@ class Localized(BaseMKL):
     def _decide(self, X: Any) -> Array:
         check_is_fitted(self)
         X = read_new(self, X, self._kind)
-        return np.asarray(self._parts(X).sum(axis=1) + self._intercept)
+        return require_finite(self._parts(X).sum(axis=1) + self._intercept, "decision")
 
     def _parts(self, X: Any) -> Array:
         """(n_samples, active kernels, outputs): what each kernel adds in all clusters together."""

@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 
 from ..losses import Logistic, Loss, resolve_loss
-from ._approx_lazy import over_blocks
+from ._approx_lazy import LazyScore, over_blocks
 from ._base import BaseMKL
 from ._targets import class_costs, encode, read_labels, read_numbers, signs
 
@@ -28,7 +28,7 @@ def _is_logistic(model: Any) -> bool:
     )
 
 
-class MKLClassifier(ClassifierMixin, BaseMKL):
+class MKLClassifier(LazyScore, ClassifierMixin, BaseMKL):
     """Classification with a learned combination of kernels.
 
     Minimises P = ½ Σ_m ‖w_m‖²/θ_m + Σ_i C_i ℓ(y_i, f(x_i)) over θ ≥ 0, ‖θ‖_p ≤ 1, w and b, with
@@ -176,7 +176,7 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
         return np.asarray(log_p - np.logaddexp.reduce(log_p, axis=1)[:, None])
 
 
-class MKLRegressor(RegressorMixin, BaseMKL):
+class MKLRegressor(LazyScore, RegressorMixin, BaseMKL):
     """Regression with a learned combination of kernels; several outputs share its weights.
 
     Parameters and attributes are those of :class:`MKLClassifier`, except that ``loss`` is "squared",

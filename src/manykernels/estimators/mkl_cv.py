@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 
+from ._approx_lazy import LazyScore
 from ._search import Search, refitted
 from ._targets import encode, read_labels, read_numbers
 from .mkl import MKLClassifier, MKLRegressor
@@ -17,7 +18,7 @@ from .mkl import MKLClassifier, MKLRegressor
 Array = NDArray[np.float64]
 
 
-class MKLClassifierCV(ClassifierMixin, Search):
+class MKLClassifierCV(LazyScore, ClassifierMixin, Search):
     """Classification with a learned kernel, where kernels, norm and C are chosen by cross-validation.
 
     With nothing given it does what a practitioner would: kernels for the table at hand, scaled; kernels with
@@ -136,7 +137,7 @@ class MKLClassifierCV(ClassifierMixin, Search):
         return self._ask("predict_proba", X)
 
 
-class MKLRegressorCV(RegressorMixin, Search):
+class MKLRegressorCV(LazyScore, RegressorMixin, Search):
     """Regression with a learned kernel, where kernels, norm and C are chosen by cross-validation.
 
     Parameters and attributes are those of :class:`MKLClassifierCV`, except that ``loss`` is "squared",

@@ -135,6 +135,8 @@ class UFOMKLClassifier(ClassifierMixin, BaseUFO):
         """
         self._check(y)
         labels = read_labels(y)
+        if classes is not None:
+            read_labels(classes)  # says what is wrong with them
         if _check_partial_fit_first_call(self, classes):
             self._forget()
             if len(self.classes_) < 2:

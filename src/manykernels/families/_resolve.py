@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from manykernels._arguments import shown
 from manykernels.families._base import Family, unique
 from manykernels.families.auto import Auto
 from manykernels.kernels import Kernel, Precomputed
@@ -28,7 +29,7 @@ def resolve_kernels(
     """
     pairs = list(_named(spec, X, sample_weight, feature_names, target, approx))
     if not pairs:
-        raise ValueError(f"kernels={spec!r} holds no kernel; expected at least one, or kernels='auto'.")
+        raise ValueError(f"kernels={shown(spec)} holds no kernel; expected at least one, or kernels='auto'.")
     names = unique(name for name, _ in pairs)
     return dict(zip(names, (kernel for _, kernel in pairs), strict=True))
 
@@ -60,8 +61,8 @@ def _named(
     else:
         hint = f" Call it: {spec.__name__}(...)." if isinstance(spec, type) else ""
         raise ValueError(
-            f"kernels was given {spec!r} ({type(spec).__name__}); expected a kernel, a family, a list or a "
-            f"dict of them, or 'auto'. A plain function becomes a kernel by Callable(function).{hint}"
+            f"kernels was given {shown(spec)} ({type(spec).__name__}); expected a kernel, a family, a list "
+            f"or dict of them, or 'auto'. A plain function becomes a kernel by Callable(function).{hint}"
         )
 
 
@@ -88,5 +89,5 @@ def _from_string(spec: str, X: Data) -> Any:
             f"got shape {tuple(getattr(X, 'shape', ()))}."
         )
     raise ValueError(
-        f"kernels={spec!r} was given; the strings that mean something are 'auto' and 'precomputed'."
+        f"kernels={shown(spec)} was given; the strings that mean something are 'auto' and 'precomputed'."
     )

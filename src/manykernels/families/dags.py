@@ -7,10 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from manykernels._arguments import is_number
 from manykernels.families._base import Family
 from manykernels.kernels import Kernel
-from manykernels.kernels._base import is_number
 from manykernels.kernels._data import Data
+
+_STEEPEST = 1e6  # the price of a step down, whose powers are summed
 
 
 class Hierarchical(Family):
@@ -29,10 +31,11 @@ class Hierarchical(Family):
         """
         if self.beta is None:
             return max(2.0, 0.5 * float(np.sqrt(r)))
-        if not is_number(self.beta) or not 1.0 < self.beta < np.inf:
+        if not is_number(self.beta) or not 1.0 < self.beta <= _STEEPEST:
             raise ValueError(
-                f"beta={self.beta!r} was given to {type(self).__name__}; expected a number above 1, by which "
-                "the price of a kernel grows with every step down the graph, or None."
+                f"beta={self.beta!r} was given to {type(self).__name__}; expected a number above 1 (at "
+                f"most {_STEEPEST:g}), by which the price of a kernel grows with every step down the graph, "
+                "or None."
             )
         return float(self.beta)
 

@@ -7,18 +7,21 @@ from typing import Any
 
 import numpy as np
 
+from manykernels._arguments import is_number, is_whole, shown
 from manykernels.families._base import Family, unique
 from manykernels.kernels import FromDistance, Gaussian, Kernel
 from manykernels.kernels._data import Data, is_stack
 
+_MOST = 10**6  # kernels of one grid
+
 
 def gaussian_grid(low: float, high: float, n: int) -> list[Gaussian]:
     """n Gaussian kernels with widths from ``low`` to ``high``, evenly spaced in the logarithm."""
-    if not (0 < low <= high < np.inf):
-        raise ValueError(f"low={low!r} and high={high!r} were given; expected 0 < low <= high.")
-    if n < 1 or n != int(n):
-        raise ValueError(f"n={n!r} was given; expected a whole number, at least 1.")
-    return [Gaussian(float(width)) for width in np.geomspace(low, high, int(n))]
+    if not is_number(low) or not is_number(high) or not (0 < low <= high < np.inf):
+        raise ValueError(f"low={shown(low)} and high={shown(high)} were given; expected 0 < low <= high.")
+    if not is_whole(n) or not 1 <= n <= _MOST:
+        raise ValueError(f"n={shown(n)} was given; expected a whole number from 1 to {_MOST}.")
+    return [Gaussian(float(width)) for width in np.geomspace(float(low), float(high), int(n))]
 
 
 def from_distances(gammas: Sequence[float], n_layers: int | None = None) -> FromDistances:

@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from manykernels._arguments import is_number
 from manykernels.families._base import Family, names_of, numbers, unique
 from manykernels.families._resolve import resolve_kernels
 from manykernels.families.features import RankOne
 from manykernels.kernels import Kernel, Linear, OnColumns
-from manykernels.kernels._base import is_number
 from manykernels.kernels._data import Array, Columns, Data
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 
+from .._arguments import is_number, shown
+
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 
@@ -16,11 +18,11 @@ def parse_memory(limit: int | float | str | None) -> int:
         match = re.fullmatch(r"\s*([0-9]+\.?[0-9]*)\s*([KMGT]?)(i?B)?\s*", limit, flags=re.IGNORECASE)
         if match is not None:
             return int(float(match[1]) * _UNITS[match[2].upper()])
-    elif isinstance(limit, int | float) and not isinstance(limit, bool) and limit > 0:
+    elif is_number(limit) and 0 < limit < float("inf"):
         return int(limit)
     raise ValueError(
-        f"memory_limit={limit!r} was given; expected a number of bytes, a string such as '2GB' or '500MB', "
-        "or None for half of the free memory."
+        f"memory_limit={shown(limit)} was given; expected a number of bytes, a string such as '2GB' or "
+        "'500MB', or None for half of the free memory."
     )
 
 

@@ -68,9 +68,11 @@ def is_frame(X: Any) -> bool:
 
 def read_chunks(X: Any, name: str) -> Chunks:
     """The rows of a Dask array or frame in blocks; where their sizes are not known, they are computed."""
+    _require_numbers(X, name)
     if is_frame(X):
         blocks = X.to_delayed()
         lengths = compute([dask.delayed(len)(block) for block in blocks])
+        _require_rows(sum(lengths), name)
         return Chunks(tuple(map(int, lengths)), list(blocks), getattr(X, "columns", None))
     if X.ndim not in (1, 2):
         raise ValueError(
@@ -81,7 +83,26 @@ def read_chunks(X: Any, name: str) -> Chunks:
         X = X.compute_chunk_sizes()
     if X.ndim == 2 and len(X.chunks[1]) > 1:
         X = X.rechunk({1: -1})
+    _require_rows(sum(X.chunks[0]), name)
     return Chunks(tuple(map(int, X.chunks[0])), list(X.to_delayed().ravel()))
+
+
+def _require_numbers(X: Any, name: str) -> None:
+    """A Dask array or frame, without masks and complex numbers."""
+    if not is_frame(X) and not isinstance(X, da.Array):
+        raise ValueError(
+            f"{name} is a Dask {type(X).__name__}; expected a Dask array or frame, or call {name}.compute()."
+        )
+    if isinstance(getattr(X, "_meta", None), np.ma.MaskedArray):
+        raise ValueError(f"{name} is a Dask array with masks, which are not read: fill them (da.ma.filled).")
+    kinds = [X.dtype] if isinstance(X, da.Array) else list(getattr(X, "dtypes", []))
+    if any(getattr(kind, "kind", "O") == "c" for kind in kinds):
+        raise ValueError(f"Complex data not supported: {name} is a Dask collection of complex numbers.")
+
+
+def _require_rows(n: int, name: str) -> None:
+    if not n:
+        raise ValueError(f"{name} is a Dask collection of 0 sample(s); expected at least 1.")
 
 
 def read_like(values: Any, X: Chunks, name: str) -> Chunks:

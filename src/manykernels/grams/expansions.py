@@ -253,7 +253,7 @@ class KernelExpansion(Expansion):
 
 def _concatenate(X: Data, Y: Data) -> Any:
     """The rows of both, in their own type."""
-    if sparse.issparse(X):
+    if sparse.issparse(X) or sparse.issparse(Y):
         return sparse.vstack([X, Y], format="csr")
     if hasattr(X, "iloc"):  # whose library knows what whole numbers followed by fractions are together
         return import_module("pandas").concat([X, Y], ignore_index=True)

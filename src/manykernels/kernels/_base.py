@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from manykernels._arguments import is_number, is_whole, shown
 from manykernels.kernels._data import Array, Data, matrix_shape, n_samples, rounding, same, take_rows
 
 if TYPE_CHECKING:
@@ -153,17 +154,20 @@ class Kernel(BaseEstimator):
     def _number(self, param: str, *, zero: bool = False) -> float:
         """The parameter as a positive (or, with ``zero``, non-negative) finite float, or an error."""
         value = getattr(self, param)
-        if not is_number(value) or not np.isfinite(value) or value < 0 or (value == 0 and not zero):
+        if not is_number(value) or not np.isfinite(float(value)) or value < 0 or (value == 0 and not zero):
             expected = "a non-negative number" if zero else "a positive number"
-            raise ValueError(f"{param}={value!r} was given to {type(self).__name__}; expected {expected}.")
+            raise ValueError(
+                f"{param}={shown(value)} was given to {type(self).__name__}; expected {expected}."
+            )
         return float(value)
 
     def _integer(self, param: str) -> int:
         """The parameter as a whole number of at least 1, or an error."""
         value = getattr(self, param)
-        if not is_number(value) or value != value // 1 or value < 1:
+        if not is_whole(value) or value < 1:
             raise ValueError(
-                f"{param}={value!r} was given to {type(self).__name__}; expected a whole number, at least 1."
+                f"{param}={shown(value)} was given to {type(self).__name__}; expected a whole number, at "
+                "least 1."
             )
         return int(value)
 
@@ -174,17 +178,12 @@ def _params(kind: Any) -> tuple[str, ...]:
     return tuple(inspect.signature(kind).parameters)
 
 
-def is_number(value: Any) -> bool:
-    """Whether the value is a real number (and not a bool)."""
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-
-
 def brief(value: Any) -> str:
     """A parameter's value in few characters."""
     if isinstance(value, Kernel):
         return value.label
     if is_number(value):
-        return f"{value:.4g}"
+        return f"{float(value):.4g}"
     return str(getattr(value, "__name__", value))
 
 

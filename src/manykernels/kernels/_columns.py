@@ -6,6 +6,9 @@ from abc import abstractmethod
 from collections.abc import Hashable
 from typing import Any
 
+import numpy as np
+
+from manykernels._arguments import shown as in_words
 from manykernels.kernels._base import Kernel
 from manykernels.kernels._data import Array, Columns, Data, column_key, same, take_columns
 
@@ -109,7 +112,7 @@ def describe_columns(columns: Columns) -> str:
     if isinstance(columns, str):
         return columns
     if not hasattr(columns, "__len__"):
-        return f"x{columns}"
+        return f"x{in_words(_plain(columns))}"
     chosen = list(columns)
     if chosen and all(c is True or c is False for c in map(_plain, chosen)):
         chosen = [j for j, wanted in enumerate(chosen) if wanted]
@@ -118,4 +121,4 @@ def describe_columns(columns: Columns) -> str:
 
 
 def _plain(value: Any) -> Any:
-    return value.item() if hasattr(value, "item") else value
+    return value.item() if isinstance(value, np.generic) else value

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from manykernels._arguments import require_arguments, shown
+
 Array: TypeAlias = NDArray[np.float64]
 Data: TypeAlias = Any  # whatever holds the samples in its rows
 Columns: TypeAlias = Any  # int, str, slice, list of int or of str, bool mask, callable(X)
@@ -29,11 +31,6 @@ def matrix_shape(X: Data, Y: Data | None) -> tuple[int, int]:
     if is_stack(X):
         return int(X.shape[0]), int(X.shape[1])
     return n_samples(X), n_samples(X if Y is None else Y)
-
-
-def is_masked(values: Any) -> bool:
-    """Whether this is a masked array of which something is masked."""
-    return isinstance(values, np.ma.MaskedArray) and bool(np.ma.getmaskarray(values).any())
 
 
 def is_stack(X: Data) -> bool:
@@ -130,6 +127,7 @@ def take_columns(X: Data, columns: Columns) -> Data:
     One column given as int or str comes out 1-D, except for sparse X, which is never 1-D.
     """
     if callable(columns):
+        require_arguments(columns, 1, "columns(X)")
         columns = columns(X)
     if not hasattr(X, "shape"):
         X = np.asarray(X, dtype=object) if _any_text(X) else np.asarray(X)
@@ -172,7 +170,7 @@ def _positions(X: Data, columns: Columns) -> int | slice | list[int]:
         return _within(int(columns), d)
     if np.ndim(columns) != 1 or not all(isinstance(c, str | int | np.integer | np.bool_) for c in columns):
         raise ValueError(
-            f"columns={columns!r} was given; expected an int, a name, a slice, a list of ints or names, "
+            f"columns={shown(columns)} was given; expected an int, a name, a slice, a list of ints or names, "
             "a boolean mask, or a callable that returns one of them."
         )
     if _is_mask(columns):
@@ -201,7 +199,7 @@ def _named(X: Data, names: list[str]) -> list[int]:
 
 def _within(j: int, d: int) -> int:
     if not -d <= j < d:
-        raise ValueError(f"Column {j} was asked for, but X has {d} columns (0 to {d - 1}).")
+        raise ValueError(f"Column {shown(j)} was asked for, but X has {d} columns (0 to {d - 1}).")
     return j
 
 

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
+from manykernels._arguments import require_arguments
 from manykernels.kernels._base import Kernel
 from manykernels.kernels._data import Array, Data, n_samples, numeric
 from manykernels.kernels._inner import inner_products, squared_norms
@@ -55,7 +56,11 @@ class FeatureMap(Kernel):
                 f"function={self.function!r} was given to FeatureMap; expected a callable X -> (n, d) array, "
                 "or a fitted transformer."
             )
-        Phi = numeric(transform(X))
+        try:
+            Phi = numeric(transform(X))
+        except TypeError as error:
+            require_arguments(transform, 1, "function(X)")
+            raise error
         if Phi.shape[0] != n_samples(X):
             raise ValueError(
                 f"{self.label} returned shape {Phi.shape}; expected {n_samples(X)} rows, one per row of X."

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
+from manykernels._arguments import is_masked, require_arguments
 from manykernels._fast import elementwise
 from manykernels.kernels._base import Kernel, into
-from manykernels.kernels._data import Array, Data, dense_pair, is_masked, n_samples, rounding, take_rows
+from manykernels.kernels._data import Array, Data, dense_pair, n_samples, rounding, take_rows
 
 _DATA_DEPENDENT = ("seuclidean", "mahalanobis")
 
@@ -96,9 +97,15 @@ class FromDistance(Kernel):
                     f"distance={self.distance!r} changes with the data of each call, so it is no kernel; "
                     "give a function (X, Y) -> distances with its parameters fixed."
                 )
-            return into(out, cdist(A, B, self.distance))
+            try:
+                return into(out, cdist(A, B, self.distance))
+            except ValueError as error:
+                raise ValueError(
+                    f"distance={self.distance!r} was given to FromDistance, and is no metric of "
+                    f"scipy.spatial.distance for these samples ({error}). Give another, or a function (X, Y)."
+                ) from error
         if callable(self.distance):
-            return into(out, checked(self.distance(X, X if Y is None else Y), X, Y, self.distance))
+            return into(out, checked(_called(self.distance, X, Y), X, Y, self.distance))
         raise ValueError(
             f"distance={self.distance!r} was given to FromDistance; expected the name of a metric of "
             "scipy.spatial.distance, a function (X, Y) -> distances, or the index of a layer of a stack."
@@ -130,7 +137,7 @@ class Callable(Kernel):
         self.name = name
 
     def compute(self, X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
-        return into(out, checked(self.function(X, X if Y is None else Y), X, Y, self.function))
+        return into(out, checked(_called(self.function, X, Y), X, Y, self.function))
 
     def rounding(self, X: Data) -> float:
         return _rounding_of(self.function, X)
@@ -139,7 +146,16 @@ class Callable(Kernel):
 def _rounding_of(function: Any, X: Data) -> float:
     """That of the type in which a user's function returns its values."""
     few = take_rows(X, 0, 2)
-    return rounding(np.asarray(function(few, few)).dtype)
+    return rounding(np.asarray(_called(function, few, None)).dtype)
+
+
+def _called(function: Any, X: Data, Y: Data | None) -> Any:
+    """function(X, Y), or an error where it does not take two sets of samples."""
+    try:
+        return function(X, X if Y is None else Y)
+    except TypeError as error:
+        require_arguments(function, 2, "function(X, Y)")
+        raise error
 
 
 def checked(result: Any, X: Data, Y: Data | None, function: Any) -> Array:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from manykernels._arguments import as_numbers
 from manykernels.kernels._algebra import Composite
 from manykernels.kernels._base import Kernel
 from manykernels.kernels._data import Array, Data, n_samples
@@ -38,7 +39,7 @@ class Mixture(Composite):
         return [(float(w) * c, k) for kernel, w in pairs if w != 0 for c, k in kernel.terms()]
 
     def _weights(self) -> Array:
-        w = np.asarray(self.weights, dtype=np.float64)
+        w = as_numbers(self.weights, "weights of Mixture", "one number per kernel").astype(np.float64)
         if w.shape != (len(self.kernels),):
             raise ValueError(f"Mixture was given {len(self.kernels)} kernels and weights of shape {w.shape}.")
         return w

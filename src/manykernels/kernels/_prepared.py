@@ -11,6 +11,7 @@ from scipy.special import ndtri
 from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 
+from manykernels._arguments import shown
 from manykernels.kernels._base import Kernel
 from manykernels.kernels._columns import Seen
 from manykernels.kernels._data import Array, Data, numeric, take_columns
@@ -155,13 +156,27 @@ class Prepared(Seen):
         return type(self)(self.kernel, self.preparation, self.part, name=self.name)
 
     def _select(self, X: Data) -> Data:
+        self._check()
         return self.preparation.transform(X, self.part)
 
     def _key(self) -> Hashable | None:
+        self._check()
         return ("prepared", self.part, self.preparation.key_)
+
+    def _check(self) -> None:
+        if not isinstance(self.preparation, Preparation) or "key_" not in self.preparation.__dict__:
+            raise ValueError(
+                f"preparation={shown(self.preparation)} was given to Prepared; expected a fitted "
+                "Preparation: Preparation().fit(X)."
+            )
+        if not isinstance(self.part, str) or self.part not in ("scaled", "scores", "both"):
+            raise ValueError(
+                f"part={shown(self.part)} was given to Prepared; expected 'scaled', 'scores' or 'both'."
+            )
 
     def _around(self, kernel: Kernel) -> Kernel:
         return Prepared(kernel, self.preparation, self.part)
 
     def _describe(self) -> str:
+        self._check()
         return f"{self.kernel.label} of {'normal ' if self.part == 'scores' else ''}{self.part} features"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Real
-
+from manykernels._arguments import is_number, shown
 from manykernels.penalties._base import Penalty
 from manykernels.penalties.elastic_net import ElasticNet
 from manykernels.penalties.l2_ball import L2Ball
@@ -25,9 +24,9 @@ def resolve_penalty(norm: object) -> Penalty:
         raise TypeError(
             f"norm={norm.__name__} is a class; {expected}. Give an object: norm={norm.__name__}()."
         )
-    if not isinstance(norm, Real) or isinstance(norm, bool):
-        raise TypeError(f"norm={norm!r} of type {type(norm).__name__} was given; {expected}.")
-    p = float(norm)
+    if not is_number(norm):
+        raise TypeError(f"norm={shown(norm)} of type {type(norm).__name__} was given; {expected}.")
+    p = float(norm)  # type: ignore[arg-type]
     if not p >= 1:
         raise ValueError(f"norm={norm!r} was given; {expected}.")
     return Simplex() if p == 1 else LpBall(p)

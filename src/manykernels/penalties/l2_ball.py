@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
+from manykernels._arguments import as_numbers
 from manykernels.penalties._base import ROUNDING, FloatArray, Penalty, norm2, scaled
 from manykernels.penalties._newton import shifted_cubic
 
@@ -21,7 +22,10 @@ class L2Ball(Penalty):
 
     def _parameters(self, M: int) -> tuple[FloatArray, float]:
         """μ₀ as M numbers, and Λ."""
-        mu0 = np.asarray(self.mu0, dtype=np.float64)
+        mu0 = as_numbers(self.mu0, "mu0 of L2Ball", "one number ≥ 0, or one per kernel")
+        if mu0.dtype.kind == "c":
+            raise ValueError("mu0 of L2Ball holds complex numbers; expected weights ≥ 0.")
+        mu0 = mu0.astype(np.float64)
         if mu0.ndim > 1 or mu0.size not in (1, M):
             raise ValueError(
                 f"mu0 of shape {mu0.shape} was given to L2Ball: expected one number, or {M}, one per kernel."

@@ -25,6 +25,8 @@ class BallProduct(Penalty):
         return LpBall(self.p)
 
     def _split(self, x: FloatArray) -> FloatArray:
+        if self.groups < 1:
+            raise ValueError(f"groups={self.groups!r} was given to BallProduct; expected at least 1.")
         if x.size % self.groups:
             raise ValueError(
                 f"{x.size} weights were given to {self!r}: expected a multiple of {self.groups}, the groups."

@@ -12,10 +12,10 @@ from numbers import Integral
 
 import numpy as np
 
+from .._arguments import is_number
 from .._fast.stopping import goes_on
 from .._fast.threads import blas_for
 from ..grams._base import centred
-from ..kernels._base import is_number
 from ..objectives import Alignment
 from ..oracles import FiniteOracle, Oracle
 from ..oracles._base import Atom

@@ -1,0 +1,145 @@
+"""Arguments as users give them: how they are shown in messages, and read as numbers."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+_LENGTH = 80  # characters of a value in a message
+_LARGEST = 2**31  # whole numbers beyond it count nothing that could be done
+_NOT_ARRAYS = (str, bytes, bytearray, set, frozenset, Mapping, type)
+
+
+def shown(value: Any) -> str:
+    """A value in a message: its repr, shortened, whatever it is."""
+    try:
+        text = repr(value)
+    except (RecursionError, ValueError):  # nested too deeply, or a number of thousands of digits
+        return f"a value of type {type(value).__name__}"
+    text = " ".join(text.split())
+    return text if len(text) <= _LENGTH else text[: _LENGTH - 3] + "..."
+
+
+def is_number(value: Any) -> bool:
+    """Whether the value is a real number (and not a bool) that a float can hold."""
+    if not isinstance(value, Real) or isinstance(value, bool | np.bool_):
+        return False
+    try:
+        float(value)
+    except OverflowError:
+        return False
+    return True
+
+
+def is_whole(value: Any) -> bool:
+    """Whether the value is a whole number of a size that something can be counted with."""
+    return is_number(value) and abs(value) <= _LARGEST and value == value // 1
+
+
+def is_masked(values: Any) -> bool:
+    """Whether this is a masked array of which something is masked."""
+    return isinstance(values, np.ma.MaskedArray) and bool(np.ma.getmaskarray(values).any())
+
+
+# -- arguments of constructors, by their annotations -------------------------------------------------
+def _several(holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    def test(value: Any) -> bool:
+        if isinstance(value, np.ndarray):
+            return value.ndim == 1 and all(map(holds, value.tolist()))
+        return isinstance(value, list | tuple) and all(map(holds, value))
+
+    return test
+
+
+_TESTS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "None": (lambda value: value is None, "None"),
+    "bool": (lambda value: isinstance(value, bool | np.bool_), "True or False"),
+    "int": (is_whole, "a whole number (of at most 2**31)"),
+    "float": (is_number, "a number"),
+    "str": (lambda value: isinstance(value, str), "a string"),
+    "Sequence[float]": (_several(is_number), "a list of numbers"),
+    "Sequence[int]": (_several(is_whole), "a list of whole numbers"),
+    "Sequence[str]": (_several(lambda value: isinstance(value, str)), "a list of strings"),
+    "Sequence[Any]": (_several(lambda value: True), "a list"),
+    "Function": (callable, "a function"),
+}
+
+
+def check_types(part: Any, but: tuple[str, ...] = ()) -> None:
+    """An error where an argument of a part is of another type than its constructor's annotation says.
+
+    Annotations that are not of the table above, and arguments named in `but`, are not looked at.
+    """
+    kind: Any = type(part)
+    for name, tests in _expected(kind):
+        if name in but:
+            continue
+        value = getattr(part, name, None)
+        if not any(test(value) for test, _ in tests):
+            words = " or ".join(text for _, text in tests)
+            raise ValueError(f"{name}={shown(value)} was given to {kind.__name__}; expected {words}.")
+
+
+@cache
+def _expected(kind: type) -> tuple[tuple[str, tuple[tuple[Callable[[Any], bool], str], ...]], ...]:
+    """The arguments of a class that can be looked at, and what they may be."""
+    found = []
+    for name, parameter in inspect.signature(kind).parameters.items():
+        given = parameter.annotation
+        text = given if isinstance(given, str) else getattr(given, "__name__", "Any")
+        options = [option.strip() for option in re.sub(r"Function\[.*\]", "Function", text).split("|")]
+        if all(option in _TESTS for option in options):
+            found.append((name, tuple(_TESTS[option] for option in options)))
+    return tuple(found)
+
+
+def require_arguments(function: Any, count: int, expected: str) -> None:
+    """An error if a function of the user's cannot be called with this many arguments."""
+    try:
+        inspect.signature(function).bind(*[None] * count)
+    except TypeError as error:
+        name = getattr(function, "__name__", shown(function))
+        raise TypeError(f"{name} was given, which cannot be called as {expected}: {error}.") from error
+    except ValueError:  # some built-in functions have no signature
+        return
+
+
+# -- numbers ----------------------------------------------------------------------------------------------
+def as_numbers(values: Any, what: str, expected: str) -> NDArray[Any]:
+    """An array of numbers (whole, real or complex) or of truth values, in words of our own where it is none.
+
+    `what` is what it is called in the message, `expected` what it should be.
+    """
+    if is_masked(values):
+        count = int(np.ma.getmaskarray(values).sum())
+        raise ValueError(
+            f"{what} is a masked array, and {count} of its values are masked: masks are not read. Fill them "
+            f"({what}.filled(value), or sklearn.impute.SimpleImputer), or leave these samples out."
+        )
+    if sparse.issparse(values):
+        raise ValueError(f"{what} is a sparse matrix; expected {expected}, a dense array.")
+    if isinstance(values, _NOT_ARRAYS) or not (hasattr(values, "__len__") or hasattr(values, "__array__")):
+        if not isinstance(values, Real | complex | np.generic):
+            raise TypeError(f"{what} is of type {type(values).__name__}; expected {expected}.")
+    try:
+        A = np.asarray(values)
+        A = A.astype(np.float64) if A.dtype.kind in "OUST" else A
+    except (TypeError, ValueError, OverflowError, RecursionError, AttributeError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{what} could not be read as numbers ({error}); expected {expected}.") from error
+    if A.dtype.kind not in "biufc":
+        raise ValueError(f"{what} holds values of type {A.dtype}; expected {expected}.")
+    return A
+
+
+def is_integral(value: Any) -> bool:
+    """Whether the value is of a type of whole numbers, and not a bool."""
+    return isinstance(value, Integral) and not isinstance(value, bool)

@@ -1,0 +1,59 @@
+"""What was given as kernels, solver, norm and so on, looked at before anything is done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .._arguments import check_types, shown
+from ..approx import Approximation
+from ..families import Family
+from ..kernels import Kernel
+from ..losses import Loss, StructuredLoss
+from ..penalties import Penalty
+from ..solvers import FamilySolver, Solver
+from ..solvers.hierarchical import Hierarchical
+from ..weightings import Weighting
+
+_PARTS = (Kernel, Family, Penalty, Loss, StructuredLoss, Solver, FamilySolver, Hierarchical, Approximation)
+_LONGEST = 10**300  # numbers beyond it cannot even be shown in a message
+_DEEPEST = 100  # levels of kernels in kernels: each costs some of Python's stack
+
+
+def check_parts(estimator: Any) -> None:
+    """An error where a part of an estimator has arguments of another type, or is nested without an end."""
+    waiting = [(getattr(estimator, name), 0, name) for name in estimator._get_param_names()]
+    while waiting:
+        value, depth, where = waiting.pop()
+        if depth > _DEEPEST:
+            raise ValueError(
+                f"{where} is nested more than {_DEEPEST} levels deep, or holds itself; expected a few "
+                "levels. Sum([...]) and Product([...]) take any number of kernels at once."
+            )
+        if isinstance(value, int) and abs(value) > _LONGEST:
+            raise ValueError(
+                f"{where} holds a whole number of hundreds of digits; expected one that a float can hold."
+            )
+        if isinstance(value, Mapping):
+            waiting += [(part, depth + 1, where) for part in value.values()]
+        elif isinstance(value, list | tuple):
+            waiting += [(part, depth + 1, where) for part in value]
+        elif isinstance(value, (*_PARTS, Weighting)):
+            check_types(value)
+            given = value._arguments() if isinstance(value, Kernel) else value.get_params(deep=False)
+            if isinstance(value, Kernel):
+                _check_members(value, given)
+            waiting += [(part, depth + 1, where) for part in given.values()]
+
+
+def _check_members(kernel: Kernel, given: dict[str, Any]) -> None:
+    """The kernels that a kernel is made of."""
+    name = type(kernel).__name__
+    if "kernel" in given and not isinstance(given["kernel"], Kernel):
+        raise ValueError(f"kernel={shown(given['kernel'])} was given to {name}; expected a kernel.")
+    members = given.get("kernels", [kernel])
+    if not isinstance(members, list | tuple) or not members:
+        raise ValueError(f"kernels={shown(members)} was given to {name}; expected a list of kernels.")
+    for member in members:
+        if not isinstance(member, Kernel):
+            raise ValueError(f"{shown(member)} was given to {name} in a list of kernels; expected a kernel.")
