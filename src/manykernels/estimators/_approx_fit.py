@@ -24,6 +24,7 @@ from ._approx_data import LocalSamples, Samples, probe, read_samples
 from ._approx_primal import FeatureActiveSet, FeatureGram
 from ._fit import Dictionary, Problem, _warn_duplicates, _warn_useless, solve
 from ._spec import leaves
+from ._targets import sample_costs
 
 Array = NDArray[np.float64]
 FEATURE_ATTRIBUTES = ("features_", "feature_coef_", "_feature_coef")
@@ -273,7 +274,7 @@ def fit_reduced(
         _warn_duplicates(chosen.kernels, gram)
     one = copy(model)
     one.fit_intercept = bool(model.fit_intercept) and costs is not None
-    C = float(model.C) * (np.ones(gram.n) if costs is None else costs)
+    C = sample_costs(model.C, np.ones(gram.n) if costs is None else costs)
     dictionary = Dictionary(names, gram, [], None)
     groups, outputs = model._groups(reduced.targets), reduced.targets.shape[1]
     results, coef, intercept = [], np.zeros((gram.features.shape[1], outputs)), np.zeros(outputs)

@@ -25,7 +25,7 @@ from ._feature_model import decide, no_coef, parts
 from ._fit import Problem, build_dictionary, find_useless, solve
 from ._params import check_parameters
 from ._rows import Rows, merge
-from ._targets import check_length, check_weights, require_target
+from ._targets import check_length, check_weights, require_target, sample_costs
 
 Array = NDArray[np.float64]
 
@@ -121,7 +121,7 @@ class BaseMKL(Explained):
         place = np.full(n, -1)
         place[kept] = np.arange(kept.size)
         Y, cost = Y[place[rows.first]], cost[place[rows.first]]
-        C = np.repeat((float(self.C) * rows.weight * cost)[:, None], Y.shape[1], axis=1)
+        C = np.repeat(sample_costs(self.C, rows.weight * cost)[:, None], Y.shape[1], axis=1)
         return Posed(X, kind, rows, weight, names_in, Y, C)
 
     def _problem(self, posed: Posed, loss: Loss) -> Problem:

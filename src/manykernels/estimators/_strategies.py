@@ -15,6 +15,7 @@ from sklearn.svm import SVC
 from ..families import Family, Products, Relevance, Subset
 from ._cv_path import Only, Parts
 from ._spec import needs_stack, short
+from ._targets import require_size
 from .align_mkl import AlignMKLClassifier, AlignMKLRegressor
 
 NAMES = ("finite", "continuous", "products", "aligned")
@@ -160,6 +161,8 @@ def _costs(given: Any, default: Sequence[float]) -> list[float]:
         raise ValueError(
             f"Cs={given!r} was given; expected None, how many values to try, or a list of positive numbers."
         )
+    for C in (Cs.min(), Cs.max()):
+        require_size("Cs", C, "Leave such values out.")
     return sorted({float(C) for C in Cs})
 
 

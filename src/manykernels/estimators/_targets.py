@@ -19,6 +19,7 @@ from ._data import collected
 
 Array = NDArray[np.float64]
 _EXPECTED = "one value per sample: an array, a series or a list"
+_SMALLEST, _LARGEST = 1e-75, 1e75  # C y² and its sums are then far from where floats end
 
 
 def require_target(estimator: Any, y: Any) -> None:
@@ -71,7 +72,26 @@ def check_weights(sample_weight: Any, n: int) -> Array:
     )
     if not np.any(weight > 0):
         raise ValueError("sample_weight is zero for all samples; expected at least one positive weight.")
+    require_size("sample_weight", weight, "Divide all weights by their mean, and multiply C by it.")
     return weight
+
+
+def sample_costs(C: Any, weight: Array) -> Array:
+    """C · weight, what an error on each sample costs; an error where the objective would overflow."""
+    costs = float(C) * weight
+    require_size("C (times sample_weight and class_weight)", costs, f"Change C={float(C):g} accordingly.")
+    return costs
+
+
+def require_size(name: str, values: Array, advice: str) -> None:
+    """An error unless the largest of the numbers is zero, or has a square that is neither ∞ nor 0."""
+    largest = float(np.abs(values).max(initial=0.0))
+    if largest and not _SMALLEST <= largest <= _LARGEST:
+        fault = "overflow" if largest > _LARGEST else "vanish"
+        raise ValueError(
+            f"the largest of {name} is {largest:.3g}: in the objective such numbers {fault}. Expected 0, or "
+            f"a number from {_SMALLEST:g} to {_LARGEST:g}. {advice}"
+        )
 
 
 def read_labels(y: Any) -> NDArray[Any]:
@@ -90,6 +110,7 @@ def read_numbers(y: Any) -> Array:
     y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", ensure_min_samples=0)
     if y.ndim > 2 or (y.ndim == 2 and y.shape[1] == 0):
         raise ValueError(f"y of shape {y.shape} was given; expected (n_samples,) or (n_samples, n_outputs).")
+    require_size("y", y, "Divide y by a constant such as its largest size, and multiply predictions by it.")
     return np.asarray(y)
 
 

@@ -24,7 +24,7 @@ from ._fit import _check_values
 from ._progress import watched
 from ._rows import merge
 from ._spec import may_be_indefinite
-from ._targets import check_length
+from ._targets import check_length, sample_costs
 from .mkl import MKLClassifier, MKLRegressor
 
 Array = NDArray[np.float64]
@@ -96,7 +96,7 @@ class Graded(BaseMKL):
         if isinstance(hierarchy, ListedHierarchy) and isinstance(family, DAG):
             _require_definite(hierarchy, family, take(X, rows.first))
         Y, cost = Y[rows.first], cost[rows.first]
-        C = np.repeat((float(self.C) * rows.weight * cost)[:, None], Y.shape[1], axis=1)
+        C = np.repeat(sample_costs(self.C, rows.weight * cost)[:, None], Y.shape[1], axis=1)
         result = self._learn(solver, hierarchy, loss, Y, C, previous)
         self.hull_ = list(result.atoms)
         self.kernel_names_ = [hierarchy.name(v) for v in result.atoms]
