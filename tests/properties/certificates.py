@@ -26,6 +26,7 @@ from tests.properties.problems import SHARES, Case, draw, on_a_grid
 from tests.properties.reference import cvxpy_primal
 
 SLACK = 1e-6  # of P: what a claim may be wrong by beside its gap
+NEAR = 1e-5  # a gap that every natural problem reaches; rounding may hide what is below it
 LONGEST = 15  # seconds of a fit's own time
 
 
@@ -83,6 +84,8 @@ def fit(case: Case) -> Fitted:
         warnings.simplefilter("always")
         try:
             model.fit(case.X, case.y, **({} if case.weight is None else {"sample_weight": case.weight}))
+        except np.linalg.LinAlgError:  # a ValueError, but nobody's words
+            raise
         except (ValueError, TypeError, MemoryError) as refusal:
             error = refusal
     return Fitted(model, error, list(caught), time.process_time() - begun)
@@ -146,7 +149,7 @@ class Check:
             self.wrong("not a number", f"objective_ {P}, dual_gap_ {gap}")
         if gap > tol and not fitted.warned and model.certified_:
             self.wrong("silent", f"gap {gap:.2e} above tol {tol:.0e} without a warning")
-        if gap > tol and self._should_converge():
+        if gap > max(tol, NEAR) and self._should_converge():
             self.wrong(
                 "stalled", f"gap {gap:.2e} above tol {tol:.0e} after {model.n_iter_} iterations, P {P:.8g}"
             )

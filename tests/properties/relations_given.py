@@ -11,7 +11,7 @@ from tests.properties.problems import Case
 from tests.properties.relations import Pair, Rng, is_classifier, listed, relation, stacked, weight_of
 
 from manykernels import LocalizedMKLClassifier, LocalizedMKLRegressor
-from manykernels.kernels import Dirichlet, Linear, OnColumns
+from manykernels.kernels import Linear, OnColumns
 from manykernels.penalties import ElasticNet, L2Ball
 
 
@@ -26,7 +26,7 @@ def single_precision(case: Case, rng: Rng) -> Pair | None:
 @relation
 def sparse_features(case: Case, rng: Rng) -> Pair | None:
     kernels = listed(case)
-    if kernels is None or any(isinstance(k, Dirichlet) for k in kernels):
+    if kernels is None or "Dirichlet" in repr(kernels):  # it takes dense matrices only
         return None
     X = np.where(rng.rand(*case.X.shape) < 0.5, 0.0, case.X)
     return Pair(replace(case, X=X), replace(case, X=sparse.csr_matrix(X)))
