@@ -222,7 +222,8 @@ def _like_training(estimator: Any, X: Any) -> Any:
             f"The model was fitted on a frame and selects columns by name, and got {_kind(X)}. Give a frame "
             f"with columns {_listed(names)}."
         )
-    missing = [name for name in names if name not in set(X.columns)]
+    columns = set(X.columns)
+    missing = [name for name in names if name not in columns]
     if missing:
         raise ValueError(
             f"X lacks the columns {_listed(missing)}, which the model was fitted with; its columns are "
