@@ -143,7 +143,7 @@ def test_the_limit_decides():
         type(build_gram(DICTIONARY, X, **{**PLAIN, "memory_limit": k * MATRIX})[0]) for k in (M + 5, M + 4, 7)
     ]
     assert kinds == [StackGram, BlockGram, BlockGram]
-    assert build_gram(DICTIONARY, X, **{**PLAIN, "memory_limit": 8 * MATRIX})[0].slots == 2
+    assert build_gram(DICTIONARY, X, **{**PLAIN, "memory_limit": 8 * MATRIX})[0].slots == 1
     with pytest.raises(MemoryError, match=r"4 kernels on 30 samples need at least .*or raise memory_limit"):
         build_gram(DICTIONARY, X, **{**PLAIN, "memory_limit": 6 * MATRIX})
 

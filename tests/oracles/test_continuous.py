@@ -37,7 +37,7 @@ def forms(oracle, S, grid):
 def test_kernels_grams_and_forms_are_the_same(name):
     oracle = oracle_of(*ALL[name])
     atoms = [oracle.best(A, 1).atoms[0], *oracle.sample_uniform(3, np.random.RandomState(0)).atoms]
-    gram, small = oracle.gram(atoms), oracle_of(*ALL[name], memory_limit=7 * 8 * 40**2).gram(atoms)
+    gram, small = oracle.gram(atoms), oracle_of(*ALL[name], memory_limit=11 * 8 * 40**2).gram(atoms)
     assert isinstance(gram, StackGram) and isinstance(small, BlockGram)
     for m, atom in enumerate(atoms):
         K = oracle.kernel(atom)(oracle.X)

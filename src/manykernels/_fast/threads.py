@@ -40,8 +40,8 @@ def split(n: int, operations: float, run: Callable[[int, int], object]) -> None:
 
     Parts that split again run on their own thread, so that the pool never waits for itself.
     """
-    parts = min(n, int(numba.get_num_threads())) if operations > _PARALLEL else 1
-    if parts <= 1 or getattr(_inside, "part", False):
+    parts = min(n, thread_count()) if operations > _PARALLEL else 1
+    if parts <= 1:
         run(0, n)
         return
     edges = [n * p // parts for p in range(parts + 1)]
@@ -53,6 +53,11 @@ def split(n: int, operations: float, run: Callable[[int, int], object]) -> None:
             other.exception()  # wait, so that no part outlives the call
     for other in others:
         other.result()
+
+
+def thread_count() -> int:
+    """How many parts `split` makes of enough work."""
+    return 1 if getattr(_inside, "part", False) else int(numba.get_num_threads())
 
 
 def _part(run: Callable[[int, int], object], lo: int, hi: int) -> None:

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from ..approx import Features, resolve_approx
 from ..families import Family, resolve_kernels
 from ..grams import FactorGram, parse_memory
-from ..grams._memory import readable
+from ..grams._memory import require_memory
 from ..grams.lowrank import Constants, Reduced, constants, reduce, reduce_rows
 from ..grams.statistics import Statistics
 from ..kernels import Fitted, Kernel
@@ -153,13 +153,9 @@ def choose_features(model: Any, samples: Samples, names_in: Any) -> Chosen:
 
 def _require_memory(chosen: Chosen, memory_limit: Any) -> None:
     p, limit = chosen.features.n_features, parse_memory(memory_limit)
-    need = 8 * p * p * _COPIES
-    if need > limit:
-        raise MemoryError(
-            f"{len(chosen.kernels)} kernels with {p} features in all need about {readable(need)} (several "
-            f"matrices of {p} × {p}), and memory_limit allows {readable(limit)}. Take fewer components or "
-            "kernels, or raise memory_limit."
-        )
+    who = f"{len(chosen.kernels)} kernels with {p} features in all need"
+    advice = "Take fewer components or kernels, or raise memory_limit."
+    require_memory(8 * p * p * _COPIES, limit, who, f"several matrices of {p} × {p}", advice)
 
 
 def learn(model: Any, samples: Samples, chosen: Chosen, loss: Loss, start: Array | None) -> FeatureFit:
@@ -189,13 +185,10 @@ def learn_rows(
     room = [8 * n * (p * _FEATURES + extra) for extra in (0, n * _COPIES)]
     corners = not loss.smooth and n <= _FEW and room[1] <= limit
     matrices = n <= p or corners or type(solver) is not ActiveSet  # n × n, for what knows nothing else
-    need = room[matrices]
-    if need > limit:
-        raise MemoryError(
-            f"loss={loss!r} needs {p} features of all {n} samples at once, about {readable(need)}"
-            f"{f' with matrices of {n} × {n}' if matrices else ''}, and memory_limit allows "
-            f"{readable(limit)}. Take fewer components, loss='squared' (which needs sums only), or {_ONLINE}"
-        )
+    who = f"loss={loss!r} with {p} features of all {n} samples needs"
+    advice = f"Take fewer components, loss='squared' (which needs sums only), or {_ONLINE}"
+    what = f"copies of them{f' and matrices of {n} × {n}' if matrices else ''}"
+    require_memory(room[matrices], limit, who, what, advice)
     Phi, ptr = chosen.features.transform(samples.X), chosen.ptr
     known = constants_of_rows(Phi, samples, ptr, bool(model.center), model.normalize)
     if known.mean is not None:

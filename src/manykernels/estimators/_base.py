@@ -14,8 +14,9 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from .._fast.threads import threads
 from ..approx import Features
 from ..families import Family, Products
+from ..grams._memory import machine_matrices
 from ..kernels import Mixture
-from ..losses import Loss
+from ..losses import Loss, Squared
 from ..solvers import FamilyResult, Result, resolve_solver
 from ._approx_fit import FEATURE_ATTRIBUTES, FeatureFit, fit_features, forget
 from ._data import Kind, read_new, read_training, require_finite, take
@@ -124,9 +125,14 @@ class BaseMKL(Explained):
         C = np.repeat(sample_costs(self.C, rows.weight * cost)[:, None], Y.shape[1], axis=1)
         return Posed(X, kind, rows, weight, names_in, Y, C)
 
-    def _problem(self, posed: Posed, loss: Loss) -> Problem:
-        """What the solver is asked, for kernels that can be listed."""
-        work = resolve_solver(getattr(self, "solver", "auto")).matrices
+    def _work(self, loss: Loss, outputs: int) -> int:
+        """How many matrices of n × n a fit needs beside the kernels."""
+        shared = isinstance(loss, Squared) or self._separate()
+        return resolve_solver(getattr(self, "solver", "auto")).matrices + machine_matrices(outputs, shared)
+
+    def _problem(self, posed: Posed, loss: Loss, more: int = 0) -> Problem:
+        """What the solver is asked, for kernels that can be listed; `more` matrices are needed with it."""
+        work = self._work(loss, posed.Y.shape[1]) + more
         dictionary = build_dictionary(
             self, posed.X, posed.kind, posed.rows, posed.weight, posed.names_in, work, posed.Y
         )

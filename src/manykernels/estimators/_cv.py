@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
@@ -19,6 +19,7 @@ from sklearn.utils.metaestimators import _safe_split, available_if
 from .._arguments import shown
 from .._fast.stopping import goes_on
 from .._fast.threads import processes
+from ..grams import parse_memory
 from ._base import BaseMKL
 from ._cv_path import Only, path_steps
 from ._strategies import Strategy
@@ -203,10 +204,10 @@ def _run(
     since its models are unfinished, but for the very first.
     """
     jobs = [(table, fold) for fold in folds for table in tables]
-    parallel = Parallel(
-        n_jobs=processes(n_jobs, len(jobs)), return_as="generator"
-    )  # so that progress can be told
-    found = parallel(delayed(run_trial)(t.strategy, data, *fold) for t, fold in jobs)
+    count = processes(n_jobs, len(jobs))
+    strategies = {table.strategy.name: _sharing(table.strategy, effective_n_jobs(count)) for table in tables}
+    parallel = Parallel(n_jobs=count, return_as="generator")  # so that progress can be told
+    found = parallel(delayed(run_trial)(strategies[t.strategy.name], data, *fold) for t, fold in jobs)
     for (table, _), (trial, seconds) in zip(jobs, found, strict=False):  # may end early
         asked = not goes_on(0, 1)
         if not asked or not any(other.trials for other in tables):
@@ -217,6 +218,14 @@ def _run(
             found.close()
             return False
     return True
+
+
+def _sharing(strategy: Strategy, jobs: int) -> Strategy:
+    """The strategy with its share of the memory, where several run at a time."""
+    if jobs == 1 or "memory_limit" not in strategy.template.get_params(deep=False):
+        return strategy
+    limit = max(parse_memory(strategy.template.memory_limit) // jobs, 1)
+    return replace(strategy, template=clone(strategy.template).set_params(memory_limit=limit))
 
 
 def run_trial(

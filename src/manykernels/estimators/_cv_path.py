@@ -22,7 +22,7 @@ from sklearn.utils.validation import _num_samples
 from .._fast.threads import blas_for, threads
 from ..families import Family
 from ..grams import SelectedGram
-from ..kernels import Fitted, Mixture, evaluate
+from ..kernels import Mixture, evaluate
 from ..losses import Loss
 from ..objectives import Risk
 from ..solvers import Corrective, FamilyResult, History, Result
@@ -93,7 +93,7 @@ def _over_list(
 ) -> Iterator[Step]:
     problem = model._problem(posed, loss)
     names = problem.dictionary.names
-    decide = _Decisions(problem.dictionary.kernels, posed, new)
+    decide = _Decisions(problem.dictionary, posed, new)
     sets: list[tuple[Any, Only]] = [(norm, None) for norm in norms]
     with blas_for(problem.dictionary.gram.n):
         for norm, only in sets + (parts(names) if parts else []):
@@ -171,12 +171,13 @@ def _gap(values: list[tuple[float, float]]) -> float:
 class _Decisions:
     """Σ_m θ_m K_m(new, training) α, with the matrices kept where there is room."""
 
-    def __init__(self, kernels: list[Fitted], posed: Posed, new: Any) -> None:
-        self.kernels, self.posed, self.new = kernels, posed, new
+    def __init__(self, dictionary: Dictionary, posed: Posed, new: Any) -> None:
+        kernels = self.kernels = dictionary.kernels
+        self.posed, self.new = posed, new
         self.support = None if posed.kind == "stack" else take(posed.X, posed.rows.first)
-        size = len(kernels) * _num_samples(new) * posed.rows.owner.size
+        size = (len(kernels) + 2) * _num_samples(new) * posed.rows.owner.size  # two are for their sum
         self.stack: Array | None = None
-        if size <= _STORED:
+        if size <= min(_STORED, dictionary.gram.room // 8):
             shape = (len(kernels), _num_samples(new), self._width())
             self.stack = np.empty(shape)
             for _ in evaluate(kernels, new, self.support, out=self.stack):
@@ -192,7 +193,9 @@ class _Decisions:
         if not active.size:
             return np.zeros((_num_samples(self.new), alpha.shape[1]))
         if self.stack is not None:
-            K = np.tensordot(theta[active], self.stack[active], axes=1)
+            K = theta[active[0]] * self.stack[active[0]]
+            for m in active[1:]:
+                K += theta[m] * self.stack[m]
         else:
             K = Mixture([self.kernels[m] for m in active], theta[active])(self.new, self.support)
         return np.asarray(K @ alpha)
@@ -205,7 +208,7 @@ def _over_family(
     groups, Cs = model._groups(posed.Y), sorted(Cs)
     for norm in norms:
         model.set_params(norm=norm, C=Cs[-1])
-        bound = bind_family(model, posed.X, posed.rows, posed.names_in)
+        bound = bind_family(model, posed.X, posed.rows, posed.names_in, loss, groups)
         decide = _FamilyDecisions(bound, new)
         columns: list[list[Array]] = [[] for _ in Cs]
         active = [0] * len(Cs)

@@ -14,9 +14,10 @@ from sklearn.utils import check_random_state
 from ..families import Products
 from ..families._base import names_of
 from ..families._tables import read_columns
+from ..grams._memory import machine_matrices
 from ..kernels import Fitted, Preparation, Prepared
 from ..kernels._monomial import Monomial
-from ..losses import Loss
+from ..losses import Loss, Squared
 from ..objectives import Risk
 from ..oracles import Oracle, build_oracle
 from ..penalties import Penalty, resolve_penalty
@@ -61,8 +62,10 @@ class Bound:
         return kernel
 
 
-def bind_family(estimator: Any, X: Any, rows: Rows, names_in: Any) -> Bound:
-    """The family on the merged rows, with everything checked."""
+def bind_family(
+    estimator: Any, X: Any, rows: Rows, names_in: Any, loss: Loss, groups: list[list[int]]
+) -> Bound:
+    """The family on the merged rows, with everything checked; `groups` are the outputs that share weights."""
     family = estimator.kernels
     if estimator.center:
         raise ValueError(
@@ -91,6 +94,7 @@ def bind_family(estimator: Any, X: Any, rows: Rows, names_in: Any) -> Bound:
         feature_names=names_in,
         memory_limit=estimator.memory_limit,
         norm=penalty,
+        work=solver.matrices + machine_matrices(max(map(len, groups)), isinstance(loss, Squared)),
     )
     return Bound(oracle, solver, penalty, data, prepared)
 
@@ -106,7 +110,7 @@ def learn_over_family(
     groups: list[list[int]],
 ) -> Found:
     """One problem for each group of outputs, over all kernels of the family on the merged rows."""
-    bound = bind_family(estimator, X, rows, names_in)
+    bound = bind_family(estimator, X, rows, names_in, loss, groups)
     oracle, solver, penalty = bound.oracle, bound.solver, bound.penalty
     results = [_solve(estimator, oracle, solver, penalty, loss, Y[:, group], C[:, group]) for group in groups]
     atoms = list(dict.fromkeys(z for result in results for z in result.atoms))

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 
 from ..families import Family, resolve_kernels
 from ..grams import Gram, StackGram, build_from_stack, build_gram, is_definite
+from ..grams._memory import SOLVER
 from ..kernels import Fitted, Kernel, Precomputed
 from ..kernels._data import rounding
 from ..losses import Loss
@@ -47,13 +48,14 @@ def build_dictionary(
     rows: Rows,
     weight: Array,
     names_in: Any,
-    work: int = 5,
+    work: int = SOLVER,
     target: Array | None = None,
+    pairs: int = 0,
 ) -> Dictionary:
     """Resolve `kernels` on the merged rows and evaluate them there.
 
-    `work` is how many matrices of n × n are needed beside the kernels themselves; `target` (merged, outputs)
-    is for families that learn from it.
+    `work` is how many matrices of n × n are needed beside the kernels themselves, and `pairs` how many of
+    kernels × kernels; `target` (merged, outputs) is for families that learn from it.
     """
     options: dict[str, Any] = {
         "center": bool(estimator.center),
@@ -73,7 +75,7 @@ def build_dictionary(
     w = None if np.all(rows.weight == 1.0) else rows.weight
     kernels = resolve_kernels(spec, merged, w, names_in, target)
     factors = isinstance(spec, Family) and spec.factors
-    gram, fitted = build_gram(kernels, merged, sample_weight=w, factors=factors, **options)
+    gram, fitted = build_gram(kernels, merged, sample_weight=w, factors=factors, pairs=pairs, **options)
     return _finish(estimator, kernels, gram, fitted, merged)
 
 
@@ -88,6 +90,8 @@ def _from_stack(estimator: Any, X: Any, rows: Rows, weight: Array, options: dict
     weight = np.where(rows.owner >= 0, weight, 0.0)  # classes that cost nothing are left out too
     w = None if np.all(weight == 1.0) else weight
     kernels = resolve_kernels(estimator.kernels, X, w)
+    if rows.first.size < X.shape[0]:
+        options["work"] += len(kernels)  # of the samples that stay
     if isinstance(estimator.kernels, str):
         gram, fitted = build_from_stack(X, names=list(kernels), sample_weight=w, **options)
     else:
@@ -259,7 +263,7 @@ def solve(estimator: Any, problem: Problem, start: tuple[Array, Array] | None) -
         require_definite(problem.dictionary, result.theta, result.K)
     if not result.gap <= estimator.tol:
         warn_stopped(estimator, result.n_iter, result.gap)
-    return result
+    return replace(result, K=None)  # paths keep results, and nobody needs it
 
 
 def warn_stopped(estimator: Any, n_iter: int, gap: float) -> None:

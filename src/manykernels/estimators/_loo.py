@@ -21,6 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 from .._fast.linalg import factor
 from .._fast.threads import threads
 from ..families import Family
+from ..grams._memory import LEFT_OUT
 from ..losses import Squared
 from ._base import BaseMKL
 from ._cv import Data, DecidedClassifier, DecidedRegressor, Row, Table, Trial, score_of, smooth_error
@@ -58,7 +59,7 @@ def loo_table(strategy: Strategy, data: Data) -> Table:
     with warnings.catch_warnings(), threads(model.n_jobs):
         warnings.simplefilter("ignore", ConvergenceWarning)  # rows keep their gap
         posed = model._pose(data.X, data.y, data.weight)
-        problem = model._problem(posed, loss)
+        problem = model._problem(posed, loss, more=LEFT_OUT)
         trial: Trial = {}
         cost = data.cost(np.arange(len(data.y)))
         for C, (result, *_) in warm_path(model, problem, strategy.Cs):

@@ -206,7 +206,7 @@ class BaseUFO(OnlineParts):
             n = _num_samples(X)
             everyone = np.arange(n)
             rows = Rows(everyone, everyone, np.ones(n), np.ones(n))
-            found = build_dictionary(self, X, kind, rows, np.ones(n), names_in, work=1)
+            found = build_dictionary(self, X, kind, rows, np.ones(n), names_in, work=0)
             self.kernels_, self.kernel_names_ = found.kernels, found.names
             gram = found.gram if isinstance(found.gram, StackGram) else None
         else:

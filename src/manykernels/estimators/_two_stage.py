@@ -78,7 +78,8 @@ class TwoStage(LearnedKernel):
         if self.approx is not None:
             return y, self._learn_features(X, Y, names_in, weighting)
         everyone = Rows(np.arange(n), np.arange(n), np.ones(n), np.ones(n))
-        dictionary = build_dictionary(self, X, kind, everyone, np.ones(n), names_in, work)
+        pairs = weighting.pairs
+        dictionary = build_dictionary(self, X, kind, everyone, np.ones(n), names_in, work, pairs=pairs)
         alignment = Alignment(dictionary.gram, Y)
         with watched_pass(self, dictionary.gram):
             found = weighting.weigh(alignment)

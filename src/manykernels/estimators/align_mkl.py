@@ -16,6 +16,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._arguments import shown
 from .._fast.threads import threads
+from ..grams._memory import LEARNER
 from ._approx_lazy import LazyScore, over_blocks
 from ._data import is_lazy, require_finite
 from ._explain import Array, Explained
@@ -25,8 +26,6 @@ from ._second_stage import check_learner, dual_of
 from ._targets import encode, read_labels, read_numbers
 from ._two_stage import TwoStage
 from ._two_stage_features import as_ridge, require_learner, ridge_from_sums
-
-_WORK = 3  # matrices of n × n: the learned kernel, and what a learner makes of it
 
 
 def _offers(method: str) -> Any:
@@ -96,7 +95,7 @@ class _AlignMKL(TwoStage, Explained):
             return self._fit_features(X, y, learner)
         check_learner(learner, self._for)
         with threads(self.n_jobs):
-            y, gram = self._learn(X, y, work=_WORK)
+            y, gram = self._learn(X, y, work=LEARNER)
             K = gram.combine(self.weights_)
         self.estimator_ = learner.fit(K, self._second_target(y))
         return self

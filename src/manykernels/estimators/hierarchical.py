@@ -13,7 +13,8 @@ from sklearn.utils.validation import _num_samples
 
 from ..families import DAG, AnovaDAG, PolynomialDAG
 from ..grams import is_definite
-from ..losses import Loss
+from ..grams._memory import GRAPH, machine_matrices
+from ..losses import Loss, Squared
 from ..objectives import Risk
 from ..oracles._bind_dags import bind_dag
 from ..oracles.dags import Hierarchy, ListedHierarchy
@@ -92,6 +93,7 @@ class Graded(BaseMKL):
             sample_weight=None if np.all(rows.weight == 1.0) else rows.weight,
             feature_names=getattr(self, "feature_names_in_", None) if kind == "array" else None,
             memory_limit=self.memory_limit,
+            work=GRAPH + machine_matrices(Y.shape[1], isinstance(loss, Squared)),
         )
         if isinstance(hierarchy, ListedHierarchy) and isinstance(family, DAG):
             _require_definite(hierarchy, family, take(X, rows.first))

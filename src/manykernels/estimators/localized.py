@@ -16,9 +16,11 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._fast.threads import threads
 from ..families import Family
+from ..grams._memory import DESCENT, SOLVER
 from ..grams.gated import GatedGram
 from ..kernels import Mixture, evaluate
 from ..kernels._gated import GatedMixture
+from ..losses import Loss
 from ..penalties import BallProduct, LpBall, resolve_penalty
 from ..solvers import FamilyResult, Result
 from ._base import BaseMKL
@@ -75,6 +77,9 @@ class Localized(BaseMKL):
             )
 
     # -- fitting --------------------------------------------------------------------------------
+    def _work(self, loss: Loss, outputs: int) -> int:
+        return super()._work(loss, outputs) + DESCENT - SOLVER
+
     def _previous(self) -> tuple[Array, Array] | None:
         before = super()._previous()
         return None if before is None else (before[0].reshape(1, -1), before[1])

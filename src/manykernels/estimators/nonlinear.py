@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 
 from ..families import Family
 from ..grams import is_definite
+from ..grams._memory import DESCENT, machine_matrices
 from ..kernels import Power
 from ..losses import Loss, Squared, resolve_loss
 from ..objectives import Risk
@@ -83,6 +84,9 @@ class Nonlinear(BaseMKL):
             )
 
     # -- fitting --------------------------------------------------------------------------------
+    def _work(self, loss: Loss, outputs: int) -> int:
+        return DESCENT + machine_matrices(outputs, isinstance(loss, Squared))
+
     def _solve(self, problem: Problem, rows: Rows, previous: tuple[Array, Array] | None) -> list[Result]:
         if self.degree > 1:
             problem = with_constants(self, problem)

@@ -31,6 +31,8 @@ class Gram(ABC):
     """M Gram matrices of n samples. Subclasses implement the underscored methods on raw kernels."""
 
     _chunk_bytes = _CHUNK_BYTES
+    room = 0  # bytes of the memory limit that neither the kernels nor their solver need
+    stored = 0  # bytes that are held of the kernels, at most
     precision = 1e-10  # of entries, relative to the largest: what may be negative by rounding only
 
     def __init__(self, n: int, n_kernels: int, scale: Array | None = None, mean: Array | None = None) -> None:

@@ -14,18 +14,22 @@ from numpy.typing import NDArray
 
 from .._fast import elementwise, exponentials
 from .._fast import stack as fast
+from .._fast.threads import thread_count
 from ..kernels import Kernel
 from ..kernels._data import Data, is_stack, take_rows
 from ._base import Array, Atoms, Gram, take
 from .stack import _renormalise
 
 _BLOCK_BYTES = 1 << 22  # of one kernel's block: it stays in cache while it is used
+_CHUNK_BYTES = 1 << 26  # of the rows of all kernels: what kernels share costs too much on fewer rows
+_LEAST = 1 << 20  # bytes of a chunk, however little room there is
 
 
 class BlockGram(Gram):
-    """Kernels on data X, evaluated when asked for; `slots` of them may be kept."""
+    """Kernels on data X, evaluated when asked for; `slots` of them may be kept.
 
-    _chunk_bytes = 1 << 26  # what kernels share costs too much on fewer rows
+    `room` is how many bytes the rows of all kernels may take that Frobenius products look at together.
+    """
 
     def __init__(
         self,
@@ -36,9 +40,12 @@ class BlockGram(Gram):
         scale: Array | None = None,
         mean: Array | None = None,
         cosine: tuple[Array, Array, Array] | None = None,
+        room: int = _CHUNK_BYTES,
     ) -> None:
         super().__init__(n, len(kernels), scale, mean)
         self.kernels, self.X, self.slots = kernels, X, slots
+        self.stored = 8 * slots * n * n
+        self._chunk_bytes = max(min(room // thread_count(), _CHUNK_BYTES), _LEAST)
         self.cosine = cosine  # (row means (M, n), grand means (M,), inverse norms (M, n)) of each kernel
         self._store = np.empty((0, n, n))
         self._slot_of: dict[int, int] = {}
@@ -222,4 +229,5 @@ class BlockGram(Gram):
             cosine = (cosine[0][:, rows], cosine[1], cosine[2][:, rows])
         mean = _renormalise(self.mean, rows)
         slots = max(self.slots, self.slots * self.n**2 // max(rows.size, 1) ** 2)
-        return BlockGram(self.kernels, X, rows.size, min(slots, self.n_kernels), self.scale, mean, cosine)
+        slots = min(slots, self.n_kernels)
+        return BlockGram(self.kernels, X, rows.size, slots, self.scale, mean, cosine, self._chunk_bytes)

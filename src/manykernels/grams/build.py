@@ -12,13 +12,12 @@ from ..kernels import Fitted, Kernel, Precomputed, evaluate
 from ..kernels._data import Data, n_samples, numeric, rounding
 from ._base import Array, Gram
 from ._checks import check_stack
-from ._memory import parse_memory, readable
+from ._memory import SOLVER, SWEEP, counted, parse_memory, require_memory, require_time
 from .blocks import BlockGram
 from .factors import FactorGram
 from .stack import StackGram
 
-_WORK = 5  # matrices of n × n that solvers need beside the kernels
-_SWEEP = 1 << 28  # bytes that recomputed kernels need for what they share and for their chunks
+_VECTORS = 6  # of n numbers for each kernel: diagonals, means, products with dual points
 
 
 def build_gram(
@@ -30,30 +29,34 @@ def build_gram(
     sample_weight: Array | None,
     memory_limit: int | float | str | None,
     factors: bool = False,
-    work: int = _WORK,
+    work: int = SOLVER,
+    pairs: int = 0,
 ) -> tuple[Gram, list[Fitted]]:
     """The Gram of these kernels on X, and the kernels with the constants of this training data.
 
     `factors` says that kernel m is column m of X alone (rank one), which is then never made n × n. `work` is
-    how many matrices of n × n the caller needs beside the kernels.
+    how many matrices of n × n the caller needs beside the kernels, `pairs` how many of kernels × kernels.
     """
     n, parts = n_samples(X), list(kernels.values())
     limit = parse_memory(memory_limit)
     matrix = 8 * n * n
+    needed = work * matrix + counted(8 * len(parts) * (n * _VECTORS + len(parts) * pairs))
     gram: Gram
     if factors:
-        _require_memory(work * matrix, limit, n, len(parts))
+        require_memory(needed, limit, *_who(n, len(parts)))
         gram = FactorGram(numeric(X), np.arange(len(parts) + 1))
-    elif (len(parts) + work) * matrix <= limit:
+    elif len(parts) * matrix + needed <= limit:
         stack = np.empty((len(parts), n, n))
         for _ in evaluate(parts, X, out=stack):
             pass
         gram = StackGram(stack)
     else:
-        _require_memory(work * matrix + min(2 * matrix, _SWEEP), limit, n, len(parts))
-        vectors = 3 * 8 * n * len(parts)  # K_mα at two dual points, and the diagonals
-        slots = min(len(parts), max((limit - vectors) // matrix - max(work, 2), 0))
-        gram = BlockGram(parts, X, n, int(slots))
+        needed += min(2 * matrix, SWEEP)
+        require_memory(needed, limit, *_who(n, len(parts)))
+        require_time(len(parts), n)
+        slots = min(len(parts), (limit - needed) // matrix)
+        gram = BlockGram(parts, X, n, slots, room=min(2 * matrix, SWEEP) // 2)
+    gram.room = max(limit - needed - gram.stored, 0)
     return _normalised(gram, kernels, X, center, normalize, sample_weight)
 
 
@@ -65,7 +68,7 @@ def build_from_stack(
     normalize: str | None,
     sample_weight: Array | None,
     memory_limit: int | float | str | None,
-    work: int = _WORK,
+    work: int = SOLVER,
 ) -> tuple[Gram, list[Fitted]]:
     """The Gram of a given stack (n, n, M), checked in one pass, copied only where its layout requires it."""
     n, M = stack.shape[0], stack.shape[2]
@@ -74,25 +77,21 @@ def build_from_stack(
     if kernels.dtype not in (np.float32, np.float64):
         kernels = kernels.astype(float)
     ready = kernels.strides[2] == kernels.itemsize
-    _require_memory((work + (0 if ready and normalize != "cosine" else M)) * 8 * n * n, limit, n, M)
+    needed = (work + (0 if ready and normalize != "cosine" else M)) * 8 * n * n
+    require_memory(needed, limit, *_who(n, M))
     if not ready:
         kernels = np.ascontiguousarray(kernels)
     check_stack(kernels, names, rounding(stack.dtype))
     if normalize == "cosine" and np.shares_memory(kernels, stack):
         kernels = kernels.copy()
     gram = StackGram(kernels)
+    gram.room = limit - needed
     parts: dict[str, Kernel] = {name: Precomputed(m) for m, name in enumerate(names)}
     return _normalised(gram, parts, stack, center, normalize, sample_weight)
 
 
-def _require_memory(need: int, limit: int, n: int, M: int) -> None:
-    if need > limit:
-        raise MemoryError(
-            f"{M} kernels on {n} samples need at least {readable(need)} (several matrices of {n} × {n}), and "
-            f"memory_limit allows {readable(limit)}. Take approx=Nystroem(200) of manykernels.approx for "
-            "explicit features in place of matrices, or solver='blockwise' for exact kernels and the squared "
-            "loss with nothing of n × n; or raise memory_limit, or fit on fewer samples."
-        )
+def _who(n: int, M: int) -> tuple[str, str]:
+    return f"{M} kernels on {n} samples need", f"several matrices of {n} × {n}"
 
 
 def _normalised(

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from ..approx import Features
 
 Index = NDArray[np.intp]
-_ROWS = 1024  # of which decisions are made at a time
+_ROWS = 1024  # of which decisions are made at a time, at most
+_ENTRIES = 1 << 19  # of a kernel between some rows and all samples
 _PRODUCTS = 1 << 21  # numbers in the products between the samples of a block, all kernels together
 _FEATURE_ROWS = 64  # of a block of features, whose products cost its square
 
@@ -65,7 +66,11 @@ class Expansion(ABC):
     @property
     def block_size(self) -> int:
         """How many samples to take at a time."""
-        return int(np.clip(np.sqrt(_PRODUCTS / self.n_groups), 16, 256))
+        return self._few(int(np.clip(np.sqrt(_PRODUCTS / self.n_groups), 16, 256)))
+
+    def _few(self, rows: int) -> int:
+        """So many rows, or fewer where those of a kernel between them and all samples would be large."""
+        return max(16, min(rows, _ENTRIES // max(len(self.coef), 1)))
 
     def block(self, rows: Index) -> Block:
         """Scores of these samples under every θ^j, and their products."""
@@ -86,8 +91,9 @@ class Expansion(ABC):
     def decide(self, rows: Index, s: Array, share: float) -> Array:
         """(B, k): f of these samples, with w^j = s_j θ^j + share · r^j."""
         f = np.zeros((rows.size, self.outputs))
-        for lo in range(0, rows.size, _ROWS):
-            self._decide(rows[lo : lo + _ROWS], s, share, f[lo : lo + _ROWS])
+        step = self._few(_ROWS)
+        for lo in range(0, rows.size, step):
+            self._decide(rows[lo : lo + step], s, share, f[lo : lo + step])
         return f + self.intercept(s, share)
 
     def intercept(self, s: Array, share: float) -> Array:
@@ -222,8 +228,9 @@ class KernelExpansion(Expansion):
 
     def _squares(self, s: Array, share: float) -> Array:
         squares, active = np.zeros(self.n_kernels), np.flatnonzero(s[: self.n_kernels])
-        for lo in range(0, len(self.coef), _ROWS):
-            rows = np.arange(lo, min(lo + _ROWS, len(self.coef)))
+        step = self._few(_ROWS)
+        for lo in range(0, len(self.coef), step):
+            rows = np.arange(lo, min(lo + step, len(self.coef)))
             for m, values in self._matrices(rows, active):
                 coef = self._coef_of(m, s, share)
                 squares[m] += np.vdot(coef[rows], values @ coef)

@@ -20,7 +20,7 @@ class StackGram(Gram):
         self, stack: NDArray[np.floating], scale: Array | None = None, mean: Array | None = None
     ) -> None:
         super().__init__(stack.shape[1], stack.shape[0], scale, mean)
-        self.stack = stack
+        self.stack, self.stored = stack, stack.nbytes
         if stack.dtype == np.float32:
             self.precision = 1e-6
 

@@ -38,7 +38,8 @@ class Beam:
     """Products of up to D columns of X (n, r), with the options of `Monomials`.
 
     `width` products of a degree are continued. `budget` limits the products that are enumerated, `work` the
-    multiplications of each search beyond, and `nodes` the prefixes that a proof opens.
+    multiplications of each search beyond, `nodes` the prefixes that a proof opens, and `room` the bytes that
+    are kept.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class Beam:
         budget: float = _ENUMERABLE,
         work: float = _WORK,
         nodes: int | None = None,
+        room: float = np.inf,
         **options: Any,
     ) -> None:
         n, r = X.shape
@@ -58,12 +60,12 @@ class Beam:
         counts = [float(math.comb(r, d) if single else math.comb(r + d - 1, d)) for d in range(degree + 1)]
         affordable = int(np.searchsorted(np.cumsum(counts), budget, side="right")) - 1
         self.low = max(1, min(self.degree, affordable))
-        self.enumerator = Monomials(X, self.low, **options)
+        self.enumerator = Monomials(X, self.low, room=room, **options)
         # the largest columns first, so that what may follow gets smaller and smaller
         self.order = np.argsort(-np.abs(X).sum(axis=0), kind="stable")
         self.branches = Branches(X[:, self.order], self.degree, self.low + 1, **options)
         self.nodes = int(min(work / (n * r * 2.0 * self.degree), _NODES)) if nodes is None else nodes
-        self.work = work if 16.0 * n * n * self.degree <= _MATRICES else 0.0
+        self.work = work if 16.0 * n * n * self.degree <= min(_MATRICES, room) else 0.0
         self._symmetric: list[Array] = []
 
     def best(self, A: Array, k: int) -> tuple[list[Product], Array, float]:
@@ -147,8 +149,9 @@ class Beam:
         for lo in range(0, len(prefixes), step):
             part = prefixes[lo : lo + step]
             q = self.branches.scores(A, part, self.branches.values(part)).ravel()
-            first = np.argpartition(-q, min(d * keep, q.size) - 1)[: d * keep]  # each comes up to d times
-            first = first[q[first] >= 0.0]
+            first = np.flatnonzero(q >= (max(values[-1], 0.0) if values.size == keep else 0.0))
+            if first.size > d * keep:  # each comes up to d times
+                first = first[np.argpartition(-q[first], d * keep - 1)[: d * keep]]
             new = np.sort(np.column_stack([part[first // r], first % r]), axis=1)
             products, values = np.concatenate([products, new]), np.concatenate([values, q[first]])
             products, where = np.unique(products, axis=0, return_index=True)

@@ -12,13 +12,15 @@ import scipy.sparse as sp
 from ..families import Products
 from ..grams import FactorGram, StackGram, build_gram, is_definite, parse_memory
 from ..grams._checks import check_stack
-from ..grams._memory import readable
+from ..grams._memory import counted, readable, require_memory
 from ..kernels import Callable, Fitted, FromDistance, Kernel, Precomputed
 from ..kernels._data import Columns, Data, is_stack, n_samples, numeric, take_columns
 from ._parts import Array, FactorParts, Parts, StackParts, lower_triangles
 from .products import ProductsOracle
 
+_COPIES = 4  # of the columns: as they are, scaled, by rows, and in the making
 _LARGEST = 1e200  # of sums of products: beyond it their squares overflow
+_APART = 1e10  # sizes of two products, beyond which rounding errors of one hide the other
 _CONSTANT = 1e-12  # relative to the largest value: what varies less does so by rounding only
 
 
@@ -31,6 +33,7 @@ def bind_products(
     feature_names: Any,
     memory_limit: int | float | str | None,
     norm: Any,
+    work: int,
 ) -> ProductsOracle:
     """The products on training data X; see ``build_oracle``."""
     D, rho = family.options()
@@ -40,16 +43,20 @@ def bind_products(
         "normalize": normalize,
         "sample_weight": sample_weight,
         "memory_limit": memory_limit,
+        "work": work,
     }
     w = np.ones(n_samples(X)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     parts: Parts
     if columns is None:
-        parts, base, kept = _matrices(kernels, X, w, options)
+        parts, base, kept, room = _matrices(kernels, X, w, options)
     else:
-        parts, base, kept = _features(kernels, columns, X, w, options)
+        parts, base, kept, room = _features(kernels, columns, X, w, options)
         columns = None if normalize == "cosine" else [columns[j] for j in kept]
-    names = [list(kernels)[j] for j in kept]
+    listed = list(kernels)
+    names = [listed[j] for j in kept]
     _require_range(parts, names, D)
+    if D > 1 and not family.interactions_only and family.atom_scale is None:
+        _require_sizes(parts, names, D, rho)
     return ProductsOracle(
         parts,
         base,
@@ -60,6 +67,7 @@ def bind_products(
         exponent=exponent,
         weight=w / w.sum() if family.atom_scale == "rms" else None,
         interactions_only=bool(family.interactions_only),
+        room=room,
     )
 
 
@@ -76,15 +84,12 @@ def _exponent(norm: Any) -> float:
 
 def _features(
     kernels: dict[str, Kernel], columns: list[Columns], X: Data, w: Array, options: dict[str, Any]
-) -> tuple[Parts, list[Fitted], list[int]]:
+) -> tuple[Parts, list[Fitted], list[int], int]:
     """Columns as kernels of rank one, dense: products of columns are, even where few entries are not zero."""
     n, limit = n_samples(X), parse_memory(options["memory_limit"])
-    if 2 * 8 * n * len(columns) > limit:
-        raise MemoryError(
-            f"Products of {len(columns)} columns of {n} samples hold the columns densely, which needs "
-            f"{readable(16 * n * len(columns))}, and memory_limit allows {readable(limit)}. Raise "
-            "memory_limit, or select fewer columns."
-        )
+    who = f"Products of {len(columns)} columns of {n} samples hold the columns densely and need"
+    advice = "Raise memory_limit, or select fewer columns (SelectKBest)."
+    require_memory(counted(_COPIES * 8 * n * len(columns)), limit, who, "copies of them", advice)
     if columns == list(range(X.shape[1])):
         A = numeric(X)
         A = A.toarray() if sp.issparse(A) else A
@@ -102,7 +107,7 @@ def _features(
     parts = {names[j]: kernels[names[j]] for j in kept}
     gram, base = build_gram(parts, A[:, kept], center=False, factors=True, **options)
     assert isinstance(gram, FactorGram)
-    return FactorParts(gram.features * np.sqrt(gram.scale)), base, kept
+    return FactorParts(gram.features * np.sqrt(gram.scale)), base, kept, gram.room
 
 
 def _column(X: Data, column: Columns) -> Array:
@@ -112,7 +117,7 @@ def _column(X: Data, column: Columns) -> Array:
 
 def _matrices(
     kernels: dict[str, Kernel], X: Data, w: Array, options: dict[str, Any]
-) -> tuple[Parts, list[Fitted], list[int]]:
+) -> tuple[Parts, list[Fitted], list[int], int]:
     """Base kernels as matrices, all of them in memory."""
     gram, base = build_gram(kernels, X, center=False, factors=False, **options)
     if not isinstance(gram, StackGram):
@@ -132,7 +137,8 @@ def _matrices(
         K = K if whole else K[np.ix_(used, used)]
         constant[m] = np.ptp(K) <= _CONSTANT * np.abs(K).max()
     kept = _varying(names, constant, "Kernel")
-    return StackParts(lower_triangles(stack, kept, gram.scale), gram.n), [base[m] for m in kept], kept
+    B = lower_triangles(stack, kept, gram.scale)
+    return StackParts(B, gram.n, gram.room), [base[m] for m in kept], kept, gram.room
 
 
 def _is_given(kernel: Kernel) -> bool:
@@ -190,4 +196,19 @@ def _require_range(parts: Parts, names: list[str], D: int) -> None:
         raise ValueError(
             f"{what} {names[j]!r} reaches {value:.3g}, so that products of degree {D} overflow. Scale the "
             "data (StandardScaler), normalise the kernels (normalize='trace'), or lower the degree."
+        )
+
+
+def _require_sizes(parts: Parts, names: list[str], D: int, rho: Array) -> None:
+    """An error where powers of a kernel are so much larger than the kernel that nothing else counts."""
+    size = np.ones(parts.n) / parts.n
+    powers = [(j,) * d for j in range(parts.r) for d in (1, D)]
+    mean = parts.mean_diagonals(powers, size).reshape(-1, 2) / np.asarray(rho, dtype=float)[[1, D]] ** 2
+    j = int(np.argmax(mean[:, 1]))
+    ratio = mean[j, 1] / max(float(mean[:, 0].max()), np.finfo(float).tiny)
+    if ratio > _APART:
+        raise ValueError(
+            f"Products of degree {D} are up to {ratio:.1g} times as large as those of degree 1 (powers of "
+            f"{names[j]!r}), so that rounding errors hide all others. Give atom_scale='rms', which makes all "
+            "products the same size, a rho that grows with the degree, or a lower degree."
         )

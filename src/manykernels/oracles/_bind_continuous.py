@@ -10,13 +10,13 @@ import numpy as np
 from ..families import ARDGaussians, Dirichlets, Gaussians, Laplacians, Parametric
 from ..families._base import names_of, numbers
 from ..grams import parse_memory
-from ..grams._memory import readable
+from ..grams._memory import SEARCH, require_memory
 from ..kernels import Kernel
 from ..kernels._data import Data, n_samples, take_rows
 from ._base import Array
 from ._quasi_newton import Coordinates, differences
 from ._scales import Scale
-from .continuous import _WORK, ContinuousOracle
+from .continuous import ContinuousOracle
 
 _OWN = (ARDGaussians, Dirichlets, Gaussians, Laplacians)
 _ROWS = 30  # on which a gradient is checked
@@ -31,6 +31,7 @@ def bind_continuous(
     sample_weight: Array | None,
     feature_names: Any,
     memory_limit: int | float | str | None,
+    work: int,
 ) -> ContinuousOracle:
     """The kernels of a continuum on training data X; see ``build_oracle``."""
     own = type(family) in _OWN  # a user's family may read anything, and have any diagonal
@@ -40,12 +41,10 @@ def bind_continuous(
     low, high = family.box(X, sample_weight, feature_names)
     if isinstance(family, ARDGaussians):
         low = _without_constant(X, low, high, feature_names)
-    limit, need = parse_memory(memory_limit), (_WORK + 2) * 8 * n_samples(X) ** 2
-    if need > limit:
-        raise MemoryError(
-            f"{type(family).__name__} on {n_samples(X)} samples needs at least {readable(need)}, and "
-            f"memory_limit allows {readable(limit)}. Raise memory_limit, or fit on fewer samples."
-        )
+    n, limit, work = n_samples(X), parse_memory(memory_limit), work + SEARCH
+    who = f"{type(family).__name__} on {n} samples needs"
+    advice = "Raise memory_limit, fit on fewer samples, or take a grid of widths and approx=Nystroem(200)."
+    require_memory((work + 2) * 8 * n * n, limit, who, f"several matrices of {n} × {n}", advice)
     coordinates = Coordinates(low, high)
     middle = coordinates.middle()
     _require_kernel(family, middle)
@@ -53,7 +52,7 @@ def bind_continuous(
         _check_gradient(family, X, coordinates)
     constant = (own or family.rate is not None) and not family.has_prior
     scale = Scale(family, X, normalize, sample_weight, constant, middle)
-    return ContinuousOracle(family, X, low, high, scale, limit)
+    return ContinuousOracle(family, X, low, high, scale, limit, work)
 
 
 def _require_kernel(family: Parametric, parameters: Array) -> None:

@@ -11,11 +11,14 @@ from numpy.typing import NDArray
 
 from ..families import DAG, AnovaDAG, PolynomialDAG
 from ..families._base import names_of, numbers, unique
-from ..grams import build_gram
+from ..grams import build_gram, parse_memory
+from ..grams._memory import GRAPH, counted, require_memory
 from ..kernels._data import Data, n_samples
 from ._dag_products import GaussianHierarchy, MonomialHierarchy
 from .dags import Array, Hierarchy, ListedHierarchy
 
+_COPIES = 6  # of the columns: as they are, by rows, and their powers
+_PAIRS = 8  # tables of columns × columns, for products of two and three
 _CONSTANT = 1e-12  # relative to the largest value: what varies less does so by rounding only
 
 
@@ -27,16 +30,22 @@ def bind_dag(
     sample_weight: Array | None = None,
     feature_names: Any = None,
     memory_limit: int | float | str | None = None,
+    work: int = GRAPH,
 ) -> Hierarchy:
-    """The graph on training data X, with kernels normalised there; weights mean repetition."""
+    """The graph on training data X, with kernels normalised there; weights mean repetition.
+
+    `work` is how many matrices of n × n the solver needs beside the kernels.
+    """
     if isinstance(family, DAG):
-        return _listed(family, X, normalize, sample_weight, memory_limit)
+        return _listed(family, X, normalize, sample_weight, memory_limit, work)
     if normalize not in (None, "trace", "max"):
         raise ValueError(
             f"normalize={normalize!r} was given with {type(family).__name__}; expected 'trace', 'max' or "
             "None. Others would scale every product by itself, and sums over all of them would not factor."
         )
-    w = np.ones(n_samples(X)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    n, limit = n_samples(X), parse_memory(memory_limit)
+    _require_memory(family, n, X.shape[1], work, limit)
+    w = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     w = w / w.sum()
     A, names = _columns(X, feature_names)
     gone = _constant(family, A[w > 0.0], names)
@@ -45,9 +54,18 @@ def bind_dag(
         spread = np.where(gone, 1.0, np.sqrt(w @ (A - w @ A) ** 2))
         scales = np.ones((A.shape[1], 2))
         scales[gone, 1] = 0.0
-        return GaussianHierarchy(A, family.relative_width() * spread, scales, beta, names)
+        return GaussianHierarchy(A, family.relative_width() * spread, scales, beta, names, limit, work)
     scales = _scales(A, family.levels(), normalize, w, names, gone)
     return MonomialHierarchy(A, scales, beta, names)
+
+
+def _require_memory(family: PolynomialDAG | AnovaDAG, n: int, r: int, work: int, limit: int) -> None:
+    """Matrices of n × n, copies of the columns, and tables of all pairs of columns."""
+    pairs = _PAIRS if isinstance(family, PolynomialDAG) else 0
+    need = 8 * work * n * n + counted(8 * (_COPIES * n * r + pairs * r * r))
+    what = f"matrices of {n} × {n}" + (f" and of {r} × {r}" if pairs and r > n else "")
+    advice = "Raise memory_limit, fit on fewer samples, or select fewer columns (SelectKBest)."
+    require_memory(need, limit, f"{type(family).__name__} of {r} columns on {n} samples needs", what, advice)
 
 
 def _columns(X: Data, feature_names: Any) -> tuple[Array, list[str]]:
@@ -101,7 +119,7 @@ def _scales(
 
 
 def _listed(
-    family: DAG, X: Data, normalize: str | None, sample_weight: Array | None, memory_limit: Any
+    family: DAG, X: Data, normalize: str | None, sample_weight: Array | None, memory_limit: Any, work: int
 ) -> ListedHierarchy:
     nodes, depths, beta = family.nodes(), family.depths(), family.price(1)
     gram, kernels = build_gram(
@@ -111,6 +129,7 @@ def _listed(
         normalize=normalize,
         sample_weight=sample_weight,
         memory_limit=memory_limit,
+        work=work,
     )
     for name, kernel in zip(nodes, kernels, strict=True):
         kernel.name = name

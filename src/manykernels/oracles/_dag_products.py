@@ -7,16 +7,20 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
+from .._fast import elementwise
 from .._fast.hierarchy import chosen_products, factor_ratios
-from ..grams import FactorGram, Gram, StackGram
+from ..grams import BlockGram, FactorGram, Gram, StackGram
+from ..grams._memory import GRAPH
 from ..kernels import Constant, Fitted, Gaussian, Kernel, OnColumns
 from ..kernels import Product as ProductKernel
 from ..kernels._monomial import Monomial
+from ..kernels._stationary import squared_distances
 from .dags import Array, Hierarchy, Node
 
 Power = tuple[tuple[int, int], ...]  # (feature, power) pairs, features in order, powers at least 1
 _PAIRS = 512  # of samples, whose factors are computed at a time: they stay in the cache
 _CHUNK = 128  # nodes, whose products are
+_OPERATIONS = 2e11  # for products of three factors, which are looked for elsewhere as well
 _POWERS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -37,7 +41,8 @@ class ProductHierarchy(Hierarchy):
         self.scales = scales  # a (r, D + 1), a_{i,0} = 1; other zeros leave a feature out
         self.r, self.D = scales.shape[0], scales.shape[1] - 1
         self.beta, self.names = beta, names
-        self.size = float(self.D + 1) ** self.r
+        with np.errstate(over="ignore"):
+            self.size = float(np.float64(self.D + 1.0) ** self.r)  # inf beyond 1e308
         self.roots = [()]
         L = self.D + 1
         self._coefficients = np.zeros((self.r, L, L))
@@ -184,7 +189,7 @@ class MonomialHierarchy(ProductHierarchy):
         return np.asarray(((features @ A) ** 2).sum(axis=1))
 
     def scan(self, A: Array, hull: set[Node], allowed: float, count: int) -> list[Node]:
-        """All products of up to three factors, by matrix products: n r³/6 operations."""
+        """All products of up to three factors, by matrix products; two where n r³/6 operations are many."""
         F = [np.sqrt(self.scales[:, p]) * self.X**p for p in range(1, min(self.D, 3) + 1)]
         one, two, pair = self._prices_outside(hull)
         best: list[tuple[float, Node]] = []
@@ -207,7 +212,8 @@ class MonomialHierarchy(ProductHierarchy):
             np.fill_diagonal(q, 0.0)
             total = both + two[:, None] + pair + self.beta**3
             keep(q, total, lambda i, j: tuple(sorted([(i, 2), (j, 1)])))
-        for i in range(self.r - 2):
+        few = A.shape[1] * self.n * float(self.r) ** 3 / 6.0 <= _OPERATIONS
+        for i in range(self.r - 2 if few else 0):
             rest = slice(i + 1, None)
             q = np.triu(_pairs(A * F[0][:, i, None], F[0][:, rest], F[0][:, rest]), 1)
             total = both[rest, rest] + pair[rest, rest] + (pair[i, rest][:, None] + pair[i, rest])
@@ -235,10 +241,20 @@ class MonomialHierarchy(ProductHierarchy):
 class GaussianHierarchy(ProductHierarchy):
     """G_i(x, x') = exp(−(x_i − x'_i)²/width_i²), used once or not at all."""
 
-    def __init__(self, X: Array, widths: Array, scales: Array, beta: float, names: list[str]) -> None:
+    def __init__(
+        self,
+        X: Array,
+        widths: Array,
+        scales: Array,
+        beta: float,
+        names: list[str],
+        limit: float = np.inf,
+        work: int = GRAPH,
+    ) -> None:
         super().__init__(scales, beta, names)
-        self.widths, self.n = widths, X.shape[0]
+        self.widths, self.n, self.given = widths, X.shape[0], X
         self.X = np.ascontiguousarray(X / widths)
+        self.slots = min(limit / (8.0 * self.n**2) - work, 1e9)  # matrices that there is room for
         self.columns = np.ascontiguousarray(self.X.T)
 
     def _base(self, left: Array, right: Array) -> None:
@@ -246,19 +262,30 @@ class GaussianHierarchy(ProductHierarchy):
         left *= -left
         np.exp(left, out=left)
 
-    def matrix(self, v: Power) -> Array:
+    def matrix(self, v: Power, out: Array | None = None) -> Array:
         """K_v."""
-        used = self.X[:, [i for i, _ in v]]
-        squares = ((used[:, None, :] - used[None, :, :]) ** 2).sum(axis=2)
-        return np.asarray(self.scale(v) * np.exp(-squares))
+        out = squared_distances(np.ascontiguousarray(self.X[:, [i for i, _ in v]]), out=out)
+        elementwise.exp(out, -1.0, out)
+        out *= self.scale(v)
+        return out
 
     def gram(self, nodes: Sequence[Node]) -> Gram:
-        gram = StackGram(np.stack([self.matrix(_powers(v)) for v in nodes]))
+        powers = [_powers(v) for v in nodes]
+        gram: Gram
+        if len(nodes) <= self.slots:
+            stack = np.empty((len(nodes), self.n, self.n))
+            for v, K in zip(powers, stack, strict=True):
+                self.matrix(v, K)
+            gram = StackGram(stack)
+        else:
+            kernels, scales = [self._function(v) for v in powers], np.array([self.scale(v) for v in powers])
+            gram = BlockGram(kernels, self.given, self.n, int(max(self.slots - 1, 0)), scales)
         gram.names = [self.name(v) for v in nodes]
         return gram
 
     def quad(self, A: Array, nodes: Sequence[Node]) -> Array:
-        forms = [float(np.sum(A * (self.matrix(_powers(v)) @ A))) for v in nodes]
+        K = np.empty((self.n, self.n))
+        forms = [float(np.sum(A * (self.matrix(_powers(v), K) @ A))) for v in nodes]
         return np.asarray(np.maximum(forms, 0.0), dtype=float).reshape(-1)
 
     def _function(self, v: Power) -> Kernel:

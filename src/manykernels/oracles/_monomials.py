@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
-_CACHED = 1 << 28  # bytes of prefix products that are kept between calls
+_CACHED = 1 << 28  # bytes of prefix products that are kept between calls, at most
+_STRIP = 64  # prefixes that are continued together, where they have different last columns
 _KNOWN = 1 << 25  # products whose scales are kept between calls
 _BLOCK = 1 << 19  # scores that are looked at together
 _PREFIXES = 1 << 22  # entries of the prefix products that are formed together, where they are not kept
@@ -50,8 +51,9 @@ class Monomials:
         exponent: float = 0.0,
         weight: Array | None = None,
         interactions_only: bool = False,
+        room: float = np.inf,
     ) -> None:
-        self.X = np.ascontiguousarray(X)
+        self.X, self.room = np.ascontiguousarray(X), min(room, _CACHED)
         self.degree, self.scale, self.exponent, self.weight = degree, scale, exponent, weight
         self.skip = int(interactions_only)
         self.prefixes: list[NDArray[np.int32]] = [np.empty((1, 0), dtype=np.int32)]
@@ -90,15 +92,20 @@ class Monomials:
     def _factors(self, d: int, group: _Group) -> Iterator[tuple[int, int, Array]]:
         """(lo, hi, Z): the values (hi − lo, n) of prefixes of products of degree d, in parts."""
         n = len(self.X)
-        if d in self._products or self.prefixes[d - 1].shape[0] * n * 8 <= _CACHED:
-            if d not in self._products:
-                self._products[d] = self._values(self.prefixes[d - 1])
+        if self._is_stored(d):
             yield group.lo, group.hi, self._products[d][group.lo : group.hi]
             return
         step = max(1, _PREFIXES // n)
         for lo in range(group.lo, group.hi, step):
             hi = min(lo + step, group.hi)
             yield lo, hi, self._values(self.prefixes[d - 1][lo:hi])
+
+    def _is_stored(self, d: int) -> bool:
+        """Whether all prefixes of products of degree d are kept; makes them, if there is room."""
+        if d not in self._products and self.prefixes[d - 1].shape[0] * len(self.X) * 8 <= self.room:
+            self._products[d] = self._values(self.prefixes[d - 1])
+            self.room -= self._products[d].nbytes
+        return d in self._products
 
     def _values(self, products: NDArray[np.int32]) -> Array:
         """(len(products), n): the products of columns."""
@@ -114,23 +121,41 @@ class Monomials:
         AX = [a[:, None] * self.X for a in A.T]
         for d in range(1, self.degree + 1):
             buffer, filled, place = np.empty((len(AX), _BLOCK)), 0, 0
-            for group in self._places[d][0]:
-                width = self.X.shape[1] - group.first
-                for lo, hi, Z in self._factors(d, group):
-                    for start in range(lo, hi, max(1, _BLOCK // width)):
-                        stop = min(start + max(1, _BLOCK // width), hi)
-                        size = (stop - start) * width
-                        if filled and filled + size > buffer.shape[1]:
-                            yield d, place, self._squares(d, place, buffer[:, :filled])
-                            place, filled = place + filled, 0
-                        if size > buffer.shape[1]:
-                            buffer = np.empty((len(AX), size))
-                        for ax, out in zip(AX, buffer, strict=True):
-                            view = out[filled : filled + size].reshape(stop - start, width)
-                            np.matmul(Z[start - lo : stop - lo], ax[:, group.first :], out=view)
-                        filled += size
+            for strip, Z in self._strips(d):
+                size = sum((group.hi - group.lo) * (self.X.shape[1] - group.first) for group in strip)
+                if filled and filled + size > buffer.shape[1]:
+                    yield d, place, self._squares(d, place, buffer[:, :filled])
+                    place, filled = place + filled, 0
+                if size > buffer.shape[1]:
+                    buffer = np.empty((len(AX), size))
+                for ax, out in zip(AX, buffer, strict=True):
+                    _continued(strip, Z, ax, out[filled : filled + size])
+                filled += size
             if filled:
                 yield d, place, self._squares(d, place, buffer[:, :filled])
+
+    def _strips(self, d: int) -> Iterator[tuple[list[_Group], Array]]:
+        """Consecutive groups of prefixes of degree d that are continued together, and their values.
+
+        Groups of few prefixes come together: products of matrices are faster than those with single vectors.
+        Of large ones come parts.
+        """
+        strip: list[_Group] = []
+        stored = self._is_stored(d)
+        for group in self._places[d][0]:
+            if strip and group.hi - strip[0].lo > _STRIP:
+                yield strip, self._products[d][strip[0].lo : strip[-1].hi]
+                strip = []
+            if stored and group.hi - group.lo <= _STRIP:
+                strip.append(group)
+                continue
+            step = max(1, _BLOCK // (self.X.shape[1] - group.first))
+            for lo, hi, Z in self._factors(d, group):
+                for start in range(lo, hi, step):
+                    stop = min(start + step, hi)
+                    yield [_Group(start, stop, group.first)], Z[start - lo : stop - lo]
+        if strip:
+            yield strip, self._products[d][strip[0].lo : strip[-1].hi]
 
     def _constant(self, A: Array) -> Array:
         s = self.scale[0] if self.weight is None else self.scale[0] / float(self.weight.sum())
@@ -150,7 +175,7 @@ class Monomials:
     def _known_scales(self, d: int) -> Array:
         """s_z of all products of degree d, in their order; in single precision where they are very many."""
         if d not in self._scales:
-            many = self.count(d) > _KNOWN
+            many = 8.0 * self.count(d) > min(8.0 * _KNOWN, self.room)
             s: Any = np.empty(self.count(d), dtype=np.float32 if many else np.float64)
             place = 0
             WX2 = None if self.weight is None else self.weight[:, None] * self.X**2
@@ -228,3 +253,16 @@ class Monomials:
         g = int(np.searchsorted(starts, place, side="right")) - 1
         prefix, column = divmod(place - int(starts[g]), self.X.shape[1] - groups[g].first)
         return (*map(int, self.prefixes[d - 1][groups[g].lo + prefix]), groups[g].first + column)
+
+
+def _continued(strip: list[_Group], Z: Array, ax: Array, out: Array) -> None:
+    """Σ_t Z_pt ax_tj of all prefixes p and the columns j that each goes on with, one after the other."""
+    first = strip[0].first
+    if len(strip) == 1:
+        np.matmul(Z, ax[:, first:], out=out.reshape(len(Z), -1))
+        return
+    table, place = Z @ ax[:, first:], 0
+    for group in strip:
+        part = table[group.lo - strip[0].lo : group.hi - strip[0].lo, group.first - first :]
+        out[place : place + part.size].reshape(part.shape)[:] = part
+        place += part.size

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..grams import FactorGram, Gram, StackGram
+from ._triangles import TriangleGram, diagonal, pack, unpack
 
 Array = NDArray[np.float64]
 Product = tuple[int, ...]
@@ -201,20 +202,19 @@ class StackParts(Parts):
     """Lower triangles B (r, n(n+1)/2) of the matrices K_j, row by row.
 
     A symmetric matrix has every entry off the diagonal twice: those of M are doubled once, and inner products
-    are then those of the triangles.
+    are then those of the triangles. `room` is how many bytes matrices of products may take.
     """
 
-    def __init__(self, B: Array, n: int) -> None:
-        self.n, self.r, self.B = n, len(B), B
-        self.lower = np.tril_indices(n)
-        self.on_diagonal = np.flatnonzero(self.lower[0] == self.lower[1])
+    def __init__(self, B: Array, n: int, room: float = np.inf) -> None:
+        self.n, self.r, self.B, self.room = n, len(B), B, room
+        self.on_diagonal = diagonal(n)
         self._sums, self._blocks = {}, {}
 
     def point(self, A: Array) -> Array:
-        M = (A @ A.T)[self.lower]
-        m = 2.0 * M
-        m[self.on_diagonal] = M[self.on_diagonal]
-        return np.asarray(m)
+        m = pack(A @ A.T)
+        m *= 2.0
+        m[self.on_diagonal] *= 0.5
+        return m
 
     def triangle(self, product: Product) -> Array:
         """Π_{j∈z} K_j."""
@@ -272,18 +272,20 @@ class StackParts(Parts):
         return np.array([weight @ np.prod(d[list(z)], axis=0) for z in products])
 
     def gram(self, products: Sequence[Product], scale: Array) -> Gram:
+        if 8 * len(products) * self.n**2 > self.room:
+            return TriangleGram(self.n, len(products), lambda m: self.triangle(products[m]), scale)
         stack = np.empty((len(products), self.n, self.n))
-        rows, columns = self.lower
         for K, z in zip(stack, products, strict=True):
-            K[rows, columns] = K[columns, rows] = self.triangle(z)
+            unpack(self.triangle(z), K)
         return StackGram(stack, scale)
 
 
 def lower_triangles(stack: Array, kept: Sequence[int], scale: Array) -> Array:
     """(len(kept), n(n+1)/2): some matrices of a stack, scaled; written over the stack, which is lost."""
     n = stack.shape[1]
-    rows, columns = np.tril_indices(n)
-    B = stack.reshape(-1)[: len(kept) * rows.size].reshape(len(kept), rows.size)
+    size = n * (n + 1) // 2
+    B = stack.reshape(-1)[: len(kept) * size].reshape(len(kept), size)
     for target, m in zip(B, kept, strict=True):
-        target[:] = stack[m][rows, columns] * scale[m]  # ends before matrix m + 1 begins
+        pack(stack[m], target)  # ends before matrix m + 1 begins
+        target *= scale[m]
     return B

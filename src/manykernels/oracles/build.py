@@ -6,6 +6,7 @@ from typing import Any
 
 from ..families import Parametric, Products, resolve_kernels
 from ..grams import build_gram
+from ..grams._memory import SOLVER
 from ..kernels._data import Data
 from ._base import Array, Oracle
 from ._bind import bind_products
@@ -22,10 +23,12 @@ def build_oracle(
     feature_names: Any = None,
     memory_limit: int | float | str | None = None,
     norm: Any = 1.0,
+    work: int = SOLVER,
 ) -> Oracle:
     """A family bound to training data X, with base kernels normalised there; weights mean repetition.
 
-    `norm` is that of the weights θ, on which some scales depend. What lists its kernels is a finite family.
+    `norm` is that of the weights θ, on which some scales depend. `work` is how many matrices of n × n the
+    solver needs beside the kernels. What lists its kernels is a finite family.
     """
     if isinstance(family, Products):
         return bind_products(
@@ -36,6 +39,7 @@ def build_oracle(
             feature_names=feature_names,
             memory_limit=memory_limit,
             norm=norm,
+            work=work,
         )
     if isinstance(family, Parametric):
         return bind_continuous(
@@ -45,6 +49,7 @@ def build_oracle(
             sample_weight=sample_weight,
             feature_names=feature_names,
             memory_limit=memory_limit,
+            work=work,
         )
     kernels = resolve_kernels(family, X, sample_weight, feature_names)
     gram, fitted = build_gram(
@@ -55,5 +60,6 @@ def build_oracle(
         sample_weight=sample_weight,
         memory_limit=memory_limit,
         factors=getattr(family, "factors", False),
+        work=work,
     )
     return FiniteOracle(gram, fitted)

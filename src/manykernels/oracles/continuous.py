@@ -21,7 +21,6 @@ from ._scales import Scale
 from ._searches import Search, line_search, width_search
 
 Parameters = tuple[float, ...]
-_WORK = 5  # matrices of n × n that solvers need beside the kernels
 _DIGITS = 12  # of parameters: equal kernels have equal atoms
 _SAME = 1e-6  # relative: parameters that are closer belong to one kernel
 _SPREAD = 0.5  # of random starts around the best single width, in the logarithm
@@ -34,13 +33,14 @@ class ContinuousOracle(Oracle):
     """K_σ = s(σ) κ_σ(X, X) for all σ in a box; atoms are the tuples σ, of 12 significant digits.
 
     s(σ) is the normalisation over the prior ρ(σ)². One parameter is searched globally, several from several
-    starting points, which bounds nothing: `upper` is inf. `limit` is how much memory there is, in bytes.
+    starting points, which bounds nothing: `upper` is inf. `limit` is how much memory there is, in bytes, and
+    `matrices` how many of n × n are needed beside the kernels.
     """
 
     def __init__(
-        self, family: Parametric, X: Data, low: Array, high: Array, scale: Scale, limit: int
+        self, family: Parametric, X: Data, low: Array, high: Array, scale: Scale, limit: int, matrices: int
     ) -> None:
-        self.family, self.X, self.scale, self.limit = family, X, scale, limit
+        self.family, self.X, self.scale, self.limit, self.matrices = family, X, scale, limit, matrices
         self.n, self.size, self.dimensions = n_samples(X), np.inf, low.size
         self.coordinates = Coordinates(low, high)
         self._known: dict[Parameters, None] = {}  # kernels in use: what is found next to them is them
@@ -65,7 +65,7 @@ class ContinuousOracle(Oracle):
         self._known.update(dict.fromkeys(_parameters(atom) for atom in atoms))
         matrix = 8 * self.n**2
         gram: Gram
-        if (len(kernels) + _WORK) * matrix <= self.limit:
+        if (len(kernels) + self.matrices) * matrix <= self.limit:
             stack = np.empty((len(kernels), self.n, self.n))
             for kernel, K in zip(kernels, stack, strict=True):
                 if self.family.rate is not None:
@@ -74,8 +74,8 @@ class ContinuousOracle(Oracle):
                     kernel(self.X, out=K)
             gram = StackGram(stack, scales)
         else:
-            slots = max(self.limit // matrix - _WORK, 0)
-            gram = BlockGram(kernels, self.X, self.n, min(slots, len(kernels)), scales)
+            slots = max(self.limit // matrix - self.matrices - 1, 0)
+            gram = BlockGram(kernels, self.X, self.n, min(slots, len(kernels)), scales, room=matrix)
         gram.names = [kernel.label for kernel in kernels]
         return gram
 
@@ -203,7 +203,7 @@ class ContinuousOracle(Oracle):
         S = Point(factor=A)
         c = self.coordinates
         if isinstance(self.family, ARDGaussians) and not S.zero:
-            room = max(1, self.limit // (8 * self.n**2) - _WORK)  # draws that fit in memory together
+            room = max(1, self.limit // (8 * self.n**2) - self.matrices)  # draws that fit in memory together
             parts = [
                 draw_by_feature(self.X, S, c.low, c.high, min(room, size - lo), rng)
                 for lo in range(0, size, room)

@@ -33,7 +33,8 @@ class ProductsOracle(Oracle):
 
     `base` are the base kernels as functions. `columns` are the columns of X that they are, where that is all
     they are, up to scale: products are then monomials. `exponent` is (p−1)/p for ``multiplicity="paper"``,
-    else 0. `weight` (summing to 1) is there for ``atom_scale="rms"`` only.
+    else 0. `weight` (summing to 1) is there for ``atom_scale="rms"`` only. `room` is how many bytes there are
+    for what is kept of the products.
     """
 
     def __init__(
@@ -48,7 +49,9 @@ class ProductsOracle(Oracle):
         exponent: float = 0.0,
         weight: Array | None = None,
         interactions_only: bool = False,
+        room: float = np.inf,
     ) -> None:
+        self.room = room
         self.parts, self.base, self.names, self.columns = parts, base, names, columns
         self.degree_limit = min(degree, parts.r) if interactions_only else degree
         self.prior = np.asarray(rho, dtype=float)[: self.degree_limit + 1] ** -2.0
@@ -140,7 +143,8 @@ class ProductsOracle(Oracle):
                 "one. Lower the degree, use fewer base kernels, or solver='stochastic', which draws products."
             )
         if self._beam is None:
-            self._beam = Beam(self.parts.X, self.degree_limit, **self._options())
+            options = {**self._options(), "budget": self._budget, "room": self.room}
+            self._beam = Beam(self.parts.X, self.degree_limit, **options)
         atoms, values, upper = self._beam.best(A, k)
         return Best(list(atoms), values, upper)
 
@@ -218,15 +222,23 @@ class ProductsOracle(Oracle):
     def enumerable(self) -> bool:
         """Whether looking at every product is affordable."""
         if isinstance(self.parts, FactorParts):
-            return self.size <= _ENUMERABLE
+            return self.size <= self._budget
         return self.size <= _ENUMERABLE_MATRICES * (500.0 / self.n) ** 2
+
+    @property
+    def _budget(self) -> float:
+        """How many products of columns are looked at one by one; what scales them is kept, 4 bytes each."""
+        scaled = self.weight is not None or self.exponent != 0.0
+        return min(_ENUMERABLE, self.room / 4.0) if scaled else _ENUMERABLE
 
     @property
     def enumerator(self) -> Monomials | Hadamard:
         """Looks at every product, up to the degree of the family."""
         if self._enumerator is None:
             if isinstance(self.parts, FactorParts):
-                self._enumerator = Monomials(self.parts.X, self.degree_limit, **self._options())
+                self._enumerator = Monomials(
+                    self.parts.X, self.degree_limit, room=self.room, **self._options()
+                )
             else:
                 assert isinstance(self.parts, StackParts)
                 self._enumerator = Hadamard(self.parts, self.degree_limit, **self._options())

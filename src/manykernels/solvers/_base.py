@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from ..grams import Gram
+from ..grams._memory import SOLVER
 from ..objectives import Risk
 from ..penalties import Penalty
 
@@ -74,7 +75,7 @@ def relative(primal: float, dual: float) -> float:
 class Solver(BaseEstimator, ABC):
     """Moves θ. Parameters are options of the method; the problem comes with `run`."""
 
-    matrices = 5  # of n × n that it needs beside the kernels, at most
+    matrices = SOLVER  # of n × n that it needs beside the kernels, at most
 
     @abstractmethod
     def run(

@@ -74,6 +74,7 @@ class Finite:
             used, self.lowest = np.flatnonzero(self.theta), self.primal
         self.atoms = [*(self.atoms[m] for m in used), *atoms]
         self.theta = np.concatenate([self.theta[used], np.zeros(len(atoms))])
+        self.__dict__.pop("gram", None)  # before the next one is made: both may not fit in memory
         self.gram = self.oracle.gram(self.atoms)
 
     def solve(self, scale: float, tol: float) -> tuple[Array, float, float]:

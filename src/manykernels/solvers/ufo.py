@@ -130,6 +130,7 @@ class UFO:
             G = np.zeros((part.size, expansion.outputs))
             late = np.zeros(block.Z.shape) if self.average else np.empty((0, 0, 0))
             self._steps(block, loss, Y[lo : lo + step], G, late)
+            del block  # before the next one is made
             expansion.add(part, G, late if self.average else None)
 
     def _steps(self, block: Block, loss: StructuredLoss, Y: Array, G: Array, late: Array) -> None:

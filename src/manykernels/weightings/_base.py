@@ -27,6 +27,8 @@ class Weighted:
 class Weighting(BaseEstimator):
     """How two-stage learning weighs kernels by their alignment with the target."""
 
+    pairs = 0  # matrices of kernels × kernels that it holds at once
+
     @abstractmethod
     def weigh(self, alignment: Alignment) -> Weighted:
         """The weights for these kernels and this target."""

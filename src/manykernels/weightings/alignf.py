@@ -24,6 +24,8 @@ class Alignf(Weighting):
         ρ̂ ≤ √(vᵀGv) + √p max(w)₊ for all weights of p kernels        (vᵀGv' ≤ √(vᵀGv) √(v'ᵀGv'), G ≥ 0)
     """
 
+    pairs = 5  # M, sums of it, the cosines, and what is factored of them
+
     def weigh(self, alignment: Alignment) -> Weighted:
         G, c = alignment.cosines, alignment.each
         v = nnls(G, c)
@@ -41,6 +43,8 @@ class AlignfLinear(Weighting):
     with negative weights may be no kernel: it is factored on the training data, and an indefinite one is
     refused unless ``allow_indefinite``. One that passes can still be indefinite on other data.
     """
+
+    pairs = 5
 
     def __init__(self, allow_indefinite: bool = False) -> None:
         self.allow_indefinite = allow_indefinite
