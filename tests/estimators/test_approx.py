@@ -202,7 +202,7 @@ def test_bad_options(options, message):
 
 def test_bad_input():
     model = MKLRegressor(approx=Nystroem(10))
-    with pytest.raises(MemoryError, match=r"1000 features in all need about .*fewer components"):
+    with pytest.raises(MemoryError, match=r"1000 features in all need at least .*fewer components"):
         MKLRegressor(gaussian_grid(1, 9, 10), approx=Nystroem(100), memory_limit="1MB").fit(X, y)
     with pytest.raises(ValueError, match="contains NaN"):
         model.fit(np.where(X == X[3, 3], np.nan, X), y)

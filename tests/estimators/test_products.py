@@ -319,7 +319,7 @@ def test_a_family_too_large_to_enumerate_says_that_nothing_is_proven(monkeypatch
     best = MKLRegressor(Products(degree=3), C=10, tol=1e-6).fit(X, Y)
     monkeypatch.setattr(products_oracle, "_ENUMERABLE", 5.0)
     monkeypatch.setattr(
-        products_oracle, "Beam", lambda *args, **options: Beam(*args, budget=5, nodes=1, **options)
+        products_oracle, "Beam", lambda *args, **options: Beam(*args, **{**options, "budget": 5, "nodes": 1})
     )
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -284,6 +284,12 @@ class TestBadInput:
             warnings.simplefilter("error")
             bind(Products(), X)
 
+    def test_powers_that_hide_everything_else(self):
+        X = np.random.RandomState(0).randn(60, 2)
+        with pytest.raises(ValueError, match=r"degree 50 are up to .* times as large .*atom_scale='rms'"):
+            bind(Products(degree=50), X)
+        assert bind(Products(degree=50, atom_scale="rms"), X).degree_limit == 50
+
     def test_products_that_overflow(self):
         X = self.X * np.array([1.0, 1e40, 1.0, 1.0])
         with pytest.raises(ValueError, match=r"Column 'x1' reaches .*degree 3 overflow\. Scale the data"):
