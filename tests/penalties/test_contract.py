@@ -89,7 +89,7 @@ def minimum(penalty, objective):
     theta = cp.Variable(M)
     value, constraints = h_cvxpy(penalty, theta)
     problem = cp.Problem(cp.Minimize(objective(theta) + value), constraints)
-    return optimal_value(problem), theta.value
+    return optimal_value(problem, 1e-10), theta.value
 
 
 def feasible_points(penalty, n=200, seed=9):

@@ -50,8 +50,8 @@ def test_the_optimum_is_that_of_stored_matrices(norm, C):
 def test_centring_intercept_and_normalisation(options):
     lean, stored = both(MKLRegressor, Y, norm=2.0, **options)
     np.testing.assert_allclose(lean.objective_, stored.objective_, rtol=3e-5)
-    np.testing.assert_allclose(lean.weights_, stored.weights_, atol=5e-3)
-    np.testing.assert_allclose(lean.predict(X), stored.predict(X), atol=0.02)
+    np.testing.assert_allclose(lean.weights_, stored.weights_, atol=2e-2)
+    np.testing.assert_allclose(lean.predict(X), stored.predict(X), atol=0.05)
 
 
 def test_classes_with_costs():

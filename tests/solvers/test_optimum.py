@@ -120,7 +120,7 @@ def test_solvers_agree_on_the_weights(loss, penalty):
     results = [run(solver, stack, risk, penalty, 1e-8) for solver in SOLVERS[:2]]
     assert all(result.gap <= 1e-8 for result in results)
     np.testing.assert_allclose(results[0].primal, results[1].primal, rtol=1e-7)
-    np.testing.assert_allclose(results[0].theta, results[1].theta, atol=5e-4)
+    np.testing.assert_allclose(results[0].theta, results[1].theta, atol=2e-3)  # √gap, times conditioning
 
 
 @each_loss
