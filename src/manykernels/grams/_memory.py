@@ -16,6 +16,7 @@ _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 SMALL = 1 << 24  # bytes
 SOLVER = 5  # two combinations of kernels, the factors of their machines, and one in the making
+DRAWS = 8  # kernels that are drawn: their combination, its mean over all steps, and a batch of them
 DESCENT = 6  # the same for powers of combinations, and for kernels behind gates
 SEARCH = 4  # distances in a continuum, a target for its search and tables of it, beside a solver
 GRAPH = 9  # the machine of a hull and the next one, and what its curvature needs

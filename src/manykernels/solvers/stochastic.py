@@ -15,6 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from .._fast.threads import blas_for
+from ..grams._memory import DRAWS
 from ..objectives import Fit, Risk
 from ..oracles import Oracle
 from ..oracles._base import Atom
@@ -58,6 +59,8 @@ class Stochastic(FamilySolver):
     """
 
     asks: ClassVar[tuple[str, ...]] = ("sample",)
+
+    matrices = DRAWS
 
     def __init__(
         self,
