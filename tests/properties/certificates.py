@@ -132,9 +132,15 @@ class Check:
         return self.failures
 
     def _usable(self, fitted: Fitted) -> bool:
-        for w in fitted.warnings:
-            if issubclass(w.category, RuntimeWarning) and "manykernels" in w.filename:
-                self.wrong("warning", f"{w.message} at {w.filename.split('manykernels/')[-1]}:{w.lineno}")
+        ours = [
+            w
+            for w in fitted.warnings
+            if issubclass(w.category, RuntimeWarning) and "manykernels" in w.filename
+        ]
+        for text in sorted(
+            {f"{w.message} at {w.filename.split('manykernels/')[-1]}:{w.lineno}" for w in ours}
+        ):
+            self.wrong("warning", text)
         if fitted.error is None:
             return True
         self.outcome = f"refused: {fitted.error}"
