@@ -101,10 +101,11 @@ def _expected(kind: type) -> tuple[tuple[str, tuple[tuple[Callable[[Any], bool],
     return tuple(found)
 
 
-def require_arguments(function: Any, count: int, expected: str) -> None:
-    """An error if a function of the user's cannot be called with this many arguments."""
+def require_arguments(function: Any, count: int, expected: str, more: bool = False) -> None:
+    """An error if a function of the user's cannot be called with this many arguments (or these and more)."""
     try:
-        inspect.signature(function).bind(*[None] * count)
+        known = inspect.signature(function)
+        (known.bind_partial if more else known.bind)(*[None] * count)
     except TypeError as error:
         name = getattr(function, "__name__", shown(function))
         raise TypeError(f"{name} was given, which cannot be called as {expected}: {error}.") from error

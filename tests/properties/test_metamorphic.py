@@ -22,6 +22,12 @@ def test_relations_hold():
     agree(range(len(RELATIONS) + len(ALONE)), "natural")
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(12))
+def test_relations_hold_on_many_problems(block):
+    agree(range(1000 + 100 * block, 1100 + 100 * block))
+
+
 @pytest.mark.parametrize("name", RELATIONS)
 def test_every_relation_says_something(name):
     """Of some natural problem; one that never applies would hold for nothing."""

@@ -164,7 +164,8 @@ def over_blocks(method: Callable[..., Any]) -> Callable[..., Any]:
     def call(self: Any, X: Any, *args: Any, **options: Any) -> Any:
         if not is_lazy(X):
             return method(self, X, *args, **options)
-        if len(getattr(X, "shape", ())) != 2:
+        shape = getattr(X, "shape", None)
+        if not isinstance(shape, tuple) or len(shape) != 2:
             raise ValueError(
                 f"X is a Dask {type(X).__name__}; expected a Dask array or frame of shape (n_samples, "
                 "n_features)."

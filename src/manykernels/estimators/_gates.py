@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 from sklearn.cluster import KMeans
 
-from .._arguments import as_numbers
+from .._arguments import as_numbers, require_arguments
 from ..grams import Gram
 from ..kernels import Kernel
 from ..kernels._data import Data, is_stack, n_samples, numeric
@@ -128,6 +128,7 @@ def fit_gate(
     `kernel` is the uniform combination, `gram` the kernels on the merged samples.
     """
     if callable(gating):
+        require_arguments(gating, 1, "gating(X)")
         shares = check_gates(gating(X), n_samples(X), None)
         return FunctionGate(gating, _filled(shares[rows.first] if is_stack(X) else shares))
     if not isinstance(gating, str):

@@ -19,6 +19,7 @@ from sklearn.utils import Tags, check_random_state, indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
+from .._arguments import require_arguments
 from ._approx_lazy import in_memory, read_rows
 from ._cv import Data, Table, read_folds, run_folds
 from ._cv_features import feature_table, from_sums
@@ -147,6 +148,8 @@ class Search(HTMLSummary, NestedKernels):
     def _scorer(self, weighted: bool) -> Any:
         if isinstance(self.scoring, list | tuple | set | dict):
             raise ValueError(f"scoring={self.scoring!r} was given; expected one score to choose by, or None.")
+        if callable(self.scoring):
+            require_arguments(self.scoring, 3, "scoring(estimator, X, y)", more=True)
         scorer = check_scoring(self, scoring=self.scoring)
         function = getattr(scorer, "_score_func", scorer)
         kinds = {name: given.kind for name, given in signature(function).parameters.items()}

@@ -12,12 +12,14 @@ from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.svm import SVC
 
+from .._arguments import is_integral, is_number, shown
 from ..families import Family, Products, Relevance, Subset
 from ._cv_path import Only, Parts
 from ._spec import needs_stack, short
 from ._targets import require_size
 from .align_mkl import AlignMKLClassifier, AlignMKLRegressor
 
+_MOST = 1000  # values of C in one path
 NAMES = ("finite", "continuous", "products", "aligned")
 COSTS = tuple(10.0**k for k in range(-1, 5))
 _PRODUCT_COSTS = tuple(10.0 ** (k / 2.0) for k in range(-5, 1))  # sparse: little is gained by more
@@ -154,12 +156,14 @@ def _costs(given: Any, default: Sequence[float]) -> list[float]:
     """The values of C to try, rising."""
     if given is None:
         return list(default)
-    if isinstance(given, int | np.integer) and not isinstance(given, bool) and given >= 1:
+    if is_integral(given) and 1 <= given <= _MOST:
         return [float(C) for C in np.geomspace(default[0], default[-1], int(given))]
-    Cs = np.asarray(given, dtype=np.float64) if np.ndim(given) == 1 else np.empty(0)
+    several = isinstance(given, list | tuple | np.ndarray) and all(map(is_number, given))
+    Cs = np.asarray(given, dtype=np.float64) if several else np.empty(0)
     if not Cs.size or not np.all((Cs > 0.0) & np.isfinite(Cs)):
         raise ValueError(
-            f"Cs={given!r} was given; expected None, how many values to try, or a list of positive numbers."
+            f"Cs={shown(given)} was given; expected None, how many values to try (at most {_MOST}), or a "
+            "list of positive numbers."
         )
     for C in (Cs.min(), Cs.max()):
         require_size("Cs", C, "Leave such values out.")

@@ -18,6 +18,7 @@ from .._arguments import as_numbers, is_masked, shown
 from ._data import collected
 
 Array = NDArray[np.float64]
+_LONGEST = 10**300  # whole numbers beyond it are no floats
 _EXPECTED = "one value per sample: an array, a series or a list"
 _SMALLEST, _LARGEST = 1e-75, 1e75  # C y² and its sums are then far from where floats end
 
@@ -49,6 +50,8 @@ def as_target(y: Any) -> NDArray[Any]:
         raise ValueError(f"y of shape {A.shape} was given: 0 sample(s); expected {_EXPECTED}.")
     if A.dtype.kind == "c" or (A.dtype == object and any(isinstance(v, complex) for v in A.flat)):
         raise ValueError(f"Complex data not supported: y holds complex numbers; expected {_EXPECTED}.")
+    if A.dtype == object and any(isinstance(v, int) and abs(v) > _LONGEST for v in A.flat):
+        raise ValueError(f"y holds whole numbers of hundreds of digits; expected {_EXPECTED}.")
     if A.dtype.kind in "Mm":
         raise ValueError(f"y holds values of type {A.dtype}; expected {_EXPECTED}.")
     return A

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from numbers import Number
 from typing import Any
@@ -46,6 +47,12 @@ def read_columns(X: Data, feature_names: Any = None) -> Table:
         if holds_numbers(column):
             table.numbers.append(j)
             continue
+        if not all(isinstance(v, Hashable) for v in column):
+            kinds = ", ".join(sorted({type(v).__name__ for v in column}))
+            raise ValueError(
+                f"Column {name!r} holds values of type {kinds}; expected numbers, categories or text. Give "
+                "it a kernel of its own, such as OnColumns(Callable(function), column), or leave it out."
+            )
         values = [str(v) for v in column]
         counts = Counter(values)
         repeats = len(counts) <= _REPEATS * len(values)

@@ -63,7 +63,7 @@ class Chunks:
 
 
 def is_frame(X: Any) -> bool:
-    return hasattr(X, "to_dask_array")
+    return isinstance(getattr(X, "shape", None), tuple) and hasattr(X, "to_dask_array")
 
 
 def read_chunks(X: Any, name: str) -> Chunks:

@@ -111,7 +111,7 @@ def describe_columns(columns: Columns) -> str:
         return str(getattr(columns, "__name__", type(columns).__name__))
     if isinstance(columns, str):
         return columns
-    if not hasattr(columns, "__len__"):
+    if not hasattr(columns, "__len__") or getattr(columns, "ndim", 1) == 0:
         return f"x{in_words(_plain(columns))}"
     chosen = list(columns)
     if chosen and all(c is True or c is False for c in map(_plain, chosen)):
@@ -121,4 +121,4 @@ def describe_columns(columns: Columns) -> str:
 
 
 def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
+    return value.item() if isinstance(value, np.generic | np.ndarray) and value.ndim == 0 else value

@@ -50,7 +50,8 @@ class FeatureMap(Kernel):
         return maps
 
     def _map(self, X: Data) -> Any:
-        transform = getattr(self.function, "transform", self.function)
+        fitted = hasattr(self.function, "fit")
+        transform = getattr(self.function, "transform", None) if fitted else self.function
         if isinstance(self.function, type) or not callable(transform):
             raise ValueError(
                 f"function={self.function!r} was given to FeatureMap; expected a callable X -> (n, d) array, "

@@ -8,9 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
-from manykernels._arguments import as_numbers
+from manykernels._arguments import as_numbers, shown
 from manykernels.penalties._base import ROUNDING, FloatArray, Penalty, norm2, scaled
 from manykernels.penalties._newton import shifted_cubic
+
+_SMALLEST = 1e-100  # whose square is a number too
+_LARGEST = 1e15  # weights beyond it leave no digit for the others
 
 
 class L2Ball(Penalty):
@@ -30,10 +33,15 @@ class L2Ball(Penalty):
             raise ValueError(
                 f"mu0 of shape {mu0.shape} was given to L2Ball: expected one number, or {M}, one per kernel."
             )
-        if not np.all((mu0 >= 0) & (mu0 < np.inf)):
-            raise ValueError(f"mu0={self.mu0!r} was given to L2Ball: expected finite weights ≥ 0.")
-        if not 0 <= self.radius < np.inf:
-            raise ValueError(f"radius={self.radius!r} was given to L2Ball: expected a finite number ≥ 0.")
+        if not np.all((mu0 >= 0) & (mu0 <= _LARGEST)):
+            raise ValueError(
+                f"mu0={shown(self.mu0)} was given to L2Ball: expected finite weights ≥ 0, up to {_LARGEST:g}."
+            )
+        if self.radius != 0 and not _SMALLEST <= self.radius <= _LARGEST:
+            raise ValueError(
+                f"radius={self.radius!r} was given to L2Ball: expected a finite number ≥ 0, either 0 or from "
+                f"{_SMALLEST:g} to {_LARGEST:g}."
+            )
         return np.broadcast_to(mu0, (M,)).copy(), float(self.radius)
 
     def value(self, theta: FloatArray) -> float:

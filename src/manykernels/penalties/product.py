@@ -55,7 +55,8 @@ class BallProduct(Penalty):
         return float(sum(self._ball.group_norm(part) for part in self._split(a)))
 
     def start(self, M: int) -> FloatArray:
-        return np.tile(self._ball.start(M // self.groups), self.groups)
+        each = self._split(np.zeros(M)).shape[1]
+        return np.tile(self._ball.start(each), self.groups)
 
     def constraint(self, theta: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray] | None:
         """A row for each group."""

@@ -32,6 +32,7 @@ class Weighting(BaseEstimator):
     @abstractmethod
     def weigh(self, alignment: Alignment) -> Weighted:
         """The weights for these kernels and this target."""
+        raise NotImplementedError(f"{type(self).__name__} must define weigh(alignment).")
 
 
 def shares(theta: Array) -> Array:

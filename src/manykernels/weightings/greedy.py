@@ -127,7 +127,7 @@ class GreedyAlignment(Weighting):
             raise ValueError(
                 f"GreedyAlignment(max_step={self.max_step!r}) was given; expected a positive number."
             )
-        if not is_number(self.tol) or not np.isfinite(self.tol):
+        if not is_number(self.tol) or not np.isfinite(float(self.tol)):
             raise ValueError(f"GreedyAlignment(tol={self.tol!r}) was given; expected a number.")
         if self.shrinkage is not None and not (is_number(self.shrinkage) and 0 <= self.shrinkage < np.inf):
             raise ValueError(
