@@ -386,18 +386,24 @@ class TooLong(BaseException):
 
 @contextmanager
 def limited(seconds: float = SECONDS) -> Iterator[None]:
-    """An alarm; where there is none (Windows, other threads) nothing."""
+    """An alarm after so much work, and after four times as long where nothing is done or others do more."""
 
     def ring(signum: int, frame: FrameType | None) -> None:
         raise TooLong
 
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    alarms = {
+        signal.SIGPROF: (signal.ITIMER_PROF, seconds),
+        signal.SIGALRM: (signal.ITIMER_REAL, 4 * seconds),
+    }
+    before = {alarm: signal.signal(alarm, ring) for alarm in alarms}
     try:
+        for timer, after in alarms.values():
+            signal.setitimer(timer, after)
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, before)
+        for alarm, (timer, _) in alarms.items():
+            signal.setitimer(timer, 0.0)
+            signal.signal(alarm, before[alarm])
 
 
 def defect(case: Case) -> str | None:

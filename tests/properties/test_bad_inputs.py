@@ -14,7 +14,7 @@ from manykernels import MKLClassifier
 from manykernels._fast import threads
 
 _FAST = 200  # of which one case is taken
-_SLOW = 4
+_SLOW = 2
 
 
 def sample(section: str, step: int) -> list[Case]:

@@ -141,7 +141,7 @@ class Approximation(BaseEstimator):
         self, kernels: Sequence[Kernel], X: Data, weight: Array, rng: np.random.RandomState
     ) -> Features:
         """The features, from the rows that ``sample`` asked for and their weights."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must define fit_sample(kernels, X, weight, rng).")
 
     def serves(self, kernel: Kernel, X: Data) -> bool:
         """Whether the kernel has features here, on rows like those of X."""

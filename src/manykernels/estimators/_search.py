@@ -185,7 +185,7 @@ class Search(HTMLSummary, NestedKernels):
             raise ValueError(
                 f"X holds {len(y)} sample (n_samples = {len(y)}); a cross-validation needs at least 2."
             )
-        if not isinstance(splitter, Integral) and not hasattr(splitter, "split"):
+        if isinstance(splitter, bytes) or not (isinstance(splitter, Integral) or hasattr(splitter, "split")):
             splitter = read_folds(splitter, len(y))
         splitter = check_cv(splitter, y, classifier=classes is not None)
         with _quiet_about_small_classes():

@@ -158,7 +158,7 @@ def _costs(given: Any, default: Sequence[float]) -> list[float]:
         return list(default)
     if is_integral(given) and 1 <= given <= _MOST:
         return [float(C) for C in np.geomspace(default[0], default[-1], int(given))]
-    several = isinstance(given, list | tuple | np.ndarray) and all(map(is_number, given))
+    several = _is_list(given) and all(map(is_number, given))
     Cs = np.asarray(given, dtype=np.float64) if several else np.empty(0)
     if not Cs.size or not np.all((Cs > 0.0) & np.isfinite(Cs)):
         raise ValueError(
@@ -170,8 +170,12 @@ def _costs(given: Any, default: Sequence[float]) -> list[float]:
     return sorted({float(C) for C in Cs})
 
 
+def _is_list(given: Any) -> bool:
+    return isinstance(given, list | tuple) or (isinstance(given, np.ndarray) and given.ndim == 1)
+
+
 def _norms(given: Any) -> list[Any]:
-    norms = list(given) if isinstance(given, list | tuple | np.ndarray) else [given]
+    norms = list(given) if _is_list(given) else [given]
     if not norms:
-        raise ValueError(f"norms={given!r} was given; expected at least one norm, such as (1.0, 2.0).")
+        raise ValueError(f"norms={shown(given)} was given; expected at least one norm, such as (1.0, 2.0).")
     return norms

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from manykernels._arguments import require_arguments, shown
+from manykernels._arguments import is_masked, require_arguments, shown
 
 Array: TypeAlias = NDArray[np.float64]
 Data: TypeAlias = Any  # whatever holds the samples in its rows
@@ -149,7 +149,7 @@ def column_key(columns: Columns) -> Hashable | None:
         return columns if isinstance(columns, Hashable) else None
     if isinstance(columns, str | int | np.integer):
         return (columns,)
-    if np.ndim(columns) != 1:
+    if np.ndim(columns) != 1 or is_masked(columns):
         return None
     return ("mask", *map(bool, columns)) if _is_mask(columns) else tuple(columns)
 

@@ -44,6 +44,11 @@ def bind_dag(
             "None. Others would scale every product by itself, and sums over all of them would not factor."
         )
     n, limit = n_samples(X), parse_memory(memory_limit)
+    if len(getattr(X, "shape", ())) != 2:
+        raise ValueError(
+            f"{type(family).__name__} needs X of shape (n_samples, n_features) with numbers, and X is a list "
+            "of single objects. Give columns of numbers."
+        )
     _require_memory(family, n, X.shape[1], work, limit)
     w = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     w = w / w.sum()
