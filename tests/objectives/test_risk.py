@@ -38,7 +38,7 @@ def test_weak_duality_and_the_best_scaling(loss, penalty, fit_intercept, outputs
     for _ in range(6):
         alpha = risk.feasible(10 ** rng.uniform(-3, 1) * rng.randn(*labels.shape))
         q = energies(stack, alpha)
-        best = risk.dual(alpha, q, penalty)
+        best = risk.dual(alpha, q, penalty, 0.0)
         for s in (1.0, 0.5, 0.9, 0.0):
             assert plain_dual(risk, s * alpha, s * s * q, penalty) <= best + 1e-9 * (1 + abs(best))
         theta = penalty.closed_form(rng.uniform(size=4))
@@ -60,7 +60,7 @@ def test_solutions_close_the_gap_at_one_kernel(loss, fit_intercept):
     q = energies(stack, fit.alpha)
     P = 0.5 * q.sum() + risk.loss_value(fit.f)
     assert fit.gap <= 1e-9
-    np.testing.assert_allclose(risk.dual(fit.alpha, q, LpBall(np.inf)), P, rtol=1e-8)
+    np.testing.assert_allclose(risk.dual(fit.alpha, q, LpBall(np.inf), 0.0), P, rtol=1e-8)
     np.testing.assert_allclose(risk.dual_fit(fit.alpha) - 0.5 * q.sum(), P, rtol=1e-8)
 
 
@@ -93,14 +93,14 @@ def test_a_bound_passed_by_rounding_does_not_void_the_dual(loss, sign):
     alpha, q = np.array([[0.5], [-0.5], [0.0]]), np.array([0.25])
     rounded = alpha.copy()
     rounded[2] = -sign * 1e-17
-    np.testing.assert_allclose(risk.dual(rounded, q, Simplex()), risk.dual(alpha, q, Simplex()), rtol=1e-9)
+    np.testing.assert_allclose(risk.dual(rounded, q, Simplex(), 0.0), risk.dual(alpha, q, Simplex(), 0.0), rtol=1e-9)
 
 
 def test_zero_is_a_dual_point():
     _, labels, targets = problem(0, 10)
     for loss in LOSSES:
         for penalty in PENALTIES:
-            value = risk_of(loss, labels, targets).dual(np.zeros((10, 1)), np.zeros(4), penalty)
+            value = risk_of(loss, labels, targets).dual(np.zeros((10, 1)), np.zeros(4), penalty, 0.0)
             assert value == pytest.approx(0.0, abs=1e-12)
 
 
@@ -113,7 +113,7 @@ def test_a_dual_point_outside_the_box_is_no_bound():
         optimum = 0.5 * float(energies(stack[:1], best.alpha)[0]) + risk.loss_value(best.f)
         for scale in (-1.0, 3.0, 100.0):
             alpha = scale * best.alpha
-            value = risk.dual(alpha, energies(stack[:1], alpha), Simplex())
+            value = risk.dual(alpha, energies(stack[:1], alpha), Simplex(), 0.0)
             assert value <= optimum * (1 + 1e-8)
 
 

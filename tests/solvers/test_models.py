@@ -96,11 +96,12 @@ def test_interior_point_reaches_high_accuracy(penalty, loss, fit_intercept, C, o
         lambda alpha: stack @ alpha,
         start,
         rough,
+        0.0,
     )
     iterations = inner.run(scale, 1e-9 * scale)
     assert iterations < 60
     alpha = risk.feasible(inner.alpha)
-    dual = risk.dual(alpha, np.einsum("ik,mij,jk->m", alpha, stack, alpha), penalty)
+    dual = risk.dual(alpha, np.einsum("ik,mij,jk->m", alpha, stack, alpha), penalty, 0.0)
     theta = inner.weights()
     fit = risk.solve(np.einsum("m,mij->ij", theta, stack), alpha, 1e-9 * scale)
     q = np.einsum("ik,mij,jk->m", fit.alpha, stack, fit.alpha)

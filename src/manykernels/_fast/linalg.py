@@ -47,7 +47,7 @@ def solve(L: Array, x: Array) -> Array:
 
 
 def solve_sum(diagonal: Array, parts: list[Array], rhs: Array) -> Array:
-    """(diag + Σ PᵀP)⁻¹ rhs over the parts P, densely or by Woodbury's identity, whichever is smaller."""
+    """(diag + Σ PᵀP)⁻¹ rhs, (m,) or (m, k), over the parts P, densely or by Woodbury's identity, whichever is smaller."""
     if diagonal.size <= sum(part.shape[0] for part in parts):
         H = np.zeros((diagonal.size, diagonal.size))
         for part in parts:
@@ -60,7 +60,8 @@ def solve_sum(diagonal: Array, parts: list[Array], rhs: Array) -> Array:
         block = slice(lo, lo + _COLUMNS)
         half = np.concatenate([part[:, block] * root[block] for part in parts])
         inner += half @ half.T
-    y = solve(factor(inner), np.concatenate([part @ (rhs / diagonal) for part in parts]))
+    scaled = (rhs.T / diagonal).T
+    y = solve(factor(inner), np.concatenate([part @ scaled for part in parts]))
     edges = np.cumsum([0, *(part.shape[0] for part in parts)])
     back = sum(part.T @ y[a:b] for part, a, b in zip(parts, edges[:-1], edges[1:], strict=True))
-    return np.asarray((rhs - back) / diagonal)
+    return np.asarray(((rhs - back).T / diagonal).T)

@@ -20,6 +20,8 @@ Index = NDArray[np.intp]
 
 
 _LOOSE = {"reassoc", "contract", "nnan", "nsz", "arcp"}  # infinities must stay what they are
+_FLAT = 4.0 * float(np.finfo(np.float64).eps)  # of K_ii + K_jj: a smaller curvature is rounding
+_TINY = 1e-300  # a curvature that can be divided by
 
 
 @njit(cache=True, nogil=True)
@@ -56,8 +58,9 @@ def _gains(row: Array, diagonal: Array, low: Array, G: Array, kii: float, best: 
     for k in range(G.size):
         violation = best - (low[k] - G[k])
         violation = violation if violation > 0.0 else 0.0
-        curvature = kii + diagonal[k] - 2.0 * row[k]
-        curvature = curvature if curvature > 1e-12 else 1e-12
+        total = kii + diagonal[k]
+        curvature, least = total - 2.0 * row[k], _FLAT * total + _TINY
+        curvature = curvature if curvature > least else least
         gain = violation * violation / curvature
         gains[k] = gain
         largest = gain if gain > largest else largest
@@ -105,7 +108,7 @@ def _step_pair(
 ) -> tuple[float, float]:
     """Move α_i up and α_j down by the same amount, to the minimum, a bound or the kink."""
     ai, aj = alpha[i], alpha[j]
-    delta = min(rise / max(curvature, 1e-12), hi[i] - ai, aj - lo[j])
+    delta = min(rise / curvature, hi[i] - ai, aj - lo[j])
     if epsilon > 0.0:
         if ai < 0.0:
             delta = min(delta, -ai)
@@ -140,7 +143,8 @@ def _run(
         j = -1 if i < 0 else _partner(gains, _gains(K[i], diagonal, low, G, diagonal[i], best, gains))
         if j < 0:
             break
-        curvature = diagonal[i] + diagonal[j] - 2.0 * K[i, j]
+        total = diagonal[i] + diagonal[j]
+        curvature = max(total - 2.0 * K[i, j], _FLAT * total + _TINY)
         di, dj = _step_pair(alpha, lo, hi, epsilon, i, j, best - (low[j] - G[j]), curvature)
         up[i], low[i] = _free(alpha[i], lo[i], hi[i], epsilon)
         up[j], low[j] = _free(alpha[j], lo[j], hi[j], epsilon)
@@ -226,7 +230,7 @@ def _single(
         u, low = up - G[k], low - G[k]
         r = u if u > 0.0 else (low if low < 0.0 else 0.0)
         violation = max(violation, abs(r))
-        value = r * r / max(diagonal[k], 1e-12)
+        value = r * r / (diagonal[k] + _TINY)
         if value > gain:
             gain, chosen, rate = value, k, r
     return chosen, rate, violation
@@ -256,7 +260,7 @@ def solve_single(
         if i < 0 or violation <= tol:
             break
         old = alpha[i]
-        new = min(max(old + rate / max(diagonal[i], 1e-12), lo[i]), hi[i])
+        new = min(max(old + rate / (diagonal[i] + _TINY), lo[i]), hi[i])
         if epsilon > 0.0 and old * new < 0.0:
             new = 0.0
         alpha[i] = new

@@ -261,8 +261,7 @@ def fit_reduced(
     gram, names, penalty = reduced.gram, chosen.names, resolve_penalty(model.norm)
     gram.names = names
     useless = useless_kernels(model, reduced.constants, names)
-    if not useless.all():
-        gram.scale = np.where(useless, 0.0, gram.scale)
+    gram.scale = np.where(useless, 0.0, gram.scale)
     if penalty.sparse and penalty.homogeneous:
         _warn_duplicates(chosen.kernels, gram)
     one = copy(model)

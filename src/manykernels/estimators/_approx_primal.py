@@ -250,6 +250,7 @@ class FeatureSearch(Search):
         super().__init__(FactorGram(gram.features[:0], gram.ptr), risk, *options)
         self.gram, self.screen = gram, Screen(gram, risk, self.penalty)
         self.buffers: list[Any] = [None, None]
+        self.largest = gram.largest()
 
 
 class FeatureActiveSet(ActiveSet):

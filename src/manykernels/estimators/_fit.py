@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -124,8 +125,7 @@ def find_useless(estimator: Any, dictionary: Dictionary) -> NDArray[np.bool_]:
     if penalty.sparse and penalty.homogeneous:  # elsewhere duplicates get equal weights
         _warn_duplicates({kernel.name or "": kernel.kernel for kernel in dictionary.kernels}, gram)
     useless = _useless(gram, names, estimator.fit_intercept)
-    if not useless.all():
-        gram.scale = np.where(useless, 0.0, gram.scale)
+    gram.scale = np.where(useless, 0.0, gram.scale)
     return useless
 
 
@@ -259,19 +259,49 @@ def solve(estimator: Any, problem: Problem, start: tuple[Array, Array] | None) -
         )
     result = replace(result, intercept=result.intercept + shift)
     result.theta[problem.useless] = 0.0
+    result = _without_useless(problem, penalty, result, float(estimator.tol))
     if foreign:
         require_definite(problem.dictionary, result.theta, result.K)
     if not result.gap <= estimator.tol:
-        warn_stopped(estimator, result.n_iter, result.gap)
+        warn_stopped(estimator, result.n_iter, result.gap, result.reason)
     return replace(result, K=None)  # paths keep results, and nobody needs it
 
 
-def warn_stopped(estimator: Any, n_iter: int, gap: float) -> None:
-    """Say that a fit stopped above its tolerance."""
+def _without_useless(problem: Problem, penalty: Penalty, result: Result, tol: float) -> Result:
+    """The result with a bound that holds for kernels that were left out as well, or an error.
+
+    A kernel that is constant to within its rounding errors has nothing to offer if its values are moderate.
+    If they are enormous, what is lost in their last digits may still be large beside the target.
+    """
+    left_out = np.flatnonzero(problem.useless)
+    dictionary, alpha = problem.dictionary, result.alpha if result.dual_alpha is None else result.dual_alpha
+    if not left_out.size or not dictionary.kernels or not alpha.any():
+        return result
+    gram = copy(dictionary.gram)
+    gram.scale = np.zeros(gram.n_kernels)
+    gram.scale[left_out] = [dictionary.kernels[m % len(dictionary.kernels)].scale_ for m in left_out]
+    q = np.zeros(gram.n_kernels)
+    q[left_out] = gram.quad(alpha, left_out).sum(axis=1)
+    slack = Risk(problem.loss, problem.Y, problem.C, True).slack(alpha)
+    lost = 0.5 * penalty.conjugate(q + gram.largest() * slack)[0]
+    if lost > tol * abs(result.primal):
+        worst = int(np.argmax(gram.largest()))
+        raise ValueError(
+            f"kernel {dictionary.names[worst]!r} takes values as large as {gram.largest()[worst]:.1e}, and "
+            "what tells samples apart is lost in their last digits: no answer could be trusted. Subtract the "
+            "mean of each feature or scale the features (StandardScaler), or take normalize='trace' and a "
+            "moderate C."
+        )
+    return replace(result, dual=result.dual - lost)
+
+
+def warn_stopped(estimator: Any, n_iter: int, gap: float, reason: str = "") -> None:
+    """Say that a fit stopped above its tolerance; `reason` is why more iterations would not help."""
+    advice = f"{reason}: raise tol" if reason else f"Raise max_iter (now {estimator.max_iter}) or tol"
     warnings.warn(
         f"{type(estimator).__name__} stopped after {n_iter} iterations at a relative duality gap "
-        f"of {gap:.1e}, above tol={estimator.tol:g}. Raise max_iter (now {estimator.max_iter}) "
-        "or tol; scaling the features, normalize='trace' or a smaller C make the problem easier.",
+        f"of {gap:.1e}, above tol={estimator.tol:g}. {advice}; scaling the features, normalize='trace' or "
+        "a smaller C make the problem easier.",
         ConvergenceWarning,
         stacklevel=3,
     )

@@ -182,6 +182,10 @@ class Gram(ABC):
         growth = 1.0 if self.mean is None else self.n * float(self.mean @ self.mean)
         return np.asarray(self._diagonals().sum(axis=1) * self.scale * growth)
 
+    def largest(self) -> Array:
+        """(M,): the largest |k(x, x')| of each kernel as it is evaluated, before centring."""
+        return np.asarray(np.abs(self._diagonals()).max(axis=1, initial=0.0) * self.scale)
+
     def _require_definite(self, q: Array, A: Array, atoms: Atoms) -> None:
         """A quadratic form clearly below zero proves a kernel indefinite: no answer could be trusted."""
         if q.size == 0 or q.min() >= 0.0:

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from ._base import Array, Atoms, Gram, centred
 from .stack import _renormalise
 
+_ROWS = 4096  # of features that are squared at a time
+
 
 class FactorGram(Gram):
     """Features Φ (n, D), dense or CSC, whose columns ptr[m] : ptr[m+1] belong to kernel m."""
@@ -76,6 +78,15 @@ class FactorGram(Gram):
         squares = self.features**2
         squares = squares.T.toarray() if sp.issparse(squares) else squares.T
         return np.asarray(squares if self._rank_one else np.add.reduceat(squares, self.ptr[:-1], axis=0))
+
+    def largest(self) -> Array:
+        largest = np.zeros(self.n_kernels)
+        for lo in range(0, self.n, _ROWS):
+            squares = self.features[lo : lo + _ROWS] ** 2
+            squares = squares.toarray() if sp.issparse(squares) else squares
+            values = squares if self._rank_one else np.add.reduceat(squares, self.ptr[:-1], axis=1)
+            np.maximum(largest, values.max(axis=0), out=largest)
+        return largest * self.scale
 
     def _blocks(self, atoms: Atoms) -> Iterator[tuple[int, int, int, Array]]:
         for position, m in enumerate(atoms):

@@ -61,6 +61,9 @@ class GatedGram(Gram):
         d = self._whole_diagonals()
         return np.concatenate([d * gate**2 for gate in self.gates.T])
 
+    def largest(self) -> Array:
+        return np.concatenate([self.whole.largest() * gate.max() ** 2 for gate in np.abs(self.gates.T)])
+
     def _whole_diagonals(self) -> Array:
         d, mean = self.whole._diagonals(), self.whole.mean
         if mean is not None:

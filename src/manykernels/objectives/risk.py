@@ -18,6 +18,7 @@ from ..losses import Loss, Squared
 from ..losses._base import ROUNDING
 from ..machines import SMO, Newton, Sensitivity, Solution, feasible, machine_for
 from ..penalties import Penalty
+from .rounding import unit, zero_sum
 
 Array = NDArray[np.float64]
 
@@ -157,29 +158,81 @@ class Risk:
         """−Σ C ℓ*(y, −α/C)."""
         return -float(np.sum(self.C * self.loss.conjugate(self.Y, -alpha / self.C)))
 
-    def dual(self, alpha: Array, q: Array, penalty: Penalty) -> float:
-        """The best dual value along the ray sα, s ≥ 0 inside the dual box. q = q(α) over the whole family."""
+    def primal(
+        self, penalty: Penalty, theta: Array, q: Array, f: Array, alpha: Array, largest: Array | float
+    ) -> float:
+        """P of w_m = θ_m Φ_mα at the weights that suit it best: ½ min_θ' Σ‖w_m‖²/θ'_m + h(θ') + Σ Cℓ.
+
+        From above: at the worst that rounding may have done to f and q (see `rounding`); `largest` holds the
+        largest value of each kernel. Where a constant function leaves nothing but rounding errors (a constant
+        target, say), they are zero.
+        """
+        noise = 1e-25 * self.loss_value(np.zeros_like(f))
+        plain = 0.5 * penalty.group_norm(theta * np.sqrt(q)) + self.loss_value(f)
+        if plain <= noise and self.constant_value() <= noise:
+            return 0.0
+        norm = penalty.group_norm(theta * np.sqrt(q + largest * self.slack(alpha)))
+        upper = 0.5 * norm + self.worst_loss(f, alpha, float(np.sum(theta * largest)))
+        return (1.0 + unit(f.shape[0])) * upper
+
+    def slack(self, alpha: Array) -> float:
+        """What rounding may add to the quadratic forms q(α) of a kernel whose largest value is 1."""
+        sizes = np.abs(alpha).sum(axis=0)
+        return unit(alpha.shape[0]) * float(sizes @ sizes)
+
+    def worst_loss(self, f: Array, alpha: Array, largest: float) -> float:
+        """Σ C ℓ(y, f) at the worst that rounding may do to f = K_θα + b, K_θ at most `largest`."""
+        off = unit(f.shape[0]) * largest * np.abs(alpha).sum(axis=0)
+        worst = np.maximum(self.loss.value(self.Y, f - off), self.loss.value(self.Y, f + off))
+        return float(np.sum(self.C * worst))
+
+    def dual(self, alpha: Array, q: Array, penalty: Penalty, largest: Array | float) -> float:
+        """The best dual value along the ray sα, s ≥ 0 inside the dual box. q = q(α) over the whole family.
+
+        From below: at a point next to sα that is feasible to the last digit, and the largest q that rounding
+        allows for.
+        """
+        s = self._best_scale(alpha, q, penalty)
+        point = self.exact(s * alpha)
+        sizes, moved = np.abs(point).sum(axis=0), np.abs(point - s * alpha).sum(axis=0)
+        slack = self.slack(point) + float((2.0 * sizes + moved) @ moved)
+        conjugate = penalty.conjugate(s * s * q + largest * slack)[0]
+        terms = self.C * self.loss.conjugate(self.Y, -point / self.C)
+        value = -float(np.sum(terms)) - 0.5 * conjugate
+        value -= unit(alpha.shape[0]) * (float(np.sum(np.abs(terms))) + 0.5 * abs(conjugate))
+        return max(value, self.dual_fit(np.zeros_like(alpha)))  # α = 0 is feasible, and needs no kernel
+
+    def exact(self, alpha: Array) -> Array:
+        """A point of the dual box next to α, with Σα = 0 exactly for each output where b is fitted."""
+        alpha = self.feasible(alpha)
+        if not self.fit_intercept:
+            return alpha
+        lo, hi = self.loss.bounds(self.Y)
+        lo, hi = lo * self.C, hi * self.C
+        return np.stack([zero_sum(*column) for column in zip(alpha.T, lo.T, hi.T, strict=True)], axis=1)
+
+    def _best_scale(self, alpha: Array, q: Array, penalty: Penalty) -> float:
+        """s ≥ 0 with the largest D(sα), inside the dual box."""
         a = alpha / self.C
         lo, hi = self.loss.bounds(self.Y)
         with np.errstate(divide="ignore", invalid="ignore"):
-            # a bound that rounding has passed must not end the ray at s = 0
-            limits = np.where(a > 0, (hi + ROUNDING) / a, np.where(a < 0, (lo - ROUNDING) / a, np.inf))
+            limits = np.where(a > 0, hi / a, np.where(a < 0, lo / a, np.inf))
+        limits[(limits <= 0.0) & (np.abs(a) <= ROUNDING)] = np.inf  # rounding must not end the ray at s = 0
         longest = float(limits.min())
         ray = self.loss.ray(self.Y, a)
         if ray is not None and penalty.homogeneous:
             linear, quadratic = float(np.sum(self.C * ray[0])), float(np.sum(self.C * ray[1]))
             curvature = quadratic + penalty.conjugate(q)[0]
             s = min(linear / curvature if curvature > 0 else longest, longest)
-            s = max(s, 0.0) if np.isfinite(s) else 1.0
-            return s * linear - 0.5 * s * s * curvature
+            return max(s, 0.0) if np.isfinite(s) else 1.0
 
         def negative(s: float) -> float:
             return 0.5 * penalty.conjugate(s * s * q)[0] - self.dual_fit(s * alpha)
 
         top = min(longest, 4.0)
         best = minimize_scalar(negative, bounds=(0.0, top), method="bounded", options={"xatol": 1e-10})
-        values = [v for v in (-negative(min(1.0, top)), -float(best.fun)) if np.isfinite(v)]
-        return max(values, default=-np.inf)
+        values = {s: negative(s) for s in (min(1.0, top), float(best.x))}
+        return min((s for s in values if np.isfinite(values[s])), key=lambda s: values[s], default=0.0)
 
 
 def _shared(fit: Fit) -> Sensitivity | None:

@@ -60,11 +60,18 @@ class Result:
     screened: int = 0
     K: Array | None = field(default=None, repr=False)  # K_θ, where the solver still has it
     dual_alpha: Array | None = field(default=None, repr=False)  # the point whose value `dual` is, if known
+    reason: str = ""  # why it stopped above the tolerance, where more iterations would not help
 
     @property
     def gap(self) -> float:
         """(P − D)/|P|; 0 where P = 0."""
         return relative(self.primal, self.dual)
+
+
+STALLED = (
+    "It stalled: rounding errors hide what is left, because kernels nearly depend on each other, C is very "
+    "large, or values of kernels are large beside their differences. More iterations would not help"
+)
 
 
 def relative(primal: float, dual: float) -> float:
@@ -102,13 +109,3 @@ def whole_number(part: BaseEstimator, option: str, least: int) -> int:
             f"{least}."
         )
     return int(value)
-
-
-def tight_primal(risk: Risk, penalty: Penalty, theta: Array, q: Array, f: Array) -> float:
-    """P of w_m = θ_m Φ_mα at the weights that suit it best: ½ min_θ' Σ‖w_m‖²/θ'_m + h(θ').
-
-    Where a constant function leaves nothing but rounding errors (a constant target, say), they are zero.
-    """
-    primal = 0.5 * penalty.group_norm(theta * np.sqrt(q)) + risk.loss_value(f)
-    rounding = 1e-25 * risk.loss_value(np.zeros_like(f))
-    return 0.0 if primal <= rounding and risk.constant_value() <= rounding else primal

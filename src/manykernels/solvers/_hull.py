@@ -99,7 +99,7 @@ class Restricted:
 
     def __init__(self, gram: Gram, shape: Shape, risk: Risk) -> None:
         self.gram, self.shape, self.risk = gram, shape, risk
-        self.machines = 0
+        self.machines, self.largest = 0, gram.largest()
         rounding = 1e-25 * risk.loss_value(np.zeros_like(risk.Y))
         self._rounding = rounding if risk.constant_value() <= rounding else -np.inf
 
@@ -111,8 +111,14 @@ class Restricted:
         fit = self.risk.solve(K, alpha, accuracy)
         q, G = self.prove(fit.alpha, u)
         primal = 0.5 * self.shape.norm(zeta**2 * q) ** 2 + self.risk.loss_value(fit.f)
-        primal = 0.0 if primal <= self._rounding else primal
+        primal = 0.0 if primal <= self._rounding else self._upper(zeta, q, fit)
         return Point(u, zeta, K, fit, q, G, self.risk.machine_value(fit), primal)
+
+    def _upper(self, zeta: Array, q: Array, fit: Fit) -> float:
+        """P at the worst that rounding may have done."""
+        size = float(zeta @ self.largest)
+        norm = self.shape.norm(zeta**2 * (q + self.largest * self.risk.slack(fit.alpha)))
+        return 0.5 * norm**2 + self.risk.worst_loss(fit.f, fit.alpha, size)
 
     def prove(self, alpha: Array, u: Array) -> tuple[Array, Array]:
         """q and G of α with κ of u; kept as the proof where no other was better."""
@@ -128,7 +134,7 @@ class Restricted:
         """The best dual value along the ray of α, where σ(q(α)) ≤ sigma; at α = 0 nothing need be known."""
         if not np.isfinite(sigma):
             return self.risk.dual_fit(np.zeros_like(alpha))
-        return self.risk.dual(alpha, np.array([sigma]), _SIMPLEX)
+        return self.risk.dual(alpha, np.array([sigma]), _SIMPLEX, float(self.largest.max()))
 
     def gap(self, point: Point) -> float:
         return relative(point.primal, self.proof.dual)
@@ -215,7 +221,8 @@ class HullInterior(InteriorPoint):
 
     def __init__(self, gram: Gram, shape: Shape, risk: Risk, u: Array, alpha: Array) -> None:
         self.gram, self.shape = gram, shape
-        super().__init__(risk, _SIMPLEX, self._kernel, self._slopes, u, alpha)
+        size = float(gram.largest().max())
+        super().__init__(risk, _SIMPLEX, self._kernel, self._slopes, u, alpha, size)
 
     def _kernel(self, u: Array) -> Array:
         return self.gram.combine(self.shape.zeta(u))

@@ -28,6 +28,8 @@ from ._model import reach
 from ._stopping import goes_on
 
 Array = NDArray[np.float64]
+_LOST = 100.0  # times the smallest gap: from there no iteration finds back
+_JAMMED = 1e-4  # of a step: nor from a point that close to the boundary
 
 
 @dataclass
@@ -90,7 +92,9 @@ class InteriorPoint:
         products: Callable[[Array], Array],
         theta: Array,
         alpha: Array,
+        largest: Array | float,
     ) -> None:
+        self.largest = largest
         self.risk, self.penalty, self.combine, self.products = risk, penalty, combine, products
         self.epsilon = float(getattr(risk.loss, "epsilon", 0.0))
         lo, hi = risk.loss.bounds(risk.Y)
@@ -98,6 +102,7 @@ class InteriorPoint:
         self.minus = _Half.start(-1.0, -lo * risk.C, alpha)
         self.theta, self.b = penalty.interior(theta), np.zeros(alpha.shape[1])
         self._balance()
+        self.alpha = self._dual_point()
 
     def _balance(self) -> None:
         """Σα = 0 for every output, by shrinking the heavier side."""
@@ -109,33 +114,40 @@ class InteriorPoint:
         self.plus.x = np.where(self.plus.on, self.plus.x * np.minimum(1.0, down / up), self.plus.x)
         self.minus.x = np.where(self.minus.on, self.minus.x * np.minimum(1.0, up / down), self.minus.x)
 
-    @property
-    def alpha(self) -> Array:
+    def _dual_point(self) -> Array:
         return np.where(self.plus.on, self.plus.x, 0.0) - np.where(self.minus.on, self.minus.x, 0.0)
 
     def run(self, gap: float, accuracy: float, max_iter: int = 60) -> int:
-        """From an expected gap to a complementarity of `accuracy`; the number of iterations."""
+        """From an expected gap to a true one of `accuracy`, or the smallest met; the number of iterations.
+
+        Where kernels nearly depend on each other, rounding errors of the directions grow without bound close
+        to the optimum: the method ends there with the best point that it met.
+        """
         psi = self.penalty.constraint(self.theta)
         counts = self.plus.complementarity()[1] + self.minus.complementarity()[1] + self.theta.size
         counts += 0 if psi is None else psi[0].size
-        tau = max(gap, self._infeasibility()) / counts
+        tau = max(gap, self._regulariser()) / counts
         self.plus.center(tau)
         self.minus.center(tau)
         self.zero = tau / self.theta
         # ψ(θ) + room = 0, linearised: steps may leave a curved Θ
         self.room = -psi[0] if psi is not None else np.empty(0)
         self.ball = tau / self.room
-        shorten, taken, self.off = 0.5, 0.0, np.inf
-        for iteration in range(max_iter):
-            total = self._complementarity()
-            there = total <= accuracy and taken > 0.9 and self.off <= accuracy
-            if there or (iteration and not goes_on(iteration, max_iter)):  # at least one
-                return iteration
+        shorten, best, kept, iteration = 0.5, np.inf, (self.theta, self.zero, self.alpha), 0
+        least = max(0.01 * accuracy, 1e-13 * self._complementarity())  # what is left then is rounding
+        while goes_on(iteration, max_iter) or iteration == 0:  # at least one
+            before, total = (self.theta, self.zero, self.alpha), self._complementarity()
             taken = self._step(shorten * total / counts)
+            if self.distance < best:
+                best, kept = self.distance, before
+            if best <= accuracy or self.distance > _LOST * best or taken < _JAMMED or total <= least:
+                break
+            iteration += 1
             shorten = 0.05 if taken > 0.9 else (0.2 if taken > 0.5 else 0.7)
-        return max_iter
+        self.theta, self.zero, self.alpha = kept
+        return iteration
 
-    def _infeasibility(self) -> float:
+    def _regulariser(self) -> float:
         """½θᵀq at the start: what the multipliers of θ and of α have to make up for."""
         R = self.products(self.alpha)
         return 0.5 * float(np.einsum("m,mnk,nk->", self.theta, R, self.alpha))
@@ -152,6 +164,7 @@ class InteriorPoint:
         q = np.einsum("mnk,nk->m", R, alpha)
         self.pull = 0.5 * float(q.max()) + 1e-300  # the scale of the multipliers of θ ≥ 0
         score = np.einsum("m,mnk->nk", theta, R) - self.risk.Y + self.b
+        self.distance = self._gap(q, score + self.risk.Y)
         invp, rp = self.plus.barrier(score + self.epsilon, tau)
         invm, rm = self.minus.barrier(-score + self.epsilon, tau)
         inverse = invp + invm
@@ -172,9 +185,17 @@ class InteriorPoint:
         t = min(1.0, 0.99 * min(self.plus.reach(dplus), self.minus.reach(dminus), reach(inside, change)))
         self.plus.move(t, dplus)
         self.minus.move(t, dminus)
+        self.alpha = self._dual_point()
         self.theta, self.zero = theta + t * dtheta, self.zero + t * dzero
         self.b, self.ball, self.room = self.b + t * db, self.ball + t * dball, self.room + t * droom
         return t
+
+    def _gap(self, q: Array, f: Array) -> float:
+        """P − D at θ and α as they are: all of it is known."""
+        q = np.maximum(q, 0.0)
+        primal = self.risk.primal(self.penalty, self.theta, q, f, self.alpha, self.largest)
+        gap = primal - self.risk.dual(self.alpha, q, self.penalty, self.largest)
+        return gap if np.isfinite(gap) else np.inf
 
     def _factor(
         self, K: Array, R: Array, residual: Array, inverse: Array
@@ -201,27 +222,32 @@ class InteriorPoint:
     def _theta_direction(
         self, q: Array, halves: list[tuple[Array, Array]], tau: float
     ) -> tuple[Array, Array, Array]:
-        """(RᵀPR + E + (ν/p)∇ψ∇ψᵀ) Δθ = ½q − ½h' − (τ + ν(ψ + p))/p ∇ψ + τ/θ − RᵀPr, p the room."""
+        """(Δθ, Δν, Δp) with (RᵀPR + E) Δθ + (ν + Δν)∇ψ = ½q − ½h' + τ/θ − RᵀPr, p the room.
+
+        ψ + p + ∇ψΔθ + Δp = 0 and p(ν + Δν) + νΔp = τ, so that (p/ν)(ν + Δν) = τ/ν + ψ + p + ∇ψΔθ.
+        """
         E = self.zero / self.theta
         smooth, psi = self.penalty.smooth(self.theta), self.penalty.constraint(self.theta)
         slope = 0.5 * q
         if smooth is not None:
             slope, E = slope - smooth[1], E + smooth[2]
-        pull = self.ball @ psi[1] if psi is not None else 0.0
-        self.off = float(self.theta @ np.abs(slope - pull + self.zero))  # of stationarity in θ, in units of P
         rhs = slope + tau / self.theta
         rows = [B for B, _ in halves]
         for B, r in halves:
             rhs = rhs - B.T @ r
         p = self.room
         if psi is None:
-            return solve_sum(E, rows, rhs), p, p
-        off = psi[0] + p
-        rhs = rhs - ((tau + self.ball * off) / p) @ psi[1]
-        rows.append(np.sqrt(self.ball / p)[:, None] * psi[1])
-        dtheta = solve_sum(E + self.ball @ psi[2], rows, rhs)
-        droom = -off - psi[1] @ dtheta
-        return dtheta, tau / p - self.ball - self.ball / p * droom, droom
+            return solve_sum(E, rows, rhs[:, None])[:, 0], p, p
+        # the multipliers u = ν + Δν first: ν/p grows without bound, and as a part of the matrix it would
+        # leave no digits to the rest
+        value, G, curvature = psi
+        off = value + p
+        X = solve_sum(E + self.ball @ curvature, rows, np.column_stack([rhs, G.T]))
+        small = G @ X[:, 1:]
+        small.flat[:: p.size + 1] += p / self.ball
+        u = np.linalg.solve(small, G @ X[:, 0] + tau / self.ball + off)
+        dtheta = X[:, 0] - X[:, 1:] @ u
+        return dtheta, u - self.ball, -off - G @ dtheta
 
     def weights(self) -> Array:
         """θ with exact zeros where its multiplier outweighs it (sparse penalties), on the boundary of Θ."""

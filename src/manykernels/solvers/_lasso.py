@@ -22,6 +22,7 @@ from ..grams import FactorGram
 from ..objectives import Risk
 from ..oracles import Oracle
 from ..oracles._base import Atom
+from ..penalties import Simplex
 from ._base import Array
 
 _PATIENCE = 3  # rounds that an atom without weight stays for
@@ -35,6 +36,7 @@ class Lasso:
 
     def __init__(self, oracle: Oracle, risk: Risk) -> None:
         self.oracle, self.risk = oracle, risk
+        self.size = 0.0
         self.C, self.y = risk.C[:, 0], risk.Y[:, 0]
         self.centre = self.C / self.C.sum() if risk.fit_intercept else np.zeros(self.y.size)
         self.target = self.y - self.centre @ self.y
@@ -54,6 +56,7 @@ class Lasso:
         gram = self.oracle.gram(atoms)
         assert isinstance(gram, FactorGram)
         phi = np.asarray(gram.features) * np.sqrt(gram.scale)
+        self.size = max(self.size, float(np.max(phi**2, initial=0.0)))
         means = self.centre @ phi
         phi -= means
         weighted = self.C[:, None] * phi
@@ -84,9 +87,11 @@ class Lasso:
                 break
         residual = self.target - self.Phi @ self.w
         level = float(np.abs(self.w).sum())
-        primal = 0.5 * level**2 + 0.5 * scale * float(self.C @ residual**2)
         self.alpha = (scale * self.C * residual)[:, None]
-        return self.alpha, primal, level**2
+        risk = Risk(self.risk.loss, self.risk.Y, scale * self.risk.C, self.risk.fit_intercept)
+        theta, q = self.weights()[1], np.full(np.count_nonzero(self.w), level**2)
+        f = (self.y - residual)[:, None]
+        return self.alpha, risk.primal(Simplex(), theta, q, f, self.alpha, self.size), level**2
 
     def _non_negative(self, scale: float, signs: Array) -> Array:
         H = scale * self.G * np.outer(signs, signs) + 1.0

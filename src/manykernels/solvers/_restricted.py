@@ -20,7 +20,7 @@ from ..oracles import Oracle
 from ..oracles._base import Atom
 from ..oracles.continuous import ContinuousOracle, _parameters
 from ..penalties import Penalty
-from ._base import Array, relative, tight_primal
+from ._base import Array, relative
 from ._interior import InteriorPoint
 from ._lasso import Lasso
 from ._stopping import goes_on
@@ -38,6 +38,7 @@ class Restricted(Protocol):
 
     atoms: list[Atom]
     exact: bool  # whether `solve` leaves rounding errors only
+    size: float  # the largest value of their kernels
 
     def add(self, atoms: Sequence[Atom]) -> None: ...
 
@@ -62,7 +63,7 @@ class Finite:
     def __init__(self, oracle: Oracle, risk: Risk, penalty: Penalty, rng: np.random.RandomState) -> None:
         self.oracle, self.risk, self.penalty, self.rng = oracle, risk, penalty, rng
         self.atoms: list[Atom] = []
-        self.theta = np.empty(0)
+        self.theta, self.largest, self.size = np.empty(0), np.empty(0), 0.0
         self.alpha, self.intercept = np.zeros_like(risk.Y), np.zeros(risk.Y.shape[1])
         self.point = self.alpha  # whose bound is the best
         self.scale, self.primal, self.lowest = 0.0, np.inf, np.inf
@@ -76,6 +77,8 @@ class Finite:
         self.theta = np.concatenate([self.theta[used], np.zeros(len(atoms))])
         self.__dict__.pop("gram", None)  # before the next one is made: both may not fit in memory
         self.gram = self.oracle.gram(self.atoms)
+        self.largest = self.gram.largest()
+        self.size = float(self.largest.max(initial=0.0))
 
     def solve(self, scale: float, tol: float) -> tuple[Array, float, float]:
         risk = Risk(self.risk.loss, self.risk.Y, scale * self.risk.C, self.risk.fit_intercept)
@@ -98,13 +101,14 @@ class Finite:
         point, size = risk.feasible(self.alpha), self.primal
         for _ in range(_TRIALS):
             combine = partial(self.gram.combine, out=K)
-            inner = InteriorPoint(risk, self.penalty, combine, self.gram.products, theta, point)
+            inner = InteriorPoint(risk, self.penalty, combine, self.gram.products, theta, point, self.largest)
             inner.run(0.3 * size, 0.1 * tol * size)
             point, theta = risk.feasible(inner.alpha), inner.weights()
             fit = risk.solve(self.gram.combine(theta, out=K), point, 0.3 * tol * size)
             q = self.gram.quad(np.hstack([fit.alpha, point]))
-            primal = tight_primal(risk, self.penalty, theta, q[:, :outputs].sum(axis=1), fit.f)
-            dual = risk.dual(point, q[:, outputs:].sum(axis=1), self.penalty)
+            at, there = q[:, :outputs].sum(axis=1), q[:, outputs:].sum(axis=1)
+            primal = risk.primal(self.penalty, theta, at, fit.f, fit.alpha, self.largest)
+            dual = risk.dual(point, there, self.penalty, self.largest)
             if relative(primal, dual) <= tol:
                 self.theta, self.point, self.primal = theta, point, primal
                 self.alpha, self.intercept = fit.alpha, fit.intercept
@@ -159,6 +163,7 @@ class Finite:
         )
         if found.primal <= self.primal:
             self.atoms, self.gram, self.theta, self.primal = atoms, gram, found.theta, found.primal
+            self.largest = gram.largest()
             self.alpha, self.intercept = found.alpha, found.intercept
 
     def weights(self) -> tuple[list[Atom], Array]:

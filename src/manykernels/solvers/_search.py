@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..grams import Gram
 from ..objectives import Fit, Risk
 from ..penalties import Penalty
-from ._base import Array, History, Result, relative, tight_primal
+from ._base import STALLED, Array, History, Result, relative
 from ._bundle import Bundle
 from ._interior import InteriorPoint
 from ._model import Model, Step
@@ -19,7 +19,8 @@ from ._stopping import goes_on
 
 Atoms = NDArray[np.intp]
 _PATIENCE = 6  # machines a working set, and one for every 150 samples, before the interior-point method
-_IDLE = 20  # looks without a smaller gap, after which there is nothing to hope for
+_IDLE = 6  # looks without a smaller gap, by each of the two methods in turn, after which none will come
+_VAIN = 5  # steps of the last resort in a row that gain next to nothing, after which none will
 _MANY = 500  # kernels that may join at once when that method solves the working set: it minds few rounds
 
 
@@ -54,13 +55,14 @@ class Search:
         self.gram, self.risk, self.penalty = gram, risk, penalty
         self.tol, self.max_iter, self.history, self.add = tol, max_iter, history, add
         self.iterations, self.dual, self.converged = 0, -np.inf, False
+        self.vain, self.exhausted = 0, False  # steps that gained nothing; nothing can gain any more
         self.dual_alpha: Array | None = None
         self.smallest, self.idle = np.inf, 0  # the smallest gap, and looks since it fell
-        self.mu, self.precision, self.stalled = 0.0, 1e-7, False
+        self.mu, self.precision, self.stalled, self.reason = 0.0, 1e-7, False, ""
         self.candidate: Array | None = None  # a dual point better than the centre's, if there is one
         self.fixed = penalty.fixed or (gram.n_kernels == 1 and penalty.homogeneous)
         self.polishes = risk.piecewise_linear and risk.has_interior
-        self.screen = Screen(gram, risk, penalty)
+        self.screen, self.largest = Screen(gram, risk, penalty), gram.largest()
         self.bundle = Bundle(cuts)
         self.buffers = [np.empty((gram.n, gram.n)) for _ in range(2)]
 
@@ -82,7 +84,7 @@ class Search:
         fit = self.risk.solve(self.gram.combine(theta, out=self.buffers[0]), alpha, 0.05 * self._scale())
         self.iterations += 1
         top, q = self.gram.best(fit.alpha, self.add, np.empty(0, np.intp))
-        self._raise(fit.alpha, self.risk.dual(fit.alpha, q, self.penalty))
+        self._raise(fit.alpha, self._bound(fit.alpha, q, None))
         theta = np.zeros_like(theta)
         theta[top] = self.penalty.start(top.size)
         return theta, fit.alpha
@@ -104,7 +106,8 @@ class Search:
         R = self.gram.products(fit.alpha, self.work)
         q = np.maximum(np.einsum("mnk,nk->m", R, fit.alpha), 0.0)
         upper = 0.5 * float(theta @ q) + 0.5 * self.penalty.value(theta) + self.risk.loss_value(fit.f)
-        return Center(theta, K, fit, R, q, upper, tight_primal(self.risk, self.penalty, theta, q, fit.f))
+        tight = self.risk.primal(self.penalty, theta, q, fit.f, fit.alpha, self.largest[self.work])
+        return Center(theta, K, fit, R, q, upper, tight)
 
     def _cut(self, point: Center) -> None:
         self.bundle.add(self.risk.dual_fit(point.fit.alpha), point.q, point.fit.alpha)
@@ -122,11 +125,14 @@ class Search:
     def improve(self) -> None:
         """Solve the problem of the working set until its gap is a fraction of what the whole family needs."""
         if self.fixed:  # nothing to learn: only the machine can be more exact
-            return self._refine(0.5 * self.tol * abs(self.center.upper))
+            return self._refine_alone()
         target = self._target()
         begun, patience = self.iterations, self.iterations + _PATIENCE + self.gram.n // 150
-        while goes_on(self.iterations, self.max_iter):
-            if self.stalled or (self.polishes and self.iterations >= patience):
+        joint = self.stalled and self.idle % 2 == 0  # where that gained nothing, steps in θ are tried again
+        while goes_on(self.iterations, self.max_iter) and not self.exhausted:
+            if joint or (self.polishes and self.iterations >= patience):
+                if not joint and self.stalled:
+                    return None
                 self.stalled = True
                 return self._polish(self._target())
             # at least one machine each time: a working set that changes but never moves could go on for ever
@@ -160,15 +166,17 @@ class Search:
 
     def _solved(self, alpha: Array, q: Array, target: float) -> bool:
         """Whether α, with its quadratic forms q, proves the working set solved (of sparse penalties)."""
-        return self.penalty.sparse and relative(self.center.tight, self._bound(alpha, q)) <= target
+        return self.penalty.sparse and relative(self.center.tight, self._bound(alpha, q, self.work)) <= target
 
     def _raise(self, alpha: Array, value: float) -> None:
         """Keep the best bound over the whole family, and the point that gives it."""
         if value > self.dual:
             self.dual, self.dual_alpha = value, alpha
 
-    def _bound(self, alpha: Array, q: Array) -> float:
-        return self.risk.dual(alpha, q, self.penalty)
+    def _bound(self, alpha: Array, q: Array, atoms: Atoms | None) -> float:
+        """D from the quadratic forms of these kernels; of all with None."""
+        largest = self.largest if atoms is None else self.largest[atoms]
+        return self.risk.dual(alpha, q, self.penalty, largest)
 
     def _model_step(self) -> tuple[Step, float]:
         """The minimiser of the model, and the decrease it predicts."""
@@ -201,13 +209,29 @@ class Search:
             self.precision = max(0.01 * self.precision, 1e-14)
             return self._refine(max(0.1 * predicted, 0.0))
         theta = self.penalty.closed_form(self.center.theta * np.sqrt(self.center.q))
+        before = self.center.upper
         self._consider(self._evaluate(theta, self.center.fit.alpha, 0.01 * self.tol), 0.0)
+        gained = before - self.center.upper > 1e-3 * self.tol * abs(before)
+        self.vain = 0 if gained else self.vain + 1
+        self.exhausted = self.vain >= _VAIN
+        return None
+
+    def _refine_alone(self) -> None:
+        """Where weights are fixed only the machine can be more exact: until it is not."""
+        before = self.center.fit.gap
+        self._refine(min(0.5 * self.tol * abs(self.center.upper), 0.1 * before))
+        self.vain = self.vain + 1 if self.center.fit.gap > 0.5 * before else 0
+        self.exhausted = self.vain >= 2
 
     def _refine(self, gap: float) -> None:
         """Solve the machine of the centre again, to this gap."""
         c = self.center
-        self.center = self._evaluate(c.theta, c.fit.alpha, gap / max(abs(c.upper), 1e-300), c.K)
-        self._cut(self.center)
+        point = self._evaluate(c.theta, c.fit.alpha, gap / max(abs(c.upper), 1e-300), c.K)
+        self._cut(point)
+        if point.tight <= c.tight:  # where rounding has the last word, the better of the two
+            self.center = point
+        else:
+            self.candidate = point.fit.alpha
 
     def _polish(self, target: float) -> None:
         """Solve the working set by the joint interior-point method, then once more by the machine."""
@@ -219,6 +243,7 @@ class Search:
             lambda alpha: self.gram.products(alpha, self.work),
             self.center.theta,
             self.center.fit.alpha,
+            self.largest[self.work],
         )
         # always from afar: an interior-point method started too close to the boundary creeps along it
         inner.run(0.3 * scale, 0.2 * target * scale)
@@ -230,31 +255,36 @@ class Search:
     def look(self) -> bool:
         """Bound the optimum over all kernels, let violating ones join; True when that is the end.
 
-        That is when the gap is small enough, or no longer falls where the joint method has taken over: what
-        rounding errors leave at kernels that nearly depend on each other, more machines do not change.
+        That is when the gap is small enough, or no longer falls although no kernel is missing: what rounding
+        errors leave at kernels that nearly depend on each other, more machines do not change.
         """
         new = self._survey()
         gap = relative(self.center.tight, self.dual)
-        self.idle = 0 if gap < 0.99 * self.smallest or not self.stalled else self.idle + 1
+        waits = (self.stalled or self.exhausted) and not gap < 0.97 * self.smallest
+        self.idle = self.idle + 1 if waits else 0
         self.smallest = min(self.smallest, gap)
         self.history.add(self.center.tight, gap, int(np.count_nonzero(self.center.theta)))
         self.converged = gap <= self.tol
+        lost = self.exhausted and not new.size
         if not self.converged and new.size:
             self._admit(new)
-        return self.converged or self.idle >= _IDLE
+            self.vain, self.exhausted = 0, False
+        self.reason = STALLED if not self.converged and (lost or self.idle >= _IDLE) else ""
+        return self.converged or bool(self.reason)
 
     def _survey(self) -> Atoms:
         """Quadratic forms of all kernels at the current dual points; those that must join, best first."""
         if not self.penalty.sparse and self.candidate is None:  # the working set is the whole family
-            self._raise(self.center.fit.alpha, self._bound(self.center.fit.alpha, self.center.q))
+            self._raise(self.center.fit.alpha, self._bound(self.center.fit.alpha, self.center.q, self.work))
             return np.empty(0, np.intp)
         # one look, at the dual point where the working set is solved best: who violates there must join
         alpha = self.center.fit.alpha
         if self.candidate is not None:
-            within = self._bound(self.candidate, self.gram.quad(self.candidate, self.work).sum(axis=1))
-            alpha = self.candidate if within > self._bound(alpha, self.center.q) else alpha
+            q = self.gram.quad(self.candidate, self.work).sum(axis=1)
+            better = self._bound(self.candidate, q, self.work) > self._bound(alpha, self.center.q, self.work)
+            alpha = self.candidate if better else alpha
         q = self.screen.quad(alpha).sum(axis=1)
-        bound = self._bound(alpha, q)
+        bound = self._bound(alpha, q, None)
         # where many α are optimal, kernels without weight decide between them: dropped, they would come back
         self.binding = q[self.work] >= (0.5 if bound > self.dual else 0.0) * self.penalty.entry(q[self.work])
         self._raise(alpha, bound)
@@ -293,4 +323,5 @@ class Search:
             self.screen.count,
             self.center.K,
             self.dual_alpha,
+            self.reason,
         )

@@ -12,7 +12,7 @@ import numpy as np
 from ..grams import Gram
 from ..objectives import Risk
 from ..penalties import Penalty
-from ._base import Array, History, Result, Solver, relative, tight_primal
+from ._base import Array, History, Result, Solver, relative
 from ._stopping import goes_on
 
 
@@ -45,16 +45,18 @@ class Alternating(Solver):
         history = history or History()
         theta, alpha = start or (penalty.start(gram.n_kernels), np.zeros_like(risk.Y))
         mixed = alpha  # the interpolated α of 004; Kloft's update has no use for it
-        K, best, dual, gap = np.empty((gram.n, gram.n)), None, -np.inf, 1.0
+        K, best, dual, gap, proof = np.empty((gram.n, gram.n)), None, -np.inf, 1.0, alpha
         scale = max(risk.loss_value(np.zeros_like(risk.Y)), 1e-300)
-        iteration = 0
+        iteration, largest = 0, gram.largest()
         while iteration < max_iter:
             iteration += 1
             fit = risk.solve(gram.combine(theta, out=K), alpha, 0.05 * min(gap, 1.0) * scale)
             alpha = fit.alpha
             q = gram.quad(alpha).sum(axis=1)
-            primal = scale = tight_primal(risk, penalty, theta, q, fit.f)
-            dual = max(dual, risk.dual(alpha, q, penalty))
+            primal = scale = risk.primal(penalty, theta, q, fit.f, alpha, largest)
+            value = risk.dual(alpha, q, penalty, largest)
+            if value > dual:
+                dual, proof = value, alpha
             if best is None or primal <= best[0]:
                 best = primal, theta, fit
             gap = relative(best[0], dual)
@@ -69,7 +71,9 @@ class Alternating(Solver):
         if best is None:
             raise ValueError(f"max_iter={max_iter} was given; expected at least 1.")
         primal, theta, fit = best
-        return Result(theta, fit.alpha, fit.intercept, primal, dual, gap <= tol, iteration, history)
+        return Result(
+            theta, fit.alpha, fit.intercept, primal, dual, gap <= tol, iteration, history, dual_alpha=proof
+        )
 
     def _check(self, penalty: Penalty) -> float | None:
         eta = self.interpolation

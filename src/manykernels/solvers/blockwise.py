@@ -28,7 +28,7 @@ from ..grams import Gram
 from ..losses import Squared
 from ..objectives import Risk
 from ..penalties import Penalty
-from ._base import Array, History, Result, Solver, relative, tight_primal, whole_number
+from ._base import Array, History, Result, Solver, relative, whole_number
 from ._model import Model
 from ._stopping import goes_on
 
@@ -85,12 +85,13 @@ class Blockwise(Solver):
         machine = _Machine(gram, risk, penalty, np.sort(rng.permutation(gram.n)[:count]), history)
         theta = penalty.start(gram.n_kernels) if start is None else start[0]
         best, at, dual, gap, mu, exact = None, None, -np.inf, 1.0, 0.0, _EXACT
-        size, iteration = max(risk.constant_value(), 1e-300), 0
+        size, iteration, proof = max(risk.constant_value(), 1e-300), 0, np.zeros_like(risk.Y)
         while iteration < max_iter:
             iteration += 1
             allowed = exact * min(gap, 1.0) * size
             found = machine.solve(theta, allowed)
-            dual = max(dual, found.dual)
+            if found.dual > dual:
+                dual, proof = found.dual, found.alpha
             if best is None or found.primal <= best.primal:
                 best = found
             if at is None or found.primal <= at.primal + allowed:
@@ -108,7 +109,15 @@ class Blockwise(Solver):
             theta = Model(c, Q, at.theta, at.B, mu, penalty, scale).minimise(_ACCURACY).theta
         assert best is not None
         return Result(
-            best.theta, best.alpha, best.intercept, best.primal, dual, gap <= tol, iteration, history
+            best.theta,
+            best.alpha,
+            best.intercept,
+            best.primal,
+            dual,
+            gap <= tol,
+            iteration,
+            history,
+            dual_alpha=proof,
         )
 
     def _check(self, risk: Risk, max_iter: int) -> None:
@@ -132,7 +141,7 @@ class _Machine:
         self.gram, self.risk, self.penalty, self.rows, self.history = gram, risk, penalty, rows, history
         self.cost = risk.C[:, :1]  # the same for all outputs: samples have costs, not outputs
         self.right = np.column_stack([risk.Y, np.ones(gram.n)]) if risk.fit_intercept else risk.Y
-        self.solution = np.zeros_like(self.right)
+        self.solution, self.largest = np.zeros_like(self.right), gram.largest()
 
     def solve(self, theta: Array, tol: float) -> _Point:
         """The machine to within `tol` of its dual value; then one pass over all kernels for the values."""
@@ -145,8 +154,8 @@ class _Machine:
         products = self.gram.products(alpha)
         q = np.maximum(np.einsum("nk,mnk->m", alpha, products), 0.0)
         f = np.einsum("m,mnk->nk", theta, products) + b
-        primal = tight_primal(risk, self.penalty, theta, q, f)
-        dual, cut = risk.dual(alpha, q, self.penalty), risk.dual_fit(alpha)
+        primal = risk.primal(self.penalty, theta, q, f, alpha, self.largest)
+        dual, cut = risk.dual(alpha, q, self.penalty, self.largest), risk.dual_fit(alpha)
         return _Point(theta, alpha, b, primal, dual, cut, q, self._curvature(theta, before, products))
 
     def _descend(self, theta: Array, before: _Nystroem, tol: float) -> None:

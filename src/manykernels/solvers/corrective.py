@@ -198,7 +198,8 @@ class _Search:
     def _bound(self, risk: Risk, alpha: Array, top: float, upper: float) -> None:
         """The best dual value so far, if proven. One that is not says nothing of kernels met later."""
         proven = bool(np.isfinite(upper))
-        value = risk.dual(alpha, np.array([max(top, upper) if proven else top]), self.penalty)
+        q = np.array([max(top, upper) if proven else top])
+        value = risk.dual(alpha, q, self.penalty, self.restricted.size)
         if not (proven and self.certified) or value > self.dual:
             self.dual, self.certified, self.inside = value, proven, alpha
 

@@ -25,7 +25,7 @@ from ..objectives import Fit, Risk
 from ..oracles import Oracle
 from ..oracles._base import Atom
 from ..penalties import Penalty
-from ._base import Array, History, relative, tight_primal
+from ._base import Array, History, relative
 from ._family import FamilyResult, FamilySolver
 from ._stopping import goes_on
 
@@ -131,10 +131,11 @@ class Descent:
         alpha, atoms, weights = self.fit.alpha, list(self.theta), np.array(list(self.theta.values()))
         self.best = self.oracle.best(alpha, 1)
         q, (f, b) = self.oracle.quad(alpha, atoms), self._function()
-        primal = tight_primal(self.risk, self.penalty, weights, q, f)
+        largest = float(np.abs(self.K.diagonal()).max())  # on the simplex, as of a mixture of all
+        primal = self.risk.primal(self.penalty, weights, q, f, alpha, largest)
         if primal <= self.primal:
             self.primal, self.kept = primal, (atoms, weights, alpha, b)
-        self.dual = self._bound(alpha, q)
+        self.dual = self._bound(alpha, q, largest)
         self.gap = relative(self.primal, self.dual)
         self.scale = max(abs(self.primal), 1e-300)
         self.history.add(self.primal, self.gap, len(self.kept[0]))
@@ -144,19 +145,19 @@ class Descent:
         nothing = not self.best.atoms or not self.best.values[0] > 0.0  # no kernel could help
         return self.converged and (self.k > 0 or nothing)
 
-    def _bound(self, alpha: Array, q: Array) -> float:
+    def _bound(self, alpha: Array, q: Array, largest: float) -> float:
         """D from a bound on q over the whole family, the best one so far.
 
         Where there never was one, D of the kernels that were met, at this α: it says nothing of the others,
         as one of an earlier α says nothing of the kernels met since.
         """
         if np.isfinite(self.best.upper):
-            bound = self.risk.dual(alpha, np.array([self.best.upper]), self.penalty)
+            bound = self.risk.dual(alpha, np.array([self.best.upper]), self.penalty, largest)
             self.certified = max(self.certified, bound)
         if np.isfinite(self.certified):
             return self.certified
         met = max([*self.best.values[:1], *q], default=0.0)
-        return self.risk.dual(alpha, np.array([met]), self.penalty)
+        return self.risk.dual(alpha, np.array([met]), self.penalty, largest)
 
     def result(self) -> FamilyResult:
         atoms, weights, alpha, b = self.kept

@@ -20,7 +20,7 @@ from ..objectives import Fit, Risk
 from ..oracles import Oracle
 from ..oracles._base import Atom
 from ..penalties import L2Ball, LpBall, Penalty
-from ._base import Array, History, relative, tight_primal, whole_number
+from ._base import Array, History, relative, whole_number
 from ._descent import Iterate, iterate_for, quads
 from ._family import FamilyResult, FamilySolver
 from ._ridge_updates import RidgePath
@@ -222,17 +222,18 @@ class _Looks:
     def look(self, iterate: Iterate, alpha: Array) -> bool:
         """Whether the gap is small enough. θ is first stretched to the boundary, which lowers J."""
         theta, K = iterate.average() if iterate.counted > 0.0 else (iterate.weights(), iterate.s * iterate.K)
-        largest = theta.max()
+        before = theta.max()
         theta = self.penalty.stretch(theta)
-        if largest > 0.0:
-            K *= theta.max() / largest
+        if before > 0.0:
+            K *= theta.max() / before
         fit = self._solve(K, alpha)
         keep = np.flatnonzero(theta > _DUST * theta.max())
         atoms, theta = [iterate.atoms[i] for i in keep], theta[keep]
-        primal = self._primal(atoms, theta, fit)
+        largest = float(np.abs(K.diagonal()).max()) / max(float(theta.sum()), 1e-300)
+        primal = self._primal(atoms, theta, fit, largest)
         total = self.oracle.total(fit.alpha, self.r)
         if total is not None:
-            self.dual = max(self.dual, self.risk.dual(fit.alpha, np.array([total]), self.penalty))
+            self.dual = max(self.dual, self.risk.dual(fit.alpha, np.array([total]), self.penalty, largest))
         if self.best is None or primal <= self.primal:
             self.primal, self.best = primal, (atoms, theta, fit)
         gap = relative(self.primal, self.dual)
@@ -247,11 +248,11 @@ class _Looks:
         value = self.risk.machine_value(fit)
         return fit if fit.gap <= accuracy * value else self.risk.solve(K, fit.alpha, accuracy * value)
 
-    def _primal(self, atoms: list[Atom], theta: Array, fit: Fit) -> float:
+    def _primal(self, atoms: list[Atom], theta: Array, fit: Fit, largest: float) -> float:
         if not atoms:
             return self.risk.loss_value(fit.f)
         q = quads(self.oracle, fit.alpha, atoms)
-        return tight_primal(self.risk, self.penalty, theta, q, fit.f)
+        return self.risk.primal(self.penalty, theta, q, fit.f, fit.alpha, largest)
 
     def result(self, k: int) -> FamilyResult:
         assert self.best is not None
