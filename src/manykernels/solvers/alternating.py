@@ -12,8 +12,10 @@ import numpy as np
 from ..grams import Gram
 from ..objectives import Risk
 from ..penalties import Penalty
-from ._base import Array, History, Result, Solver, relative
+from ._base import STALLED, Array, History, Result, Solver, relative
 from ._stopping import goes_on
+
+_IDLE = 20  # iterations in which the gap falls by less than a thousandth: rounding errors are all that is left
 
 
 class Alternating(Solver):
@@ -47,7 +49,7 @@ class Alternating(Solver):
         mixed = alpha  # the interpolated α of 004; Kloft's update has no use for it
         K, best, dual, gap, proof = np.empty((gram.n, gram.n)), None, -np.inf, 1.0, alpha
         scale = max(risk.loss_value(np.zeros_like(risk.Y)), 1e-300)
-        iteration, largest = 0, gram.largest()
+        iteration, largest, smallest, waits = 0, gram.largest(), np.inf, 0
         while iteration < max_iter:
             iteration += 1
             fit = risk.solve(gram.combine(theta, out=K), alpha, 0.05 * min(gap, 1.0) * scale)
@@ -61,7 +63,9 @@ class Alternating(Solver):
                 best = primal, theta, fit
             gap = relative(best[0], dual)
             history.add(best[0], gap, int(np.count_nonzero(best[1])))
-            if gap <= tol or not goes_on(iteration, max_iter):
+            waits = 0 if gap < 0.999 * smallest else waits + 1
+            smallest = smallest if waits else gap
+            if gap <= tol or waits >= _IDLE or not goes_on(iteration, max_iter):
                 break
             if eta is None:
                 theta = penalty.closed_form(theta * np.sqrt(q))
@@ -72,7 +76,16 @@ class Alternating(Solver):
             raise ValueError(f"max_iter={max_iter} was given; expected at least 1.")
         primal, theta, fit = best
         return Result(
-            theta, fit.alpha, fit.intercept, primal, dual, gap <= tol, iteration, history, dual_alpha=proof
+            theta,
+            fit.alpha,
+            fit.intercept,
+            primal,
+            dual,
+            gap <= tol,
+            iteration,
+            history,
+            dual_alpha=proof,
+            reason=STALLED if gap > tol and waits >= _IDLE else "",
         )
 
     def _check(self, penalty: Penalty) -> float | None:
