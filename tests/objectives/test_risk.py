@@ -93,7 +93,9 @@ def test_a_bound_passed_by_rounding_does_not_void_the_dual(loss, sign):
     alpha, q = np.array([[0.5], [-0.5], [0.0]]), np.array([0.25])
     rounded = alpha.copy()
     rounded[2] = -sign * 1e-17
-    np.testing.assert_allclose(risk.dual(rounded, q, Simplex(), 0.0), risk.dual(alpha, q, Simplex(), 0.0), rtol=1e-9)
+    np.testing.assert_allclose(
+        risk.dual(rounded, q, Simplex(), 0.0), risk.dual(alpha, q, Simplex(), 0.0), rtol=1e-9
+    )
 
 
 def test_zero_is_a_dual_point():

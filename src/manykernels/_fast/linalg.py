@@ -47,7 +47,10 @@ def solve(L: Array, x: Array) -> Array:
 
 
 def solve_sum(diagonal: Array, parts: list[Array], rhs: Array) -> Array:
-    """(diag + Σ PᵀP)⁻¹ rhs, (m,) or (m, k), over the parts P, densely or by Woodbury's identity, whichever is smaller."""
+    """(diag + Σ PᵀP)⁻¹ rhs over the parts P, for rhs of shape (m,) or (m, k).
+
+    Densely or by Woodbury's identity, whichever is smaller.
+    """
     if diagonal.size <= sum(part.shape[0] for part in parts):
         H = np.zeros((diagonal.size, diagonal.size))
         for part in parts:

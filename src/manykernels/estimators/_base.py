@@ -145,7 +145,7 @@ class BaseMKL(Explained):
 
     def _store_features(self, found: FeatureFit) -> None:
         """What was learned in the space of features."""
-        forget(self, ("X_fit_", "dual_coef_", "_dual", "_support", "_coefficients"))
+        forget(self, ("X_fit_", "dual_coef_", "dual_point_", "_dual", "_support", "_coefficients"))
         self.features_, self._feature_coef, self._intercept = found.features, found.coef, found.intercept
         self.kernels_, self.kernel_names_ = found.fitted_kernels(self.normalize), found.chosen.names
         single = found.coef.shape[1] == 1 and not self._keeps_outputs()
@@ -186,6 +186,9 @@ class BaseMKL(Explained):
         alpha = np.concatenate([result.alpha for result in results], axis=1)
         intercept = np.concatenate([np.atleast_1d(result.intercept) for result in results])
         single = alpha.shape[1] == 1 and not self._keeps_outputs()
+        proofs = [r.alpha if r.dual_alpha is None else r.dual_alpha for r in results]
+        point = rows.spread(np.concatenate(proofs, axis=1))
+        self.dual_point_ = point[:, 0] if single else point
         self._dual, self._intercept = rows.spread(alpha), intercept
         self.dual_coef_ = self._dual[:, 0] if single else self._dual
         self.intercept_ = float(intercept[0]) if single else intercept

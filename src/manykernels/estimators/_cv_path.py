@@ -25,6 +25,7 @@ from ..grams import SelectedGram
 from ..kernels import Mixture, evaluate
 from ..losses import Loss
 from ..objectives import Risk
+from ..penalties import Simplex
 from ..solvers import Corrective, FamilyResult, History, Result
 from ._base import BaseMKL, Posed
 from ._data import read_new, take
@@ -145,7 +146,8 @@ def warm_path(model: BaseMKL, problem: Problem, Cs: Sequence[float]) -> Iterator
 
 def alone_path(model: BaseMKL, problem: Problem, Cs: Sequence[float]) -> Iterator[tuple[float, list[Result]]]:
     """The same for one kernel, of weight 1: there is only a machine to fit."""
-    K = problem.dictionary.gram.combine(np.ones(1))
+    gram = problem.dictionary.gram
+    K = gram.combine(np.ones(1))
     translates = problem.loss.translates and model.fit_intercept
     shift = np.median(problem.Y, axis=0) if translates else np.zeros(problem.Y.shape[1])
     alpha, before = np.zeros_like(problem.Y), 1.0
@@ -158,8 +160,10 @@ def alone_path(model: BaseMKL, problem: Problem, Cs: Sequence[float]) -> Iterato
             fit = risk.solve(K, fit.alpha, 0.5 * float(model.tol) * value)
             value = risk.machine_value(fit)
         alpha, before = fit.alpha, C
-        theta = np.where(problem.useless, 0.0, 1.0)
-        yield C, [Result(theta, alpha, fit.intercept + shift, value, value - fit.gap, True, 1, History())]
+        theta, q = np.where(problem.useless, 0.0, 1.0), gram.quad(alpha).sum(axis=1)
+        primal = risk.primal(Simplex(), np.ones(1), q, fit.f, alpha, gram.largest())
+        dual = risk.dual(alpha, q, Simplex(), gram.largest())
+        yield C, [Result(theta, alpha, fit.intercept + shift, primal, dual, True, 1, History())]
 
 
 def _gap(values: list[tuple[float, float]]) -> float:

@@ -37,8 +37,8 @@ from ._targets import check_length, check_weights, require_target
 Array = NDArray[np.float64]
 _FOLDS = 5
 _SHARED = frozenset(
-    "weights_ active_ kernels_ kernel_names_ kernel_ X_fit_ dual_coef_ intercept_ objective_ dual_gap_ "
-    "certified_ history_ n_iter_ view_weights_ coef_ selected_products_ contributions features_ "
+    "weights_ active_ kernels_ kernel_names_ kernel_ X_fit_ dual_coef_ dual_point_ intercept_ objective_ "
+    "dual_gap_ certified_ history_ n_iter_ view_weights_ coef_ selected_products_ contributions features_ "
     "feature_coef_".split()
 )
 

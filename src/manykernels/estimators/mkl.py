@@ -81,9 +81,12 @@ class MKLClassifier(LazyScore, ClassifierMixin, BaseMKL):
     features_, feature_coef_ : with ``approx``, in place of X_fit_ and dual_coef_: decision_function(X) ==
         features_.transform(X) @ feature_coef_ + intercept_. kernel_ is then what features approximate, before
         centring.
-    objective_, dual_gap_, certified_ : P of the decision function, at the weights that suit it best;
+    objective_, dual_gap_, certified_ : P of the decision function, at the weights that suit it best and with
+        what rounding errors may add to it;
         (P − D)/|P| with D the best lower bound that the fit met, which no weights and no machine can beat;
         and whether D is a bound for the whole family of kernels.
+    dual_point_ : the α whose dual value D is, shaped as dual_coef_; not with ``approx``.
+        ``manykernels.inspection.certificate`` computes P and D anew from it.
     n_iter_, history_ : machines solved; objective, gap, seconds and active kernels at each look.
     classes_ : labels.
     """

@@ -31,6 +31,7 @@ class FamilyResult:
     n_iter: int
     history: History = field(repr=False)
     reason: str = ""  # why it stopped above the tolerance, where more iterations would not help
+    dual_alpha: Array | None = field(default=None, repr=False)  # the point whose value `dual` is, if known
 
     @property
     def gap(self) -> float:
@@ -84,6 +85,8 @@ class FamilySolver(Solver):
             found.converged,
             found.n_iter,
             found.history,
+            dual_alpha=found.dual_alpha,
+            reason=found.reason,
         )
 
     def require_sparse(self, oracle: Oracle, penalty: Penalty, name: str, finite: str) -> None:

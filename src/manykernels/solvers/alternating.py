@@ -15,7 +15,7 @@ from ..penalties import Penalty
 from ._base import STALLED, Array, History, Result, Solver, relative
 from ._stopping import goes_on
 
-_IDLE = 20  # iterations in which the gap falls by less than a thousandth: rounding errors are all that is left
+_IDLE = 20  # iterations without a smaller gap, by a thousandth: rounding errors are all that is left
 
 
 class Alternating(Solver):

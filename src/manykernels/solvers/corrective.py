@@ -218,4 +218,5 @@ class _Search:
             self.n_iter,
             self.history,
             self.reason if relative(self.primal, self.dual) > tol else "",
+            self.inside,
         )

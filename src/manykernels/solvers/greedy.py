@@ -87,6 +87,7 @@ class Descent:
         self.theta: dict[Atom, float] = {}
         self.scale = max(risk.loss_value(np.zeros_like(risk.Y)), 1e-300)
         self.primal, self.certified = np.inf, -np.inf
+        self.proof: Array | None = None  # the point whose value `certified` is
         self.sharpness = 1.0  # lowered where the errors of machine and smoothing hide what is left
         self.K, self.direction, self.trial = (np.zeros((oracle.n, oracle.n)) for _ in range(3))
         self.delta = self._smoothing(risk.C)
@@ -153,7 +154,8 @@ class Descent:
         """
         if np.isfinite(self.best.upper):
             bound = self.risk.dual(alpha, np.array([self.best.upper]), self.penalty, largest)
-            self.certified = max(self.certified, bound)
+            if bound > self.certified:
+                self.certified, self.proof = bound, alpha
         if np.isfinite(self.certified):
             return self.certified
         met = max([*self.best.values[:1], *q], default=0.0)
@@ -163,7 +165,17 @@ class Descent:
         atoms, weights, alpha, b = self.kept
         certified = bool(np.isfinite(self.certified))
         return FamilyResult(
-            atoms, weights, alpha, b, self.primal, self.dual, certified, self.converged, self.k, self.history
+            atoms,
+            weights,
+            alpha,
+            b,
+            self.primal,
+            self.dual,
+            certified,
+            self.converged,
+            self.k,
+            self.history,
+            dual_alpha=self.proof,
         )
 
     # -- one step ---------------------------------------------------------------------------------

@@ -217,6 +217,7 @@ class _Looks:
         p = float(penalty.p) if isinstance(penalty, LpBall) else 2.0
         self.r = np.inf if p == 1.0 else p / (p - 1.0)
         self.primal, self.dual = np.inf, -np.inf
+        self.proof: Array | None = None  # the point whose value `dual` is
         self.best: tuple[list[Atom], Array, Fit] | None = None
 
     def look(self, iterate: Iterate, alpha: Array) -> bool:
@@ -233,7 +234,9 @@ class _Looks:
         primal = self._primal(atoms, theta, fit, largest)
         total = self.oracle.total(fit.alpha, self.r)
         if total is not None:
-            self.dual = max(self.dual, self.risk.dual(fit.alpha, np.array([total]), self.penalty, largest))
+            bound = self.risk.dual(fit.alpha, np.array([total]), self.penalty, largest)
+            if bound > self.dual:
+                self.dual, self.proof = bound, fit.alpha
         if self.best is None or primal <= self.primal:
             self.primal, self.best = primal, (atoms, theta, fit)
         gap = relative(self.primal, self.dual)
@@ -268,4 +271,5 @@ class _Looks:
             relative(self.primal, self.dual) <= self.tol,
             k,
             self.history,
+            dual_alpha=self.proof,
         )

@@ -14,10 +14,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _num_samples
 
-from ._fast.threads import processes
-from .estimators._progress import Progress
-
-__all__ = ["Stability", "weight_stability"]
+from .._fast.threads import processes
+from ..estimators._progress import Progress
 
 Array = NDArray[np.float64]
 
