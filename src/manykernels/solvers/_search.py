@@ -20,6 +20,7 @@ from ._stopping import goes_on
 Atoms = NDArray[np.intp]
 _PATIENCE = 6  # machines a working set, and one for every 150 samples, before the interior-point method
 _IDLE = 6  # looks without a smaller gap, by each of the two methods in turn, after which none will come
+_SHORTER = 5  # trials of a step that must make the objective fall
 _VAIN = 5  # steps of the last resort in a row that gain next to nothing, after which none will
 _MANY = 500  # kernels that may join at once when that method solves the working set: it minds few rounds
 
@@ -203,18 +204,33 @@ class Search:
     def _sharpen(self, predicted: float) -> None:
         """Neither machine nor model is exact enough to see further: solve both more exactly.
 
-        Where that is exhausted, the closed-form update, which never raises P, is the last resort.
+        Where that is exhausted, two steps that cannot stall are the last resort: the closed-form update, which
+        never raises P but leaves zeros where they are, and one towards the kernels that pull most.
         """
         if self.precision > 1e-14:
             self.precision = max(0.01 * self.precision, 1e-14)
             return self._refine(max(0.1 * predicted, 0.0))
-        theta = self.penalty.closed_form(self.center.theta * np.sqrt(self.center.q))
         before = self.center.upper
+        self._towards_best()
+        theta = self.penalty.closed_form(self.center.theta * np.sqrt(self.center.q))
         self._consider(self._evaluate(theta, self.center.fit.alpha, 0.01 * self.tol), 0.0)
         gained = before - self.center.upper > 1e-3 * self.tol * abs(before)
         self.vain = 0 if gained else self.vain + 1
         self.exhausted = self.vain >= _VAIN
         return None
+
+    def _towards_best(self) -> None:
+        """A conditional gradient step: towards argmax θᵀq − h(θ), as far as J falls."""
+        c = self.center
+        d = self.penalty.conjugate(c.q)[1] - c.theta
+        slope, bend = 0.5 * float(d @ c.q), float(np.sum((c.B @ d) ** 2)) if c.B is not None else 0.0
+        eta = min(1.0, slope / bend) if bend > 0.0 else 1.0
+        for _ in range(_SHORTER):
+            if slope <= 0.0 or self._consider(
+                self._evaluate(c.theta + eta * d, c.fit.alpha, 0.01 * self.tol), 0.1 * eta * slope
+            ):
+                return
+            eta *= 0.2
 
     def _refine_alone(self) -> None:
         """Where weights are fixed only the machine can be more exact: until it is not."""
