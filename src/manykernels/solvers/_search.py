@@ -204,8 +204,8 @@ class Search:
     def _sharpen(self, predicted: float) -> None:
         """Neither machine nor model is exact enough to see further: solve both more exactly.
 
-        Where that is exhausted, two steps that cannot stall are the last resort: the closed-form update, which
-        never raises P but leaves zeros where they are, and one towards the kernels that pull most.
+        Where that is exhausted, two steps that cannot stall are the last resort: one towards the kernels that
+        pull most, and the closed-form update, which never raises P but leaves zeros where they are.
         """
         if self.precision > 1e-14:
             self.precision = max(0.01 * self.precision, 1e-14)
