@@ -152,7 +152,7 @@ def alone_path(model: BaseMKL, problem: Problem, Cs: Sequence[float]) -> Iterato
     shift = np.median(problem.Y, axis=0) if translates else np.zeros(problem.Y.shape[1])
     alpha, before = np.zeros_like(problem.Y), 1.0
     for C in sorted(Cs):
-        risk = Risk(problem.loss, problem.Y - shift, C * problem.C, bool(model.fit_intercept))
+        risk = Risk(problem.loss, problem.Y - shift, C * problem.C, bool(model.fit_intercept), shift)
         accuracy = 0.1 * float(model.tol) * risk.constant_value()
         fit = risk.solve(K, risk.feasible(alpha * min(C / before, _RISE)), accuracy)
         value = risk.machine_value(fit)

@@ -157,7 +157,7 @@ def _solve(
     with watched(estimator) as history:
         result = solver.run_family(
             oracle,
-            Risk(loss, Y - shift, C, bool(estimator.fit_intercept)),
+            Risk(loss, Y - shift, C, bool(estimator.fit_intercept), shift),
             penalty,
             tol=float(estimator.tol),
             max_iter=int(estimator.max_iter),

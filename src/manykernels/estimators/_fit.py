@@ -249,7 +249,7 @@ def solve(estimator: Any, problem: Problem, start: tuple[Array, Array] | None) -
     with watched(estimator) as history:
         result = solver.run(
             gram,
-            Risk(problem.loss, problem.Y - shift, problem.C, bool(estimator.fit_intercept)),
+            Risk(problem.loss, problem.Y - shift, problem.C, bool(estimator.fit_intercept), shift),
             penalty,
             tol=float(estimator.tol),
             max_iter=int(estimator.max_iter),

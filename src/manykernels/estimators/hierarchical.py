@@ -114,7 +114,7 @@ class Graded(BaseMKL):
         with watched(self) as history:
             result = solver.run(
                 hierarchy,
-                Risk(loss, Y - shift, C, bool(self.fit_intercept)),
+                Risk(loss, Y - shift, C, bool(self.fit_intercept), shift),
                 tol=float(self.tol),
                 max_iter=int(self.max_iter),
                 start=previous if previous and all(map(hierarchy.knows, previous)) else None,

@@ -16,6 +16,7 @@ from scipy.optimize import minimize_scalar
 
 from ..losses import Loss, Squared
 from ..losses._base import ROUNDING
+from ..losses._scalar import EPS
 from ..machines import SMO, Newton, Sensitivity, Solution, feasible, machine_for
 from ..penalties import Penalty
 from .rounding import unit, zero_sum
@@ -35,10 +36,16 @@ class Fit:
 
 
 class Risk:
-    """Loss, targets Y (n, k) and costs C (n, k) > 0, with the machine that fits them."""
+    """Loss, targets Y (n, k) and costs C (n, k) > 0, with the machine that fits them.
 
-    def __init__(self, loss: Loss, Y: Array, C: Array, fit_intercept: bool) -> None:
+    `shift` was taken from the targets, and predictions add it again: they round as numbers of its size do.
+    """
+
+    def __init__(
+        self, loss: Loss, Y: Array, C: Array, fit_intercept: bool, shift: Array | float = 0.0
+    ) -> None:
         self.loss = loss
+        self.shift = shift
         self.Y = Y
         self.C = C
         self.fit_intercept = fit_intercept
@@ -58,7 +65,11 @@ class Risk:
     def subset(self, rows: NDArray[np.intp]) -> Risk:
         """The risk of some samples, their costs raised so that the fit weighs as much as it did."""
         share = self.C[rows].sum() / self.C.sum()
-        return Risk(self.loss, self.Y[rows], self.C[rows] / share, self.fit_intercept)
+        return Risk(self.loss, self.Y[rows], self.C[rows] / share, self.fit_intercept, self.shift)
+
+    def scaled(self, factor: float) -> Risk:
+        """The risk at other costs."""
+        return Risk(self.loss, self.Y, factor * self.C, self.fit_intercept, self.shift)
 
     def solve(self, K: Array, alpha: Array, tol: float) -> Fit:
         """The machines of all outputs for one kernel, to a total gap of at most `tol`."""
@@ -182,7 +193,7 @@ class Risk:
 
     def worst_loss(self, f: Array, alpha: Array, largest: float) -> float:
         """Σ C ℓ(y, f) at the worst that rounding may do to f = K_θα + b, K_θ at most `largest`."""
-        off = unit(f.shape[0]) * largest * np.abs(alpha).sum(axis=0)
+        off = unit(f.shape[0]) * largest * np.abs(alpha).sum(axis=0) + EPS * (np.abs(f) + np.abs(self.shift))
         worst = np.maximum(self.loss.value(self.Y, f - off), self.loss.value(self.Y, f + off))
         return float(np.sum(self.C * worst))
 

@@ -88,7 +88,7 @@ class Lasso:
         residual = self.target - self.Phi @ self.w
         level = float(np.abs(self.w).sum())
         self.alpha = (scale * self.C * residual)[:, None]
-        risk = Risk(self.risk.loss, self.risk.Y, scale * self.risk.C, self.risk.fit_intercept)
+        risk = self.risk.scaled(scale)
         theta, q = self.weights()[1], np.full(np.count_nonzero(self.w), level**2)
         f = (self.y - residual)[:, None]
         return self.alpha, risk.primal(Simplex(), theta, q, f, self.alpha, self.size), level**2

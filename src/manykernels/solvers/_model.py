@@ -19,6 +19,7 @@ from .._fast.linalg import factor, solve, solve_sum
 from ..penalties import Penalty
 
 Array = NDArray[np.float64]
+_LEAST = 1e-150  # what can still be divided by, twice
 
 
 @dataclass
@@ -62,7 +63,8 @@ class Model:
                 break
             average = total / (slack.size + point.theta.size + point.ball.size)
             point, taken = self._newton(point, slack, shorten * average)
-            if taken < 1e-10:  # rounding errors block the way
+            least = min(float(point.theta.min()), float(np.min(point.room, initial=np.inf)))
+            if taken < 1e-10 or least < _LEAST:  # rounding errors block the way
                 break
             shorten = 0.05 if taken > 0.9 else (0.2 if taken > 0.5 else 0.6)
         return self._finish(point)

@@ -81,7 +81,7 @@ class Finite:
         self.size = float(self.largest.max(initial=0.0))
 
     def solve(self, scale: float, tol: float) -> tuple[Array, float, float]:
-        risk = Risk(self.risk.loss, self.risk.Y, scale * self.risk.C, self.risk.fit_intercept)
+        risk = self.risk.scaled(scale)
         if scale != self.scale:
             self.scale, self.lowest = scale, np.inf
             self.primal = risk.constant_value()

@@ -276,7 +276,8 @@ class Search:
         """
         new = self._survey()
         gap = relative(self.center.tight, self.dual)
-        waits = (self.stalled or self.exhausted) and not gap < 0.97 * self.smallest
+        whole = not self.penalty.sparse  # the working set is the whole family, and one step a look
+        waits = (self.stalled or self.exhausted or whole) and not gap < 0.97 * self.smallest
         self.idle = self.idle + 1 if waits else 0
         self.smallest = min(self.smallest, gap)
         self.history.add(self.center.tight, gap, int(np.count_nonzero(self.center.theta)))
@@ -285,7 +286,7 @@ class Search:
         if not self.converged and new.size:
             self._admit(new)
             self.vain, self.exhausted = 0, False
-        self.reason = STALLED if not self.converged and (lost or self.idle >= _IDLE) else ""
+        self.reason = STALLED if not self.converged and (lost or self.idle >= (4 if whole else 1) * _IDLE) else ""
         return self.converged or bool(self.reason)
 
     def _survey(self) -> Atoms:

@@ -150,7 +150,7 @@ class _Search:
 
     def grow(self, scale: float, goal: float) -> None:
         """Add kernels at costs scale · C until the gap over the family is at most `goal`."""
-        risk = Risk(self.risk.loss, self.risk.Y, scale * self.risk.C, self.risk.fit_intercept)
+        risk = self.risk.scaled(scale)
         self.dual, self.inside, self.reason = -np.inf, None, ""
         share, gap = _SHARE, _COARSE
         while True:

@@ -125,7 +125,7 @@ class _Search:
         self.risk = self.whole_risk
         if scale != 1.0:
             base = self.whole_risk
-            self.risk = Risk(base.loss, base.Y, scale * base.C, base.fit_intercept)
+            self.risk = base.scaled(scale)
         self.alpha = self.risk.feasible(self.alpha)
         self.dual = self.seen = -np.inf
         while True:
