@@ -180,7 +180,9 @@ class _Known:
     def _over_family(self, point: Array) -> tuple[float, bool]:
         """D from the family's own bound on its largest quadratic form, where it has one."""
         posed = self.posed
-        oracle = bind_family(self.model, posed.X, posed.rows, posed.names_in).oracle
+        groups = self.model._groups(posed.Y)
+        bound = bind_family(self.model, posed.X, posed.rows, posed.names_in, self.risk.loss, groups)
+        oracle = bound.oracle
         top = oracle.best(point, 1).upper if self.penalty.sparse else None
         if not self.penalty.sparse:
             p = float(getattr(self.penalty, "p", 2.0))

@@ -286,7 +286,8 @@ class Search:
         if not self.converged and new.size:
             self._admit(new)
             self.vain, self.exhausted = 0, False
-        self.reason = STALLED if not self.converged and (lost or self.idle >= (4 if whole else 1) * _IDLE) else ""
+        lost = lost or self.idle >= (4 if whole else 1) * _IDLE
+        self.reason = STALLED if lost and not self.converged else ""
         return self.converged or bool(self.reason)
 
     def _survey(self) -> Atoms:
