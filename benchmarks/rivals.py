@@ -55,7 +55,7 @@ def libsvm_wrapper(
             f = K @ alpha
             f += risk.loss.intercept(y, f, risk.C[:, 0])  # kinder than libsvm's own
             primal = 0.5 * penalty.group_norm(a) + risk.loss_value(f[:, None])
-            gap = (primal - risk.dual(alpha[:, None], q, penalty)) / primal
+            gap = (primal - risk.dual(alpha[:, None], q, penalty, 0.0)) / primal
         if tol is not None and gap <= tol:
             break
     return Wrapped(used, gap, t)
