@@ -69,7 +69,7 @@ def test_the_sensitivity_is_that_of_matrices(loss, intercept):
     theta, zero = np.array([0.3, 0.2, 0.4, 0.1]), np.zeros_like(two)
     values = []
     for gram, risk in (
-        (FeatureGram(PHI, PTR), FeatureRisk(loss, two, costs, intercept)),
+        (FeatureGram(PHI, PTR), FeatureRisk(Risk(loss, two, costs, intercept))),
         (FactorGram(PHI, PTR), Risk(loss, two, costs, intercept)),
     ):
         K = gram.combine(theta)

@@ -207,8 +207,10 @@ class SmoothingNewton(FeatureNewton):
 class FeatureRisk(Risk):
     """The risk, with machines in the space of features."""
 
-    def __init__(self, loss: Loss, Y: Array, C: Array, fit_intercept: bool) -> None:
-        self.loss, self.Y, self.C, self.fit_intercept = loss, Y, C, fit_intercept
+    def __init__(self, risk: Risk) -> None:
+        loss, fit_intercept = risk.loss, risk.fit_intercept
+        self.loss, self.Y, self.C, self.fit_intercept = loss, risk.Y, risk.C, fit_intercept
+        self.shift = risk.shift
         self.machine: Any = (FeatureNewton if loss.smooth else SmoothingNewton)(loss, fit_intercept)
 
     @property
@@ -257,7 +259,7 @@ class FeatureActiveSet(ActiveSet):
     """`ActiveSet` on a `FeatureGram`."""
 
     def _search(self, gram: Any, risk: Risk, *options: Any) -> FeatureSearch:
-        return FeatureSearch(gram, FeatureRisk(risk.loss, risk.Y, risk.C, risk.fit_intercept), *options)
+        return FeatureSearch(gram, FeatureRisk(risk), *options)
 
     def _start(
         self,
