@@ -111,7 +111,7 @@ def test_sums_are_exactly_zero(seed):
     lo = -(10.0 ** rng.uniform(-8, 8, 30)) * (rng.uniform(size=30) < 0.7)
     alpha = np.clip(rng.normal(size=30) * 10.0 ** rng.uniform(-6, 6), lo, hi)
     alpha = feasible(alpha, lo, hi)
-    found = zero_sum(alpha, lo, hi)
+    found = zero_sum(alpha, lo, hi, hi - lo)
     assert sum(Fraction(v) for v in found) == 0
     assert np.all((found >= lo) & (found <= hi))
     assert not found.any() or np.abs(found - alpha).sum() <= 1e-9 * np.abs(alpha).sum()
@@ -119,8 +119,8 @@ def test_sums_are_exactly_zero(seed):
 
 def test_without_room_there_is_only_zero():
     ones = np.ones(4)
-    assert not zero_sum(ones, np.zeros(4), ones).any()
-    assert not zero_sum(np.full(4, 1e-300), -ones, ones).any()
+    assert not zero_sum(ones, np.zeros(4), ones, ones).any()
+    assert not zero_sum(np.full(4, 1e-300), -ones, ones, ones).any()
 
 
 @pytest.mark.parametrize("loss, targets", [(Hinge(), [1.0, -1.0]), (Squared(), [0.3, -2.0])])

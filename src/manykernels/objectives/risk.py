@@ -141,7 +141,7 @@ class Risk:
         if not self.fit_intercept:
             return np.clip(alpha, lo, hi)
         if np.all(np.isinf(lo)) and np.all(np.isinf(hi)):
-            return np.asarray(alpha - alpha.mean(axis=0))
+            return np.asarray(alpha - self.C / self.C.sum(axis=0) * alpha.sum(axis=0))
         return np.stack([feasible(alpha[:, k], lo[:, k], hi[:, k]) for k in range(alpha.shape[1])], axis=1)
 
     def loss_value(self, f: Array) -> float:
@@ -220,7 +220,8 @@ class Risk:
             return alpha
         lo, hi = self.loss.bounds(self.Y)
         lo, hi = lo * self.C, hi * self.C
-        return np.stack([zero_sum(*column) for column in zip(alpha.T, lo.T, hi.T, strict=True)], axis=1)
+        columns = zip(alpha.T, lo.T, hi.T, self.C.T, strict=True)
+        return np.stack([zero_sum(*column) for column in columns], axis=1)
 
     def _best_scale(self, alpha: Array, q: Array, penalty: Penalty) -> float:
         """s ≥ 0 with the largest D(sα), inside the dual box."""

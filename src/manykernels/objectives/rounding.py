@@ -23,12 +23,12 @@ def unit(n: int) -> float:
     return float((8.0 + 2.0 * np.sqrt(n)) * 0.5 * np.finfo(np.float64).eps)
 
 
-def zero_sum(alpha: Array, lo: Array, hi: Array) -> Array:
+def zero_sum(alpha: Array, lo: Array, hi: Array, cost: Array) -> Array:
     """A point next to α, lo ≤ α ≤ hi, whose sum is exactly zero: zero itself where there is none.
 
     Σα times the intercept, which may be large, is missing from a dual value that takes Σα = 0 for granted.
     In whole multiples of one power of two, an ulp of Σ|α|, sums are exact; what is over is taken from where
-    there is room for it.
+    there is room for it, most of all from samples of large cost, to whom it matters least.
     """
     total = float(np.abs(alpha).sum())
     if not 1e-270 < total < np.inf:
@@ -38,7 +38,7 @@ def zero_sum(alpha: Array, lo: Array, hi: Array) -> Array:
     left = float(whole.sum())
     room = whole - np.ceil(lo / grid) if left > 0.0 else np.floor(hi / grid) - whole
     while left != 0.0:
-        i = int(np.argmax(room))
+        i = int(np.argmax(np.where(room > 0.0, cost, -1.0)))
         step = min(abs(left), float(room[i]))
         if step <= 0.0:
             return np.zeros_like(alpha)

@@ -236,7 +236,7 @@ class Search:
         """Where weights are fixed only the machine can be more exact: until it is not."""
         before = self.center.fit.gap
         self._refine(min(0.5 * self.tol * abs(self.center.upper), 0.1 * before))
-        self.vain = self.vain + 1 if self.center.fit.gap > 0.5 * before else 0
+        self.vain = 0 if self.center.fit.gap < 0.5 * before else self.vain + 1
         self.exhausted = self.vain >= 2
 
     def _refine(self, gap: float) -> None:
