@@ -63,12 +63,13 @@ lint: install
 types: install
 	$(BIN)/mypy
 
-# Fast tests: one process per core, one thread each. Slow tests: one process with all threads.
+# Fast tests and drawn problems: one process per core, one thread each. Slow tests: one process, all threads.
 unit: install
 	$(ONE_THREAD) $(BIN)/python -m pytest -m "not slow" -n $(JOBS) --dist worksteal -q --durations=5
 
 test-slow: install $(DOCS_STAMP)
-	$(BIN)/python -m pytest -m slow -q --durations=5
+	$(BIN)/python -m pytest -m slow -q --durations=5 --ignore=tests/properties
+	$(ONE_THREAD) $(BIN)/python -m pytest -m slow -n $(JOBS) --dist worksteal -q --durations=5 tests/properties
 
 # CPU: prescott, haswell, zen, skylakex or farthest (from this machine); TESTS: files or options for pytest.
 test-cpu: install
