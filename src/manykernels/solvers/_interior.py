@@ -253,5 +253,6 @@ class InteriorPoint:
         """θ with exact zeros where its multiplier outweighs it (sparse penalties), on the boundary of Θ."""
         theta = self.theta.copy()
         if self.penalty.sparse:
-            theta[theta / theta.max() < self.zero / self.pull] = 0.0
+            outweighed = theta * self.pull < self.zero * theta.max()
+            theta[outweighed & ~outweighed.all()] = 0.0
         return self.penalty.stretch(theta)
