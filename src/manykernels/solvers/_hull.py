@@ -222,7 +222,7 @@ class HullInterior(InteriorPoint):
     def __init__(self, gram: Gram, shape: Shape, risk: Risk, u: Array, alpha: Array) -> None:
         self.gram, self.shape = gram, shape
         size = float(gram.largest().max())
-        super().__init__(risk, _SIMPLEX, self._kernel, self._slopes, u, alpha, size)
+        super().__init__(risk, _SIMPLEX, gram.combine, gram.products, u, alpha, size)
 
     def _kernel(self, u: Array) -> Array:
         return self.gram.combine(self.shape.zeta(u))

@@ -104,6 +104,14 @@ class InteriorPoint:
         self._balance()
         self.alpha = self._dual_point()
 
+    def _kernel(self, theta: Array) -> Array:
+        """K at these weights."""
+        return self.combine(theta)
+
+    def _slopes(self, alpha: Array) -> Array:
+        """What each weight adds to Kα, at the present weights."""
+        return self.products(alpha)
+
     def _balance(self) -> None:
         """Σα = 0 for every output, by shrinking the heavier side."""
         if not self.risk.fit_intercept:
@@ -149,7 +157,7 @@ class InteriorPoint:
 
     def _regulariser(self) -> float:
         """½θᵀq at the start: what the multipliers of θ and of α have to make up for."""
-        R = self.products(self.alpha)
+        R = self._slopes(self.alpha)
         return 0.5 * float(np.einsum("m,mnk,nk->", self.theta, R, self.alpha))
 
     def _complementarity(self) -> float:
@@ -160,7 +168,7 @@ class InteriorPoint:
 
     def _step(self, tau: float) -> float:
         theta, alpha = self.theta, self.alpha
-        K, R = self.combine(theta), self.products(alpha)
+        K, R = self._kernel(theta), self._slopes(alpha)
         q = np.einsum("mnk,nk->m", R, alpha)
         self.pull = 0.5 * float(q.max()) + 1e-300  # the scale of the multipliers of θ ≥ 0
         score = np.einsum("m,mnk->nk", theta, R) - self.risk.Y + self.b
