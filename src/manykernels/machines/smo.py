@@ -45,7 +45,7 @@ class SMO(Machine):
             if best is None or solution.gap <= best.gap:
                 best = replace(solution, alpha=alpha.copy())
             steps, finished = steps + taken, taken < chunk
-            if best.gap <= tol or steps >= self.max_iter or waits >= _WAITS:
+            if not best.gap > tol or best.gap == 0.0 or steps >= self.max_iter or waits >= _WAITS:
                 return best
             if finished:
                 if violation < 1e-13 * scale:

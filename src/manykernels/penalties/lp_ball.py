@@ -12,6 +12,7 @@ from scipy.special import expit
 from manykernels.penalties._base import ROUNDING, FloatArray, Penalty, scaled
 from manykernels.penalties._newton import convex_root
 
+_INFINITE = 1e12  # p from which ‖θ‖_p is the largest weight to the last digits that matter
 _POTENTIAL = 1.05  # p below which the potential ½‖θ‖_p² maps weights of use to less than the smallest number
 
 
@@ -28,7 +29,7 @@ class LpBall(Penalty):
             raise ValueError(
                 f"p={self.p!r} was given to LpBall: expected a number from 1 (sparse) to np.inf (sum)."
             )
-        return float(self.p)
+        return float(self.p) if self.p < _INFINITE else np.inf
 
     def _norm(self, theta: FloatArray) -> float:
         """‖θ₊‖_p."""

@@ -147,7 +147,8 @@ class Search:
                 q = self.gram.quad(guess, self.work).sum(axis=1)
                 if self.iterations > begun and self._solved(guess, q, target):
                     return None
-            if predicted <= max(3.0 * self.center.fit.gap, self.precision * scale):
+            seen = predicted > max(3.0 * self.center.fit.gap, self.precision * scale)
+            if not seen or not np.isfinite(step.theta).all():
                 self._sharpen(predicted)
                 continue
             accuracy = max(0.1 * predicted / max(scale, 1e-300), 0.01 * self.tol)
@@ -226,7 +227,7 @@ class Search:
         slope, bend = 0.5 * float(d @ c.q), float(np.sum((c.B @ d) ** 2)) if c.B is not None else 0.0
         eta = min(1.0, slope / bend) if bend > 0.0 else 1.0
         for _ in range(_SHORTER):
-            if slope <= 0.0 or self._consider(
+            if not slope > 0.0 or self._consider(
                 self._evaluate(c.theta + eta * d, c.fit.alpha, 0.01 * self.tol), 0.1 * eta * slope
             ):
                 return
