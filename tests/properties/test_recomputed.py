@@ -8,6 +8,7 @@ from tests.properties.problems import draw
 from manykernels.inspection import certificate
 
 ROUNDING = 1e-12  # of P: of the last sums
+BOUNDED = 1e-9  # of P: families bound their quadratic forms in float64, each time with its own rounding
 
 
 def disagreements(seeds, share):
@@ -24,7 +25,7 @@ def disagreements(seeds, share):
         claim = model.objective_ * (1.0 - model.dual_gap_)
         if not found.primal <= model.objective_ + ROUNDING * size:
             wrong.append(f"{share} {seed}: P = {found.primal!r} above objective_ = {model.objective_!r}")
-        if not found.dual >= claim - ROUNDING * size:
+        if not found.dual >= claim - (BOUNDED if share == "family" else ROUNDING) * size:
             wrong.append(f"{share} {seed}: D = {found.dual!r} below the claim {claim!r}, {case}")
         if not found.dual <= found.primal + ROUNDING * size:
             wrong.append(f"{share} {seed}: D = {found.dual!r} above P = {found.primal!r}, {case}")
