@@ -26,6 +26,9 @@ from tests.properties.problems import SHARES, Case, draw, on_a_grid
 from tests.properties.reference import cvxpy_primal
 
 SLACK = 1e-6  # of P: what a claim may be wrong by beside its gap
+EXTREME = (
+    1e-4  # the same where costs, offsets or weights of 1e5 make much of how kernels round and are centred
+)
 NEAR = 1e-4  # a gap that every natural problem reaches; rounding may hide what is below it
 LONGEST = 15  # seconds of a fit's own time
 
@@ -179,7 +182,7 @@ class Check:
     def _close(self, what: str, value: Value, found: float, claimed: float, gap: float) -> None:
         """D ≤ P ≤ objective_, where a wide gap, which has been said, may widen both ends."""
         wide = gap * abs(claimed)
-        slack = SLACK * abs(found) + value.floor
+        slack = (EXTREME if self.case.share in ("hard", "far") else SLACK) * abs(found) + value.floor
         if not claimed - wide - slack <= found <= claimed + wide + slack:
             side = "above" if found > claimed else "below"
             off = (found - claimed) / abs(found) if found else np.inf
@@ -215,7 +218,10 @@ class Check:
                 theta[m] * (Ks.across(m, between) @ alpha[:, columns]) for m in np.flatnonzero(theta)
             )
             large = _largest(kernels[k], np.concatenate([X, between])) * np.abs(alpha[:, columns]).sum(axis=0)
-            if np.any(np.abs(exact - f[:, columns]) > 1e-12 * large + 1e-12 * np.abs(model.intercept_).max()):
+            allowed = 1e-11 * (
+                large + np.abs(model.intercept_).max()
+            )  # the raw kernels of centred ones are larger
+            if np.any(np.abs(exact - f[:, columns]) > allowed):
                 worst = float(np.abs(exact - f[:, columns]).max())
                 self.wrong("new samples", f"decisions are {worst:.2g} from the formula")
 

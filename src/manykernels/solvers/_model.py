@@ -62,7 +62,10 @@ class Model:
             if total < accuracy and abs(1.0 - point.cuts.sum()) < accuracy:
                 break
             average = total / (slack.size + point.theta.size + point.ball.size)
-            point, taken = self._newton(point, slack, shorten * average)
+            following, taken = self._trial(point, slack, shorten * average)
+            if following is None:
+                break
+            point = following
             least = min(float(point.theta.min()), float(np.min(point.room, initial=np.inf)))
             if taken < 1e-10 or least < _LEAST:  # rounding errors block the way
                 break
@@ -86,6 +89,17 @@ class Model:
         room = -psi[0] if psi is not None else np.empty(0)
         ball = tau / room
         return _Point(theta, r, np.full(heights.size, 1.0 / heights.size), tau / theta, ball, room)
+
+    def _trial(self, x: _Point, s: Array, tau: float) -> tuple[_Point | None, float]:
+        """A step, or None where numbers have become too large or too small to make one."""
+        with np.errstate(all="ignore"):
+            try:
+                moved, taken = self._newton(x, s, tau)
+            except np.linalg.LinAlgError:
+                return None, 0.0
+        numbers = np.concatenate([moved.theta, moved.cuts, moved.zero, moved.ball, moved.room, [moved.r]])
+        fine = np.isfinite(numbers).all() and np.isfinite(taken) and moved.cuts.sum() > 0.0
+        return (moved, taken) if fine else (None, 0.0)
 
     def _newton(self, x: _Point, s: Array, tau: float) -> tuple[_Point, float]:
         d = x.theta - self.center

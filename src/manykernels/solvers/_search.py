@@ -111,7 +111,12 @@ class Search:
         return Center(theta, K, fit, R, q, upper, tight)
 
     def _cut(self, point: Center) -> None:
-        self.bundle.add(self.risk.dual_fit(point.fit.alpha), point.q, point.fit.alpha)
+        alpha = point.fit.alpha
+        height = self.risk.dual_fit(alpha)
+        if not np.isfinite(height):  # a point that rounding has taken out of the dual box
+            height = self.risk.dual_fit(self.risk.feasible(alpha))
+        if np.isfinite(height):
+            self.bundle.add(height, point.q, alpha)
 
     def _consider(self, point: Center, decrease: float) -> bool:
         """Add the point's cut, and make it the centre if the objective falls there by `decrease`."""
