@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from manykernels._fast.exponentials import forms
-from manykernels.kernels._stationary import squared_distances
+from manykernels.kernels.stationary import squared_distances
 from manykernels.oracles._frequencies import FrequencySearch
 from manykernels.oracles._widths import WidthSearch
 

@@ -146,7 +146,7 @@ def test_names_are_looked_up_and_not_believed(name, tmp_path):
 
 def test_our_classes_are_trusted():
     assert _is_ours("manykernels.estimators.mkl.MKLClassifier")
-    assert _is_ours("manykernels.kernels._stationary.Gaussian")
+    assert _is_ours("manykernels.kernels.stationary.Gaussian")
 
 
 @pytest.mark.parametrize("library", ["evil_library", "os", "manykernels.demo"])

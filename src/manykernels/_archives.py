@@ -16,7 +16,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 import numpy as np
 
-from .grams._memory import readable
+from .grams.memory import readable
 
 _CHUNK = 1 << 20
 _ENCRYPTED = 0x1

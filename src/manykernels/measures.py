@@ -27,7 +27,7 @@ from ._fast.threads import threads
 from .families import Family, resolve_kernels
 from .grams import build_from_stack, build_gram
 from .kernels import Kernel
-from .kernels._data import is_stack, rounding
+from .kernels.data import is_stack, rounding
 
 Array = NDArray[np.float64]
 _EPS = float(np.finfo(float).eps)

@@ -20,7 +20,7 @@ from manykernels.kernels import (
     Spectrum,
     Sum,
 )
-from manykernels.kernels._ard import ARDGaussian
+from manykernels.kernels.ard import ARDGaussian
 
 X = np.random.RandomState(0).randn(25, 4)
 KERNELS = [

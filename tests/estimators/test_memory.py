@@ -41,7 +41,7 @@ from manykernels.families import (
     per_feature,
     rank_one,
 )
-from manykernels.grams._memory import SMALL, require_time
+from manykernels.grams.memory import SMALL, require_time
 from manykernels.kernels import Callable, Gaussian
 
 FIVE, MANY = gaussian_grid(0.5, 5.0, 5), gaussian_grid(0.3, 10.0, 30)

@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from manykernels import MKLClassifier, MKLRegressor
 from manykernels.families import Products
-from manykernels.kernels import Callable, Gaussian, Linear, OnColumns, _monomial
+from manykernels.kernels import Callable, Gaussian, Linear, OnColumns, monomial
 from manykernels.oracles import products as products_oracle
 from manykernels.oracles._beam import Beam
 from manykernels.solvers import Corrective
@@ -141,16 +141,16 @@ def test_prediction_touches_selected_products_only(monkeypatch):
     chosen = [model.kernels_[m].kernel for m in model.active_]
     read, computed = set(), []
 
-    def columns(data, column, original=_monomial.take_columns):
+    def columns(data, column, original=monomial.take_columns):
         read.add(column)
         return original(data, column)
 
-    def maps(self, *sets, original=_monomial.Monomial.feature_maps):
+    def maps(self, *sets, original=monomial.Monomial.feature_maps):
         computed.append(self)
         return original(self, *sets)
 
-    monkeypatch.setattr(_monomial, "take_columns", columns)
-    monkeypatch.setattr(_monomial.Monomial, "feature_maps", maps)
+    monkeypatch.setattr(monomial, "take_columns", columns)
+    monkeypatch.setattr(monomial.Monomial, "feature_maps", maps)
     model.predict(wide[:10])
     assert read == {column for kernel in chosen for column in kernel.columns} and len(read) < 30
     assert {id(kernel) for kernel in computed} == {id(kernel) for kernel in chosen}

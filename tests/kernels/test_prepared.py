@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from manykernels import MKLRegressorCV
 from manykernels.kernels import Gaussian, Linear, OnColumns
-from manykernels.kernels._prepared import Preparation, Prepared
+from manykernels.kernels.prepared import Preparation, Prepared
 
 RNG = np.random.RandomState(0)
 N = 80

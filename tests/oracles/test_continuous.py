@@ -11,7 +11,7 @@ from tests.oracles.continua import LINE, Mixed, Rational, X, oracle_of
 from manykernels.families import ARDGaussians, Dirichlets, Gaussians, Laplacians, Parametric
 from manykernels.grams import BlockGram, StackGram
 from manykernels.kernels import Gaussian
-from manykernels.kernels._ard import ARDGaussian
+from manykernels.kernels.ard import ARDGaussian
 from manykernels.oracles._lines import Point
 
 rng = np.random.RandomState(1)

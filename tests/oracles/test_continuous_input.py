@@ -7,7 +7,7 @@ import pytest
 from tests.oracles.continua import LINE, Mixed, Rational, X, oracle_of
 
 from manykernels.families import ARDGaussians, Dirichlets, Gaussians, Laplacians, Parametric
-from manykernels.kernels._ard import ARDGaussian
+from manykernels.kernels.ard import ARDGaussian
 
 
 @pytest.mark.parametrize("kind", [Gaussians, Laplacians, Dirichlets, ARDGaussians])

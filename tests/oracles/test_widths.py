@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from manykernels._fast import bins
-from manykernels.kernels._stationary import manhattan, squared_distances
+from manykernels.kernels.stationary import manhattan, squared_distances
 from manykernels.oracles import _widths
 from manykernels.oracles._widths import WidthSearch
 

@@ -34,7 +34,7 @@ from manykernels.plots import (
     WidthsDisplay,
 )
 from manykernels.plots._axes import short
-from manykernels.plots._reading import width_table
+from manykernels.plots.reading import width_table
 
 NO_HISTORY = {"align", "align regressor", "aligner"}
 NO_PARTS = {"aligner", "powers"}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from manykernels.approx._base import Approximation, Features
-from manykernels.approx.diagnostics import approximation_error
-from manykernels.approx.nystroem import Nystroem
-from manykernels.approx.own import OwnFeatures
-from manykernels.approx.random_features import RandomFeatures
+from .base import Approximation, Features
+from .diagnostics import approximation_error
+from .nystroem import Nystroem
+from .own import OwnFeatures
+from .random_features import RandomFeatures
 
 __all__ = [
     "Approximation",

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from manykernels.approx._base import Features
-from manykernels.kernels import Kernel, evaluate
-from manykernels.kernels._data import Array, Data, is_stack, n_samples
+from ..kernels import Kernel, evaluate
+from ..kernels.data import Array, Data, is_stack, n_samples
+from .base import Features
 
 
 def approximation_error(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,11 +11,12 @@ from scipy import sparse
 from sklearn.utils import _safe_indexing
 from sklearn.utils.random import sample_without_replacement
 
-from manykernels._fast.threads import blas_threads
-from manykernels.approx._base import Approximation, Features, Part, checked_weights, ours
-from manykernels.kernels import Kernel, evaluate
-from manykernels.kernels._data import Array, Data, is_stack, n_samples, numeric, rounding
-from manykernels.kernels._inner import squared_norms
+from .._fast.threads import blas_threads
+from .._warn import warn
+from ..kernels import Kernel, evaluate
+from ..kernels.data import Array, Data, is_stack, n_samples, numeric, rounding
+from ..kernels.inner import squared_norms
+from .base import Approximation, Features, Part, checked_weights, ours
 
 _RANK = 1e-12  # of the largest eigenvalue: what is below is rounding in double precision
 _INDEFINITE = 0.1  # of what is rounding: a negative eigenvalue of this size is none
@@ -63,11 +63,10 @@ class Nystroem(Approximation):
         n_components = self._components()
         possible = n if weight is None else int(np.count_nonzero(weight))
         if n_components > possible:
-            warnings.warn(
+            warn(
                 f"n_components={n_components} is more than the {possible} rows (of positive weight) "
                 "that Nystroem was given; all of them are landmarks, and the features are exact on them.",
                 UserWarning,
-                stacklevel=4,
             )
         uniform = self.landmarks == "uniform"
         most = n_components if uniform else max(_FEWEST, _CANDIDATES * n_components)

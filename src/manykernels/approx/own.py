@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from manykernels.approx._base import Approximation, Features, Part, ours
-from manykernels.kernels import Fitted, Kernel, Linear, OnColumns, Spectrum
-from manykernels.kernels._data import Array, Data, numeric, take_columns, take_rows
+from ..kernels import Fitted, Kernel, Linear, OnColumns, Spectrum
+from ..kernels.data import Array, Data, numeric, take_columns, take_rows
+from .base import Approximation, Features, Part, ours
 
 
 class OwnFeatures(Approximation):

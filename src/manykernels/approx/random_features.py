@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaincinv
 
-from manykernels._fast.fourier import fourier
-from manykernels.approx._base import Approximation, Features, Part, ours
-from manykernels.approx.own import has_own_map, own_parts
-from manykernels.kernels import Fitted, Gaussian, Kernel, Laplacian
-from manykernels.kernels._ard import ARDGaussian
-from manykernels.kernels._columns import Seen
-from manykernels.kernels._data import Array, Data, numeric, take_rows
+from .._fast.fourier import fourier
+from ..kernels import Fitted, Gaussian, Kernel, Laplacian
+from ..kernels.ard import ARDGaussian
+from ..kernels.columns import Seen
+from ..kernels.data import Array, Data, numeric, take_rows
+from .base import Approximation, Features, Part, ours
+from .own import has_own_map, own_parts
 
 _LARGEST = 1e150  # of 1/width: narrower kernels are 0 between any two different points anyway
 

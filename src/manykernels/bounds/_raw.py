@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import Fitted, Kernel, evaluate
-from ..kernels._data import Data, is_stack, n_samples, take_rows
+from ..kernels.data import Data, is_stack, n_samples, take_rows
 from ._common import Array
 
 _ROWS = 512  # of kernel matrices at a time

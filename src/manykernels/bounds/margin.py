@@ -12,7 +12,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from ..estimators._spec import needs_stack
-from ..kernels._data import Data, is_stack, n_samples
+from ..kernels.data import Data, is_stack, n_samples
 from ..penalties import LpBall
 from ._common import Array, Readable, conjugate, integer_conjugate, is_real, number, probability
 from ._raw import raw_function, raw_kernel

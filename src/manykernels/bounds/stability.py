@@ -19,7 +19,7 @@ import numpy as np
 from sklearn.base import is_regressor
 from sklearn.utils.validation import check_is_fitted
 
-from ..kernels._data import n_samples
+from ..kernels.data import n_samples
 from ..losses import Squared
 from ..penalties import L2Ball
 from ._common import Readable, count, finite_array, number, probability

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from ..estimators._data import take
 from ..families import Parametric
 from ..inspection import weight_stability
-from ..plots._reading import unwrap
+from ..plots.reading import unwrap
 from ..report import learns_widths, width_stability
 from ._console import Voice, one_line
 from .data import Data

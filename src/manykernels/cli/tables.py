@@ -10,7 +10,7 @@ from rich.table import Table
 from sklearn.pipeline import Pipeline
 
 from ..estimators._repr import _sentence
-from ..plots._reading import unwrap, weight_table
+from ..plots.reading import unwrap, weight_table
 from ..report.scores import Scores
 
 _SHOWN = 12

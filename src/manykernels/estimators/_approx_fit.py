@@ -13,8 +13,8 @@ from sklearn.utils import check_random_state
 from ..approx import Features, resolve_approx
 from ..families import Family, resolve_kernels
 from ..grams import FactorGram, parse_memory
-from ..grams._memory import require_memory
 from ..grams.lowrank import Constants, Reduced, constants, reduce, reduce_rows
+from ..grams.memory import require_memory
 from ..grams.statistics import Statistics
 from ..kernels import Fitted, Kernel
 from ..losses import Loss, Squared

@@ -15,7 +15,7 @@ from sklearn.metrics import accuracy_score, r2_score
 
 from .._fast.threads import threads
 from ..grams.statistics import bad_row
-from ..kernels._data import numeric
+from ..kernels.data import numeric
 from ._data import Kind, is_lazy, read_new, read_training
 from ._targets import check_weights, require_target
 

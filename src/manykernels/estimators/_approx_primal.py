@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from .._fast.linalg import factor, solve
 from ..grams import FactorGram
-from ..grams._base import Atoms
+from ..grams.base import Atoms
 from ..losses import Loss
-from ..losses._scalar import FloatArray
+from ..losses.scalar import FloatArray
 from ..machines import Newton, Solution, feasible
 from ..objectives import Fit, Risk
 from ..penalties import Penalty
@@ -125,7 +125,7 @@ class Smoothed(Loss):
 
 
 class FeatureSensitivity:
-    """P = W − WΨ̃ H⁻¹ Ψ̃ᵀW, by which α moves with the kernel (`machines/_base.py`)."""
+    """P = W − WΨ̃ H⁻¹ Ψ̃ᵀW, by which α moves with the kernel (`machines/base.py`)."""
 
     def __init__(self, K: Combination, W: Array, fit_intercept: bool) -> None:
         H = K.system(W)

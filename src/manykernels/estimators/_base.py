@@ -14,7 +14,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from .._fast.threads import threads
 from ..approx import Features
 from ..families import Family, Products
-from ..grams._memory import machine_matrices
+from ..grams.memory import machine_matrices
 from ..kernels import Mixture
 from ..losses import Loss, Squared
 from ..solvers import FamilyResult, Result, resolve_solver

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..families import Subset
 from ..kernels import Kernel
-from ..kernels._prepared import Preparation
+from ..kernels.prepared import Preparation
 from ._spec import short
 
 _SHOWN = 8  # kernels with the largest weights

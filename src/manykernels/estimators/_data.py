@@ -18,8 +18,8 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import validate_data
 
 from .._arguments import as_numbers, is_masked
-from ..families._base import names_of, numbers
-from ..families._tables import column_of, holds_numbers
+from ..families.base import names_of, numbers
+from ..families.tables import column_of, holds_numbers
 from ._spec import by_name, needs_stack, reads_tables, selections, short, used_columns
 from ._stack import check_new_stack, check_training_stack
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._fast.threads import threads
 from ..kernels import Fitted, evaluate
-from ..kernels._data import take_rows
+from ..kernels.data import take_rows
 from ._data import Kind, read_new, require_finite
 from ._linear import linear_coefficients
 from ._params import NestedKernels

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,12 +10,13 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from .._warn import warn
 from ..families import Products
-from ..families._base import names_of
-from ..families._tables import read_columns
-from ..grams._memory import machine_matrices
+from ..families.base import names_of
+from ..families.tables import read_columns
+from ..grams.memory import machine_matrices
 from ..kernels import Fitted, Preparation, Prepared
-from ..kernels._monomial import Monomial
+from ..kernels.monomial import Monomial
 from ..losses import Loss, Squared
 from ..objectives import Risk
 from ..oracles import Oracle, build_oracle
@@ -171,10 +171,9 @@ def _solve(
         advice = f"Raise max_iter (now {estimator.max_iter}) or tol."
         if result.reason:
             advice = f"{result.reason}. Raise tol."
-        warnings.warn(
+        warn(
             f"{type(estimator).__name__} stopped after {result.n_iter} iterations at a relative duality gap "
             f"of {result.gap:.1e} {whole}, above tol={estimator.tol:g}. {advice}",
             ConvergenceWarning,
-            stacklevel=2,
         )
     return replace(result, intercept=result.intercept + shift)

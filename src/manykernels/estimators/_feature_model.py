@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import _num_samples
 
 from ..approx import Features
-from ..kernels._data import take_rows
+from ..kernels.data import take_rows
 
 Array = NDArray[np.float64]
 _ROWS = 4096  # whose features are held at a time

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,11 +11,12 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from .._warn import warn
 from ..families import Family, resolve_kernels
 from ..grams import Gram, StackGram, build_from_stack, build_gram, is_definite
-from ..grams._memory import SOLVER
+from ..grams.memory import SOLVER
 from ..kernels import Fitted, Kernel, Precomputed
-from ..kernels._data import rounding
+from ..kernels.data import rounding
 from ..losses import Loss
 from ..objectives import Risk
 from ..penalties import Penalty, resolve_penalty
@@ -169,11 +169,10 @@ def _warn_duplicates(kernels: dict[str, Kernel], gram: Gram) -> None:
         twin = first.setdefault(key, m)
         if twin == m or (isinstance(key, bytes) and not _equal_layers(gram, twin, m)):
             continue
-        warnings.warn(
+        warn(
             f"kernels {list(kernels)[twin]!r} and {name!r} are the same; at norm=1 only the total of their "
             "weights is determined. Leave one out, or take norm > 1, where duplicates get equal weights.",
             UserWarning,
-            stacklevel=2,
         )
         return
 
@@ -215,10 +214,9 @@ def _flat(gram: Gram, atoms: NDArray[np.intp], rng: np.random.RandomState) -> ND
 def _warn_useless(names: list[str], why: str, hint: str = "") -> None:
     shown = ", ".join(map(repr, names[:5])) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
     many = len(names) > 1
-    warnings.warn(
+    warn(
         f"kernel{'s' if many else ''} {shown} {'are' if many else 'is'} {why}: weight zero.{hint}",
         UserWarning,
-        stacklevel=2,
     )
 
 
@@ -298,12 +296,11 @@ def _without_useless(problem: Problem, penalty: Penalty, result: Result, tol: fl
 def warn_stopped(estimator: Any, n_iter: int, gap: float, reason: str = "") -> None:
     """Say that a fit stopped above its tolerance; `reason` is why more iterations would not help."""
     advice = f"{reason}: raise tol" if reason else f"Raise max_iter (now {estimator.max_iter}) or tol"
-    warnings.warn(
+    warn(
         f"{type(estimator).__name__} stopped after {n_iter} iterations at a relative duality gap "
         f"of {gap:.1e}, above tol={estimator.tol:g}. {advice}; scaling the features, normalize='trace' or "
         "a smaller C make the problem easier.",
         ConvergenceWarning,
-        stacklevel=3,
     )
 
 

@@ -16,7 +16,7 @@ from sklearn.cluster import KMeans
 from .._arguments import as_numbers, require_arguments
 from ..grams import Gram
 from ..kernels import Kernel
-from ..kernels._data import Data, is_stack, n_samples, numeric
+from ..kernels.data import Data, is_stack, n_samples, numeric
 from ._rows import Rows
 
 Array = NDArray[np.float64]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels import Fitted, Kernel, Linear, OnColumns, Scaled
-from ..kernels._data import _positions
+from ..kernels.data import _positions
 
 Array = NDArray[np.float64]
 

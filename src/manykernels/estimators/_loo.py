@@ -21,7 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 from .._fast.linalg import factor
 from .._fast.threads import threads
 from ..families import Family
-from ..grams._memory import LEFT_OUT
+from ..grams.memory import LEFT_OUT
 from ..losses import Squared
 from ._base import BaseMKL
 from ._cv import Data, DecidedClassifier, DecidedRegressor, Row, Table, Trial, score_of, smooth_error

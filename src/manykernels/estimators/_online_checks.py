@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
+from .._warn import warn
 from ..families import Family
 from ..kernels import Kernel
 
@@ -54,11 +54,10 @@ def check_definite(indefinite: Any, names: list[str]) -> None:
 def warn_few(F: int) -> None:
     """q = 2 log F is below 2, where ‖·‖_q² is no longer what Theorem 2 needs."""
     if F < 3:
-        warnings.warn(
+        warn(
             f"{F} kernel{'s were' if F > 1 else ' was'} given: q = 2 log F needs F ≥ 3, so q = 2 is taken, "
             "the plain sum of squares.",
             UserWarning,
-            stacklevel=2,
         )
 
 
@@ -69,19 +68,17 @@ def warn_sizes(model: Any, X: Any) -> None:
     sizes = np.array([kernel.diag(X).max() for kernel in model.kernels_])
     if sizes.max() > 1.0 + _SLACK:
         j = int(sizes.argmax())
-        warnings.warn(
+        warn(
             f"kernel {model.kernel_names_[j]!r} has k(x, x) up to {sizes[j]:.3g}: the bound of UFO-MKL, and "
             "kernels on an equal footing, need k(x, x) ≤ 1. normalize='max' sees to that.",
             UserWarning,
-            stacklevel=2,
         )
 
 
 def warn_empty(alpha: float, t: int) -> None:
     """All kernels are below the threshold."""
-    warnings.warn(
+    warn(
         f"alpha={alpha!r} leaves no kernel any weight after {t} steps: every sample gets the same "
         "prediction. Lower alpha, or normalise the kernels (normalize='max').",
         UserWarning,
-        stacklevel=2,
     )

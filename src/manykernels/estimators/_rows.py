@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..families._tables import column_of
+from ..families.tables import column_of
 from ._data import Kind
 
 Array = NDArray[np.float64]

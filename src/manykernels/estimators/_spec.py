@@ -11,8 +11,8 @@ from ..families import DAG, Auto, Family, FromDistances, Products, Relevance, Su
 from ..families.views import _columns_and_kernels
 from ..kernels import Callable as CallableKernel
 from ..kernels import FromDistance, Kernel, OnColumns, Precomputed
-from ..kernels._algebra import Composite
-from ..kernels._data import _positions
+from ..kernels.algebra import Composite
+from ..kernels.data import _positions
 
 
 def leaves(spec: Any) -> Iterator[Kernel | Family]:

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from .._arguments import as_numbers
 from ..families import FromDistances
-from ..kernels._data import rounding
+from ..kernels.data import rounding
 from ._spec import short
 
 EXPECTED = "a stack of shape (n_samples, n_train, n_kernels)"

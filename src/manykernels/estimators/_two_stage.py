@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._fast.threads import threads
+from .._warn import warn
 from ..approx import Features
 from ..families import Family
 from ..grams import Gram, build_from_stack, build_gram
@@ -19,7 +19,7 @@ from ..kernels import Kernel, Mixture
 from ..measures import target_factor
 from ..objectives import Alignment
 from ..weightings import Weighting, resolve_weighting
-from ..weightings._base import Weighted
+from ..weightings.base import Weighted
 from ._approx_data import read_features
 from ._approx_fit import forget
 from ._approx_lazy import in_memory, read_new_rows
@@ -107,12 +107,11 @@ class TwoStage(LearnedKernel):
         self.alignment_bound_ = None if found.bound is None else max(found.bound, self.alignment_)
         self.kkt_residual_, self.unique_ = found.residual, found.unique
         if not found.unique:
-            warnings.warn(
+            warn(
                 "some kernels are linear combinations of others, so that several sets of weights give the "
                 "same learned kernel: do not read a meaning into single weights. Leave such kernels out (see "
                 "manykernels.measures.kernel_similarity), or take weighting='align'.",
                 UserWarning,
-                stacklevel=4,
             )
 
     def _map(self, X: Any) -> Array:
@@ -147,11 +146,10 @@ class TwoStage(LearnedKernel):
             return _TASKS[1]
         classes = len(np.unique(y))
         if len(y) < classes * _SAMPLES_A_CLASS and classes > 2 and y.dtype.kind in "iuf":
-            warnings.warn(
+            warn(
                 f"y holds {classes} different whole numbers in {len(y)} samples, and target='auto' reads "
                 "them as classes. If y is a quantity, give target='regression'; else 'classification'.",
                 UserWarning,
-                stacklevel=4,
             )
         return _TASKS[0]
 

@@ -11,12 +11,12 @@ from sklearn.base import clone
 
 from .._fast.stopping import goes_on
 from ..families import ARDGaussians
-from ..families._base import unique
+from ..families.base import unique
 from ..grams import Gram
 from ..kernels import Fitted
 from ..objectives import Alignment
 from ..oracles import Oracle, build_oracle
-from ..oracles._base import Atom
+from ..oracles.base import Atom
 from ..weightings import GreedyAlignment, Weighting
 from ..weightings.greedy import Validate
 from ._data import take

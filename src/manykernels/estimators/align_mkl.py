@@ -16,7 +16,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._arguments import shown
 from .._fast.threads import threads
-from ..grams._memory import LEARNER
+from ..grams.memory import LEARNER
 from ._approx_lazy import LazyScore, over_blocks
 from ._data import is_lazy, require_finite
 from ._explain import Array, Explained

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any, Self
 
@@ -11,9 +10,10 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _num_samples
 
+from .._warn import warn
 from ..families import DAG, AnovaDAG, PolynomialDAG
 from ..grams import is_definite
-from ..grams._memory import GRAPH, machine_matrices
+from ..grams.memory import GRAPH, machine_matrices
 from ..losses import Loss, Squared
 from ..objectives import Risk
 from ..oracles._bind_dags import bind_dag
@@ -122,13 +122,12 @@ class Graded(BaseMKL):
             )
         if not result.converged:
             where = "over all" if result.certified else "over the kernels that it looked at, of"
-            warnings.warn(
+            warn(
                 f"{type(self).__name__} stopped after {result.n_iter} iterations at a relative duality gap "
                 f"of {result.gap:.1e} {where} {hierarchy.size:.3g} kernels, and tol={self.tol:g} is not "
                 f"proven for all. Raise max_iter (now {self.max_iter}), tol or the graph's beta, lower C, or "
                 "raise the limits of solver=Hierarchical(max_active=..., max_visited=...).",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         return replace(result, intercept=result.intercept + shift)
 

@@ -16,10 +16,10 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._fast.threads import threads
 from ..families import Family
-from ..grams._memory import DESCENT, SOLVER
 from ..grams.gated import GatedGram
+from ..grams.memory import DESCENT, SOLVER
 from ..kernels import Mixture, evaluate
-from ..kernels._gated import GatedMixture
+from ..kernels.gated import GatedMixture
 from ..losses import Loss
 from ..penalties import BallProduct, LpBall, resolve_penalty
 from ..solvers import FamilyResult, Result

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Integral, Real
@@ -13,9 +12,10 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from .._warn import warn
 from ..families import Family
 from ..grams import is_definite
-from ..grams._memory import DESCENT, machine_matrices
+from ..grams.memory import DESCENT, machine_matrices
 from ..kernels import Power
 from ..losses import Loss, Squared, resolve_loss
 from ..objectives import Risk
@@ -138,12 +138,11 @@ class Nonlinear(BaseMKL):
         logger.info("%s: %d starts, objectives from %.6g to %.6g", name, reached.size, best, worst)
         if not result.converged:
             residual = result.starts["residual"][int(reached.argmin())]
-            warnings.warn(
+            warn(
                 f"{type(self).__name__} stopped after {result.n_iter} iterations at a relative projected "
                 f"gradient of {residual:.1e}, above tol={self.tol:g}. Raise max_iter (now {self.max_iter}) "
                 "or tol; scaling the features, normalize='trace' or a smaller C make the problem easier.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
 
     def _mixture(self, weights: Array) -> Any:

@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 from scipy.optimize import OptimizeResult, minimize
 
-from manykernels._fast import elementwise
-from manykernels._fast.evidence import weigh
-from manykernels._fast.stopping import goes_on
-from manykernels._fast.threads import blas_threads
-from manykernels.kernels._stationary import squared_distances
+from .._fast import elementwise
+from .._fast.evidence import weigh
+from .._fast.stopping import goes_on
+from .._fast.threads import blas_threads
+from ..kernels.stationary import squared_distances
 
 Array = NDArray[np.float64]
 _SMALL = 1500  # samples up to which one BLAS thread is as fast as several that wait for each other

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from manykernels._arguments import shown
-from manykernels.families._base import Family, unique
-from manykernels.families.auto import Auto
-from manykernels.kernels import Kernel, Precomputed
-from manykernels.kernels._data import Data, is_stack
+from .._arguments import shown
+from ..kernels import Kernel, Precomputed
+from ..kernels.data import Data, is_stack
+from .auto import Auto
+from .base import Family, unique
 
 
 def resolve_kernels(

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from manykernels.families._base import Family, names_of
-from manykernels.families._tables import holds_numbers, read_columns, views_of
-from manykernels.kernels import Constant, Gaussian, Kernel, Linear, OnColumns, Polynomial, Spectrum
-from manykernels.kernels._data import Array, Data, numeric, strings, take_columns, take_rows
-from manykernels.kernels._prepared import Part, Preparation, Prepared
-from manykernels.kernels._stationary import squared_distances
+from ..kernels import Constant, Gaussian, Kernel, Linear, OnColumns, Polynomial, Spectrum
+from ..kernels.data import Array, Data, numeric, strings, take_columns, take_rows
+from ..kernels.prepared import Part, Preparation, Prepared
+from ..kernels.stationary import squared_distances
+from .base import Family, names_of
+from .tables import holds_numbers, read_columns, views_of
 
 _STEPS = (-2, -1, 0, 1, 2)  # powers of two, times the median distance
 _QUANTILES = np.linspace(0.05, 0.95, 8)
@@ -28,7 +28,7 @@ _SAME_WIDTH = 1e-3  # relative: closer widths are one kernel
 class Auto(Family):
     """What a practitioner would write down for a table, scaled or not.
 
-    Columns with numbers are standardised, categories become indicators (``kernels._prepared``). On these
+    Columns with numbers are standardised, categories become indicators (``kernels.prepared``). On these
     features: a linear kernel, a polynomial of degree 2, and Gaussians whose widths are the median distance
     between samples times ¼, ½, 1, 2, 4. Where columns have heavy tails, the Gaussians come a second time on
     their normal scores. Up to 12 features have a Gaussian each. Columns of text have string kernels. Where

@@ -6,12 +6,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from manykernels._arguments import is_number
-from manykernels.families._base import Family, numbers
-from manykernels.families.auto import distance_quantiles
-from manykernels.kernels import Dirichlet, Gaussian, Kernel, Laplacian
-from manykernels.kernels._ard import ARDGaussian
-from manykernels.kernels._data import Array, Data, numeric
+from .._arguments import is_number
+from ..kernels import Dirichlet, Gaussian, Kernel, Laplacian
+from ..kernels.ard import ARDGaussian
+from ..kernels.data import Array, Data, numeric
+from .auto import distance_quantiles
+from .base import Family, numbers
 
 _BEYOND = 4.0  # how far ranges from the data reach beyond the quantiles of distances
 

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from manykernels._arguments import is_number
-from manykernels.families._base import Family
-from manykernels.kernels import Kernel
-from manykernels.kernels._data import Data
+from .._arguments import is_number
+from ..kernels import Kernel
+from ..kernels.data import Data
+from .base import Family
 
 _STEEPEST = 1e6  # the price of a step down, whose powers are summed
 

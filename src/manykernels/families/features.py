@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from manykernels.families._base import Family, names_of, numbers, unique
-from manykernels.kernels import Gaussian, Kernel, Linear, OnColumns, Polynomial
-from manykernels.kernels._data import Data
+from ..kernels import Gaussian, Kernel, Linear, OnColumns, Polynomial
+from ..kernels.data import Data
+from .base import Family, names_of, numbers, unique
 
 SIMPLEMKL_WIDTHS = (0.5, 1.0, 2.0, 5.0, 7.0, 10.0, 12.0, 15.0, 17.0, 20.0)
 

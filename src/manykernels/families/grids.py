@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from manykernels._arguments import is_number, is_whole, shown
-from manykernels.families._base import Family, unique
-from manykernels.kernels import FromDistance, Gaussian, Kernel
-from manykernels.kernels._data import Data, is_stack
+from .._arguments import is_number, is_whole, shown
+from ..kernels import FromDistance, Gaussian, Kernel
+from ..kernels.data import Data, is_stack
+from .base import Family, unique
 
 _MOST = 10**6  # kernels of one grid
 

@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from manykernels._arguments import is_number
-from manykernels.families._base import Family, names_of, numbers, unique
-from manykernels.families._resolve import resolve_kernels
-from manykernels.families.features import RankOne
-from manykernels.kernels import Kernel, Linear, OnColumns
-from manykernels.kernels._data import Array, Columns, Data
+from .._arguments import is_number
+from ..kernels import Kernel, Linear, OnColumns
+from ..kernels.data import Array, Columns, Data
+from ._resolve import resolve_kernels
+from .base import Family, names_of, numbers, unique
+from .features import RankOne
 
 
 class Products(Family):

@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from manykernels.families._base import Family, names_of
-from manykernels.families._evidence import Widths, learn_widths
-from manykernels.families._tables import read_columns
-from manykernels.kernels import ARDGaussian, Kernel, Linear
-from manykernels.kernels._data import Array, Data
-from manykernels.kernels._prepared import Prepared
+from ..kernels import ARDGaussian, Kernel, Linear
+from ..kernels.data import Array, Data
+from ..kernels.prepared import Prepared
+from ._evidence import Widths, learn_widths
+from .base import Family, names_of
+from .tables import read_columns
 
 _WIDEST = 1e4  # deviations: a feature that is this wide plays no part
 _STEPS = (0.0, 0.5, 1.0)  # powers of two, times the widths: learning would prefer narrower ones, and overfit

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from manykernels.families._base import Family
-from manykernels.families.auto import without_scores
-from manykernels.kernels import Kernel
-from manykernels.kernels._data import Data
+from ..kernels import Kernel
+from ..kernels.data import Data
+from .auto import without_scores
+from .base import Family
 
 
 class Subset(Family):
@@ -28,7 +28,7 @@ class Subset(Family):
     def resolve(
         self, X: Data, sample_weight: Any = None, feature_names: Any = None, target: Any = None
     ) -> dict[str, Kernel]:
-        from manykernels.families._resolve import resolve_kernels
+        from ._resolve import resolve_kernels
 
         found = resolve_kernels(self.kernels, X, sample_weight, feature_names, target)
         meant = {name: name if name in found else without_scores(name) for name in self.names}

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from manykernels.families._base import Family
-from manykernels.kernels import Kernel, OnColumns
-from manykernels.kernels._data import Columns, Data, take_columns
+from ..kernels import Kernel, OnColumns
+from ..kernels.data import Columns, Data, take_columns
+from .base import Family
 
 
 def views(views: Mapping[str, Any]) -> Views:
@@ -33,7 +33,7 @@ class Views(Family):
     def resolve(
         self, X: Data, sample_weight: Any = None, feature_names: Any = None, target: Any = None
     ) -> dict[str, Kernel]:
-        from manykernels.families._resolve import resolve_kernels
+        from ._resolve import resolve_kernels
 
         if not isinstance(self.views, Mapping) or not self.views:
             raise ValueError(

@@ -1,11 +1,11 @@
 """How kernels are evaluated on data: stored, recomputed in blocks, or held as factors."""
 
-from ._base import Gram
-from ._checks import is_definite
-from ._memory import parse_memory
+from .base import Gram
 from .blocks import BlockGram
 from .build import build_from_stack, build_gram
+from .checks import is_definite
 from .factors import FactorGram
+from .memory import parse_memory
 from .selected import SelectedGram
 from .stack import StackGram
 

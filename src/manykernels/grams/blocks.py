@@ -16,8 +16,8 @@ from .._fast import elementwise, exponentials
 from .._fast import stack as fast
 from .._fast.threads import thread_count
 from ..kernels import Kernel
-from ..kernels._data import Data, is_stack, take_rows
-from ._base import Array, Atoms, Gram, take
+from ..kernels.data import Data, is_stack, take_rows
+from .base import Array, Atoms, Gram, take
 from .stack import _renormalise
 
 _BLOCK_BYTES = 1 << 22  # of one kernel's block: it stays in cache while it is used

@@ -9,12 +9,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..kernels import Fitted, Kernel, Precomputed, evaluate
-from ..kernels._data import Data, n_samples, numeric, rounding
-from ._base import Array, Gram
-from ._checks import check_stack
-from ._memory import SOLVER, SWEEP, counted, parse_memory, require_memory, require_time
+from ..kernels.data import Data, n_samples, numeric, rounding
+from .base import Array, Gram
 from .blocks import BlockGram
+from .checks import check_stack
 from .factors import FactorGram
+from .memory import SOLVER, SWEEP, counted, parse_memory, require_memory, require_time
 from .stack import StackGram
 
 _VECTORS = 6  # of n numbers for each kernel: diagonals, means, products with dual points

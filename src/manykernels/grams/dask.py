@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from .._fast.threads import blas_threads, threads
 from ..approx import Features
-from ._base import take
+from .base import take
 from .statistics import Statistics, bad_row, statistics
 
 dask: Any = _dask  # which types its functions in parts

@@ -23,8 +23,8 @@ from scipy import sparse
 
 from .._fast import ufo as fast
 from ..kernels import Kernel, evaluate
-from ..kernels._data import Data, is_stack, n_samples
-from ._base import Array, take
+from ..kernels.data import Data, is_stack, n_samples
+from .base import Array, take
 from .stack import StackGram
 
 if TYPE_CHECKING:

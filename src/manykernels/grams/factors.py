@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ._base import Array, Atoms, Gram, centred
+from .base import Array, Atoms, Gram, centred
 from .stack import _renormalise
 
 _ROWS = 4096  # of features that are squared at a time

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._fast import stack as fast
-from ._base import Array, Atoms, Gram
+from .base import Array, Atoms, Gram
 
 
 class GatedGram(Gram):

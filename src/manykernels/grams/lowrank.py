@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas, lapack, solve_triangular
 
-from ._base import Array, Atoms
+from .base import Array, Atoms
 from .factors import FactorGram
 from .statistics import Statistics, mirrored
 

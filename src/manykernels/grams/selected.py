@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ._base import Array, Atoms, Gram
+from .base import Array, Atoms, Gram
 
 
 class SelectedGram(Gram):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._fast import stack as fast
-from ._base import Array, Atoms, Gram
+from .base import Array, Atoms, Gram
 
 _GEMM_COLUMNS = 16  # from this many right-hand sides on, a BLAS product beats one pass a column
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.linalg import blas
 
 from ..approx import Features
-from ..kernels._data import Data, n_samples, numeric, take_rows
+from ..kernels.data import Data, n_samples, numeric, take_rows
 
 Array = NDArray[np.float64]
 _BLOCK = 1 << 27  # bytes of the features that are held at a time

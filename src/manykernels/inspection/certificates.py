@@ -27,7 +27,7 @@ from ..estimators._base import Posed
 from ..estimators._data import take
 from ..estimators._family_fit import bind_family
 from ..families import Family
-from ..kernels._data import n_samples, take_rows
+from ..kernels.data import n_samples, take_rows
 from ..objectives import Risk
 from ..penalties import Penalty, resolve_penalty
 

@@ -1,19 +1,19 @@
 """Kernels: what similarity between samples means."""
 
-from manykernels.kernels._algebra import Power, Product, Scaled, Sum
-from manykernels.kernels._ard import ARDGaussian
-from manykernels.kernels._base import Kernel
-from manykernels.kernels._columns import OnColumns
-from manykernels.kernels._feature_map import FeatureMap
-from manykernels.kernels._fitted import Fitted
-from manykernels.kernels._given import Callable, FromDistance, Precomputed
-from manykernels.kernels._inner import Constant, Cosine, Linear, Polynomial
-from manykernels.kernels._mixture import Mixture
-from manykernels.kernels._monomial import Monomial
-from manykernels.kernels._prepared import Preparation, Prepared
-from manykernels.kernels._shared import combine, evaluate
-from manykernels.kernels._stationary import Dirichlet, Gaussian, Laplacian
-from manykernels.kernels._strings import Spectrum
+from .algebra import Power, Product, Scaled, Sum
+from .ard import ARDGaussian
+from .base import Kernel
+from .columns import OnColumns
+from .feature_map import FeatureMap
+from .fitted import Fitted
+from .given import Callable, FromDistance, Precomputed
+from .inner import Constant, Cosine, Linear, Polynomial
+from .mixture import Mixture
+from .monomial import Monomial
+from .prepared import Preparation, Prepared
+from .shared import combine, evaluate
+from .stationary import Dirichlet, Gaussian, Laplacian
+from .strings import Spectrum
 
 __all__ = [
     "Kernel",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from manykernels.losses._base import Loss, Task
-from manykernels.losses.hinge import Hinge, SquaredHinge
-from manykernels.losses.logistic import Logistic
-from manykernels.losses.regression import EpsilonInsensitive, Squared
-from manykernels.losses.structured import MulticlassHinge, MulticlassLogistic, OrdinalHinge, StructuredLoss
+from .base import Loss, Task
+from .hinge import Hinge, SquaredHinge
+from .logistic import Logistic
+from .regression import EpsilonInsensitive, Squared
+from .structured import MulticlassHinge, MulticlassLogistic, OrdinalHinge, StructuredLoss
 
 __all__ = [
     "EpsilonInsensitive",

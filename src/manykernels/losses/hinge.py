@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from manykernels.losses._base import Loss, Task, inside, weighted
-from manykernels.losses._scalar import FloatArray, middle, piecewise_linear_minimum, ratio
+from .base import Loss, Task, inside, weighted
+from .scalar import FloatArray, middle, piecewise_linear_minimum, ratio
 
 
 class Hinge(Loss):

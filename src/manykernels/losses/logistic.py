@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import expit, wrightomega, xlog1py, xlogy
 
-from manykernels.losses._base import Loss, Task, inside
-from manykernels.losses._scalar import FloatArray
+from .base import Loss, Task, inside
+from .scalar import FloatArray
 
 
 class Logistic(Loss):

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp, softmax, xlogy
 from sklearn.base import BaseEstimator
 
-from manykernels.losses._base import ROUNDING, Loss
-from manykernels.losses._scalar import FloatArray
+from .base import ROUNDING, Loss
+from .scalar import FloatArray
 
 Codes = NDArray[np.intp]
 

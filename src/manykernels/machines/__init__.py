@@ -1,7 +1,7 @@
 """Inner solvers: the kernel machine for one combined kernel."""
 
 from ..losses import EpsilonInsensitive, Hinge, Loss
-from ._base import Machine, Sensitivity, Solution, feasible
+from .base import Machine, Sensitivity, Solution, feasible
 from .newton import Newton
 from .smo import SMO
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._fast.linalg import factor, solve
 from ..losses import Loss
-from ._base import Array, Machine, Sensitivity, Solution, direction, feasible
+from .base import Array, Machine, Sensitivity, Solution, direction, feasible
 
 _IDLE = 3  # steps in a row after which P and the gap are as they were: rounding has the last word
 _ROUNDING = 1e-15  # of P

@@ -9,7 +9,7 @@ import numpy as np
 from .._fast import smo as fast
 from .._fast.linalg import factor
 from ..losses import EpsilonInsensitive, Hinge
-from ._base import Array, Machine, Sensitivity, Solution, direction, feasible
+from .base import Array, Machine, Sensitivity, Solution, direction, feasible
 
 _LARGE = 500  # support vectors from which single precision is used: twice as fast, and it is only a metric
 _STEPS = 20_000  # or fifty a sample, between two looks at the gap

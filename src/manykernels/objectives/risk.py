@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from ..losses import Loss, Squared
-from ..losses._base import ROUNDING
-from ..losses._scalar import EPS
+from ..losses.base import ROUNDING
+from ..losses.scalar import EPS
 from ..machines import SMO, Newton, Sensitivity, Solution, feasible, machine_for
 from ..penalties import Penalty
 from .rounding import unit, zero_sum

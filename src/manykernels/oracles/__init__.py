@@ -1,6 +1,6 @@
 """What may be asked of a whole family of kernels on the training samples."""
 
-from ._base import Best, Draws, Oracle
+from .base import Best, Draws, Oracle
 from .build import build_oracle
 from .finite import FiniteOracle
 from .products import ProductsOracle

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from .._warn import warn
 from ..families import Products
 from ..grams import FactorGram, StackGram, build_gram, is_definite, parse_memory
-from ..grams._checks import check_stack
-from ..grams._memory import counted, readable, require_memory
+from ..grams.checks import check_stack
+from ..grams.memory import counted, readable, require_memory
 from ..kernels import Callable, Fitted, FromDistance, Kernel, Precomputed
-from ..kernels._data import Columns, Data, is_stack, n_samples, numeric, take_columns
+from ..kernels.data import Columns, Data, is_stack, n_samples, numeric, take_columns
 from ._parts import Array, FactorParts, Parts, StackParts, lower_triangles
 from .products import ProductsOracle
 
@@ -172,11 +172,10 @@ def _varying(names: list[str], constant: Any, what: str) -> list[int]:
             f"{what}s {shown} are the same for all samples, and Products has no others to multiply. Give "
             f"{what.lower()}s that vary with the samples."
         )
-    warnings.warn(
+    warn(
         f"{what} {shown} is the same for all samples: products with it only repeat those without, so it is "
         "left out of the base of Products.",
         UserWarning,
-        stacklevel=2,
     )
     return [int(j) for j in np.flatnonzero(~np.asarray(constant))]
 

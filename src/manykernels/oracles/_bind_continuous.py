@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
+from .._warn import warn
 from ..families import ARDGaussians, Dirichlets, Gaussians, Laplacians, Parametric
-from ..families._base import names_of, numbers
+from ..families.base import names_of, numbers
 from ..grams import parse_memory
-from ..grams._memory import SEARCH, require_memory
+from ..grams.memory import SEARCH, require_memory
 from ..kernels import Kernel
-from ..kernels._data import Data, n_samples, take_rows
-from ._base import Array
+from ..kernels.data import Data, n_samples, take_rows
 from ._quasi_newton import Coordinates, differences
 from ._scales import Scale
+from .base import Array
 from .continuous import ContinuousOracle
 
 _OWN = (ARDGaussians, Dirichlets, Gaussians, Laplacians)
@@ -74,11 +74,10 @@ def _without_constant(X: Data, low: Array, high: Array, feature_names: Any) -> A
     if constant.size == low.size:
         raise ValueError("ARDGaussians was given X without two different rows: no width can be learned.")
     shown = ", ".join(repr(names[j]) for j in constant[:5]) + (", …" if constant.size > 5 else "")
-    warnings.warn(
+    warn(
         f"The width of {constant.size} constant feature(s) ({shown}) cannot be learned; it is set to high. "
         "Remove constant features, for example by VarianceThreshold.",
         UserWarning,
-        stacklevel=2,
     )
     low = low.copy()
     low[constant] = high[constant]

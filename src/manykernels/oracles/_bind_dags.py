@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from .._warn import warn
 from ..families import DAG, AnovaDAG, PolynomialDAG
-from ..families._base import names_of, numbers, unique
+from ..families.base import names_of, numbers, unique
 from ..grams import build_gram, parse_memory
-from ..grams._memory import GRAPH, counted, require_memory
-from ..kernels._data import Data, n_samples
+from ..grams.memory import GRAPH, counted, require_memory
+from ..kernels.data import Data, n_samples
 from ._dag_products import GaussianHierarchy, MonomialHierarchy
 from .dags import Array, Hierarchy, ListedHierarchy
 
@@ -91,11 +91,10 @@ def _constant(family: PolynomialDAG | AnovaDAG, A: Array, names: list[str]) -> N
                 f"Columns {shown} are the same for all samples, and {type(family).__name__} has no others to "
                 "multiply. Give columns that vary with the samples."
             )
-        warnings.warn(
+        warn(
             f"columns {shown} are the same for all samples: products with them only repeat those without, so "
             f"{type(family).__name__} leaves them out.",
             UserWarning,
-            stacklevel=2,
         )
     return np.asarray(gone)
 

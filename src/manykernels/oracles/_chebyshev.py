@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._fast import chebyshev
-from ._base import Array
+from .base import Array
 
 Index = NDArray[np.intp]
 

@@ -10,11 +10,11 @@ import numpy as np
 from .._fast import elementwise
 from .._fast.hierarchy import chosen_products, factor_ratios
 from ..grams import BlockGram, FactorGram, Gram, StackGram
-from ..grams._memory import GRAPH
+from ..grams.memory import GRAPH
 from ..kernels import Constant, Fitted, Gaussian, Kernel, OnColumns
 from ..kernels import Product as ProductKernel
-from ..kernels._monomial import Monomial
-from ..kernels._stationary import squared_distances
+from ..kernels.monomial import Monomial
+from ..kernels.stationary import squared_distances
 from .dags import Array, Hierarchy, Node
 
 Power = tuple[tuple[int, int], ...]  # (feature, power) pairs, features in order, powers at least 1

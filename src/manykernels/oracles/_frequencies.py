@@ -17,8 +17,8 @@ import math
 import numpy as np
 
 from .._fast import elementwise
-from ._base import Array
 from ._chebyshev import UNIT, Found, Pieces, choose
+from .base import Array
 
 _PHASE = 6.0  # of the fastest wave, on half of a piece
 _DEGREE = 32

@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from ._base import Array
+from .base import Array
 
 _GRID = 65
 _PEAKS = 8  # local maxima that are worth polishing

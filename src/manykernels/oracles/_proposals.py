@@ -6,11 +6,11 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from .._fast import elementwise
-from ..kernels._data import Data, numeric, take_columns
-from ..kernels._stationary import squared_distances
-from ._base import Array
+from ..kernels.data import Data, numeric, take_columns
+from ..kernels.stationary import squared_distances
 from ._lines import Point
 from ._searches import width_search
+from .base import Array
 
 _NARROW = 1e-3  # of the range: the smallest standard deviation, for parameters close to zero
 

@@ -10,8 +10,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import minimize
 
-from ._base import Array
 from ._lines import Peaks, Point
+from .base import Array
 
 _FIRST = 10  # steps from every start, after which the best go on
 _STEPS = 100

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..families import Parametric
-from ..kernels._data import Data, n_samples
-from ._base import Array
+from ..kernels.data import Data, n_samples
+from .base import Array
 
 _ROUNDING = 1e-9  # relative: diagonals that differ by less are constant
 

@@ -8,13 +8,13 @@ from typing import Protocol
 import numpy as np
 
 from ..families import Dirichlets, Parametric
-from ..kernels._data import Data, dense_pair, numeric
-from ._base import Array
+from ..kernels.data import Data, dense_pair, numeric
 from ._frequencies import FrequencySearch
 from ._lines import LineSearch, Peaks, Point
 from ._quasi_newton import Coordinates
 from ._scales import Scale
 from ._widths import WidthSearch
+from .base import Array
 
 _FREQUENCIES = (64, 2000)
 

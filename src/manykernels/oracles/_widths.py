@@ -12,8 +12,8 @@ import math
 import numpy as np
 
 from .._fast import bins
-from ._base import Array
 from ._chebyshev import UNIT, Found, Pieces, choose
+from .base import Array
 
 _RHO = 2.0**-5  # |y| in a bin
 _FAR = 46.0  # exp(−46) = 1e-20 counts as zero

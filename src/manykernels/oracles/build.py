@@ -6,11 +6,11 @@ from typing import Any
 
 from ..families import Parametric, Products, resolve_kernels
 from ..grams import build_gram
-from ..grams._memory import SOLVER
-from ..kernels._data import Data
-from ._base import Array, Oracle
+from ..grams.memory import SOLVER
+from ..kernels.data import Data
 from ._bind import bind_products
 from ._bind_continuous import bind_continuous
+from .base import Array, Oracle
 from .finite import FiniteOracle
 
 

@@ -11,14 +11,14 @@ from .._fast import exponentials
 from ..families import ARDGaussians, Parametric
 from ..grams import BlockGram, Gram, StackGram
 from ..kernels import Fitted, Kernel
-from ..kernels._data import Data, n_samples
-from ..kernels._stationary import squared_distances
-from ._base import Array, Atom, Best, Draws, Oracle
+from ..kernels.data import Data, n_samples
+from ..kernels.stationary import squared_distances
 from ._lines import Peaks, Point
 from ._proposals import draw_by_feature, draw_normal
 from ._quasi_newton import BoxSearch, Coordinates, differences
 from ._scales import Scale
 from ._searches import Search, line_search, width_search
+from .base import Array, Atom, Best, Draws, Oracle
 
 Parameters = tuple[float, ...]
 _DIGITS = 12  # of parameters: equal kernels have equal atoms

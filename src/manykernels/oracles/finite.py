@@ -8,7 +8,7 @@ import numpy as np
 
 from ..grams import Gram, SelectedGram
 from ..kernels import Fitted
-from ._base import Array, Atom, Best, Draws, Oracle
+from .base import Array, Atom, Best, Draws, Oracle
 
 
 class FiniteOracle(Oracle):

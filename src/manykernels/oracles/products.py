@@ -12,14 +12,14 @@ import numpy as np
 from ..grams import Gram
 from ..kernels import Constant, Fitted, Kernel, Power
 from ..kernels import Product as ProductKernel
-from ..kernels._data import Columns
-from ..kernels._monomial import Monomial
-from ._base import Array, Atom, Best, Draws, Oracle
+from ..kernels.data import Columns
+from ..kernels.monomial import Monomial
 from ._beam import Beam
 from ._hadamard import Hadamard
 from ._monomials import Monomials
 from ._parts import FactorParts, Parts, Product, StackParts
 from ._sampling import Sampler, draw_uniformly
+from .base import Array, Atom, Best, Draws, Oracle
 
 _ENUMERABLE = 1e9  # products of columns that are worth scoring one by one
 _ENUMERABLE_MATRICES = 1e7  # the same for matrices of 500 × 500

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from manykernels._arguments import is_number, shown
-from manykernels.penalties._base import Penalty
-from manykernels.penalties.elastic_net import ElasticNet
-from manykernels.penalties.l2_ball import L2Ball
-from manykernels.penalties.lp_ball import LpBall, Simplex
-from manykernels.penalties.product import BallProduct
+from .._arguments import is_number, shown
+from .base import Penalty
+from .elastic_net import ElasticNet
+from .l2_ball import L2Ball
+from .lp_ball import LpBall, Simplex
+from .product import BallProduct
 
 __all__ = ["BallProduct", "ElasticNet", "L2Ball", "LpBall", "Penalty", "Simplex", "resolve_penalty"]
 

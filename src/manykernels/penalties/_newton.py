@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import expit
 
-from manykernels.penalties._base import FloatArray
+from .base import FloatArray
 
 
 def convex_root(function: Callable[[FloatArray], tuple[FloatArray, FloatArray]], x: FloatArray) -> FloatArray:

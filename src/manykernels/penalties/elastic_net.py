@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from manykernels.penalties._base import ROUNDING, FloatArray, Penalty
-from manykernels.penalties._newton import shifted_cubic
+from ._newton import shifted_cubic
+from .base import ROUNDING, FloatArray, Penalty
 
 
 class ElasticNet(Penalty):

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
-from manykernels._arguments import as_numbers, shown
-from manykernels.penalties._base import ROUNDING, FloatArray, Penalty, norm2, scaled
-from manykernels.penalties._newton import shifted_cubic
+from .._arguments import as_numbers, shown
+from ._newton import shifted_cubic
+from .base import ROUNDING, FloatArray, Penalty, norm2, scaled
 
 _SMALLEST = 1e-100  # whose square is a number too
 _LARGEST = 1e15  # weights beyond it leave no digit for the others

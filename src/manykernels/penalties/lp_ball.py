@@ -9,8 +9,8 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit
 
-from manykernels.penalties._base import ROUNDING, FloatArray, Penalty, scaled
-from manykernels.penalties._newton import convex_root
+from ._newton import convex_root
+from .base import ROUNDING, FloatArray, Penalty, scaled
 
 _INFINITE = 1e12  # p from which ‖θ‖_p is the largest weight to the last digits that matter
 _POTENTIAL = 1.05  # p below which the potential ½‖θ‖_p² maps weights of use to less than the smallest number

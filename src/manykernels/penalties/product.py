@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from manykernels.penalties._base import FloatArray, Penalty
-from manykernels.penalties.lp_ball import LpBall
+from .base import FloatArray, Penalty
+from .lp_ball import LpBall
 
 
 class BallProduct(Penalty):

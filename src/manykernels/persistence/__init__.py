@@ -18,7 +18,7 @@ from zipfile import ZIP_DEFLATED
 
 from .._archives import ArchiveError, TooLargeError, shown
 from .._files import is_model, require_replaceable, write_atomically
-from ..grams._memory import parse_memory, readable
+from ..grams.memory import parse_memory, readable
 from ._contents import FORMAT, ModelFileError, describe, require_known, unpack
 from ._frames import Frame, pack, swap, unpack_frame
 

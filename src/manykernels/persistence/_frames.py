@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._archives import ArchiveError
-from ..families._tables import column_of, holds_numbers
+from ..families.tables import column_of, holds_numbers
 
 _LIBRARIES = ("pandas", "polars")  # no other module is imported, whatever a file says
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from ._axes import axes, ink, label_ticks, plain, short, write_cells
-from ._reading import Array, contribution_table, unwrap
+from .reading import Array, contribution_table, unwrap
 
 
 class ContributionDisplay:

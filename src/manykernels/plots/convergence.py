@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from ._axes import axes, ink, plain
-from ._reading import Array, histories, unwrap
+from .reading import Array, histories, unwrap
 
 
 class ConvergenceDisplay:

@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from ._axes import axes, ink, plain, short
-from ._paths import path_of_fits, path_of_search
-from ._reading import Array, unwrap
+from .paths import path_of_fits, path_of_search
+from .reading import Array, unwrap
 
 
 class PathDisplay:

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from ._axes import axes, label_ticks, write_cells
-from ._reading import Array, similarity_table, unwrap
+from .reading import Array, similarity_table, unwrap
 
 
 class KernelSimilarityDisplay:

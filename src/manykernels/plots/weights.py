@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from ._axes import axes, ink, label_ticks, plain, write_cells
-from ._reading import Array, WeightTable, stability_columns, unwrap, weight_table
+from .reading import Array, WeightTable, stability_columns, unwrap, weight_table
 
 
 class WeightsDisplay:

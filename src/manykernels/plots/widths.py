@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from ._axes import axes, ink, label_ticks, log_axis
-from ._reading import Array, unwrap, width_table
+from .reading import Array, unwrap, width_table
 
 
 class WidthsDisplay:

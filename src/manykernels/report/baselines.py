@@ -17,7 +17,7 @@ from sklearn.utils.metaestimators import _safe_split
 import manykernels
 
 from ..families import Family, Subset
-from ..plots._reading import unwrap
+from ..plots.reading import unwrap
 from .scores import Fold, Scores, score_fold
 
 INNER = 3  # folds in which a choice is made within a fold

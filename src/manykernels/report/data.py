@@ -23,8 +23,8 @@ from ..estimators._data import take
 from ..estimators._repr import _converged, _sentence, _unlisted
 from ..estimators.localized import Localized
 from ..families import Parametric
-from ..plots._paths import path_of_fits, path_of_search
-from ..plots._reading import (
+from ..plots.paths import path_of_fits, path_of_search
+from ..plots.reading import (
     histories,
     similarity_table,
     stability_columns,

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..plots._reading import unwrap
+from ..plots.reading import unwrap
 
 _TOLD = 2  # reasons that are told, if folds failed for different ones
 _LONGEST = 300  # characters of a reason

@@ -13,7 +13,7 @@ from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 from ..estimators._data import take
 from ..families import Parametric, Relevance
 from ..inspection import keep_trade_off
-from ..plots._reading import unwrap, width_table
+from ..plots.reading import unwrap, width_table
 
 Array = NDArray[np.float64]
 LEVEL = 0.9

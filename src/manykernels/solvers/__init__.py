@@ -1,10 +1,10 @@
 """How the weights move."""
 
-from ._base import History, Result, Solver
 from ._family import FamilyResult, FamilySolver
 from ._stopping import stoppable
 from .active_set import ActiveSet
 from .alternating import Alternating
+from .base import History, Result, Solver
 from .blockwise import Blockwise
 from .corrective import Corrective
 from .greedy import Greedy

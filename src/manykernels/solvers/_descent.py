@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..oracles import Oracle
-from ..oracles._base import Atom
+from ..oracles.base import Atom
 from ..penalties import L2Ball, LpBall, Penalty
-from ._base import Array
+from .base import Array
 
 _ENTRIES = 1 << 23  # of the kernels that are held at a time
 _SMALLEST = 1e-3  # of the factor of w before w is put back to scale: the average loses so many digits

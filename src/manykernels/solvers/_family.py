@@ -11,9 +11,9 @@ import numpy as np
 from ..grams import Gram
 from ..objectives import Risk
 from ..oracles import FiniteOracle, Oracle
-from ..oracles._base import Atom
+from ..oracles.base import Atom
 from ..penalties import LpBall, Penalty
-from ._base import Array, History, Result, Solver, relative
+from .base import Array, History, Result, Solver, relative
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,9 @@ from scipy.linalg import solve
 from ..grams import Gram
 from ..objectives import Fit, Risk
 from ..penalties import Simplex
-from ._base import Array, relative
 from ._interior import InteriorPoint
 from ._stopping import goes_on
+from .base import Array, relative
 
 _SIMPLEX = Simplex()
 _CENTRING = 0.15  # by how much the barrier falls at a step

@@ -21,9 +21,9 @@ from .._fast.nnls import nnls
 from ..grams import FactorGram
 from ..objectives import Risk
 from ..oracles import Oracle
-from ..oracles._base import Atom
+from ..oracles.base import Atom
 from ..penalties import Simplex
-from ._base import Array
+from .base import Array
 
 _PATIENCE = 3  # rounds that an atom without weight stays for
 _ROUNDS = 50  # of signs; two or three are enough

@@ -17,14 +17,14 @@ import numpy as np
 from ..losses import Squared
 from ..objectives import Risk
 from ..oracles import Oracle
-from ..oracles._base import Atom
+from ..oracles.base import Atom
 from ..oracles.continuous import ContinuousOracle, _parameters
 from ..penalties import Penalty
-from ._base import Array, relative
 from ._interior import InteriorPoint
 from ._lasso import Lasso
 from ._stopping import goes_on
 from .active_set import ActiveSet
+from .base import Array, relative
 
 _DUST = 1e-12  # of the largest weight
 _FEW = 3  # kernels up to which steps in θ are the faster way for any loss

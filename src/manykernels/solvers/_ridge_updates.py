@@ -12,7 +12,7 @@ import numpy as np
 from .._fast.linalg import factor, solve
 from ..losses import Squared
 from ..objectives import Risk
-from ._base import Array
+from .base import Array
 
 _FACTOR = 150.0  # samples for which a factor costs as much as one step of conjugate gradients
 _REFINE = 3  # steps with a fresh factor, after which only rounding errors are left

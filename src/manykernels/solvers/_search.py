@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from ..grams import Gram
 from ..objectives import Fit, Risk
 from ..penalties import Penalty
-from ._base import STALLED, Array, History, Result, relative
 from ._bundle import Bundle
 from ._interior import InteriorPoint
 from ._model import Model, Step
 from ._screening import Screen
 from ._stopping import goes_on
+from .base import STALLED, Array, History, Result, relative
 
 Atoms = NDArray[np.intp]
 _PATIENCE = 6  # machines a working set, and one for every 150 samples, before the interior-point method

@@ -17,9 +17,9 @@ from .._fast.threads import blas_for
 from ..grams import Gram
 from ..objectives import Risk
 from ..penalties import Penalty
-from ._base import Array, History, Result, Solver, whole_number
 from ._search import Search
 from ._stopping import goes_on
+from .base import Array, History, Result, Solver, whole_number
 
 _RUN = 8  # samples read together when a part of them is drawn: a cache line of every row
 

@@ -12,8 +12,8 @@ import numpy as np
 from ..grams import Gram
 from ..objectives import Risk
 from ..penalties import Penalty
-from ._base import STALLED, Array, History, Result, Solver, relative
 from ._stopping import goes_on
+from .base import STALLED, Array, History, Result, Solver, relative
 
 _IDLE = 20  # iterations without a smaller gap, by a thousandth: rounding errors are all that is left
 

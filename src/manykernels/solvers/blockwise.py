@@ -28,9 +28,9 @@ from ..grams import Gram
 from ..losses import Squared
 from ..objectives import Risk
 from ..penalties import Penalty
-from ._base import Array, History, Result, Solver, relative, whole_number
 from ._model import Model
 from ._stopping import goes_on
+from .base import Array, History, Result, Solver, relative, whole_number
 
 _STEPS = 500  # of conjugate gradients for one machine
 _ACCURACY = 1e-10  # of the model's minimum

@@ -14,12 +14,12 @@ import numpy as np
 from .._fast.threads import blas_for, blas_threads
 from ..objectives import Risk
 from ..oracles import Best, Oracle
-from ..oracles._base import Atom
+from ..oracles.base import Atom
 from ..penalties import Penalty
-from ._base import Array, History, relative, whole_number
 from ._family import FamilyResult, FamilySolver
 from ._restricted import Finite, restricted
 from ._stopping import goes_on
+from .base import Array, History, relative, whole_number
 
 _LOOSE = 0.05  # the gap along the path
 _COARSE = 0.3  # the largest gap that an accuracy is a share of

@@ -23,11 +23,11 @@ import numpy as np
 from .._fast.threads import blas_for
 from ..objectives import Fit, Risk
 from ..oracles import Oracle
-from ..oracles._base import Atom
+from ..oracles.base import Atom
 from ..penalties import Penalty
-from ._base import Array, History, relative
 from ._family import FamilyResult, FamilySolver
 from ._stopping import goes_on
+from .base import Array, History, relative
 
 _EXACT = 0.03  # of the slope at η = 0 may be left by the line search
 _TRIALS = 30  # machines in one line search at most; Newton's method needs two or three

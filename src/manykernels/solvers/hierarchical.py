@@ -23,10 +23,10 @@ from sklearn.base import BaseEstimator
 from .._fast.threads import blas_for
 from ..objectives import Risk
 from ..oracles.dags import Hierarchy, Node
-from ._base import Array, History, relative, whole_number
 from ._family import FamilyResult
 from ._hull import Point, Proof, Restricted, Shape, largest
 from ._stopping import goes_on
+from .base import Array, History, relative, whole_number
 
 _LOOSE = 0.05  # the gap along the path
 _ROOM = 0.9  # of the gap asked for: the rest is for leaving out nodes that hardly matter

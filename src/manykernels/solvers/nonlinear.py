@@ -26,8 +26,8 @@ from .._fast.threads import blas_for
 from ..grams import Gram
 from ..objectives import Fit, Risk
 from ..penalties import L2Ball
-from ._base import Array, History, Result
 from ._stopping import goes_on
+from .base import Array, History, Result
 
 COLUMNS = ("start", "objective", "iterations", "residual", "converged")  # of the table of starts
 _ARMIJO = 1e-4  # of the decrease that the gradient promises, which a step must keep

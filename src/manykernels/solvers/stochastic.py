@@ -15,16 +15,16 @@ from typing import ClassVar
 import numpy as np
 
 from .._fast.threads import blas_for
-from ..grams._memory import DRAWS
+from ..grams.memory import DRAWS
 from ..objectives import Fit, Risk
 from ..oracles import Oracle
-from ..oracles._base import Atom
+from ..oracles.base import Atom
 from ..penalties import L2Ball, LpBall, Penalty
-from ._base import Array, History, relative, whole_number
 from ._descent import Iterate, iterate_for, quads
 from ._family import FamilyResult, FamilySolver
 from ._ridge_updates import RidgePath
 from ._stopping import goes_on
+from .base import Array, History, relative, whole_number
 
 _DUST = 1e-12  # of the largest weight: below it a kernel has none
 _STEP = 0.5  # of the radius of the ball that the first automatic step goes

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from ._base import Weighted, Weighting
 from .alignf import Alignf, AlignfLinear
+from .base import Weighted, Weighting
 from .greedy import GreedyAlignment
 from .independent import Align, Uniform
 

@@ -8,9 +8,9 @@ from scipy.optimize import linprog
 
 from .._fast.nnls import DEPENDENT, nnls
 from ..grams import is_definite
-from ..kernels._data import rounding
+from ..kernels.data import rounding
 from ..objectives import Alignment
-from ._base import Array, Weighted, Weighting, shares
+from .base import Array, Weighted, Weighting, shares
 
 
 class Alignf(Weighting):

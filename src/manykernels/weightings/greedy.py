@@ -15,11 +15,11 @@ import numpy as np
 from .._arguments import is_number
 from .._fast.stopping import goes_on
 from .._fast.threads import blas_for
-from ..grams._base import centred
+from ..grams.base import centred
 from ..objectives import Alignment
 from ..oracles import FiniteOracle, Oracle
-from ..oracles._base import Atom
-from ._base import Array, Weighted, Weighting, shares
+from ..oracles.base import Atom
+from .base import Array, Weighted, Weighting, shares
 
 Validate = Callable[[list[Atom], Array], float]  # the alignment of a combination on data held out
 _METHODS = ("stagewise", "distance", "distance-printed")

@@ -7,7 +7,7 @@ from numbers import Real
 import numpy as np
 
 from ..objectives import Alignment
-from ._base import Weighted, Weighting, shares
+from .base import Weighted, Weighting, shares
 
 
 class Uniform(Weighting):

@@ -17,7 +17,7 @@ from sklearn.utils.validation import _num_samples
 from ..estimators._data import read_new, take
 from ..estimators.localized import Localized
 from ..kernels import evaluate
-from ..kernels._prepared import Prepared
+from ..kernels.prepared import Prepared
 
 Array = NDArray[np.float64]
 _FLAT = 1e-12  # of its size: a kernel that varies less is the same for all pairs of samples

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from .._fast import stack as fast
-from ..kernels._data import rounding as rounding_of
+from ..kernels.data import rounding as rounding_of
 
 _DOUBLE = rounding_of(np.float64)
 

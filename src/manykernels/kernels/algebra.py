@@ -8,9 +8,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from manykernels._fast import elementwise
-from manykernels.kernels._base import Kernel, brief, empty_matrix
-from manykernels.kernels._data import Array, Data
+from .._fast import elementwise
+from .base import Kernel, brief, empty_matrix
+from .data import Array, Data
 
 _MEMBER = re.compile(r"k(\d+)")
 
@@ -62,7 +62,7 @@ class Sum(Composite):
         self.name = name
 
     def compute(self, X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
-        from manykernels.kernels._shared import combine
+        from .shared import combine
 
         kernels = self._members()
         return combine(kernels, np.ones(len(kernels)), X, Y, out)
@@ -88,7 +88,7 @@ class Product(Composite):
         self.name = name
 
     def compute(self, X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
-        from manykernels.kernels._shared import evaluate
+        from .shared import evaluate
 
         K = empty_matrix(X, Y, out)
         K.fill(1.0)

@@ -8,9 +8,9 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from manykernels._fast import elementwise
-from manykernels.kernels._base import Kernel
-from manykernels.kernels._data import Array, Data, is_stack, n_samples, same, take_rows
+from .._fast import elementwise
+from .base import Kernel
+from .data import Array, Data, is_stack, n_samples, same, take_rows
 
 Normalize = Literal["trace", "max", "cosine", "frobenius"] | None
 

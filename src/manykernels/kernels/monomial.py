@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from manykernels.kernels._base import Kernel, into
-from manykernels.kernels._data import Array, Data, n_samples, numeric, take_columns
+from .base import Kernel, into
+from .data import Array, Data, n_samples, numeric, take_columns
 
 
 class Monomial(Kernel):

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from manykernels._arguments import shown as in_words
-from manykernels.kernels._base import Kernel
-from manykernels.kernels._data import Array, Columns, Data, column_key, same, take_columns
+from .._arguments import shown as in_words
+from .base import Kernel
+from .data import Array, Columns, Data, column_key, same, take_columns
 
 
 class Seen(Kernel):

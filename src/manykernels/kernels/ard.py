@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from manykernels._fast import elementwise
-from manykernels.kernels._base import Kernel
-from manykernels.kernels._data import Array, Data, n_samples, numeric_pair
-from manykernels.kernels._stationary import squared_distances
+from .._fast import elementwise
+from .base import Kernel
+from .data import Array, Data, n_samples, numeric_pair
+from .stationary import squared_distances
 
 _SHOWN = 4  # widths that a label has room for
 

@@ -8,10 +8,10 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from manykernels._arguments import require_arguments
-from manykernels.kernels._base import Kernel
-from manykernels.kernels._data import Array, Data, n_samples, numeric
-from manykernels.kernels._inner import inner_products, squared_norms
+from .._arguments import require_arguments
+from .base import Kernel
+from .data import Array, Data, n_samples, numeric
+from .inner import inner_products, squared_norms
 
 
 class FeatureMap(Kernel):

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 from sklearn.base import BaseEstimator
 
-from manykernels.kernels import Kernel
-from manykernels.kernels._data import Data, numeric, take_columns
+from ..kernels import Kernel
+from ..kernels.data import Data, numeric, take_columns
 
 
 class Family(BaseEstimator):

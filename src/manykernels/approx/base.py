@@ -12,10 +12,10 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 
-from manykernels._arguments import is_number
-from manykernels._fast.threads import blas_threads, split
-from manykernels.kernels import Kernel
-from manykernels.kernels._data import Array, Data, n_samples, take_rows
+from .._arguments import is_number
+from .._fast.threads import blas_threads, split
+from ..kernels import Kernel
+from ..kernels.data import Array, Data, n_samples, take_rows
 
 _ROWS = 1024  # at a time, so that what is computed on the way stays small and in cache
 _COST = 4  # operations of `split` that one feature is worth

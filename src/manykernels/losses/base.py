@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from manykernels.losses._scalar import EPS, FloatArray, bracket_root, increasing_root
+from .scalar import EPS, FloatArray, bracket_root, increasing_root
 
 Task = Literal["classification", "regression"]
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._fast.threads import blas_threads, split
-from ..kernels._data import Data
+from ..kernels.data import Data
 
 Array = NDArray[np.float64]
 _CHUNK_BYTES = 1 << 20  # of the rows of all kernels that Frobenius products take at a time

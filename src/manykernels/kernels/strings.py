@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from manykernels.kernels._base import Kernel
-from manykernels.kernels._data import Array, Data, strings
-from manykernels.kernels._inner import inner_products, squared_norms
+from .base import Kernel
+from .data import Array, Data, strings
+from .inner import inner_products, squared_norms
 
 
 class Spectrum(Kernel):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Hashable
 from dataclasses import dataclass, field
@@ -11,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from manykernels.families._base import names_of
-from manykernels.kernels._data import Data
-from manykernels.kernels._prepared import Preparation
+from .._warn import warn
+from ..kernels.data import Data
+from ..kernels.prepared import Preparation
+from .base import names_of
 
 _LEVELS = 50  # indicators of one column at most
 _TEXT = 6.0  # mean length from which a column whose values hardly repeat is text
@@ -68,12 +68,11 @@ def read_columns(X: Data, feature_names: Any = None) -> Table:
 
 
 def _warn_levels(name: str, n_levels: int, n: int) -> None:
-    warnings.warn(
+    warn(
         f"Column {name!r} holds {n_levels} different values in {n} samples: only the {_LEVELS} commonest of "
         "those that occur more than once are used. Leave the column out if it is an identifier, or group its "
         "values.",
         UserWarning,
-        stacklevel=2,
     )
 
 

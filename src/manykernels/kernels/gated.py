@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from manykernels.kernels._algebra import Composite
-from manykernels.kernels._base import Kernel, empty_matrix
-from manykernels.kernels._data import Array, Data
-from manykernels.kernels._shared import evaluate
+from .algebra import Composite
+from .base import Kernel, empty_matrix
+from .data import Array, Data
+from .shared import evaluate
 
 
 class GatedMixture(Composite):

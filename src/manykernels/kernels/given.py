@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from manykernels._arguments import is_masked, require_arguments
-from manykernels._fast import elementwise
-from manykernels.kernels._base import Kernel, into
-from manykernels.kernels._data import Array, Data, dense_pair, n_samples, rounding, take_rows
+from .._arguments import is_masked, require_arguments
+from .._fast import elementwise
+from .base import Kernel, into
+from .data import Array, Data, dense_pair, n_samples, rounding, take_rows
 
 _DATA_DEPENDENT = ("seuclidean", "mahalanobis")
 

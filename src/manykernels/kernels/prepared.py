@@ -11,10 +11,10 @@ from scipy.special import ndtri
 from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 
-from manykernels._arguments import shown
-from manykernels.kernels._base import Kernel
-from manykernels.kernels._columns import Seen
-from manykernels.kernels._data import Array, Data, numeric, take_columns
+from .._arguments import shown
+from .base import Kernel
+from .columns import Seen
+from .data import Array, Data, numeric, take_columns
 
 Part = Literal["scaled", "scores", "both"]
 _HEAVY = 3.0  # excess kurtosis from which a column also comes as normal scores: that of the Laplace law

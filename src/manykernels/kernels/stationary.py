@@ -9,10 +9,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.metrics.pairwise import manhattan_distances
 
-from manykernels._fast import elementwise
-from manykernels.kernels._base import Kernel, empty_matrix, into
-from manykernels.kernels._data import Array, Data, dense_pair, n_samples, numeric_pair
-from manykernels.kernels._inner import inner_products, squared_norms
+from .._fast import elementwise
+from .base import Kernel, empty_matrix, into
+from .data import Array, Data, dense_pair, n_samples, numeric_pair
+from .inner import inner_products, squared_norms
 
 _LARGEST = 1e300  # finite, so that the narrowest kernel is still exp(−0) = 1 at distance 0
 _FEW_FEATURES = 8  # up to which plain differences are as fast as GEMM, and they lose no digits

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from ..grams import Gram
-from ..grams._memory import SOLVER
+from ..grams.memory import SOLVER
 from ..objectives import Risk
 from ..penalties import Penalty
 

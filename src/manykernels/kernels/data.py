@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from manykernels._arguments import is_masked, require_arguments, shown
+from .._arguments import is_masked, require_arguments, shown
 
 Array: TypeAlias = NDArray[np.float64]
 Data: TypeAlias = Any  # whatever holds the samples in its rows

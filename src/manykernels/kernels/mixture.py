@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from manykernels._arguments import as_numbers
-from manykernels.kernels._algebra import Composite
-from manykernels.kernels._base import Kernel
-from manykernels.kernels._data import Array, Data, n_samples
-from manykernels.kernels._shared import combine
+from .._arguments import as_numbers
+from .algebra import Composite
+from .base import Kernel
+from .data import Array, Data, n_samples
+from .shared import combine
 
 _SHOWN = 3
 

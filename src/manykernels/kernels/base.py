@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from manykernels._arguments import is_number, is_whole, shown
-from manykernels.kernels._data import Array, Data, matrix_shape, n_samples, rounding, same, take_rows
+from .._arguments import is_number, is_whole, shown
+from .data import Array, Data, matrix_shape, n_samples, rounding, same, take_rows
 
 if TYPE_CHECKING:
-    from manykernels.kernels._algebra import Power, Product, Scaled, Sum
+    from .algebra import Power, Product, Scaled, Sum
 
 _DIAGONAL_BLOCK = 64
 
@@ -122,7 +122,7 @@ class Kernel(BaseEstimator):
         return f"{type(self).__name__}({shown})"
 
     def __add__(self, other: Kernel) -> Sum:
-        from manykernels.kernels._algebra import Sum
+        from .algebra import Sum
 
         return Sum.of(self, other) if isinstance(other, Kernel) else NotImplemented
 
@@ -130,7 +130,7 @@ class Kernel(BaseEstimator):
         return self if is_number(other) and other == 0 else NotImplemented  # the start of sum([...])
 
     def __mul__(self, other: Kernel | float) -> Product | Scaled:
-        from manykernels.kernels._algebra import Product, Scaled
+        from .algebra import Product, Scaled
 
         if isinstance(other, Kernel):
             return Product.of(self, other)
@@ -140,7 +140,7 @@ class Kernel(BaseEstimator):
         return self * other
 
     def __pow__(self, degree: int) -> Power:
-        from manykernels.kernels._algebra import Power
+        from .algebra import Power
 
         return Power(self, degree) if is_number(degree) else NotImplemented
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from ._reading import Array, weight_table
+from .reading import Array, weight_table
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from manykernels._fast import elementwise
-from manykernels._fast.threads import split
-from manykernels.kernels._base import Kernel, empty_matrix
-from manykernels.kernels._columns import OnColumns
-from manykernels.kernels._data import Array, Data, numeric, same, take_columns
-from manykernels.kernels._fitted import Fitted
-from manykernels.kernels._inner import Linear, inner_products
+from .._fast import elementwise
+from .._fast.threads import split
+from .base import Kernel, empty_matrix
+from .columns import OnColumns
+from .data import Array, Data, numeric, same, take_columns
+from .fitted import Fitted
+from .inner import Linear, inner_products
 
 Term: TypeAlias = tuple[float, Kernel]
 
@@ -151,7 +151,7 @@ def _merge_centred(terms: list[Term]) -> list[Term]:
 
 
 def _centred_sum(members: list[tuple[float, Fitted]]) -> Fitted:
-    from manykernels.kernels._mixture import Mixture
+    from .mixture import Mixture
 
     c = np.array([coefficient * fitted.scale_ for coefficient, fitted in members])
     fits = [fitted for _, fitted in members]

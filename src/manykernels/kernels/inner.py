@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from manykernels._fast import elementwise
-from manykernels.kernels._base import Kernel, empty_matrix, into
-from manykernels.kernels._data import Array, Data, n_samples, numeric, numeric_pair
+from .._fast import elementwise
+from .base import Kernel, empty_matrix, into
+from .data import Array, Data, n_samples, numeric, numeric_pair
 
 
 def inner_products(A: Any, B: Any, out: Array | None = None) -> Array:
