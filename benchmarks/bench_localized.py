@@ -15,7 +15,7 @@ from manykernels import LocalizedMKLClassifier
 from manykernels.grams import Gram, StackGram
 from manykernels.grams.gated import GatedGram
 from manykernels.penalties import BallProduct
-from manykernels.solvers import ActiveSet
+from manykernels.solvers import ActiveSet, Result, Run
 
 from .bench_memory import ROOT, _memory
 from .harness import Contender, Facts, Report, compare, pinned
@@ -102,13 +102,12 @@ def _both_ways(n: int, M: int, l: int) -> list[Facts]:
     stack, gates, risk = stack_of(gaussians(M), X), _gates(n, l), risk_of(y, 1.0)
     stored = np.concatenate([stack * np.outer(c, c) for c in gates.T])
     grams: dict[str, Gram] = {"gated": GatedGram(StackGram(stack), gates), "stored": StackGram(stored)}
-    options: Facts = {"tol": 1e-3, "max_iter": 1000, "rng": np.random.RandomState(0)}
-    timings = compare(
-        {
-            name: partial(ActiveSet().run, gram, risk, BallProduct(2.0, l), **options)
-            for name, gram in grams.items()
-        }
-    )
+
+    def learn(gram: Gram) -> Result:
+        run = Run(tol=1e-3, max_iter=1000, rng=np.random.RandomState(0))
+        return ActiveSet().run(gram, risk, BallProduct(2.0, l), run)
+
+    timings = compare({name: partial(learn, gram) for name, gram in grams.items()})
     megabytes = {"gated": stack.nbytes / 2**20, "stored": stored.nbytes / 2**20}
     return [
         {"kernels": name, "seconds": timing, "MB of kernels": megabytes[name], "P": timing.result.primal}

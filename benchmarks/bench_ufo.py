@@ -48,7 +48,7 @@ def run(report: Report) -> None:
         if isinstance(result, UFOMKLClassifier):
             right = 100.0 * float(np.mean(result.predict(X[test]) == y[test]))
             return row | {"kernels": result.active_.size, "per cent right": right, "gap": result.dual_gap_}
-        return row | {"kernels": int(np.count_nonzero(result.theta)), "gap": result.gap}
+        return row | {"kernels": int(np.count_nonzero(result.weights)), "gap": result.gap}
 
     title = f"{len(stack)} kernels, {TRAIN} samples"
     report.table(title, ratio_rows(timings, rival, facts), "at most a tenth of the wrapper's time")

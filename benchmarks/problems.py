@@ -17,7 +17,7 @@ from manykernels.kernels import Gaussian, Kernel, evaluate
 from manykernels.losses import Hinge, Loss
 from manykernels.objectives import Risk
 from manykernels.penalties import resolve_penalty
-from manykernels.solvers import ActiveSet, Result
+from manykernels.solvers import ActiveSet, Result, Run
 
 from .harness import Skip
 
@@ -80,11 +80,11 @@ def risk_of(y: Array, C: float, loss: Loss | None = None) -> Risk:
 def solve(gram: Gram, risk: Risk, norm: float, tol: float = 1e-3, max_iter: int = 1000) -> Result:
     """The package's solver, without an estimator around it."""
     rng = np.random.RandomState(0)
-    return ActiveSet().run(gram, risk, resolve_penalty(norm), tol=tol, max_iter=max_iter, rng=rng)
+    return ActiveSet().run(gram, risk, resolve_penalty(norm), Run(tol=tol, max_iter=max_iter, rng=rng))
 
 
 def told(result: Any) -> dict[str, Any]:
     """The certificate of a solver's result or a fitted estimator, and what it took."""
     if hasattr(result, "dual_gap_"):
         return {"gap": result.dual_gap_, "iterations": result.n_iter_, "active": len(result.active_)}
-    return {"gap": result.gap, "iterations": result.n_iter, "active": int(np.count_nonzero(result.theta))}
+    return {"gap": result.gap, "iterations": result.n_iter, "active": int(np.count_nonzero(result.weights))}

@@ -24,7 +24,7 @@ def libsvm(K: Array, y: Array, C: float, tol: float = 1e-3) -> SVC:
 class Wrapped:
     """Weights and certificate of the wrapper, named as the solvers' results are."""
 
-    theta: Array
+    weights: Array
     gap: float
     n_iter: int
 

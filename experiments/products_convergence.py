@@ -18,7 +18,7 @@ from manykernels.objectives import Risk
 from manykernels.oracles import Oracle, build_oracle
 from manykernels.oracles.products import ProductsOracle
 from manykernels.penalties import LpBall
-from manykernels.solvers import Alternating, History, Stochastic
+from manykernels.solvers import Alternating, History, Run, Stochastic
 
 from .data import Array
 from .plots import Lines
@@ -124,8 +124,8 @@ def compete(X: Array, y: Array, C: float, limit: float, seed: int, matrices: boo
     gram = oracle.gram(list(oracle.atoms()))
     risk = Risk(Squared(), y[:, None], np.full((y.size, 1), C), True)
     curves = {
-        SGD: timed(Stochastic().run_family, oracle, risk, limit, seed),
-        UCD: timed(Stochastic(sampling="uniform").run_family, oracle, risk, limit, seed),
+        SGD: timed(Stochastic().run, oracle, risk, limit, seed),
+        UCD: timed(Stochastic(sampling="uniform").run, oracle, risk, limit, seed),
         FEATURES: timed(Alternating().run, gram, risk, limit, seed),
     }
     if matrices:
@@ -140,11 +140,11 @@ def compete(X: Array, y: Array, C: float, limit: float, seed: int, matrices: boo
 def timed(solve: Any, family: Any, risk: Risk, limit: float, seed: int) -> Clock:
     """The history of a method, after two iterations that compile what it needs."""
     penalty = LpBall(2.0)
-    solve(family, risk, penalty, tol=1e-1, max_iter=2, rng=np.random.RandomState(0))
+    solve(family, risk, penalty, Run(tol=1e-1, max_iter=2, rng=np.random.RandomState(0)))
     clock = Clock(limit=limit)
-    options: dict[str, Any] = {"tol": 1e-6, "max_iter": 1 << 20, "rng": np.random.RandomState(seed)}
+    rng = np.random.RandomState(seed)
     try:
-        solve(family, risk, penalty, history=clock, **options)
+        solve(family, risk, penalty, Run(tol=1e-6, max_iter=1 << 20, rng=rng, history=clock))
     except TimeUp:
         pass
     return clock
@@ -206,11 +206,11 @@ def growth(quick: bool) -> tuple[str, list[Facts], str]:
         oracle = Unbounded(build_oracle(Products(degree=D), X, normalize="trace", norm=2.0))
         row: Facts = {"D": D, "kernels": f"{math.comb(r + D, D):,}"}
         for solver in (Stochastic(batch=1), Stochastic()):
-            options: dict[str, Any] = {"tol": 0.0, "max_iter": iterations}
             spent = []
             for seed in range(repeats):
+                run = Run(tol=0.0, max_iter=iterations, rng=np.random.RandomState(seed))
                 started = time.process_time()
-                solver.run_family(oracle, risk, LpBall(2.0), rng=np.random.RandomState(seed), **options)
+                solver.run(oracle, risk, LpBall(2.0), run)
                 spent.append(1e3 * (time.process_time() - started) / iterations)
             row[f"ms, {solver.batch} a batch"] = round(float(np.median(spent)), 1)
         rows.append(row)

@@ -15,7 +15,7 @@ from manykernels.losses import Hinge
 from manykernels.losses.structured import Separable
 from manykernels.objectives import Risk
 from manykernels.penalties import resolve_penalty
-from manykernels.solvers import ActiveSet
+from manykernels.solvers import ActiveSet, Run
 from manykernels.solvers.ufo import UFO, GroupRegularizer, dual_exponent
 
 from . import ufo_obscure
@@ -121,10 +121,10 @@ def batch(stack: Array, Y: Array, lam: float) -> tuple[Curve, float]:
     exponent = q / (q - 1.0)
     penalty = resolve_penalty(exponent / (2.0 - exponent))
     risk = Risk(Hinge(), Y, np.full(Y.shape, 1.0 / (len(Y) * lam)), False)
-    gram, options = StackGram(stack), {"max_iter": 1000, "rng": np.random.RandomState(0)}
-    ActiveSet().run(gram, risk, penalty, tol=0.1, **options)
+    gram, rng = StackGram(stack), np.random.RandomState(0)
+    ActiveSet().run(gram, risk, penalty, Run(tol=0.1, max_iter=1000, rng=rng))
     clock = Clock()
-    ActiveSet().run(gram, risk, penalty, tol=1e-4, history=clock, **options)
+    ActiveSet().run(gram, risk, penalty, Run(tol=1e-4, max_iter=1000, rng=rng, history=clock))
     bound = max(P * (1.0 - gap) for P, gap in zip(clock.objective, clock.gap, strict=True))
     return Curve(clock.seconds, [lam * P for P in np.minimum.accumulate(clock.objective)]), lam * bound
 

@@ -8,6 +8,7 @@ from manykernels.grams import StackGram
 from manykernels.losses import EpsilonInsensitive, Hinge, Logistic, Squared, SquaredHinge
 from manykernels.objectives import Risk
 from manykernels.penalties import ElasticNet, L2Ball, LpBall, Simplex
+from manykernels.solvers import Run
 
 LOSSES = [Hinge(), SquaredHinge(), Logistic(), Squared(), EpsilonInsensitive(0.1)]
 PENALTIES = [
@@ -46,8 +47,12 @@ def risk_of(loss, labels, targets, C=1.0, fit_intercept=True):
 def run(solver, stack, risk, penalty, tol=1e-7, max_iter=1000, **options):
     """Solve with a stored stack (or any Gram)."""
     gram = StackGram(stack) if isinstance(stack, np.ndarray) else stack
-    rng = np.random.RandomState(0)
-    return solver.run(gram, risk, penalty, tol=tol, max_iter=max_iter, rng=rng, **options)
+    return solver.run(gram, risk, penalty, told(tol, max_iter, **options))
+
+
+def told(tol=1e-7, max_iter=1000, seed=0, **options):
+    """What a solver is told beside its problem."""
+    return Run(tol=tol, max_iter=max_iter, rng=np.random.RandomState(seed), **options)
 
 
 def cvxpy_loss(loss, Y, C, F):

@@ -166,7 +166,7 @@ def test_the_wrapper_and_cvxpy_solve_our_problem():
     wrapped = libsvm_wrapper(stack, y, 1.0, 2.0, rounds=200, tol=1e-3)
     ours = solve(StackGram(stack), risk_of(y, 1.0), 2.0, 1e-6)
     assert -1e-9 <= wrapped.gap <= 1e-3 and wrapped.n_iter < 200
-    np.testing.assert_allclose(wrapped.theta, ours.theta, atol=0.05)
+    np.testing.assert_allclose(wrapped.weights, ours.weights, atol=0.05)
     reference = cvxpy_optimum(stack, y, 1.0, Logistic(), 4 / 3)
     ours = solve(StackGram(stack), risk_of(y, 1.0, Logistic()), 4 / 3, 1e-7)
     assert abs(ours.primal - reference) <= 1e-5 * reference

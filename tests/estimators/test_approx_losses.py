@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, load_iris, make_classification
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from tests.helpers import told
 
 from manykernels import MKLClassifier, MKLRegressor
 from manykernels.approx import Nystroem
@@ -44,19 +45,18 @@ def quietly(model, *data):
 )
 def test_the_optimum_is_that_of_matrices(loss, norm, intercept):
     penalty, risk = resolve_penalty(norm), Risk(loss, SIGNS, COST, intercept)
-    options = {"tol": 1e-4, "max_iter": 300, "rng": np.random.RandomState(0)}
-    found = FeatureActiveSet().run(FeatureGram(PHI, PTR), risk, penalty, **options)
-    matrices = ActiveSet().run(FactorGram(PHI, PTR), risk, penalty, **options)
+    found = FeatureActiveSet().run(FeatureGram(PHI, PTR), risk, penalty, told(1e-4, 300))
+    matrices = ActiveSet().run(FactorGram(PHI, PTR), risk, penalty, told(1e-4, 300))
     assert found.gap <= 1e-4
     assert found.primal == pytest.approx(matrices.primal, rel=1e-4)
     assert found.dual <= matrices.primal * (1 + 1e-9)
     if intercept:
         np.testing.assert_allclose(found.alpha.sum(axis=0), 0.0, atol=1e-8 * np.abs(found.alpha).sum())
     # both values are what they say, by matrices alone
-    K = FactorGram(PHI, PTR).combine(found.theta)
+    K = FactorGram(PHI, PTR).combine(found.weights)
     f = K @ found.alpha + found.intercept
     q = FactorGram(PHI, PTR).quad(found.alpha).sum(axis=1)
-    primal = 0.5 * penalty.group_norm(found.theta * np.sqrt(q)) + risk.loss_value(f)
+    primal = 0.5 * penalty.group_norm(found.weights * np.sqrt(q)) + risk.loss_value(f)
     assert found.primal == pytest.approx(primal, rel=1e-8)
     assert found.dual >= risk.dual(found.alpha, q, penalty, 0.0) * (1 - 1e-9)
 
@@ -159,10 +159,9 @@ def test_tolerances_that_rounding_does_not_allow_end_with_a_gap_that_holds(loss,
     """A machine whose gap is zero already has to end too: it made a smoothed loss of no width at all."""
     risk = Risk(loss, SIGNS[:60], np.full((60, 1), C), True)
     penalty, gram = resolve_penalty(1.0), FeatureGram(np.ascontiguousarray(PHI[:60]), PTR)
-    options = {"max_iter": 15, "rng": np.random.RandomState(0)}
     with np.errstate(divide="raise", invalid="raise"):
-        rough = FeatureActiveSet().run(gram, risk, penalty, tol=1e-3, **options)
-        fine = FeatureActiveSet().run(gram, risk, penalty, tol=1e-12, **options)
+        rough = FeatureActiveSet().run(gram, risk, penalty, told(1e-3, 15))
+        fine = FeatureActiveSet().run(gram, risk, penalty, told(1e-12, 15))
     assert rough.gap <= 1e-3 and np.isfinite(fine.gap)
     assert fine.primal >= rough.dual * (1 - 1e-9) and rough.primal >= fine.dual * (1 - 1e-9)
 

@@ -114,7 +114,7 @@ def test_stored_and_recomputed_answers_agree(center, normalize):
     for penalty in (Simplex(), LpBall(2.0)):
         a, b = (run(ActiveSet(), gram, risk_of(Hinge(), y, y), penalty, tol=1e-9) for gram in pair)
         np.testing.assert_allclose(a.primal, b.primal, rtol=1e-8)
-        np.testing.assert_allclose(a.theta, b.theta, atol=1e-4)
+        np.testing.assert_allclose(a.weights, b.weights, atol=1e-4)
 
 
 # -- memory ----------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import itertools
 
 import numpy as np
 import pytest
+from tests.helpers import told
 
 from manykernels.approx import Nystroem, RandomFeatures
 from manykernels.grams import FactorGram, StackGram
@@ -190,17 +191,16 @@ def test_every_solver_finds_on_pseudo_samples_what_it_finds_on_samples(solver, n
     penalty, results = resolve_penalty(norm), []
     for gram, targets, intercept in ((low.gram, low.targets, False), (dense, Y, True)):
         risk = Risk(Squared(), targets, np.full(targets.shape, 3.0), intercept)
-        options = {"tol": 1e-4, "max_iter": 300, "rng": np.random.RandomState(0)}
         start = (penalty.start(4), np.zeros_like(targets))
-        results.append(solver.run(gram, risk, penalty, start=start, **options))
+        results.append(solver.run(gram, risk, penalty, told(1e-4, 300, start=start)))
     a, b = results
     gap = max(a.gap, b.gap)
     assert gap < 0.1
     # each primal value is at least the other's dual bound, and both gaps are small
     assert a.primal >= b.dual - 1e-8 * abs(b.dual) and b.primal >= a.dual - 1e-8 * abs(a.dual)
-    coef = low.coefficients(a.theta, a.alpha)
+    coef = low.coefficients(a.weights, a.alpha)
     f = PHI @ coef + low.intercept(coef)
-    expected = dense.combine(b.theta) @ b.alpha + b.intercept
+    expected = dense.combine(b.weights) @ b.alpha + b.intercept
     np.testing.assert_allclose(f, expected, atol=2.0 * np.sqrt(2.0 * gap * a.primal / 3.0) + 1e-8)
 
 
@@ -210,12 +210,12 @@ def test_without_an_intercept_nothing_is_centred():
     found = [
         ActiveSet().run(
             gram, Risk(Squared(), targets, np.ones(targets.shape), False), penalty,
-            tol=1e-10, max_iter=200, rng=np.random.RandomState(0), start=(penalty.start(4), 0.0 * targets),
+            told(1e-10, 200, start=(penalty.start(4), 0.0 * targets)),
         )
         for gram, targets in ((low.gram, low.targets), (dense, Y))
     ]  # fmt: skip
     assert found[0].primal == pytest.approx(found[1].primal, rel=1e-9)
-    np.testing.assert_allclose(found[0].theta[:3:2], found[1].theta[:3:2], atol=1e-4)
+    np.testing.assert_allclose(found[0].weights[:3:2], found[1].weights[:3:2], atol=1e-4)
 
 
 @pytest.mark.parametrize(

@@ -249,7 +249,7 @@ _GIVEN: dict[str, Any] = {  # what parts need beside the parameter in question
     "n": 3,
     "solvers": None,
 }
-_NO_PARTS = ("resolve_", "evaluate", "combine", "stoppable", "approximation_error", "Result", "FamilyResult")
+_NO_PARTS = ("resolve_", "evaluate", "combine", "stoppable", "approximation_error", "Result", "Run", "Reason")
 
 
 def part_cases(place: str) -> Iterator[Case]:

@@ -2,14 +2,28 @@
 
 import numpy as np
 import pytest
-from tests.helpers import LOSSES, PENALTIES, gaussians, problem, risk_of, run
+from tests.helpers import LOSSES, PENALTIES, gaussians, problem, risk_of, run, told
 
 from manykernels.grams import FactorGram, StackGram
 from manykernels.losses import EpsilonInsensitive, Hinge, Logistic, Squared, SquaredHinge
 from manykernels.objectives import Risk
+from manykernels.oracles import FiniteOracle
 from manykernels.penalties import ElasticNet, L2Ball, LpBall, Simplex
-from manykernels.solvers import ActiveSet, Alternating, History
+from manykernels.solvers import (
+    ActiveSet,
+    Alternating,
+    Blockwise,
+    Corrective,
+    FamilySolver,
+    Greedy,
+    Hierarchical,
+    History,
+    Reason,
+    Stochastic,
+    resolve_solver,
+)
 from manykernels.solvers._screening import Screen
+from manykernels.solvers.nonlinear import ProjectedGradient
 
 SOLVERS = [ActiveSet(), Alternating()]
 each_solver = pytest.mark.parametrize("solver", SOLVERS, ids=repr)
@@ -46,7 +60,7 @@ def test_history_goes_down_to_the_result(solver):
     result = run(solver, stack, risk, LpBall(4 / 3), tol=1e-5, history=history)
     assert result.history is history and len(lines) == len(history.gap) > 0
     assert history.gap[-1] == result.gap and history.objective[-1] == result.primal
-    assert history.active[-1] == np.count_nonzero(result.theta)
+    assert history.active[-1] == np.count_nonzero(result.weights)
     assert np.all(np.diff(history.gap) <= 1e-12) and np.all(np.diff(history.seconds) >= 0)
     assert set(history.as_dict()) == {"objective", "gap", "seconds", "active"}
 
@@ -59,11 +73,11 @@ def test_a_start_at_the_solution_ends_there_at_once(solver, loss, penalty):
     stack, labels, targets = problem(2, 25)
     risk = risk_of(loss, labels, targets, 3.0)
     best = run(ActiveSet(), stack, risk, penalty, tol=1e-9)
-    theta, alpha = best.theta.copy(), best.alpha.copy()
+    theta, alpha = best.weights.copy(), best.alpha.copy()
     again = run(solver, stack, risk, penalty, tol=1e-5, start=(theta, alpha))
     assert again.converged and again.n_iter <= 3
     np.testing.assert_allclose(again.primal, best.primal, rtol=1e-5)
-    assert np.array_equal(theta, best.theta) and np.array_equal(
+    assert np.array_equal(theta, best.weights) and np.array_equal(
         alpha, best.alpha
     )  # a start is not written to
 
@@ -225,7 +239,7 @@ def test_screening_is_safe_and_works(loss, penalty, fit_intercept):
             screen = Screen(StackGram(stack), risk, penalty)
             q = screen.quad(alpha).sum(axis=1)
             screen.update(alpha, q, best.primal)
-            assert np.all(screen.alive[best.theta > 1e-4])
+            assert np.all(screen.alive[best.weights > 1e-4])
             assert np.array_equal(screen.quad(alpha).sum(axis=1), np.where(screen.alive, q, 0.0))
             removed += screen.count if noise == 0.0 else 0
     assert removed > 0
@@ -247,7 +261,7 @@ def test_a_run_screens_and_still_finds_the_optimum():
     result = run(ActiveSet(add=2), stack, risk, Simplex(), tol=1e-9)
     q = np.einsum("ik,mij,jk->m", result.alpha, stack, result.alpha)
     assert result.screened > 0 and result.converged
-    assert np.all(q <= q[result.theta > 0].max() * (1 + 1e-6))
+    assert np.all(q <= q[result.weights > 0].max() * (1 + 1e-6))
 
 
 @pytest.mark.parametrize("seed", [1, 2, 5])
@@ -262,5 +276,45 @@ def test_kernels_without_weight_that_bind_are_not_dropped_for_ever(seed):
     y = np.where(rng.rand(60) < 0.5, 1.0, -1.0)[:, None]
     gram = FactorGram(X / np.sqrt((X**2).mean(axis=0)), np.arange(121))
     risk = Risk(Hinge(), y, np.full_like(y, 0.3), True)
-    result = ActiveSet().run(gram, risk, Simplex(), tol=1e-3, max_iter=60, rng=np.random.RandomState(0))
+    result = ActiveSet().run(gram, risk, Simplex(), told(1e-3, 60))
     assert result.converged and result.gap <= 1e-3
+
+
+@pytest.mark.parametrize("solver", [ActiveSet(), Alternating(), Blockwise(), ProjectedGradient()], ids=str)
+def test_solvers_of_lists_refuse_families(solver):
+    stack, labels, targets = problem(0)
+    with pytest.raises(ValueError, match=r"needs a list of kernels.*'corrective'"):
+        solver.run(
+            FiniteOracle(StackGram(stack)), risk_of(Squared(), labels, targets), L2Ball(0.0, 1.0), told()
+        )
+
+
+def test_graphs_and_powers_are_problems_of_their_own():
+    stack, labels, targets = problem(0)
+    risk = risk_of(Squared(), labels, targets)
+    with pytest.raises(ValueError, match="needs a graph of kernels"):
+        run(Hierarchical(), stack, risk, Simplex())
+    with pytest.raises(ValueError, match=r"expected L2Ball"):
+        run(ProjectedGradient(), stack, risk, Simplex())
+    for solver in (Hierarchical(), ProjectedGradient()):
+        with pytest.raises(ValueError, match="expected one of 'auto'"):
+            resolve_solver(solver)
+
+
+@pytest.mark.parametrize(
+    "solver", [ActiveSet(), Alternating(), Corrective(), Greedy(), Stochastic()], ids=str
+)
+def test_a_list_has_a_weight_for_every_kernel_and_a_family_for_those_it_used(solver):
+    stack, labels, targets = problem(0)
+    risk, penalty = risk_of(Squared(), labels, targets), Simplex()
+    found = run(solver, stack, risk, penalty, tol=1e-3, max_iter=50)
+    assert found.atoms == [0, 1, 2, 3] and found.weights.shape == (4,) and found.certified
+    if isinstance(solver, FamilySolver):
+        family = solver.run(FiniteOracle(StackGram(stack)), risk, penalty, told(1e-3, 50))
+        assert np.array_equal(found.weights[family.atoms], family.weights)
+        assert family.primal == found.primal and family.dual == found.dual
+
+
+def test_only_reasons_that_say_something_are_true():
+    assert not Reason.NONE and Reason.NONE.value == ""
+    assert all(reason and reason.value for reason in Reason if reason is not Reason.NONE)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.helpers import LOSSES, primal_of, problem, risk_of, run
+from tests.helpers import LOSSES, primal_of, problem, risk_of, run, told
 
 from manykernels.families import Products
 from manykernels.grams import StackGram
@@ -49,15 +49,7 @@ def written_out(oracle, X):
 
 
 def solve(oracle, risk, tol=1e-6, max_iter=1000, solver=None, penalty=None, **options):
-    return (solver or Corrective()).run_family(
-        oracle,
-        risk,
-        penalty or Simplex(),
-        tol=tol,
-        max_iter=max_iter,
-        rng=np.random.RandomState(0),
-        **options,
-    )
+    return (solver or Corrective()).run(oracle, risk, penalty or Simplex(), told(tol, max_iter, **options))
 
 
 def assert_certified(oracle, risk, stack, found):
@@ -88,9 +80,9 @@ def test_a_finite_dictionary_has_the_optimum_of_the_active_set(loss, outputs, fi
     found = run(Corrective(add=2), stack, risk, Simplex(), 1e-6)
     assert found.converged and 0.0 <= found.gap <= 1e-6
     np.testing.assert_allclose(found.primal, best.primal, rtol=1e-6)
-    again = primal_of(stack, risk, Simplex(), found.theta, found.alpha, found.intercept)
+    again = primal_of(stack, risk, Simplex(), found.weights, found.alpha, found.intercept)
     np.testing.assert_allclose(found.primal, again, rtol=1e-8)
-    assert np.all(found.theta >= 0.0) and found.theta.sum() == pytest.approx(1.0, abs=1e-9)
+    assert np.all(found.weights >= 0.0) and found.weights.sum() == pytest.approx(1.0, abs=1e-9)
 
 
 # -- products --------------------------------------------------------------------------------------
@@ -206,7 +198,7 @@ def test_a_bound_that_was_not_proven_does_not_become_one():
     stack = np.einsum("im,jm->mij", F, F)
     risk = risk_of(Squared(), None, y, 5.0)
     best = run(ActiveSet(), stack, risk, Simplex(), 1e-9)
-    assert best.theta[0] > 0.99
+    assert best.weights[0] > 0.99
     assert run(ActiveSet(), stack[1:], risk, Simplex(), 1e-6).dual > 3.0 * best.primal
     late = Unsure(StackGram(stack), lambda look: look <= 2, [0])
     found = solve(late, risk, solver=Corrective(add=1, steps=0))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.helpers import LOSSES, primal_of, problem, risk_of, run
+from tests.helpers import LOSSES, primal_of, problem, risk_of, run, told
 
 from manykernels import MKLClassifier, MKLRegressor
 from manykernels.grams import StackGram
@@ -10,7 +10,7 @@ from manykernels.kernels import Gaussian, Linear
 from manykernels.losses import Hinge, Squared
 from manykernels.oracles import Best, FiniteOracle
 from manykernels.penalties import ElasticNet, L2Ball, LpBall, Simplex
-from manykernels.solvers import ActiveSet, Greedy, History, resolve_solver
+from manykernels.solvers import ActiveSet, Greedy, resolve_solver
 from manykernels.solvers.greedy import _EXACT, Descent
 
 each_loss = pytest.mark.parametrize("loss", LOSSES, ids=repr)
@@ -25,7 +25,7 @@ class Vague(FiniteOracle):
 
 
 def walk(oracle, risk, tol=1e-12):
-    return Descent(oracle, risk, Simplex(), tol, History())
+    return Descent(oracle, risk, Simplex(), told(tol))
 
 
 def value(stack, risk, theta):
@@ -45,8 +45,8 @@ def test_ends_at_the_optimum_of_the_second_order_method(loss, C, fit_intercept):
     found = run(Greedy(), stack, risk, Simplex(), 1e-3)
     assert found.converged and 0.0 <= found.gap <= 1e-3
     assert found.dual <= best.primal * (1 + 1e-9) and found.primal >= best.dual * (1 - 1e-9)
-    assert np.all(found.theta >= 0.0) and found.theta.sum() <= 1.0 + 1e-12
-    again = primal_of(stack, risk, Simplex(), found.theta, found.alpha, found.intercept)
+    assert np.all(found.weights >= 0.0) and found.weights.sum() <= 1.0 + 1e-12
+    again = primal_of(stack, risk, Simplex(), found.weights, found.alpha, found.intercept)
     np.testing.assert_allclose(found.primal, again, rtol=1e-8)
     if fit_intercept:
         assert np.all(np.abs(found.alpha.sum(axis=0)) <= 1e-8 * np.abs(found.alpha).sum(axis=0))
@@ -75,7 +75,7 @@ def test_corners_do_not_stop_it(loss):
     found = run(Greedy(), stack, risk, Simplex(), 5e-3, 1000)
     assert found.converged
     np.testing.assert_allclose(found.primal, best.primal, rtol=5e-3)
-    assert np.count_nonzero(best.theta) > 1
+    assert np.count_nonzero(best.weights) > 1
 
 
 # -- single steps ----------------------------------------------------------------------------------
@@ -160,11 +160,11 @@ def test_history_gap_and_determinism(loss):
     stack, labels, targets = problem(6, 30, 10)
     risk = risk_of(loss, labels, targets, 10.0)
     first, second = (run(Greedy(), stack, risk, Simplex(), 1e-5, 40) for _ in range(2))
-    assert np.array_equal(first.theta, second.theta) and np.array_equal(first.alpha, second.alpha)
+    assert np.array_equal(first.weights, second.weights) and np.array_equal(first.alpha, second.alpha)
     history = first.history
     assert np.all(np.diff(history.objective) <= 0.0) and np.all(np.diff(history.gap) <= 1e-12)
     assert history.objective[-1] == first.primal and history.gap[-1] == first.gap
-    assert history.active[-1] == np.count_nonzero(first.theta)
+    assert history.active[-1] == np.count_nonzero(first.weights)
     assert first.primal >= first.dual * (1 - 1e-10)
 
 
@@ -172,8 +172,7 @@ def test_history_gap_and_determinism(loss):
 def test_without_a_bound_nothing_is_certified(loss):
     stack, labels, targets = problem(7, 25, 6)
     risk, gram = risk_of(loss, labels, targets, 3.0), StackGram(stack)
-    options = {"tol": 1e-3, "max_iter": 500, "rng": np.random.RandomState(0)}
-    sure, vague = (Greedy().run_family(o(gram), risk, Simplex(), **options) for o in (FiniteOracle, Vague))
+    sure, vague = (Greedy().run(o(gram), risk, Simplex(), told(1e-3, 500)) for o in (FiniteOracle, Vague))
     assert sure.certified and sure.converged and not vague.certified and vague.converged
     assert len(set(vague.atoms)) == len(vague.atoms) and vague.primal >= vague.dual
     np.testing.assert_allclose(sure.primal, vague.primal, rtol=2e-3)
@@ -196,7 +195,7 @@ def test_a_single_kernel_is_one_machine():
     for loss in LOSSES:
         risk = risk_of(loss, labels, targets, 2.0)
         result = run(Greedy(), stack[:1], risk, Simplex(), 1e-5)
-        assert result.converged and result.theta[0] == 1.0, loss
+        assert result.converged and result.weights[0] == 1.0, loss
         np.testing.assert_allclose(
             result.primal, run(ActiveSet(), stack[:1], risk, Simplex(), 1e-7).primal, rtol=2e-5
         )
@@ -210,9 +209,8 @@ def test_refusals():
             run(Greedy(), stack, risk, penalty)
     endless = FiniteOracle(StackGram(stack))
     endless.size = np.inf
-    options = {"tol": 1e-3, "max_iter": 10, "rng": np.random.RandomState(0)}
     with pytest.raises(ValueError, match="splitting a kernel into copies of itself lowers"):
-        Greedy().run_family(endless, risk, LpBall(2.0), **options)
+        Greedy().run(endless, risk, LpBall(2.0), told(1e-3, 10))
     with pytest.raises(ValueError, match=r"step='newton'.*line-search"):
         run(Greedy("newton"), stack, risk, Simplex())
     with pytest.raises(ValueError, match="max_iter=0"):

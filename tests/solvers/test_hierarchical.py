@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 from benchmarks.references import optimal_value, root
 from scipy import sparse
-from tests.helpers import LOSSES, cvxpy_loss, risk_of
+from tests.helpers import LOSSES, cvxpy_loss, risk_of, told
 
 from manykernels.families import DAG, AnovaDAG, PolynomialDAG
 from manykernels.kernels import Gaussian, Linear, OnColumns
 from manykernels.losses import EpsilonInsensitive, Hinge, Logistic, Squared
 from manykernels.objectives import Risk
 from manykernels.oracles._bind_dags import bind_dag
+from manykernels.penalties import Simplex
 from manykernels.solvers import Hierarchical, History
 from manykernels.solvers._hull import Restricted, Shape, bending, largest
 
@@ -81,7 +82,7 @@ def reference(stack, above, d, risk):
 
 
 def solve(hierarchy, risk, tol=1e-5, max_iter=2000, options=None, **more):
-    return (options or Hierarchical()).run(hierarchy, risk, tol=tol, max_iter=max_iter, **more)
+    return (options or Hierarchical()).run(hierarchy, risk, Simplex(), told(tol, max_iter, **more))
 
 
 def value_of(hierarchy, X, risk, found):

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from tests.helpers import LOSSES, cvxpy_optimum, problem, risk_of
+from tests.helpers import LOSSES, cvxpy_optimum, problem, risk_of, told
 
 from manykernels.grams import StackGram
 from manykernels.losses import Hinge, Logistic, Squared
 from manykernels.penalties import L2Ball
+from manykernels.solvers import History
 from manykernels.solvers.nonlinear import PoweredRisk, ProjectedGradient
 
 each_loss = pytest.mark.parametrize("loss", LOSSES, ids=repr)
@@ -14,9 +15,8 @@ each_degree = pytest.mark.parametrize("degree", [1, 2, 3])
 
 
 def run(stack, risk, penalty, degree=2, n_starts=3, tol=1e-5, max_iter=300, seed=0, **options):
-    rng = np.random.RandomState(seed)
     solver = ProjectedGradient(degree, n_starts)
-    return solver.run(StackGram(stack), risk, penalty, tol=tol, max_iter=max_iter, rng=rng, **options)
+    return solver.run(StackGram(stack), risk, penalty, told(tol, max_iter, seed, **options))
 
 
 def ridge(stack, y, C, mu, degree):
@@ -44,9 +44,9 @@ def test_the_objective_is_that_of_the_paper(degree):
     stack, labels, targets = problem(2)
     risk = risk_of(Squared(), labels, targets, 3.0, fit_intercept=False)
     result = run(stack, risk, L2Ball(0.2, 0.7), degree)
-    expected = ridge(stack, targets[:, 0], 3.0, result.theta, degree)
+    expected = ridge(stack, targets[:, 0], 3.0, result.weights, degree)
     assert result.primal == pytest.approx(expected, rel=1e-9)
-    K = np.einsum("m,mij->ij", result.theta, stack) ** degree
+    K = np.einsum("m,mij->ij", result.weights, stack) ** degree
     np.testing.assert_allclose((K + np.eye(len(K)) / 3.0) @ result.alpha, targets, atol=1e-8)
 
 
@@ -60,7 +60,7 @@ def test_descends_to_a_stationary_point(loss, degree, penalty):
     result = run(stack, risk, penalty, degree, tol=1e-4)
     assert result.converged and np.isnan(result.dual)
     assert all(np.diff(result.history.objective) < 0.0) and len(result.history.objective) == result.n_iter + 1
-    mu, mu0 = result.theta, np.broadcast_to(penalty.mu0, 4)
+    mu, mu0 = result.weights, np.broadcast_to(penalty.mu0, 4)
     assert np.isfinite(penalty.value(mu))
     K = np.einsum("m,mij->ij", mu, stack)
     S = result.alpha @ result.alpha.T * K ** (degree - 1)
@@ -75,7 +75,7 @@ def test_degree_one_is_convex_and_reaches_its_optimum(loss):
     risk, penalty = risk_of(loss, labels, targets, 1.5), L2Ball(0.3, 0.7)
     result = run(stack, risk, penalty, degree=1, tol=1e-4)
     assert result.primal == pytest.approx(cvxpy_optimum(stack, risk, penalty), rel=1e-5)
-    np.testing.assert_allclose(result.starts["objective"], result.primal, rtol=1e-6)
+    np.testing.assert_allclose(result.details["starts"]["objective"], result.primal, rtol=1e-6)
 
 
 @pytest.mark.parametrize("degree", [2, 3])
@@ -112,37 +112,38 @@ def test_starts_end_at_different_minima_and_the_best_is_kept():
     ends = [ridge(stack, y, 0.05, mu, 4) for mu in np.eye(2)]
     middle = ridge(stack, y, 0.05, np.ones(2) / np.sqrt(2), 4)
     assert max(ends) < middle
-    reached = np.array(result.starts["objective"])
-    assert reached.size == 8 and all(len(column) == 8 for column in result.starts.values())
-    assert result.starts["start"] == ["uniform"] + ["random"] * 7 and all(result.starts["converged"])
+    starts = result.details["starts"]
+    reached = np.array(starts["objective"])
+    assert reached.size == 8 and all(len(column) == 8 for column in starts.values())
+    assert starts["start"] == ["uniform"] + ["random"] * 7 and all(starts["converged"])
     for end in ends:
         assert np.any(np.isclose(reached, end, rtol=1e-6))
     assert np.all(np.isclose(reached, ends[0], rtol=1e-6) | np.isclose(reached, ends[1], rtol=1e-6))
     assert result.primal == reached.min() == pytest.approx(min(ends), rel=1e-6)
     best = int(reached.argmin())
-    assert result.n_iter == result.starts["iterations"][best]
-    assert result.history.residual[-1] == result.starts["residual"][best]
+    assert result.n_iter == starts["iterations"][best]
+    assert result.history.residual[-1] == starts["residual"][best]
 
 
 def test_a_given_start_takes_the_place_of_the_first():
     stack, labels, targets = problem(7)
     risk, ball = risk_of(Hinge(), labels, targets), L2Ball(0.0, 1.0)
     cold = run(stack, risk, ball, tol=1e-4)
-    warm = run(stack, risk, ball, tol=1e-4, start=(cold.theta, cold.alpha))
-    assert warm.starts["start"] == ["given", "random", "random"]
-    assert warm.starts["iterations"][0] == 0 and warm.primal <= cold.primal * (1 + 1e-7)
+    warm = run(stack, risk, ball, tol=1e-4, start=(cold.weights, cold.alpha))
+    assert warm.details["starts"]["start"] == ["given", "random", "random"]
+    assert warm.details["starts"]["iterations"][0] == 0 and warm.primal <= cold.primal * (1 + 1e-7)
 
 
 def test_a_ball_of_one_point_and_few_iterations():
     stack, labels, targets = problem(8)
     risk = risk_of(Logistic(), labels, targets)
     fixed = run(stack, risk, L2Ball([1.0, 0.5, 0.0, 0.2], 0.0))
-    np.testing.assert_array_equal(fixed.theta, [1.0, 0.5, 0.0, 0.2])
-    assert fixed.converged and fixed.n_iter == 0 and fixed.starts["start"] == ["uniform"]
+    np.testing.assert_array_equal(fixed.weights, [1.0, 0.5, 0.0, 0.2])
+    assert fixed.converged and fixed.n_iter == 0 and fixed.details["starts"]["start"] == ["uniform"]
     short = run(stack, risk, L2Ball(0.0, 1.0), max_iter=1, tol=1e-9)
     assert not short.converged and short.n_iter == 1
     lines: list[str] = []
-    run(stack, risk, L2Ball(0.0, 1.0), n_starts=1, report=lines.append)
+    run(stack, risk, L2Ball(0.0, 1.0), n_starts=1, history=History(report=lines.append))
     assert lines and all("residual" in line for line in lines)
 
 

@@ -14,6 +14,7 @@ from manykernels.solvers import (
     Corrective,
     FamilySolver,
     Greedy,
+    Hierarchical,
     Solver,
     Stochastic,
     resolve_solver,
@@ -22,6 +23,7 @@ from manykernels.solvers import (
 SOLVERS = [ActiveSet(), Alternating(), Corrective(), Alternating(interpolation=0.5)]
 FIRST_ORDER = {Greedy, Stochastic}  # too slow for 1e-6: test_greedy.py and test_stochastic.py have their own
 ONE_LOSS = {Blockwise}  # test_blockwise.py
+GRAPHS = {Hierarchical}  # test_hierarchical.py
 TOL = 1e-6
 each_loss = pytest.mark.parametrize("loss", LOSSES, ids=repr)
 each_penalty = pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
@@ -30,7 +32,8 @@ each_penalty = pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
 def test_every_exported_solver_is_covered():
     exported = [getattr(solvers, name) for name in solvers.__all__]
     kinds = {kind for kind in exported if isinstance(kind, type) and issubclass(kind, Solver)}
-    assert kinds - {Solver, FamilySolver} == {type(solver) for solver in SOLVERS} | FIRST_ORDER | ONE_LOSS
+    covered = {type(solver) for solver in SOLVERS} | FIRST_ORDER | ONE_LOSS | GRAPHS
+    assert kinds - {Solver, FamilySolver} == covered
 
 
 def serves(solver, penalty):
@@ -45,8 +48,8 @@ def check(result, stack, risk, penalty, optimum, tol=TOL):
     assert 0.0 <= result.gap <= tol
     assert result.dual <= optimum * (1 + 3e-6) and result.primal >= optimum * (1 - 3e-6)
     np.testing.assert_allclose(result.primal, optimum, rtol=1e-5)
-    assert np.all(result.theta >= 0) and np.isfinite(penalty.value(result.theta))
-    again = primal_of(stack, risk, penalty, result.theta, result.alpha, result.intercept)
+    assert np.all(result.weights >= 0) and np.isfinite(penalty.value(result.weights))
+    again = primal_of(stack, risk, penalty, result.weights, result.alpha, result.intercept)
     np.testing.assert_allclose(result.primal, again, rtol=1e-7)
     lo, hi = (bound * risk.C for bound in risk.loss.bounds(risk.Y))
     assert np.all(result.alpha >= lo - 1e-9 * risk.C) and np.all(result.alpha <= hi + 1e-9 * risk.C)
@@ -120,7 +123,7 @@ def test_solvers_agree_on_the_weights(loss, penalty):
     results = [run(solver, stack, risk, penalty, 1e-8) for solver in SOLVERS[:2]]
     assert all(result.gap <= 1e-8 for result in results)
     np.testing.assert_allclose(results[0].primal, results[1].primal, rtol=1e-7)
-    np.testing.assert_allclose(results[0].theta, results[1].theta, atol=2e-3)  # √gap, times conditioning
+    np.testing.assert_allclose(results[0].weights, results[1].weights, atol=2e-3)  # √gap, times conditioning
 
 
 @each_loss
@@ -130,12 +133,12 @@ def test_exact_zeros_are_optimal(loss):
     risk = risk_of(loss, labels, targets, 1.0)
     result = run(ActiveSet(), stack, risk, Simplex(), 1e-8)
     q = np.einsum("ik,mij,jk->m", result.alpha, stack, result.alpha)
-    active = result.theta > 0
+    active = result.weights > 0
     assert result.gap <= 1e-8
-    assert 0 < np.count_nonzero(active) < 12 and np.all(result.theta[active] > 1e-9)
+    assert 0 < np.count_nonzero(active) < 12 and np.all(result.weights[active] > 1e-9)
     assert np.all(q <= q[active].max() * (1 + 1e-3))
-    np.testing.assert_allclose(q[result.theta > 1e-2], q.max(), rtol=1e-2)
-    np.testing.assert_allclose(result.theta.sum(), 1.0)
+    np.testing.assert_allclose(q[result.weights > 1e-2], q.max(), rtol=1e-2)
+    np.testing.assert_allclose(result.weights.sum(), 1.0)
 
 
 @each_loss
@@ -155,8 +158,8 @@ def test_elastic_net_zeros(loss):
     penalty, risk = ElasticNet(0.3), risk_of(loss, labels, targets, 0.5)
     result = run(ActiveSet(), stack, risk, penalty, 1e-9)
     q = np.einsum("ik,mij,jk->m", result.alpha, stack, result.alpha)
-    assert result.gap <= 1e-9 and np.count_nonzero(result.theta) < 12
-    np.testing.assert_allclose(result.theta, penalty.conjugate(q)[1], atol=2e-2)
+    assert result.gap <= 1e-9 and np.count_nonzero(result.weights) < 12
+    np.testing.assert_allclose(result.weights, penalty.conjugate(q)[1], atol=2e-2)
 
 
 @each_loss
@@ -165,8 +168,8 @@ def test_elastic_net_may_use_no_kernel_at_all(loss):
     risk = risk_of(loss, labels, targets, 1e-4)
     for solver in SOLVERS[:2]:
         result = run(solver, 1e-3 * stack, risk, ElasticNet(0.4), 1e-6)
-        assert result.converged and np.all(result.theta < 1e-3)
-    assert not run(ActiveSet(), 1e-3 * stack, risk, ElasticNet(0.4), 1e-6).theta.any()
+        assert result.converged and np.all(result.weights < 1e-3)
+    assert not run(ActiveSet(), 1e-3 * stack, risk, ElasticNet(0.4), 1e-6).weights.any()
 
 
 # -- 004 -------------------------------------------------------------------------------------------
@@ -180,13 +183,13 @@ def test_fixed_point_of_theorem_2_1(eta, mu0, radius):
     risk = risk_of(Squared(), labels, targets, C, fit_intercept=False)
     result = run(Alternating(interpolation=eta), stack, risk, penalty, 1e-9)
     assert result.gap <= 1e-9
-    K = np.einsum("m,mij->ij", result.theta, stack)
+    K = np.einsum("m,mij->ij", result.weights, stack)
     alpha = np.linalg.solve(K + np.eye(25) / C, targets)
     v = np.einsum("ik,mij,jk->m", alpha, stack, alpha)
     np.testing.assert_allclose(result.alpha, alpha, atol=1e-8)
-    np.testing.assert_allclose(result.theta, mu0 + radius * v / np.linalg.norm(v), atol=1e-3)
+    np.testing.assert_allclose(result.weights, mu0 + radius * v / np.linalg.norm(v), atol=1e-3)
     other = run(ActiveSet(), stack, risk, penalty, 1e-9)
-    np.testing.assert_allclose(other.theta, result.theta, atol=1e-3)
+    np.testing.assert_allclose(other.weights, result.weights, atol=1e-3)
 
 
 def test_interpolation_errors():

@@ -47,9 +47,9 @@ def test_the_gap_is_a_certificate(seed, loss, penalty, fit_intercept, max_iter):
     assert best.converged and best.gap <= 1e-5
     assert result.gap >= 0.0 and result.converged == (result.gap <= 1e-5)
     assert result.dual <= best.primal * (1 + 1e-9) + 1e-12
-    again = primal_of(stack, risk, penalty, result.theta, result.alpha, result.intercept)
+    again = primal_of(stack, risk, penalty, result.weights, result.alpha, result.intercept)
     np.testing.assert_allclose(result.primal, again, rtol=1e-6, atol=1e-12)
-    assert np.all(result.theta >= 0) and np.isfinite(penalty.value(result.theta))
+    assert np.all(result.weights >= 0) and np.isfinite(penalty.value(result.weights))
 
 
 @few
@@ -61,7 +61,7 @@ def test_permuting_kernels_permutes_weights(seed, loss, penalty):
     a, b = (run(ActiveSet(), s, risk, penalty, tol=1e-8) for s in (stack, stack[order]))
     np.testing.assert_allclose(a.primal, b.primal, rtol=2e-8)
     if not penalty.sparse:
-        np.testing.assert_allclose(a.theta[order], b.theta, atol=2e-3)
+        np.testing.assert_allclose(a.weights[order], b.weights, atol=2e-3)
 
 
 @few
@@ -78,7 +78,7 @@ def test_scaling_kernels_is_scaling_the_cost(seed, loss, penalty, c):
     b = run(ActiveSet(), stack, risk_of(loss, labels, targets, c * C), penalty, tol=1e-8)
     np.testing.assert_allclose(c * a.primal, b.primal, rtol=2e-8)
     if not penalty.sparse:
-        np.testing.assert_allclose(a.theta, b.theta, atol=2e-3)
+        np.testing.assert_allclose(a.weights, b.weights, atol=2e-3)
 
 
 @few
@@ -106,7 +106,7 @@ def test_duplicates_share_alike_for_p_above_one(seed, loss, penalty):
     stack, labels, targets, C = random_problem(seed, M=3)
     risk = risk_of(loss, labels, targets, C)
     twice = run(ActiveSet(), np.concatenate([stack, stack[:1]]), risk, penalty, tol=1e-9)
-    np.testing.assert_allclose(twice.theta[0], twice.theta[3], atol=2e-3)
+    np.testing.assert_allclose(twice.weights[0], twice.weights[3], atol=2e-3)
     grown = stack * np.array([2.0 ** (1.0 - 1.0 / penalty.p), 1.0, 1.0])[:, None, None]
     np.testing.assert_allclose(
         twice.primal, run(ActiveSet(), grown, risk, penalty, tol=1e-9).primal, rtol=1e-8
@@ -123,7 +123,7 @@ def test_only_the_total_of_duplicates_matters_at_p_one(seed, loss):
     )
     assert twice.converged
     np.testing.assert_allclose(once.primal, twice.primal, rtol=2e-8)
-    folded = twice.theta[:3] + twice.theta[3:]
+    folded = twice.weights[:3] + twice.weights[3:]
     mixed = run(ActiveSet(), np.einsum("m,mij->ij", folded, stack)[None], risk, Simplex(), tol=1e-9)
     np.testing.assert_allclose(mixed.primal, once.primal, rtol=1e-6)
 
@@ -150,4 +150,4 @@ def test_sample_costs_are_repetition(loss):
     a = run(ActiveSet(), stack, risk_of(loss, labels, targets, counts[:, None]), LpBall(2.0), tol=1e-9)
     b = run(ActiveSet(), long, risk_of(loss, labels[rows], targets[rows]), LpBall(2.0), tol=1e-9)
     np.testing.assert_allclose(a.primal, b.primal, rtol=1e-8)
-    np.testing.assert_allclose(a.theta, b.theta, atol=1e-3)
+    np.testing.assert_allclose(a.weights, b.weights, atol=1e-3)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from tests.helpers import problem, risk_of, run
+from tests.helpers import problem, risk_of, run, told
 
 from manykernels import MKLRegressor
 from manykernels.families import Products
@@ -40,8 +40,7 @@ def stack_of(gram):
 
 
 def solve_with(solver, gram, risk, penalty, seed=0, tol=1e-12, max_iter=200, **options):
-    rng = np.random.RandomState(seed)
-    return solver.run(gram, risk, penalty, tol=tol, max_iter=max_iter, rng=rng, **options)
+    return solver.run(gram, risk, penalty, told(tol, max_iter, seed, **options))
 
 
 # -- the optimum -----------------------------------------------------------------------------------
@@ -65,8 +64,8 @@ def test_converges_to_the_optimum(loss, penalty, tol):
     exact = run(ActiveSet(), stack, risk, penalty, 1e-7)
     assert result.converged and result.gap <= tol
     assert result.dual <= exact.primal * (1 + 1e-9) and result.primal >= exact.dual * (1 - 1e-9)
-    assert np.all(result.theta >= 0) and np.isfinite(penalty.value(result.theta))
-    K = np.einsum("m,mij->ij", result.theta, stack)
+    assert np.all(result.weights >= 0) and np.isfinite(penalty.value(result.weights))
+    K = np.einsum("m,mij->ij", result.weights, stack)
     fit = risk.solve(K, np.zeros_like(result.alpha), 1e-9)
     value = 0.5 * np.sum(result.alpha * (K @ result.alpha)) + risk.loss_value(
         K @ result.alpha + result.intercept
@@ -84,7 +83,7 @@ def test_automatic_steps_do_not_see_units(C, unit):
     penalty = LpBall(2.0)
     risk, other = (risk_of(Squared(), labels, u * targets, C) for u in (1.0, unit))
     one, two = (solve_with(Stochastic(), gram, r, penalty, max_iter=128) for r in (risk, other))
-    np.testing.assert_allclose(one.theta, two.theta, atol=1e-4)
+    np.testing.assert_allclose(one.weights, two.weights, atol=1e-4)
     exact = solve_with(ActiveSet(), gram, risk, penalty, tol=1e-6)
     assert one.primal <= 1.01 * exact.primal
 
@@ -173,12 +172,11 @@ def test_sparse_bookkeeping_is_dense_mirror_descent(penalty, potential, step, mo
     T, M, oracle = 60, gram.n_kernels, Recorded(gram)
     solver = Stochastic(batch=3, step=step, potential=potential, inner_tol=1e-26)
     monkeypatch.setattr(oracle, "total", lambda A, r: None)
-    rng = np.random.RandomState(0)
     kept = {}
     monkeypatch.setattr(
         "manykernels.solvers.stochastic.iterate_for", lambda *a: kept.setdefault("i", iterate_for(*a))
     )
-    solver.run_family(oracle, risk, penalty, tol=0.0, max_iter=T, rng=rng)
+    solver.run(oracle, risk, penalty, told(0.0, T))
     iterate = kept["i"]
 
     stack, theta, total, weight = stack_of(gram), np.zeros(M), np.zeros(M), 0.0
@@ -362,9 +360,9 @@ def test_same_seed_same_answer(loss):
     one, two, other = (
         solve_with(Stochastic(), gram, risk, LpBall(2.0), seed, max_iter=20) for seed in (7, 7, 8)
     )
-    np.testing.assert_array_equal(one.theta, two.theta)
+    np.testing.assert_array_equal(one.weights, two.weights)
     np.testing.assert_array_equal(one.alpha, two.alpha)
-    assert np.any(one.theta != other.theta)
+    assert np.any(one.weights != other.weights)
 
 
 def test_looks_are_on_a_doubling_schedule_and_never_go_up():
@@ -375,16 +373,15 @@ def test_looks_are_on_a_doubling_schedule_and_never_go_up():
     assert result.history is history and len(history.gap) == 7 and result.n_iter == 50  # 1 2 4 8 16 32 50
     assert np.all(np.diff(history.objective) <= 0) and history.objective[-1] == result.primal
     assert history.gap[-1] == pytest.approx(result.gap) and not result.converged
-    assert history.active[-1] == np.count_nonzero(result.theta)
+    assert history.active[-1] == np.count_nonzero(result.weights)
 
 
 def test_without_a_sum_over_the_family_nothing_is_certified(monkeypatch):
     gram, labels, targets = monomials(7, 30)
     oracle = FiniteOracle(gram)
     monkeypatch.setattr(oracle, "total", lambda A, r: None)
-    options = {"max_iter": 10, "rng": np.random.RandomState(0)}
     risk = risk_of(Squared(), labels, targets)
-    result = Stochastic().run_family(oracle, risk, LpBall(2.0), tol=1e-3, **options)
+    result = Stochastic().run(oracle, risk, LpBall(2.0), told(1e-3, 10))
     assert not result.certified and not result.converged and result.dual == -np.inf and result.n_iter == 10
     assert np.isfinite(result.primal)
 
@@ -433,10 +430,9 @@ def test_no_iteration_and_no_sampler_are_refused(monkeypatch):
         run(Stochastic(), stack, risk, LpBall(2.0), max_iter=0)
     oracle = FiniteOracle(StackGram(stack))
     monkeypatch.setattr(oracle, "offers", lambda question: question != "sample")
-    options = {"tol": 1e-3, "max_iter": 3, "rng": np.random.RandomState(0)}
     with pytest.raises(ValueError, match=r"'sample'.*solver='greedy'"):
-        Stochastic().run_family(oracle, risk, LpBall(2.0), **options)
-    assert Stochastic("uniform").run_family(oracle, risk, LpBall(2.0), **options).n_iter <= 3
+        Stochastic().run(oracle, risk, LpBall(2.0), told(1e-3, 3))
+    assert Stochastic("uniform").run(oracle, risk, LpBall(2.0), told(1e-3, 3)).n_iter <= 3
 
 
 def test_constant_step_and_name():
@@ -462,8 +458,7 @@ def test_products_reach_the_optimum_of_the_listed_family(base, multiplicity, sam
     risk, penalty = risk_of(Squared(), Y, Y, 2.0), LpBall(2.0)
     listed = oracle.gram(list(oracle.atoms()))
     exact = solve_with(ActiveSet(), listed, risk, penalty, tol=1e-7)
-    options = {"tol": 5e-3, "max_iter": 1000, "rng": np.random.RandomState(1)}
-    result = Stochastic(sampling).run_family(oracle, risk, penalty, **options)
+    result = Stochastic(sampling).run(oracle, risk, penalty, told(5e-3, 1000, 1))
     assert result.converged and result.certified and result.gap <= 5e-3
     assert result.dual <= exact.primal * (1 + 1e-9) and exact.dual * (1 - 1e-9) <= result.primal
     K = oracle.gram(result.atoms).combine(result.weights)

@@ -277,8 +277,8 @@ def fit_reduced(
         theta = penalty.start(gram.n_kernels) if start is None or len(start) != len(groups) else start[g]
         result = solve(one, problem, (theta.copy(), np.zeros_like(Y)))
         results.append(replace(result, K=None))  # which nobody needs, and many fits may be kept
-        coef[:, group] = reduced.coefficients(result.theta, result.alpha)
+        coef[:, group] = reduced.coefficients(result.weights, result.alpha)
         intercept[group] = result.intercept
-    theta = np.stack([result.theta for result in results])
+    theta = np.stack([result.weights for result in results])
     intercept = reduced.intercept(coef) if costs is None else intercept
     return FeatureFit(chosen, reduced.constants, theta, coef, intercept, results)

@@ -25,7 +25,7 @@ from ..losses.scalar import FloatArray
 from ..machines import Newton, Solution, feasible
 from ..objectives import Fit, Risk
 from ..penalties import Penalty
-from ..solvers import ActiveSet
+from ..solvers import ActiveSet, Run
 from ..solvers._screening import Screen
 from ..solvers._search import Search
 
@@ -266,7 +266,6 @@ class FeatureActiveSet(ActiveSet):
         gram: Any,
         risk: Risk,
         penalty: Penalty,
-        rng: np.random.RandomState,
-        start: tuple[Array, Array] | None,
+        run: Run,
     ) -> tuple[Array, Array]:
-        return start or (penalty.start(gram.n_kernels), np.zeros_like(risk.Y))
+        return run.start or (penalty.start(gram.n_kernels), np.zeros_like(risk.Y))

@@ -17,7 +17,7 @@ from ..families import Family, Products
 from ..grams.memory import machine_matrices
 from ..kernels import Mixture
 from ..losses import Loss, Squared
-from ..solvers import FamilyResult, Result, resolve_solver
+from ..solvers import Result, resolve_solver
 from ._approx_fit import FEATURE_ATTRIBUTES, FeatureFit, fit_features, forget
 from ._data import Kind, read_new, read_training, require_finite, take
 from ._explain import Explained
@@ -104,7 +104,7 @@ class BaseMKL(Explained):
         problem = self._problem(posed, loss)
         results = self._solve(problem, rows, previous)
         self.kernels_, self.kernel_names_ = problem.dictionary.kernels, problem.dictionary.names
-        return self._store(X, rows, np.stack([result.theta for result in results]), results)
+        return self._store(X, rows, np.stack([result.weights for result in results]), results)
 
     def _pose(self, X: Any, y: Any, sample_weight: Any) -> Posed:
         """The samples and targets validated, with equal samples merged."""
@@ -181,7 +181,7 @@ class BaseMKL(Explained):
         separate = self._separate() and outputs > 1
         return [[k] for k in range(outputs)] if separate else [list(range(outputs))]
 
-    def _store(self, X: Any, rows: Rows, theta: Array, results: Sequence[Result | FamilyResult]) -> None:
+    def _store(self, X: Any, rows: Rows, theta: Array, results: Sequence[Result]) -> None:
         """What was learned: θ (problems, M) over `kernels_`, and the machines of the problems."""
         alpha = np.concatenate([result.alpha for result in results], axis=1)
         intercept = np.concatenate([np.atleast_1d(result.intercept) for result in results])
@@ -195,7 +195,7 @@ class BaseMKL(Explained):
         self._store_weights(theta, results)
         self._remember(X, rows, alpha)
 
-    def _store_weights(self, theta: Array, results: Sequence[Result | FamilyResult]) -> None:
+    def _store_weights(self, theta: Array, results: Sequence[Result]) -> None:
         """θ, the learned kernel, and how near to optimal it is."""
         self.weights_ = theta if len(results) > 1 else theta[0]
         self.active_ = np.flatnonzero(theta.any(axis=0))
@@ -204,7 +204,7 @@ class BaseMKL(Explained):
         primal, dual = (sum(getattr(r, side) for r in results) for side in ("primal", "dual"))
         self.objective_ = float(primal)
         self.dual_gap_ = float(max(primal - dual, 0.0) / abs(primal)) if primal != 0.0 else 0.0
-        self.certified_ = all(getattr(result, "certified", True) for result in results)
+        self.certified_ = all(result.certified for result in results)
         self.n_iter_ = max(1, *(result.n_iter for result in results))
         histories = [result.history.as_dict() for result in results]
         self.history_ = histories if len(results) > 1 else histories[0]

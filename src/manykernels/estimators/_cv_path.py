@@ -26,7 +26,7 @@ from ..kernels import Mixture, evaluate
 from ..losses import Loss
 from ..objectives import Risk
 from ..penalties import Simplex
-from ..solvers import Corrective, FamilyResult, History, Result
+from ..solvers import Corrective, History, Result, Run
 from ._base import BaseMKL, Posed
 from ._data import read_new, take
 from ._family_fit import Bound, bind_family
@@ -104,7 +104,7 @@ def _over_list(
             path = alone_path if only is not None and chosen.size == 1 else warm_path
             for C, results in path(model, select(problem, chosen), Cs):
                 theta = np.zeros((len(results), len(names)))
-                theta[:, chosen] = [result.theta for result in results]
+                theta[:, chosen] = [result.weights for result in results]
                 f = [decide(t, one.alpha) + one.intercept for t, one in zip(theta, results, strict=True)]
                 weights = theta if len(results) > 1 else theta[0]
                 gap = _gap([(result.primal, result.dual) for result in results])
@@ -138,7 +138,7 @@ def warm_path(model: BaseMKL, problem: Problem, Cs: Sequence[float]) -> Iterator
         results = []
         for g, group in enumerate(groups):
             part = replace(problem, Y=problem.Y[:, group], C=C * problem.C[:, group])
-            start = (last[g].theta.copy(), last[g].alpha * min(C / before, _RISE)) if last else None
+            start = (last[g].weights.copy(), last[g].alpha * min(C / before, _RISE)) if last else None
             results.append(solve(model, part, start))
         last, before = results, C
         yield C, results
@@ -163,7 +163,23 @@ def alone_path(model: BaseMKL, problem: Problem, Cs: Sequence[float]) -> Iterato
         theta, q = np.where(problem.useless, 0.0, 1.0), gram.quad(alpha).sum(axis=1)
         primal = risk.primal(Simplex(), np.ones(1), q, fit.f, alpha, gram.largest())
         dual = risk.dual(alpha, q, Simplex(), gram.largest())
-        yield C, [Result(theta, alpha, fit.intercept + shift, primal, dual, True, 1, History())]
+        yield (
+            C,
+            [
+                Result(
+                    atoms=[0],
+                    weights=theta,
+                    alpha=alpha,
+                    intercept=fit.intercept + shift,
+                    primal=primal,
+                    dual=dual,
+                    certified=True,
+                    converged=True,
+                    n_iter=1,
+                    history=History(),
+                )
+            ],
+        )
 
 
 def _gap(values: list[tuple[float, float]]) -> float:
@@ -236,7 +252,7 @@ class _FamilyDecisions:
         self.new = new if bound.prepared is None else bound.prepared.transform(new, "scores")
         self.maps: dict[Any, tuple[Array, Array]] = {}
 
-    def __call__(self, result: FamilyResult) -> Array:
+    def __call__(self, result: Result) -> Array:
         f = np.zeros((_num_samples(self.new), result.alpha.shape[1]))
         if not self.bound.oracle.rank_one:
             kernels = [self.bound.oracle.kernel(z) for z in result.atoms]
@@ -255,19 +271,16 @@ class _FamilyDecisions:
 
 def _family_results(
     model: BaseMKL, bound: Bound, loss: Loss, Y: Array, C: Array, Cs: Sequence[float]
-) -> Iterator[FamilyResult]:
+) -> Iterator[Result]:
     """The solutions for all C, by one path where the solver has one."""
-    options: dict[str, Any] = {
-        "tol": float(model.tol),
-        "max_iter": int(model.max_iter),
-        "rng": check_random_state(model.random_state),
-    }
+    rng = check_random_state(model.random_state)
+    run = Run(tol=float(model.tol), max_iter=int(model.max_iter), rng=rng)
     intercept = bool(model.fit_intercept)
     if isinstance(bound.solver, Corrective):
         risk = Risk(loss, Y, Cs[-1] * C, intercept)
         scales = [cost / Cs[-1] for cost in Cs]
-        yield from bound.solver.run_path(bound.oracle, risk, bound.penalty, scales, **options)
+        yield from bound.solver.run_path(bound.oracle, risk, bound.penalty, scales, run)
         return
     for cost in Cs:
         risk = Risk(loss, Y, cost * C, intercept)
-        yield bound.solver.run_family(bound.oracle, risk, bound.penalty, **options)
+        yield bound.solver.run(bound.oracle, risk, bound.penalty, replace(run, history=History()))

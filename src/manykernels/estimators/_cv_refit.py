@@ -35,7 +35,7 @@ def refit_path(
         posed = model._pose(X, y, weight)
         problem = model._problem(posed, loss)
         for C, results in warm_path(model, problem, Cs):
-            theta = np.stack([result.theta for result in results])
+            theta = np.stack([result.weights for result in results])
             weights.append(theta if len(results) > 1 else theta[0])
             gaps.append(max(result.gap for result in results))
             if target == C:

@@ -21,7 +21,7 @@ from ..losses import Loss, Squared
 from ..objectives import Risk
 from ..oracles import Oracle, build_oracle
 from ..penalties import Penalty, resolve_penalty
-from ..solvers import FamilyResult, FamilySolver, resolve_solver
+from ..solvers import FamilySolver, Result, Run, resolve_solver
 from ._data import take
 from ._progress import watched
 from ._rows import Rows
@@ -38,7 +38,7 @@ class Found:
     names: list[str]
     kernels: list[Fitted]
     theta: Array
-    results: list[FamilyResult]
+    results: list[Result]
 
 
 @dataclass(frozen=True)
@@ -151,18 +151,20 @@ def _solver(given: Any, penalty: Penalty) -> FamilySolver:
 
 def _solve(
     estimator: Any, oracle: Oracle, solver: FamilySolver, penalty: Penalty, loss: Loss, Y: Array, C: Array
-) -> FamilyResult:
+) -> Result:
     # the dual bound holds up to rounding errors of Σα times the intercept: that must not be large for nothing
     shift = np.median(Y, axis=0) if loss.translates and estimator.fit_intercept else 0.0
     with watched(estimator) as history:
-        result = solver.run_family(
+        result = solver.run(
             oracle,
             Risk(loss, Y - shift, C, bool(estimator.fit_intercept), shift),
             penalty,
-            tol=float(estimator.tol),
-            max_iter=int(estimator.max_iter),
-            rng=check_random_state(estimator.random_state),
-            history=history,
+            Run(
+                tol=float(estimator.tol),
+                max_iter=int(estimator.max_iter),
+                rng=check_random_state(estimator.random_state),
+                history=history,
+            ),
         )
     # without any bound on the family, as where kernels are drawn and never looked at, there is no gap to miss
     if not result.gap <= estimator.tol and np.isfinite(result.gap):
@@ -170,7 +172,7 @@ def _solve(
         whole = f"over {count} kernels" if result.certified else "over the kernels that it found"
         advice = f"Raise max_iter (now {estimator.max_iter}) or tol."
         if result.reason:
-            advice = f"{result.reason}. Raise tol."
+            advice = f"{result.reason.value}. Raise tol."
         warn(
             f"{type(estimator).__name__} stopped after {result.n_iter} iterations at a relative duality gap "
             f"of {result.gap:.1e} {whole}, above tol={estimator.tol:g}. {advice}",

@@ -20,7 +20,7 @@ from ..kernels.data import rounding
 from ..losses import Loss
 from ..objectives import Risk
 from ..penalties import Penalty, resolve_penalty
-from ..solvers import Result, Solver, resolve_solver
+from ..solvers import Result, Run, Solver, resolve_solver
 from ._data import Kind, take
 from ._progress import watched
 from ._rows import Rows
@@ -249,19 +249,21 @@ def solve(estimator: Any, problem: Problem, start: tuple[Array, Array] | None) -
             gram,
             Risk(problem.loss, problem.Y - shift, problem.C, bool(estimator.fit_intercept), shift),
             penalty,
-            tol=float(estimator.tol),
-            max_iter=int(estimator.max_iter),
-            rng=check_random_state(estimator.random_state),
-            start=_usable(start, penalty),
-            history=history,
+            Run(
+                tol=float(estimator.tol),
+                max_iter=int(estimator.max_iter),
+                rng=check_random_state(estimator.random_state),
+                start=_usable(start, penalty),
+                history=history,
+            ),
         )
     result = replace(result, intercept=result.intercept + shift)
-    result.theta[problem.useless] = 0.0
+    result.weights[problem.useless] = 0.0
     result = _without_useless(problem, penalty, result, float(estimator.tol))
     if foreign:
-        require_definite(problem.dictionary, result.theta, result.K)
+        require_definite(problem.dictionary, result.weights, result.K)
     if not result.gap <= estimator.tol:
-        warn_stopped(estimator, result.n_iter, result.gap, result.reason)
+        warn_stopped(estimator, result.n_iter, result.gap, result.reason.value)
     return replace(result, K=None)  # paths keep results, and nobody needs it
 
 

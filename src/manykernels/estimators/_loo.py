@@ -63,7 +63,7 @@ def loo_table(strategy: Strategy, data: Data) -> Table:
         trial: Trial = {}
         cost = data.cost(np.arange(len(data.y)))
         for C, (result, *_) in warm_path(model, problem, strategy.Cs):
-            K = problem.dictionary.gram.combine(result.theta)
+            K = problem.dictionary.gram.combine(result.weights)
             error = left_out(K, posed.Y, C * posed.C[:, 0], bool(model.fit_intercept))
             f = (posed.Y + error)[posed.rows.owner]
             stand_in: Any = DecidedRegressor(f)
@@ -71,7 +71,7 @@ def loo_table(strategy: Strategy, data: Data) -> Table:
                 stand_in = DecidedClassifier(f, data.classes)
             score = score_of(stand_in.predict(None), data.y, data.weight, data.classes)
             smooth = smooth_error(stand_in, None, data.y, cost, data.classes)
-            row = Row(score, smooth, float(result.gap), int(np.count_nonzero(result.theta)))
+            row = Row(score, smooth, float(result.gap), int(np.count_nonzero(result.weights)))
             trial[strategy.norms[0], None, float(C)] = row
     table.trials.append(trial)
     table.seconds = time.perf_counter() - started

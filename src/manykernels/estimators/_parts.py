@@ -11,11 +11,10 @@ from ..families import Family
 from ..kernels import Kernel
 from ..losses import Loss, StructuredLoss
 from ..penalties import Penalty
-from ..solvers import FamilySolver, Solver
-from ..solvers.hierarchical import Hierarchical
+from ..solvers import Solver
 from ..weightings import Weighting
 
-_PARTS = (Kernel, Family, Penalty, Loss, StructuredLoss, Solver, FamilySolver, Hierarchical, Approximation)
+_PARTS = (Kernel, Family, Penalty, Loss, StructuredLoss, Solver, Approximation)
 _LONGEST = 10**300  # numbers beyond it cannot even be shown in a message
 _DEEPEST = 100  # levels of kernels in kernels: each costs some of Python's stack
 

@@ -18,7 +18,8 @@ from ..losses import Loss, Squared
 from ..objectives import Risk
 from ..oracles._bind_dags import bind_dag
 from ..oracles.dags import Hierarchy, ListedHierarchy
-from ..solvers import FamilyResult, Hierarchical
+from ..penalties import resolve_penalty
+from ..solvers import Hierarchical, Result, Run
 from ._base import BaseMKL
 from ._data import read_training, take
 from ._fit import _check_values
@@ -107,7 +108,7 @@ class Graded(BaseMKL):
 
     def _learn(
         self, solver: Hierarchical, hierarchy: Hierarchy, loss: Loss, Y: Array, C: Array, previous: Any
-    ) -> FamilyResult:
+    ) -> Result:
         """Run the solver, and say so if it stopped early."""
         # the dual bound holds up to rounding errors of Σα times the intercept: those must stay small
         shift = np.median(Y, axis=0) if loss.translates and self.fit_intercept else 0.0
@@ -115,10 +116,14 @@ class Graded(BaseMKL):
             result = solver.run(
                 hierarchy,
                 Risk(loss, Y - shift, C, bool(self.fit_intercept), shift),
-                tol=float(self.tol),
-                max_iter=int(self.max_iter),
-                start=previous if previous and all(map(hierarchy.knows, previous)) else None,
-                history=history,
+                resolve_penalty(1.0),  # the graph is the penalty
+                Run(
+                    tol=float(self.tol),
+                    max_iter=int(self.max_iter),
+                    rng=np.random.RandomState(0),  # which it never asks
+                    start=previous if previous and all(map(hierarchy.knows, previous)) else None,
+                    history=history,
+                ),
             )
         if not result.converged:
             where = "over all" if result.certified else "over the kernels that it looked at, of"

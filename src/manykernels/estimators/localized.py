@@ -22,7 +22,7 @@ from ..kernels import Mixture, evaluate
 from ..kernels.gated import GatedMixture
 from ..losses import Loss
 from ..penalties import BallProduct, LpBall, resolve_penalty
-from ..solvers import FamilyResult, Result
+from ..solvers import Result
 from ._base import BaseMKL
 from ._constants import constants_count, with_constants
 from ._data import read_new, require_finite, take
@@ -115,7 +115,7 @@ class Localized(BaseMKL):
     def _mixture(self, weights: Array) -> Any:
         return GatedMixture(self.kernels_, weights.reshape(-1, len(self.kernels_)), self._gate)
 
-    def _store(self, X: Any, rows: Rows, theta: Array, results: Sequence[Result | FamilyResult]) -> None:
+    def _store(self, X: Any, rows: Rows, theta: Array, results: Sequence[Result]) -> None:
         super()._store(X, rows, theta, results)
         self.kernel_.gate = TrainedGate(self._gate, self.X_fit_, self.gates_)
         self.weights_ = theta.reshape(-1, len(self.kernels_))

@@ -20,8 +20,8 @@ from ..kernels import Power
 from ..losses import Loss, Squared, resolve_loss
 from ..objectives import Risk
 from ..penalties import L2Ball
-from ..solvers import FamilyResult, Result
-from ..solvers.nonlinear import NonlinearResult, ProjectedGradient
+from ..solvers import History, Result, Run
+from ..solvers.nonlinear import ProjectedGradient
 from ._base import BaseMKL
 from ._constants import constants_count, with_constants
 from ._fit import Dictionary, Problem
@@ -106,13 +106,15 @@ class Nonlinear(BaseMKL):
                 found.gram,
                 Risk(problem.loss, Y - shift, problem.C, bool(self.fit_intercept)),
                 penalty,
-                tol=float(self.tol),
-                max_iter=int(self.max_iter),
-                rng=check_random_state(self.random_state),
-                start=start,
-                report=shown.step,
+                Run(
+                    tol=float(self.tol),
+                    max_iter=int(self.max_iter),
+                    rng=check_random_state(self.random_state),
+                    start=start,
+                    history=History(report=shown.step),
+                ),
             )
-        result.theta[problem.useless] = 0.0
+        result.weights[problem.useless] = 0.0
         self._say(result)
         return [replace(result, intercept=result.intercept + shift)]
 
@@ -128,16 +130,16 @@ class Nonlinear(BaseMKL):
                     "a power may hide. Clip them (drop the negative part of the spectrum), or leave it out."
                 )
 
-    def _say(self, result: NonlinearResult) -> None:
+    def _say(self, result: Result) -> None:
         """Store the table of starts; warn if the best one was not finished."""
-        self.starts_ = result.starts
-        reached = np.array(result.starts["objective"])
+        self.starts_ = starts = result.details["starts"]
+        reached = np.array(starts["objective"])
         best = float(reached.min())
         self.spread_ = float(reached.max() - best) / abs(best) if best != 0.0 else 0.0
         name, worst = type(self).__name__, float(reached.max())
         logger.info("%s: %d starts, objectives from %.6g to %.6g", name, reached.size, best, worst)
         if not result.converged:
-            residual = result.starts["residual"][int(reached.argmin())]
+            residual = starts["residual"][int(reached.argmin())]
             warn(
                 f"{type(self).__name__} stopped after {result.n_iter} iterations at a relative projected "
                 f"gradient of {residual:.1e}, above tol={self.tol:g}. Raise max_iter (now {self.max_iter}) "
@@ -148,7 +150,7 @@ class Nonlinear(BaseMKL):
     def _mixture(self, weights: Array) -> Any:
         return Power(super()._mixture(weights), int(self.degree))
 
-    def _store(self, X: Any, rows: Rows, theta: Array, results: Sequence[Result | FamilyResult]) -> None:
+    def _store(self, X: Any, rows: Rows, theta: Array, results: Sequence[Result]) -> None:
         super()._store(X, rows, theta, results)
         self.dual_gap_, self.certified_ = float("nan"), False
 

@@ -1,14 +1,15 @@
 """How the weights move."""
 
-from ._family import FamilyResult, FamilySolver
+from ._family import FamilySolver
 from ._stopping import stoppable
 from .active_set import ActiveSet
 from .alternating import Alternating
-from .base import History, Result, Solver
+from .base import History, Reason, Result, Run, Solver
 from .blockwise import Blockwise
 from .corrective import Corrective
 from .greedy import Greedy
 from .hierarchical import Hierarchical
+from .nonlinear import ProjectedGradient
 from .stochastic import Stochastic
 
 __all__ = [
@@ -16,12 +17,13 @@ __all__ = [
     "Alternating",
     "Blockwise",
     "Corrective",
-    "FamilyResult",
     "FamilySolver",
     "Greedy",
     "Hierarchical",
     "History",
+    "Reason",
     "Result",
+    "Run",
     "Solver",
     "Stochastic",
     "resolve_solver",
@@ -38,10 +40,12 @@ _NAMES: dict[str, type[Solver]] = {
     "stochastic": Stochastic,
 }
 
+_OTHERS = (Hierarchical, ProjectedGradient)  # of other problems, which have estimators of their own
+
 
 def resolve_solver(solver: object) -> Solver:
     """The solver that a name stands for, or the object itself."""
-    if isinstance(solver, Solver):
+    if isinstance(solver, Solver) and not isinstance(solver, _OTHERS):
         return solver
     if isinstance(solver, str) and solver in _NAMES:
         return _NAMES[solver]()

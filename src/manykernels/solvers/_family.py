@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -11,32 +11,8 @@ import numpy as np
 from ..grams import Gram
 from ..objectives import Risk
 from ..oracles import FiniteOracle, Oracle
-from ..oracles.base import Atom
 from ..penalties import LpBall, Penalty
-from .base import Array, History, Result, Solver, relative
-
-
-@dataclass(frozen=True)
-class FamilyResult:
-    """The kernels with weight, the machine that uses them, and the two values whose distance certifies it."""
-
-    atoms: list[Atom]
-    weights: Array
-    alpha: Array
-    intercept: Array
-    primal: float
-    dual: float
-    certified: bool  # whether `dual` bounds the optimum of the whole family
-    converged: bool
-    n_iter: int
-    history: History = field(repr=False)
-    reason: str = ""  # why it stopped above the tolerance, where more iterations would not help
-    dual_alpha: Array | None = field(default=None, repr=False)  # the point whose value `dual` is, if known
-
-    @property
-    def gap(self) -> float:
-        """(P − D)/|P|; 0 where P = 0."""
-        return relative(self.primal, self.dual)
+from .base import Kernels, Result, Run, Solver
 
 
 class FamilySolver(Solver):
@@ -44,50 +20,18 @@ class FamilySolver(Solver):
 
     asks: ClassVar[tuple[str, ...]] = ()  # the questions that the oracle must answer
 
-    @abstractmethod
-    def run_family(
-        self,
-        oracle: Oracle,
-        risk: Risk,
-        penalty: Penalty,
-        *,
-        tol: float,
-        max_iter: int,
-        rng: np.random.RandomState,
-        history: History | None = None,
-    ) -> FamilyResult:
-        """Minimise P to a relative gap of `tol` over all kernels of the family."""
-
-    def run(
-        self,
-        gram: Gram,
-        risk: Risk,
-        penalty: Penalty,
-        *,
-        tol: float,
-        max_iter: int,
-        rng: np.random.RandomState,
-        start: tuple[Array, Array] | None = None,
-        history: History | None = None,
-    ) -> Result:
-        """The same over the kernels of a Gram, with weights for all of them; `start` is not used."""
-        found = self.run_family(
-            FiniteOracle(gram), risk, penalty, tol=tol, max_iter=max_iter, rng=rng, history=history
-        )
-        theta = np.zeros(gram.n_kernels)
+    def run(self, kernels: Kernels, risk: Risk, penalty: Penalty, run: Run) -> Result:
+        """Over a family; or over a list, with weights for all of it. `run.start` is not used."""
+        if not isinstance(kernels, Gram):
+            return self._over(_family(self, kernels), risk, penalty, run)
+        found = self._over(FiniteOracle(kernels), risk, penalty, run)
+        theta = np.zeros(kernels.n_kernels)
         theta[np.array(found.atoms, dtype=np.intp)] = found.weights
-        return Result(
-            theta,
-            found.alpha,
-            found.intercept,
-            found.primal,
-            found.dual,
-            found.converged,
-            found.n_iter,
-            found.history,
-            dual_alpha=found.dual_alpha,
-            reason=found.reason,
-        )
+        return replace(found, atoms=list(range(theta.size)), weights=theta)
+
+    @abstractmethod
+    def _over(self, oracle: Oracle, risk: Risk, penalty: Penalty, run: Run) -> Result:
+        """Minimise P to a relative gap of `run.tol` over all kernels of the family."""
 
     def require_sparse(self, oracle: Oracle, penalty: Penalty, name: str, finite: str) -> None:
         """An error for norms other than 1; `finite` says why this solver refuses them on a finite family."""
@@ -113,3 +57,10 @@ class FamilySolver(Solver):
                     f"solver={type(self).__name__}() needs a family that answers {question!r}, and "
                     f"{type(oracle).__name__} does not. {others}"
                 )
+
+
+def _family(solver: FamilySolver, kernels: Kernels) -> Oracle:
+    """The kernels as a family, or an error for graphs, which are none."""
+    if not isinstance(kernels, Oracle):
+        raise ValueError(f"solver={solver!r} was given a graph of kernels; expected Hierarchical() for it.")
+    return kernels

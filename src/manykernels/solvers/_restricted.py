@@ -24,7 +24,7 @@ from ._interior import InteriorPoint
 from ._lasso import Lasso
 from ._stopping import goes_on
 from .active_set import ActiveSet
-from .base import Array, relative
+from .base import Array, Run, relative
 
 _DUST = 1e-12  # of the largest weight
 _FEW = 3  # kernels up to which steps in θ are the faster way for any loss
@@ -121,15 +121,10 @@ class Finite:
     def _stepwise(self, risk: Risk, tol: float) -> None:
         """Steps in θ, each with its machine."""
         start = (self.theta, risk.feasible(self.alpha)) if self.theta.any() else None
-        last = ActiveSet().run(
-            self.gram, risk, self.penalty, tol=tol, max_iter=_MACHINES, rng=self.rng, start=start
-        )
-        self.theta, self.alpha, self.intercept, self.primal = (
-            last.theta,
-            last.alpha,
-            last.intercept,
-            last.primal,
-        )
+        run = Run(tol=tol, max_iter=_MACHINES, rng=self.rng, start=start)
+        last = ActiveSet().run(self.gram, risk, self.penalty, run)
+        self.theta, self.primal = last.weights, last.primal
+        self.alpha, self.intercept = last.alpha, last.intercept
         self.point = last.alpha if last.dual_alpha is None else last.dual_alpha
 
     def merge(self, tol: float) -> float:
@@ -158,11 +153,10 @@ class Finite:
         """Take these atoms instead, with the best weights near these, unless P is larger then."""
         gram = self.oracle.gram(atoms)
         start = theta, self.risk.feasible(self.alpha)
-        found = ActiveSet().run(
-            gram, self.risk, self.penalty, tol=0.1 * tol, max_iter=_BRIEF, rng=self.rng, start=start
-        )
+        run = Run(tol=0.1 * tol, max_iter=_BRIEF, rng=self.rng, start=start)
+        found = ActiveSet().run(gram, self.risk, self.penalty, run)
         if found.primal <= self.primal:
-            self.atoms, self.gram, self.theta, self.primal = atoms, gram, found.theta, found.primal
+            self.atoms, self.gram, self.theta, self.primal = atoms, gram, found.weights, found.primal
             self.largest = gram.largest()
             self.alpha, self.intercept = found.alpha, found.intercept
 

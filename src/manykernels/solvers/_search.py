@@ -15,7 +15,7 @@ from ._interior import InteriorPoint
 from ._model import Model, Step
 from ._screening import Screen
 from ._stopping import goes_on
-from .base import STALLED, Array, History, Result, relative
+from .base import Array, Reason, Result, Run, relative
 
 Atoms = NDArray[np.intp]
 _PATIENCE = 6  # machines a working set, and one for every 150 samples, before the interior-point method
@@ -47,19 +47,17 @@ class Search:
         gram: Gram,
         risk: Risk,
         penalty: Penalty,
-        tol: float,
-        max_iter: int,
-        history: History,
+        run: Run,
         add: int,
         cuts: int,
     ) -> None:
         self.gram, self.risk, self.penalty = gram, risk, penalty
-        self.tol, self.max_iter, self.history, self.add = tol, max_iter, history, add
+        self.tol, self.max_iter, self.history, self.add = run.tol, run.max_iter, run.history, add
         self.iterations, self.dual, self.converged = 0, -np.inf, False
         self.vain, self.exhausted = 0, False  # steps that gained nothing; nothing can gain any more
         self.dual_alpha: Array | None = None
         self.smallest, self.idle = np.inf, 0  # the smallest gap, and looks since it fell
-        self.mu, self.precision, self.stalled, self.reason = 0.0, 1e-7, False, ""
+        self.mu, self.precision, self.stalled, self.reason = 0.0, 1e-7, False, Reason.NONE
         self.candidate: Array | None = None  # a dual point better than the centre's, if there is one
         self.fixed = penalty.fixed or (gram.n_kernels == 1 and penalty.homogeneous)
         self.polishes = risk.piecewise_linear and risk.has_interior
@@ -293,7 +291,7 @@ class Search:
             self._admit(new)
             self.vain, self.exhausted = 0, False
         lost = lost or self.idle >= (4 if whole else 1) * _IDLE
-        self.reason = STALLED if lost and not self.converged else ""
+        self.reason = Reason.STALLED if lost and not self.converged else Reason.NONE
         return self.converged or bool(self.reason)
 
     def _survey(self) -> Atoms:
@@ -336,16 +334,18 @@ class Search:
         theta = np.zeros(self.gram.n_kernels)
         theta[self.work] = self.center.theta
         return Result(
-            theta,
-            self.center.fit.alpha,
-            self.center.fit.intercept,
-            self.center.tight,
-            self.dual,
-            self.converged,
-            self.iterations,
-            self.history,
-            self.screen.count,
-            self.center.K,
-            self.dual_alpha,
-            self.reason,
+            atoms=list(range(theta.size)),
+            weights=theta,
+            alpha=self.center.fit.alpha,
+            intercept=self.center.fit.intercept,
+            primal=self.center.tight,
+            dual=self.dual,
+            certified=True,
+            converged=self.converged,
+            n_iter=self.iterations,
+            history=self.history,
+            reason=self.reason,
+            dual_alpha=self.dual_alpha,
+            K=self.center.K,
+            screened=self.screen.count,
         )

@@ -9,7 +9,7 @@ family is looked at when the working set is solved, and the gap is always that o
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from ..objectives import Risk
 from ..penalties import Penalty
 from ._search import Search
 from ._stopping import goes_on
-from .base import Array, History, Result, Solver, whole_number
+from .base import Array, Kernels, Result, Run, Solver, listed, whole_number
 
 _RUN = 8  # samples read together when a part of them is drawn: a cache line of every row
 
@@ -39,33 +39,25 @@ class ActiveSet(Solver):
         0 never does.
     """
 
+    features: ClassVar[bool] = True
+
     def __init__(self, add: int | None = None, cuts: int = 12, warm_size: int = 200) -> None:
         self.add = add
         self.cuts = cuts
         self.warm_size = warm_size
 
-    def run(
-        self,
-        gram: Gram,
-        risk: Risk,
-        penalty: Penalty,
-        *,
-        tol: float,
-        max_iter: int,
-        rng: np.random.RandomState,
-        start: tuple[Array, Array] | None = None,
-        history: History | None = None,
-    ) -> Result:
+    def run(self, kernels: Kernels, risk: Risk, penalty: Penalty, run: Run) -> Result:
+        gram = listed(self, kernels)
         default = max(5, min(20, gram.n_kernels // 10))
         add = default if self.add is None else whole_number(self, "add", 1)
         cuts = whole_number(self, "cuts", 2)
         whole_number(self, "warm_size", 0)
-        search = self._search(gram, risk, penalty, tol, max_iter, history or History(), add, cuts)
+        search = self._search(gram, risk, penalty, run, add, cuts)
         with blas_for(gram.n):
-            search.begin(*self._start(gram, risk, penalty, rng, start))
+            search.begin(*self._start(gram, risk, penalty, run))
             if penalty.sparse and not search.fixed and search.center.tight > 0.0:
                 search.improve()  # a look at the whole family costs more than a better start
-            while not search.look() and goes_on(search.iterations, max_iter):
+            while not search.look() and goes_on(search.iterations, run.max_iter):
                 search.improve()
         return search.result()
 
@@ -73,24 +65,20 @@ class ActiveSet(Solver):
         """One run of the method, on matrices of n × n."""
         return Search(*problem)
 
-    def _start(
-        self,
-        gram: Gram,
-        risk: Risk,
-        penalty: Penalty,
-        rng: np.random.RandomState,
-        start: tuple[Array, Array] | None,
-    ) -> tuple[Array, Array]:
+    def _start(self, gram: Gram, risk: Risk, penalty: Penalty, run: Run) -> tuple[Array, Array]:
         """(θ, α) to start from: given, learned on a part of the samples, or uniform weights."""
-        if start is not None:
-            return start
+        if run.start is not None:
+            theta, alpha = run.start
+            return theta, alpha
         alpha = np.zeros_like(risk.Y)
         runs = -(-int(self.warm_size) // _RUN)
         if runs < 1 or gram.n < 5 * runs * _RUN or gram.n_kernels == 1 or penalty.fixed:
             return penalty.start(gram.n_kernels), alpha
-        chosen = rng.choice(gram.n // _RUN, runs, replace=False)
+        chosen = run.rng.choice(gram.n // _RUN, runs, replace=False)
         rows = np.sort((chosen[:, None] * _RUN + np.arange(_RUN)).ravel())
         if np.any(np.ptp(risk.Y[rows], axis=0) == 0):
             return penalty.start(gram.n_kernels), alpha
-        part = self.run(gram.subset(rows), risk.subset(rows), penalty, tol=0.02, max_iter=30, rng=rng)
-        return part.theta, alpha
+        part = self.run(
+            gram.subset(rows), risk.subset(rows), penalty, Run(tol=0.02, max_iter=30, rng=run.rng)
+        )
+        return part.weights, alpha

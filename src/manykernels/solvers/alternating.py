@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..grams import Gram
 from ..objectives import Risk
 from ..penalties import Penalty
 from ._stopping import goes_on
-from .base import STALLED, Array, History, Result, Solver, relative
+from .base import Kernels, Reason, Result, Run, Solver, listed, relative
 
 _IDLE = 20  # iterations without a smaller gap, by a thousandth: rounding errors are all that is left
 
@@ -31,26 +30,14 @@ class Alternating(Solver):
     def __init__(self, interpolation: float | None = None) -> None:
         self.interpolation = interpolation
 
-    def run(
-        self,
-        gram: Gram,
-        risk: Risk,
-        penalty: Penalty,
-        *,
-        tol: float,
-        max_iter: int,
-        rng: np.random.RandomState,
-        start: tuple[Array, Array] | None = None,
-        history: History | None = None,
-    ) -> Result:
-        eta = self._check(penalty)
-        history = history or History()
-        theta, alpha = start or (penalty.start(gram.n_kernels), np.zeros_like(risk.Y))
+    def run(self, kernels: Kernels, risk: Risk, penalty: Penalty, run: Run) -> Result:
+        gram, eta = listed(self, kernels), self._check(penalty)
+        theta, alpha = run.start or (penalty.start(gram.n_kernels), np.zeros_like(risk.Y))
         mixed = alpha  # the interpolated α of 004; Kloft's update has no use for it
         K, best, dual, gap, proof = np.empty((gram.n, gram.n)), None, -np.inf, 1.0, alpha
         scale = max(risk.loss_value(np.zeros_like(risk.Y)), 1e-300)
         iteration, largest, smallest, waits = 0, gram.largest(), np.inf, 0
-        while iteration < max_iter:
+        while iteration < run.max_iter:
             iteration += 1
             fit = risk.solve(gram.combine(theta, out=K), alpha, 0.05 * min(gap, 1.0) * scale)
             alpha = fit.alpha
@@ -62,10 +49,10 @@ class Alternating(Solver):
             if best is None or primal <= best[0]:
                 best = primal, theta, fit
             gap = relative(best[0], dual)
-            history.add(best[0], gap, int(np.count_nonzero(best[1])))
+            run.history.add(best[0], gap, int(np.count_nonzero(best[1])))
             waits = 0 if gap < 0.999 * smallest else waits + 1
             smallest = smallest if waits else gap
-            if gap <= tol or waits >= _IDLE or not goes_on(iteration, max_iter):
+            if gap <= run.tol or waits >= _IDLE or not goes_on(iteration, run.max_iter):
                 break
             if eta is None:
                 theta = penalty.closed_form(theta * np.sqrt(q))
@@ -73,19 +60,21 @@ class Alternating(Solver):
                 mixed = eta * mixed + (1.0 - eta) * alpha if iteration > 1 else alpha
                 theta = penalty.conjugate(gram.quad(mixed).sum(axis=1))[1]
         if best is None:
-            raise ValueError(f"max_iter={max_iter} was given; expected at least 1.")
+            raise ValueError(f"max_iter={run.max_iter} was given; expected at least 1.")
         primal, theta, fit = best
         return Result(
-            theta,
-            fit.alpha,
-            fit.intercept,
-            primal,
-            dual,
-            gap <= tol,
-            iteration,
-            history,
+            atoms=list(range(gram.n_kernels)),
+            weights=theta,
+            alpha=fit.alpha,
+            intercept=fit.intercept,
+            primal=primal,
+            dual=dual,
+            certified=True,
+            converged=gap <= run.tol,
+            n_iter=iteration,
+            history=run.history,
+            reason=Reason.STALLED if gap > run.tol and waits >= _IDLE else Reason.NONE,
             dual_alpha=proof,
-            reason=STALLED if gap > tol and waits >= _IDLE else "",
         )
 
     def _check(self, penalty: Penalty) -> float | None:

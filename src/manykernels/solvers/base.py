@@ -6,7 +6,9 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import Enum
 from numbers import Integral
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +17,12 @@ from sklearn.base import BaseEstimator
 from ..grams import Gram
 from ..grams.memory import SOLVER
 from ..objectives import Risk
+from ..oracles.base import Atom, Oracle
+from ..oracles.dags import Hierarchy
 from ..penalties import Penalty
 
 Array = NDArray[np.float64]
+Kernels = Gram | Oracle | Hierarchy  # a list, a family too large for one, or a graph
 
 
 @dataclass
@@ -46,32 +51,60 @@ class History:
 
 
 @dataclass(frozen=True)
-class Result:
-    """θ over the whole family, the machine that uses it, and the two values whose distance certifies it."""
+class Run:
+    """What a solver is told beside its problem: how far to go, from where, and who watches."""
 
-    theta: Array
+    tol: float
+    max_iter: int
+    rng: np.random.RandomState
+    start: Any = None  # (θ, α) of a list of kernels, the nodes of a hull for graphs, or None
+    history: History = field(default_factory=History)
+
+
+class Reason(Enum):
+    """Why a solver stopped above the tolerance although more iterations would not help; false for NONE."""
+
+    NONE = ""
+    STALLED = (
+        "It stalled: rounding errors hide what is left, because kernels nearly depend on each other, C is "
+        "very large, or values of kernels are large beside their differences. More iterations would not help"
+    )
+    ROUNDING = (
+        "No kernel is missing: what is left are rounding errors, and more iterations do not change that"
+    )
+    SEARCH = (
+        "No better kernel could be found: what is left is the accuracy of the search for kernels, about 1e-7 "
+        "of the objective, and more iterations do not change that"
+    )
+
+    def __bool__(self) -> bool:
+        return self is not Reason.NONE
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """Kernels and weights, the machine that uses them, and the two values whose distance certifies it."""
+
+    atoms: list[Atom]  # the kernels that the weights belong to; 0 … M−1 for a list, all of it
+    weights: Array  # over `atoms`; with exact zeros for a list
     alpha: Array
     intercept: Array
     primal: float
     dual: float
+    certified: bool  # whether `dual` bounds the optimum over the whole family
     converged: bool
     n_iter: int
-    history: History
-    screened: int = 0
-    K: Array | None = field(default=None, repr=False)  # K_θ, where the solver still has it
+    history: History = field(repr=False)
+    reason: Reason = Reason.NONE
     dual_alpha: Array | None = field(default=None, repr=False)  # the point whose value `dual` is, if known
-    reason: str = ""  # why it stopped above the tolerance, where more iterations would not help
+    K: Array | None = field(default=None, repr=False)  # K_θ, where the solver still has it
+    screened: int = 0
+    details: dict[str, Any] = field(default_factory=dict)  # what only one method has to tell
 
     @property
     def gap(self) -> float:
         """(P − D)/|P|; 0 where P = 0."""
         return relative(self.primal, self.dual)
-
-
-STALLED = (
-    "It stalled: rounding errors hide what is left, because kernels nearly depend on each other, C is very "
-    "large, or values of kernels are large beside their differences. More iterations would not help"
-)
 
 
 def relative(primal: float, dual: float) -> float:
@@ -82,22 +115,24 @@ def relative(primal: float, dual: float) -> float:
 class Solver(BaseEstimator, ABC):
     """Moves θ. Parameters are options of the method; the problem comes with `run`."""
 
-    matrices = SOLVER  # of n × n that it needs beside the kernels, at most
+    matrices: ClassVar[int] = SOLVER  # of n × n that it needs beside the kernels, at most
+    features: ClassVar[bool] = (
+        False  # whether it serves explicit features, whose combinations are never n × n
+    )
 
     @abstractmethod
-    def run(
-        self,
-        gram: Gram,
-        risk: Risk,
-        penalty: Penalty,
-        *,
-        tol: float,
-        max_iter: int,
-        rng: np.random.RandomState,
-        start: tuple[Array, Array] | None = None,
-        history: History | None = None,
-    ) -> Result:
-        """Minimise P to a relative gap of `tol` over all kernels of `gram`, from `start` = (θ, α)."""
+    def run(self, kernels: Kernels, risk: Risk, penalty: Penalty, run: Run) -> Result:
+        """Minimise P to a relative gap of `run.tol` over all kernels, from `run.start` where it can."""
+
+
+def listed(solver: Solver, kernels: Kernels) -> Gram:
+    """The kernels as a list, or an error for families that are too large for one."""
+    if not isinstance(kernels, Gram):
+        raise ValueError(
+            f"solver={solver!r} needs a list of kernels, and this family is too large for one. Take "
+            "'corrective' or 'greedy' (norm=1), or 'stochastic'."
+        )
+    return kernels
 
 
 def whole_number(part: BaseEstimator, option: str, least: int) -> int:

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +31,7 @@ from ..objectives import Risk
 from ..penalties import Penalty
 from ._model import Model
 from ._stopping import goes_on
-from .base import Array, History, Result, Solver, relative, whole_number
+from .base import Array, History, Kernels, Result, Run, Solver, listed, relative, whole_number
 
 _STEPS = 500  # of conjugate gradients for one machine
 _ACCURACY = 1e-10  # of the model's minimum
@@ -62,31 +63,20 @@ class Blockwise(Solver):
         Samples of the preconditioner. More take fewer passes; memory is 8 n landmarks bytes, twice.
     """
 
-    matrices = 0
+    matrices: ClassVar[int] = 0
 
     def __init__(self, landmarks: int = 1000) -> None:
         self.landmarks = landmarks
 
-    def run(
-        self,
-        gram: Gram,
-        risk: Risk,
-        penalty: Penalty,
-        *,
-        tol: float,
-        max_iter: int,
-        rng: np.random.RandomState,
-        start: tuple[Array, Array] | None = None,
-        history: History | None = None,
-    ) -> Result:
-        self._check(risk, max_iter)
-        history = history or History()
+    def run(self, kernels: Kernels, risk: Risk, penalty: Penalty, run: Run) -> Result:
+        gram = listed(self, kernels)
+        self._check(risk, run.max_iter)
         count = min(int(self.landmarks), max(gram.n // 10, 1))
-        machine = _Machine(gram, risk, penalty, np.sort(rng.permutation(gram.n)[:count]), history)
-        theta = penalty.start(gram.n_kernels) if start is None else start[0]
+        machine = _Machine(gram, risk, penalty, np.sort(run.rng.permutation(gram.n)[:count]), run.history)
+        theta = penalty.start(gram.n_kernels) if run.start is None else run.start[0]
         best, at, dual, gap, mu, exact = None, None, -np.inf, 1.0, 0.0, _EXACT
         size, iteration, proof = max(risk.constant_value(), 1e-300), 0, np.zeros_like(risk.Y)
-        while iteration < max_iter:
+        while iteration < run.max_iter:
             iteration += 1
             allowed = exact * min(gap, 1.0) * size
             found = machine.solve(theta, allowed)
@@ -101,22 +91,24 @@ class Blockwise(Solver):
             last, size, gap = gap, best.primal, relative(best.primal, dual)
             if gap > 0.7 * last:  # what machines leave may be in the way
                 exact = max(0.2 * exact, 1e-6)
-            history.add(best.primal, gap, int(np.count_nonzero(best.theta)))
-            if gap <= tol or not goes_on(iteration, max_iter):
+            run.history.add(best.primal, gap, int(np.count_nonzero(best.theta)))
+            if gap <= run.tol or not goes_on(iteration, run.max_iter):
                 break
             scale = max(abs(at.primal), 1e-300)
             c, Q = np.array([at.cut]), at.q[None]
             theta = Model(c, Q, at.theta, at.B, mu, penalty, scale).minimise(_ACCURACY).theta
         assert best is not None
         return Result(
-            best.theta,
-            best.alpha,
-            best.intercept,
-            best.primal,
-            dual,
-            gap <= tol,
-            iteration,
-            history,
+            atoms=list(range(gram.n_kernels)),
+            weights=best.theta,
+            alpha=best.alpha,
+            intercept=best.intercept,
+            primal=best.primal,
+            dual=dual,
+            certified=True,
+            converged=gap <= run.tol,
+            n_iter=iteration,
+            history=run.history,
             dual_alpha=proof,
         )
 

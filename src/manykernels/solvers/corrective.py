@@ -16,10 +16,10 @@ from ..objectives import Risk
 from ..oracles import Best, Oracle
 from ..oracles.base import Atom
 from ..penalties import Penalty
-from ._family import FamilyResult, FamilySolver
+from ._family import FamilySolver
 from ._restricted import Finite, restricted
 from ._stopping import goes_on
-from .base import Array, History, relative, whole_number
+from .base import Array, Reason, Result, Run, relative, whole_number
 
 _LOOSE = 0.05  # the gap along the path
 _COARSE = 0.3  # the largest gap that an accuracy is a share of
@@ -27,11 +27,6 @@ _SHARE = 0.1  # of the gap of the family, to which the restricted problem is sol
 _NEAR = 0.01  # of q, that a kernel between two others may be below them when they become one
 _EXACT = 1e-9  # the gap of a restricted problem below which nothing is gained
 _LARGE = 3e8  # operations of a look at the family from which threads are worth their while
-_ROUNDING = "No kernel is missing: what is left are rounding errors, and more iterations do not change that"
-_SEARCH = (
-    "No better kernel could be found: what is left is the accuracy of the search for kernels, about 1e-7 of "
-    "the objective, and more iterations do not change that"
-)
 
 
 class Corrective(FamilySolver):
@@ -57,49 +52,32 @@ class Corrective(FamilySolver):
         self.steps = steps
         self.certify = certify
 
-    def run_family(
-        self,
-        oracle: Oracle,
-        risk: Risk,
-        penalty: Penalty,
-        *,
-        tol: float,
-        max_iter: int,
-        rng: np.random.RandomState,
-        history: History | None = None,
-    ) -> FamilyResult:
-        self.require(oracle, "Greedy and Corrective ask for the best kernels, Stochastic draws them.")
-        self._check(oracle, penalty)
-        add = (50 if oracle.rank_one else 10) if self.add is None else whole_number(self, "add", 1)
-        search = _Search(oracle, risk, penalty, add, max_iter, rng, history or History())
+    def _over(self, oracle: Oracle, risk: Risk, penalty: Penalty, run: Run) -> Result:
+        search = self._search(oracle, risk, penalty, run)
         self._require_bound(oracle, search.bounded)
         for scale in self._path(risk):
             if scale == 1.0:
-                search.grow(scale, tol)
-            elif goes_on(search.n_iter, max_iter - 1):  # the last is for C itself
-                search.grow(scale, max(tol, _LOOSE))
+                search.grow(scale, run.tol)
+            elif goes_on(search.n_iter, run.max_iter - 1):  # the last is for C itself
+                search.grow(scale, max(run.tol, _LOOSE))
         self._require_bound(oracle, search.certified)
-        return search.result(tol)
+        return search.result(run.tol)
 
     def run_path(
-        self,
-        oracle: Oracle,
-        risk: Risk,
-        penalty: Penalty,
-        scales: Sequence[float],
-        *,
-        tol: float,
-        max_iter: int,
-        rng: np.random.RandomState,
-    ) -> Iterator[FamilyResult]:
+        self, oracle: Oracle, risk: Risk, penalty: Penalty, scales: Sequence[float], run: Run
+    ) -> Iterator[Result]:
         """The solutions at costs scale · C, each from the one before; the scales must rise to 1."""
+        search = self._search(oracle, risk, penalty, run)
+        for scale in scales:
+            search.grow(scale, run.tol)
+            yield search.result(run.tol)
+
+    def _search(self, oracle: Oracle, risk: Risk, penalty: Penalty, run: Run) -> _Search:
+        """What a run begins with, or an error."""
         self.require(oracle, "Greedy and Corrective ask for the best kernels, Stochastic draws them.")
         self._check(oracle, penalty)
         add = (50 if oracle.rank_one else 10) if self.add is None else whole_number(self, "add", 1)
-        search = _Search(oracle, risk, penalty, add, max_iter, rng, History())
-        for scale in scales:
-            search.grow(scale, tol)
-            yield search.result(tol)
+        return _Search(oracle, risk, penalty, add, run)
 
     def _require_bound(self, oracle: Oracle, bounded: bool) -> None:
         if self.certify and not bounded:
@@ -127,22 +105,13 @@ class Corrective(FamilySolver):
 class _Search:
     """One run: what was found so far, at the last factor of C."""
 
-    def __init__(
-        self,
-        oracle: Oracle,
-        risk: Risk,
-        penalty: Penalty,
-        add: int,
-        max_iter: int,
-        rng: np.random.RandomState,
-        history: History,
-    ) -> None:
+    def __init__(self, oracle: Oracle, risk: Risk, penalty: Penalty, add: int, run: Run) -> None:
         self.oracle, self.risk, self.penalty = oracle, risk, penalty
-        self.add, self.max_iter, self.history = add, max_iter, history
+        self.add, self.max_iter, self.history = add, run.max_iter, run.history
         self.n_iter = 0
-        self.restricted = restricted(oracle, risk, penalty, rng)
+        self.restricted = restricted(oracle, risk, penalty, run.rng)
         self.primal, self.dual, self.certified = np.inf, -np.inf, False
-        self.reason = ""
+        self.reason = Reason.NONE
         self.inside: Array | None = None  # the point whose value `dual` is
         first = self._best(risk.constant_alpha())
         self.bounded = bool(np.isfinite(first.upper))
@@ -151,7 +120,7 @@ class _Search:
     def grow(self, scale: float, goal: float) -> None:
         """Add kernels at costs scale · C until the gap over the family is at most `goal`."""
         risk = self.risk.scaled(scale)
-        self.dual, self.inside, self.reason = -np.inf, None, ""
+        self.dual, self.inside, self.reason = -np.inf, None, Reason.NONE
         share, gap = _SHARE, _COARSE
         while True:
             self.n_iter += 1
@@ -171,7 +140,7 @@ class _Search:
             if fresh:
                 self.restricted.add(fresh)
             elif accuracy < _EXACT or self.restricted.exact:
-                self.reason = _ROUNDING if np.isfinite(self.oracle.size) else _SEARCH
+                self.reason = Reason.ROUNDING if np.isfinite(self.oracle.size) else Reason.SEARCH
                 return
             else:
                 share, gap = 0.1 * share, goal
@@ -207,16 +176,21 @@ class _Search:
         with blas_threads(1 if self.oracle.work < _LARGE else None):
             return self.oracle.best(alpha, self.add)
 
-    def result(self, tol: float) -> FamilyResult:
-        return FamilyResult(
-            *self.restricted.weights(),
-            *self.restricted.machine(),
-            self.primal,
-            self.dual,
-            self.certified,
-            relative(self.primal, self.dual) <= tol,
-            self.n_iter,
-            self.history,
-            self.reason if relative(self.primal, self.dual) > tol else "",
-            self.inside,
+    def result(self, tol: float) -> Result:
+        atoms, weights = self.restricted.weights()
+        alpha, intercept = self.restricted.machine()
+        gap = relative(self.primal, self.dual)
+        return Result(
+            atoms=atoms,
+            weights=weights,
+            alpha=alpha,
+            intercept=intercept,
+            primal=self.primal,
+            dual=self.dual,
+            certified=self.certified,
+            converged=gap <= tol,
+            n_iter=self.n_iter,
+            history=self.history,
+            reason=self.reason if gap > tol else Reason.NONE,
+            dual_alpha=self.inside,
         )

@@ -25,9 +25,9 @@ from ..objectives import Fit, Risk
 from ..oracles import Oracle
 from ..oracles.base import Atom
 from ..penalties import Penalty
-from ._family import FamilyResult, FamilySolver
+from ._family import FamilySolver
 from ._stopping import goes_on
-from .base import Array, History, relative
+from .base import Array, Result, Run, relative
 
 _EXACT = 0.03  # of the slope at η = 0 may be left by the line search
 _TRIALS = 30  # machines in one line search at most; Newton's method needs two or three
@@ -51,21 +51,11 @@ class Greedy(FamilySolver):
     def __init__(self, step: str = "line-search") -> None:
         self.step = step
 
-    def run_family(
-        self,
-        oracle: Oracle,
-        risk: Risk,
-        penalty: Penalty,
-        *,
-        tol: float,
-        max_iter: int,
-        rng: np.random.RandomState,
-        history: History | None = None,
-    ) -> FamilyResult:
-        self._check(oracle, penalty, max_iter)
+    def _over(self, oracle: Oracle, risk: Risk, penalty: Penalty, run: Run) -> Result:
+        self._check(oracle, penalty, run.max_iter)
         with blas_for(oracle.n):
-            descent = Descent(oracle, risk, penalty, tol, history or History())
-            while not descent.look() and goes_on(descent.k, max_iter):
+            descent = Descent(oracle, risk, penalty, run)
+            while not descent.look() and goes_on(descent.k, run.max_iter):
                 descent.move(None if self.step == "line-search" else 2.0 / (descent.k + 2.0))
         return descent.result()
 
@@ -81,8 +71,9 @@ class Greedy(FamilySolver):
 class Descent:
     """One run: θ as weights of the atoms met, the machine at K_θ, and the best bounds so far."""
 
-    def __init__(self, oracle: Oracle, risk: Risk, penalty: Penalty, tol: float, history: History) -> None:
-        self.oracle, self.risk, self.penalty, self.tol, self.history = oracle, risk, penalty, tol, history
+    def __init__(self, oracle: Oracle, risk: Risk, penalty: Penalty, run: Run) -> None:
+        self.oracle, self.risk, self.penalty = oracle, risk, penalty
+        self.tol, self.history = run.tol, run.history
         self.k, self.converged, self.gap = 0, False, 1.0
         self.theta: dict[Atom, float] = {}
         self.scale = max(risk.loss_value(np.zeros_like(risk.Y)), 1e-300)
@@ -161,20 +152,19 @@ class Descent:
         met = max([*self.best.values[:1], *q], default=0.0)
         return self.risk.dual(alpha, np.array([met]), self.penalty, largest)
 
-    def result(self) -> FamilyResult:
+    def result(self) -> Result:
         atoms, weights, alpha, b = self.kept
-        certified = bool(np.isfinite(self.certified))
-        return FamilyResult(
-            atoms,
-            weights,
-            alpha,
-            b,
-            self.primal,
-            self.dual,
-            certified,
-            self.converged,
-            self.k,
-            self.history,
+        return Result(
+            atoms=atoms,
+            weights=weights,
+            alpha=alpha,
+            intercept=b,
+            primal=self.primal,
+            dual=self.dual,
+            certified=bool(np.isfinite(self.certified)),
+            converged=self.converged,
+            n_iter=self.k,
+            history=self.history,
             dual_alpha=self.proof,
         )
 

@@ -15,18 +15,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
 
 from .._fast.threads import blas_for
+from ..grams.memory import GRAPH
 from ..objectives import Risk
 from ..oracles.dags import Hierarchy, Node
-from ._family import FamilyResult
+from ..penalties import Penalty
 from ._hull import Point, Proof, Restricted, Shape, largest
 from ._stopping import goes_on
-from .base import Array, History, relative, whole_number
+from .base import Array, Kernels, Result, Run, Solver, relative, whole_number
 
 _LOOSE = 0.05  # the gap along the path
 _ROOM = 0.9  # of the gap asked for: the rest is for leaving out nodes that hardly matter
@@ -38,7 +39,7 @@ _FAR = 30.0  # times what is allowed: where most sources are so far off, too man
 _JOIN = 0.02  # of the weight, for nodes that join
 
 
-class Hierarchical(BaseEstimator):
+class Hierarchical(Solver):
     """Grows a hull until no node of the whole graph is missing.
 
     Parameters
@@ -53,31 +54,28 @@ class Hierarchical(BaseEstimator):
         Of the path, a decade of C; 0 starts at C.
     """
 
+    matrices: ClassVar[int] = GRAPH
+
     def __init__(self, max_active: int = 400, max_visited: int = 4000, add: int = 10, steps: int = 1) -> None:
         self.max_active = max_active
         self.max_visited = max_visited
         self.add = add
         self.steps = steps
 
-    def run(
-        self,
-        hierarchy: Hierarchy,
-        risk: Risk,
-        *,
-        tol: float,
-        max_iter: int,
-        start: list[Node] | None = None,
-        history: History | None = None,
-    ) -> FamilyResult:
-        """Minimise P to a relative gap of `tol` over the graph, from the hull `start` where one is given."""
+    def run(self, kernels: Kernels, risk: Risk, penalty: Penalty, run: Run) -> Result:
+        """The same over a graph, from the hull `run.start` where one is given; the graph is the penalty."""
+        if not isinstance(kernels, Hierarchy):
+            raise ValueError(
+                f"solver={self!r} needs a graph of kernels: take HierarchicalMKLClassifier or -Regressor."
+            )
         for option, least in (("max_active", 1), ("max_visited", 1), ("add", 1), ("steps", 0)):
             whole_number(self, option, least)
-        search = _Search(self, hierarchy, risk, max_iter, history or History(), start)
-        with blas_for(hierarchy.n):
-            for scale in [1.0] if start else self._path(risk):
+        search = _Search(self, kernels, risk, run)
+        with blas_for(kernels.n):
+            for scale in [1.0] if run.start else self._path(risk):
                 if scale == 1.0 or goes_on(0, 1):  # the last, at C itself, comes in any case
-                    search.grow(scale, _ROOM * tol if scale == 1.0 else max(tol, _LOOSE))
-            return search.result(tol)
+                    search.grow(scale, _ROOM * run.tol if scale == 1.0 else max(run.tol, _LOOSE))
+            return search.result(run.tol)
 
     def _path(self, risk: Risk) -> list[float]:
         """Factors of C, from about 1/n, where hardly anything is fitted, up to 1."""
@@ -100,21 +98,13 @@ class _Look:
 class _Search:
     """One run: the hull, its weights and the machine at the last factor of C."""
 
-    def __init__(
-        self,
-        options: Hierarchical,
-        hierarchy: Hierarchy,
-        risk: Risk,
-        max_iter: int,
-        history: History,
-        start: list[Node] | None,
-    ) -> None:
+    def __init__(self, options: Hierarchical, hierarchy: Hierarchy, risk: Risk, run: Run) -> None:
         self.options, self.hierarchy, self.whole_risk = options, hierarchy, risk
-        self.max_iter, self.history, self.n_iter = max_iter, history, 0
+        self.max_iter, self.history, self.n_iter = run.max_iter, run.history, 0
         self.nodes: list[Node] = []
         self.u = np.zeros(0)
         self.alpha = risk.constant_alpha()
-        self._join(list(start or hierarchy.roots))
+        self._join(list(run.start or hierarchy.roots))
         self.risk, self.primal = risk, np.inf
         self.dual = -np.inf  # a bound on the optimum over all nodes
         self.seen = -np.inf  # over those that the last look saw
@@ -257,23 +247,23 @@ class _Search:
         return Restricted(self.hierarchy.gram(nodes), self._shape(nodes), self.risk)
 
     # -- what is told ---------------------------------------------------------------------------
-    def result(self, tol: float) -> FamilyResult:
+    def result(self, tol: float) -> Result:
         nodes, point = self._pruned(tol)
         certified = relative(point.primal, self.dual) <= tol
         dual = self.dual if certified else self.seen
         if point is not self.point:  # the history ends with what is given back
             self.history.add(point.primal, relative(point.primal, dual), len(nodes))
-        return FamilyResult(
-            nodes,
-            point.zeta,
-            point.fit.alpha,
-            point.fit.intercept,
-            point.primal,
-            dual,
-            certified,
-            certified,
-            self.n_iter,
-            self.history,
+        return Result(
+            atoms=nodes,
+            weights=point.zeta,
+            alpha=point.fit.alpha,
+            intercept=point.fit.intercept,
+            primal=point.primal,
+            dual=dual,
+            certified=certified,
+            converged=certified,
+            n_iter=self.n_iter,
+            history=self.history,
         )
 
     def _pruned(self, tol: float) -> tuple[list[Node], Point]:

@@ -14,20 +14,18 @@ and stationary points lie on the border of the ball.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from .._fast.elementwise import power
 from .._fast.threads import blas_for
 from ..grams import Gram
 from ..objectives import Fit, Risk
-from ..penalties import L2Ball
+from ..penalties import L2Ball, Penalty
 from ._stopping import goes_on
-from .base import Array, History, Result
+from .base import Array, History, Kernels, Result, Run, Solver, listed
 
 COLUMNS = ("start", "objective", "iterations", "residual", "converged")  # of the table of starts
 _ARMIJO = 1e-4  # of the decrease that the gradient promises, which a step must keep
@@ -54,13 +52,6 @@ class Descent(History):
 
     def as_dict(self) -> dict[str, list[float] | list[int]]:
         return {**super().as_dict(), "residual": self.residual}
-
-
-@dataclass(frozen=True)
-class NonlinearResult(Result):
-    """The best start's answer; `starts` has a row for each, as columns."""
-
-    starts: dict[str, list[Any]] = field(default_factory=dict)
 
 
 @dataclass
@@ -107,7 +98,7 @@ class PoweredRisk:
         return -0.5 * self.degree * self.gram.against(S)
 
 
-class ProjectedGradient(BaseEstimator):
+class ProjectedGradient(Solver):
     """Descends from several starts and keeps the best.
 
     Parameters
@@ -126,31 +117,27 @@ class ProjectedGradient(BaseEstimator):
         self.degree = degree
         self.n_starts = n_starts
 
-    def run(
-        self,
-        gram: Gram,
-        risk: Risk,
-        penalty: L2Ball,
-        *,
-        tol: float,
-        max_iter: int,
-        rng: np.random.RandomState,
-        start: tuple[Array, Array] | None = None,
-        report: Callable[[str], None] | None = None,
-    ) -> NonlinearResult:
-        """Minimise J; `start` = (μ, α) takes the place of the first."""
+    def run(self, kernels: Kernels, risk: Risk, penalty: Penalty, run: Run) -> Result:
+        """Minimise J; `run.start` = (μ, α) takes the place of the first. `details["starts"]` tells of all."""
+        gram, start = listed(self, kernels), run.start
+        if not isinstance(penalty, L2Ball):
+            raise ValueError(f"{penalty!r} was given to ProjectedGradient; expected L2Ball(mu0, radius).")
         # what is left of the gap shows in J, whose last changes are about tol² of it
-        J = PoweredRisk(gram, risk, int(self.degree), max(1e-2 * tol * tol, 1e-11))
+        J = PoweredRisk(gram, risk, int(self.degree), max(1e-2 * run.tol * run.tol, 1e-11))
         alpha = np.zeros_like(risk.Y) if start is None else start[1]
         kinds = ["uniform" if start is None else "given"] + ["random"] * (int(self.n_starts) - 1)
         starts: dict[str, list[Any]] = {name: [] for name in COLUMNS}
-        best: NonlinearResult | None = None
+        best: Result | None = None
         began = time.perf_counter()
         with blas_for(gram.n):
             for kind in kinds[:1] if penalty.fixed else kinds:
-                mu = start[0] if start is not None and kind == "given" else _first(penalty, gram, kind, rng)
-                history = Descent(report=report, started=began)
-                found = _descend(J, penalty, J.at(mu, alpha), tol, max_iter, history)
+                mu = (
+                    start[0]
+                    if start is not None and kind == "given"
+                    else _first(penalty, gram, kind, run.rng)
+                )
+                history = Descent(report=run.history.report, started=began)
+                found = _descend(J, penalty, J.at(mu, alpha), run, history)
                 row = (kind, found.primal, found.n_iter, history.residual[-1], found.converged)
                 for name, value in zip(COLUMNS, row, strict=True):
                     starts[name].append(value)
@@ -160,7 +147,7 @@ class ProjectedGradient(BaseEstimator):
                 if not goes_on(0, 1):
                     break
         assert best is not None
-        return replace(best, starts=starts)
+        return replace(best, details={"starts": starts})
 
 
 def _first(penalty: L2Ball, gram: Gram, kind: str, rng: np.random.RandomState) -> Array:
@@ -172,16 +159,14 @@ def _first(penalty: L2Ball, gram: Gram, kind: str, rng: np.random.RandomState) -
     return mu0 + radius * direction / np.linalg.norm(direction)
 
 
-def _descend(
-    J: PoweredRisk, penalty: L2Ball, point: Point, tol: float, max_iter: int, history: Descent
-) -> NonlinearResult:
-    """Projected gradient steps from `point` until it is stationary to `tol`."""
+def _descend(J: PoweredRisk, penalty: L2Ball, point: Point, run: Run, history: Descent) -> Result:
+    """Projected gradient steps from `point` until it is stationary to `run.tol`."""
     g = J.gradient(point)
     step = radii = _radius_over(penalty, g, point.J)
-    for iteration in range(max_iter + 1):
+    for iteration in range(run.max_iter + 1):
         residual = _residual(penalty, point.mu, g, radii)
         history.note(point.J, residual, int(np.count_nonzero(point.mu)))
-        if residual <= tol or not goes_on(iteration, max_iter):
+        if residual <= run.tol or not goes_on(iteration, run.max_iter):
             break
         after = _line_search(J, penalty, point, g, step)
         if after is None:
@@ -190,9 +175,17 @@ def _descend(
         g = J.gradient(point)
         radii = _radius_over(penalty, g, point.J)
         step = float(np.clip(_barzilai_borwein(d, g - old), _SHORTEST * radii, _LONGEST * radii))
-    fit = point.fit
-    return NonlinearResult(
-        point.mu, fit.alpha, fit.intercept, point.J, np.nan, residual <= tol, iteration, history
+    return Result(
+        atoms=list(range(point.mu.size)),
+        weights=point.mu,
+        alpha=point.fit.alpha,
+        intercept=point.fit.intercept,
+        primal=point.J,
+        dual=np.nan,
+        certified=False,
+        converged=residual <= run.tol,
+        n_iter=iteration,
+        history=history,
     )
 
 

@@ -21,10 +21,10 @@ from ..oracles import Oracle
 from ..oracles.base import Atom
 from ..penalties import L2Ball, LpBall, Penalty
 from ._descent import Iterate, iterate_for, quads
-from ._family import FamilyResult, FamilySolver
+from ._family import FamilySolver
 from ._ridge_updates import RidgePath
 from ._stopping import goes_on
-from .base import Array, History, relative, whole_number
+from .base import Array, Result, Run, relative, whole_number
 
 _DUST = 1e-12  # of the largest weight: below it a kernel has none
 _STEP = 0.5  # of the radius of the ball that the first automatic step goes
@@ -60,7 +60,7 @@ class Stochastic(FamilySolver):
 
     asks: ClassVar[tuple[str, ...]] = ("sample",)
 
-    matrices = DRAWS
+    matrices: ClassVar[int] = DRAWS
 
     def __init__(
         self,
@@ -78,34 +78,24 @@ class Stochastic(FamilySolver):
         self.potential = potential
         self.inner_tol = inner_tol
 
-    def run_family(
-        self,
-        oracle: Oracle,
-        risk: Risk,
-        penalty: Penalty,
-        *,
-        tol: float,
-        max_iter: int,
-        rng: np.random.RandomState,
-        history: History | None = None,
-    ) -> FamilyResult:
-        self._check(oracle, penalty, max_iter)
+    def _over(self, oracle: Oracle, risk: Risk, penalty: Penalty, run: Run) -> Result:
+        self._check(oracle, penalty, run.max_iter)
         euclidean = self.potential == "euclidean"
         iterate = iterate_for(oracle, penalty, euclidean)
         p = 2.0 if euclidean else penalty.potential
-        steps = Steps(self.step, penalty, p, oracle.size, max_iter)
+        steps = Steps(self.step, penalty, p, oracle.size, run.max_iter)
         machine = _Machine(risk, self.inner_tol)
-        looks = _Looks(oracle, risk, penalty, tol, history or History())
+        looks = _Looks(oracle, risk, penalty, run)
         k = 0
         with blas_for(oracle.n):
-            while k < max_iter:
+            while k < run.max_iter:
                 k += 1
                 alpha = machine.solve(iterate)
                 if self.averaging:
                     iterate.count(1.0 if self.step == "theorem" else (k - 1.0) ** 2)
-                atoms, g, largest = self.estimate(oracle, alpha, rng)
+                atoms, g, largest = self.estimate(oracle, alpha, run.rng)
                 iterate.step(atoms, g, steps.next(g, largest))
-                last = not goes_on(k, max_iter)
+                last = not goes_on(k, run.max_iter)
                 if last or k & (k - 1) == 0:
                     last |= looks.look(iterate, alpha)
                 if last:
@@ -211,9 +201,9 @@ class _Machine:
 class _Looks:
     """The objective at the average of the iterates, now and then, and the bound of the whole family."""
 
-    def __init__(self, oracle: Oracle, risk: Risk, penalty: Penalty, tol: float, history: History) -> None:
+    def __init__(self, oracle: Oracle, risk: Risk, penalty: Penalty, run: Run) -> None:
         self.oracle, self.risk, self.penalty = oracle, risk, penalty
-        self.tol, self.history = tol, history
+        self.tol, self.history = run.tol, run.history
         p = float(penalty.p) if isinstance(penalty, LpBall) else 2.0
         self.r = np.inf if p == 1.0 else p / (p - 1.0)
         self.primal, self.dual = np.inf, -np.inf
@@ -257,19 +247,19 @@ class _Looks:
         q = quads(self.oracle, fit.alpha, atoms)
         return self.risk.primal(self.penalty, theta, q, fit.f, fit.alpha, largest)
 
-    def result(self, k: int) -> FamilyResult:
+    def result(self, k: int) -> Result:
         assert self.best is not None
         atoms, theta, fit = self.best
-        return FamilyResult(
-            atoms,
-            theta,
-            fit.alpha,
-            fit.intercept,
-            self.primal,
-            self.dual,
-            bool(np.isfinite(self.dual)),
-            relative(self.primal, self.dual) <= self.tol,
-            k,
-            self.history,
+        return Result(
+            atoms=atoms,
+            weights=theta,
+            alpha=fit.alpha,
+            intercept=fit.intercept,
+            primal=self.primal,
+            dual=self.dual,
+            certified=bool(np.isfinite(self.dual)),
+            converged=relative(self.primal, self.dual) <= self.tol,
+            n_iter=k,
+            history=self.history,
             dual_alpha=self.proof,
         )
