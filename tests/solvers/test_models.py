@@ -9,7 +9,7 @@ from tests.helpers import problem, risk_of
 from manykernels.losses import EpsilonInsensitive, Hinge
 from manykernels.penalties import ElasticNet, L2Ball, LpBall, Simplex
 from manykernels.solvers._interior import InteriorPoint
-from manykernels.solvers._model import Model, reach
+from manykernels.solvers._local_model import LocalModel, reach
 
 PENALTIES = [Simplex(), LpBall(4 / 3), LpBall(2.0), LpBall(3.0), L2Ball(0.3, 0.7), ElasticNet(0.4)]
 each_penalty = pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
@@ -43,7 +43,7 @@ def test_model_minimiser(penalty, cuts, rank, mu, scale):
     if isinstance(penalty, ElasticNet):
         c, Q, scale = c / scale, Q / scale, 1.0  # its h has a scale of its own
     center, B = penalty.closed_form(rng.uniform(size=M)), np.sqrt(scale) * rng.randn(rank, M)
-    model = Model(c, Q, center, B, mu * scale, penalty, scale)
+    model = LocalModel(c, Q, center, B, mu * scale, penalty, scale)
     step = model.minimise(1e-9)
     value, theta = cvxpy_model(c, Q, center, B, mu * scale, penalty)
     np.testing.assert_allclose(step.value, value, rtol=1e-5, atol=1e-5 * scale)
@@ -57,7 +57,7 @@ def test_model_minimiser(penalty, cuts, rank, mu, scale):
 def test_model_puts_exact_zeros():
     """One cut that prefers kernel 0: everything on it."""
     penalty = Simplex()
-    model = Model(
+    model = LocalModel(
         np.ones(1), np.array([[2.0, 1.0, 0.5]]), np.full(3, 1 / 3), np.zeros((0, 3)), 0.0, penalty, 1.0
     )
     assert np.array_equal(model.minimise(1e-9).theta, [1.0, 0.0, 0.0])
@@ -67,7 +67,7 @@ def test_the_model_is_the_same_by_both_ways_to_solve():
     """More kernels than rows of B and than 300: the Woodbury identity."""
     rng = np.random.RandomState(0)
     c, Q, B = rng.uniform(size=3), rng.uniform(size=(3, 350)), rng.randn(4, 350)
-    models = [Model(c, Q, LpBall(2.0).start(350), B, 0.1, LpBall(2.0), 1.0) for _ in range(2)]
+    models = [LocalModel(c, Q, LpBall(2.0).start(350), B, 0.1, LpBall(2.0), 1.0) for _ in range(2)]
     assert models[0].H is None
     models[1].H = models[1].B.T @ models[1].B
     a, b = (model.minimise(1e-9) for model in models)

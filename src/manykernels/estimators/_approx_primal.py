@@ -12,7 +12,8 @@ at a cost of n p² for a step and p³ for its factor. Losses with a corner are s
 from __future__ import annotations
 
 from copy import copy
-from typing import Any
+from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +26,7 @@ from ..losses.scalar import FloatArray
 from ..machines import Newton, Solution, feasible
 from ..objectives import Fit, Risk
 from ..penalties import Penalty
-from ..solvers import ActiveSet, Run
-from ..solvers._screening import Screen
-from ..solvers._search import Search
+from ..solvers import ActiveSet, Result, Run
 
 Array = NDArray[np.float64]
 _STEEP = 0.2  # how μ falls
@@ -74,6 +73,8 @@ class Combination:
 
 class FeatureGram(FactorGram):
     """Explicit features of all samples, whose combinations stay in that form."""
+
+    explicit: ClassVar[bool] = True
 
     def combine(self, theta: Array, atoms: Atoms | None = None, out: Any = None) -> Any:
         atoms, theta = self._atoms(atoms), np.asarray(theta, dtype=float)
@@ -245,27 +246,9 @@ class FeatureRisk(Risk):
         return alpha + np.stack(steps, axis=1)
 
 
-class FeatureSearch(Search):
-    """The search of `ActiveSet`, without room for matrices of n × n."""
-
-    def __init__(self, gram: FeatureGram, risk: Risk, *options: Any) -> None:
-        super().__init__(FactorGram(gram.features[:0], gram.ptr), risk, *options)
-        self.gram, self.screen = gram, Screen(gram, risk, self.penalty)
-        self.buffers: list[Any] = [None, None]
-        self.largest = gram.largest()
-
-
 class FeatureActiveSet(ActiveSet):
     """`ActiveSet` on a `FeatureGram`."""
 
-    def _search(self, gram: Any, risk: Risk, *options: Any) -> FeatureSearch:
-        return FeatureSearch(gram, FeatureRisk(risk), *options)
-
-    def _start(
-        self,
-        gram: Any,
-        risk: Risk,
-        penalty: Penalty,
-        run: Run,
-    ) -> tuple[Array, Array]:
-        return run.start or (penalty.start(gram.n_kernels), np.zeros_like(risk.Y))
+    def run(self, kernels: Any, risk: Risk, penalty: Penalty, run: Run) -> Result:
+        start = run.start or (penalty.start(kernels.n_kernels), np.zeros_like(risk.Y))
+        return super().run(kernels, FeatureRisk(risk), penalty, replace(run, start=start))

@@ -15,6 +15,7 @@ from __future__ import annotations
 import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,7 @@ class Gram(ABC):
     """M Gram matrices of n samples. Subclasses implement the underscored methods on raw kernels."""
 
     _chunk_bytes = _CHUNK_BYTES
+    explicit: ClassVar[bool] = False  # whether combinations stay in features, and nothing is n × n
     room = 0  # bytes of the memory limit that neither the kernels nor their solver need
     stored = 0  # bytes that are held of the kernels, at most
     precision = 1e-10  # of entries, relative to the largest: what may be negative by rounding only

@@ -24,7 +24,7 @@ from scipy.linalg import solve_triangular
 from .._fast.linalg import factor, solve, solve_sum
 from ..objectives import Risk
 from ..penalties import Penalty
-from ._model import reach
+from ._local_model import reach
 from ._stopping import goes_on
 
 Array = NDArray[np.float64]

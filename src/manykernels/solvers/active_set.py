@@ -2,14 +2,14 @@
 
 J(θ) = max_α [−Σ C ℓ* − ½θᵀq(α)] is convex. At a solution of the machine its gradient is −½q and its second
 derivative BᵀB (see `machines`); every dual point ever met gives a cut below J. Each iteration minimises the
-model made of both (`_model.py`), predicts α there, and solves the machine once, only as exactly as the
+model made of both (`_local_model.py`), predicts α there, and solves the machine once, only as exactly as the
 predicted decrease deserves. For sparse penalties only a working set of kernels takes part; the whole
 family is looked at when the working set is solved, and the gap is always that of the whole family.
 """
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from .._fast.threads import blas_for
 from ..grams import Gram
 from ..objectives import Risk
 from ..penalties import Penalty
-from ._search import Search
+from ._second_order import SecondOrder
 from ._stopping import goes_on
 from .base import Array, Kernels, Result, Run, Solver, listed, whole_number
 
@@ -52,18 +52,14 @@ class ActiveSet(Solver):
         add = default if self.add is None else whole_number(self, "add", 1)
         cuts = whole_number(self, "cuts", 2)
         whole_number(self, "warm_size", 0)
-        search = self._search(gram, risk, penalty, run, add, cuts)
         with blas_for(gram.n):
-            search.begin(*self._start(gram, risk, penalty, run))
-            if penalty.sparse and not search.fixed and search.center.tight > 0.0:
-                search.improve()  # a look at the whole family costs more than a better start
-            while not search.look() and goes_on(search.iterations, run.max_iter):
-                search.improve()
-        return search.result()
-
-    def _search(self, *problem: Any) -> Search:
-        """One run of the method, on matrices of n × n."""
-        return Search(*problem)
+            start = self._start(gram, risk, penalty, run)
+            method = SecondOrder(gram, risk, penalty, run, start, add, cuts)
+            if penalty.sparse and not method.fixed and method.on.center.tight > 0.0:
+                method.improve()  # a look at the whole family costs more than a better start
+            while not method.look() and goes_on(method.on.machines, run.max_iter):
+                method.improve()
+        return method.result()
 
     def _start(self, gram: Gram, risk: Risk, penalty: Penalty, run: Run) -> tuple[Array, Array]:
         """(θ, α) to start from: given, learned on a part of the samples, or uniform weights."""

@@ -29,7 +29,7 @@ from ..grams import Gram
 from ..losses import Squared
 from ..objectives import Risk
 from ..penalties import Penalty
-from ._model import Model
+from ._local_model import LocalModel
 from ._stopping import goes_on
 from .base import Array, History, Kernels, Result, Run, Solver, listed, relative, whole_number
 
@@ -96,7 +96,7 @@ class Blockwise(Solver):
                 break
             scale = max(abs(at.primal), 1e-300)
             c, Q = np.array([at.cut]), at.q[None]
-            theta = Model(c, Q, at.theta, at.B, mu, penalty, scale).minimise(_ACCURACY).theta
+            theta = LocalModel(c, Q, at.theta, at.B, mu, penalty, scale).minimise(_ACCURACY).theta
         assert best is not None
         return Result(
             atoms=list(range(gram.n_kernels)),

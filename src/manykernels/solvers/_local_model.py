@@ -23,7 +23,7 @@ _LEAST = 1e-150  # what can still be divided by, twice
 
 
 @dataclass
-class Step:
+class ModelStep:
     """The minimiser θ, the multipliers λ of the cuts (Σλ = 1) and the value of the model there."""
 
     theta: Array
@@ -41,7 +41,7 @@ class _Point:
     room: Array  # ψ(θ) + room = 0, linearised: steps may leave a curved Θ on the way
 
 
-class Model:
+class LocalModel:
     """Scaled so that its values are of order one."""
 
     def __init__(
@@ -52,7 +52,7 @@ class Model:
         # BᵀB once, where that is the cheaper way to solve with diag + BᵀB
         self.H = self.B.T @ self.B if center.size <= max(self.B.shape[0], 300) else None
 
-    def minimise(self, accuracy: float, max_iter: int = 80) -> Step:
+    def minimise(self, accuracy: float, max_iter: int = 80) -> ModelStep:
         """The minimiser up to a complementarity of `accuracy`, relative to the scale of the problem."""
         point = self._start()
         shorten = 0.3
@@ -150,7 +150,7 @@ class Model:
         A.flat[:: A.shape[0] + 1] += diagonal
         return solve(factor(A), rhs)
 
-    def _finish(self, x: _Point) -> Step:
+    def _finish(self, x: _Point) -> ModelStep:
         """Put exact zeros where the multiplier of θ ≥ 0 outweighs θ, and go back to the boundary of Θ.
 
         J never rises on the way there, so that what the model says of the minimiser itself is still expected.
@@ -159,7 +159,7 @@ class Model:
         if self.penalty.sparse:
             inner[inner < x.zero] = 0.0
         theta = self.penalty.stretch(inner)
-        return Step(theta, x.cuts / x.cuts.sum(), min(self.value(inner), self.value(theta)))
+        return ModelStep(theta, x.cuts / x.cuts.sum(), min(self.value(inner), self.value(theta)))
 
 
 def reach(value: Array, change: Array) -> float:
