@@ -12,7 +12,7 @@ from manykernels.grams import StackGram
 from manykernels.grams.expansions import KernelExpansion
 from manykernels.kernels import Gaussian, Kernel, evaluate
 from manykernels.losses import Hinge
-from manykernels.losses.structured import Separable
+from manykernels.losses.structured import PerScore
 from manykernels.objectives import Risk
 from manykernels.penalties import resolve_penalty
 from manykernels.solvers import ActiveSet, Run
@@ -94,7 +94,7 @@ def race(name: str, cost: float, seed: int, quick: bool) -> tuple[Curve, Curve, 
 def online(stack: Array, Y: Array, lam: float, passes: int, seed: int = 0) -> Curve:
     """UFO-MKL at α = 0, looked at after every pass; looking is not timed."""
     F, n = len(stack), len(Y)
-    regularizer, loss = GroupRegularizer(lam, 0.0, dual_exponent(F)), Separable(Hinge(), Y.shape[1])
+    regularizer, loss = GroupRegularizer(lam, 0.0, dual_exponent(F)), PerScore(Hinge(), Y.shape[1])
     kernels: list[Kernel] = [Gaussian(1.0)] * F  # their values are in the stack
     gram, rng, curve, spent = StackGram(stack), np.random.RandomState(seed), Curve(), 0.0
     for timed in (False, True):  # once for the compiler

@@ -15,7 +15,7 @@ from manykernels.estimators._targets import signs
 from manykernels.families import Gaussians, Products, gaussian_grid, per_feature
 from manykernels.kernels import Callable, Gaussian, Linear, OnColumns
 from manykernels.losses import MulticlassHinge, OrdinalHinge
-from manykernels.losses.structured import Separable
+from manykernels.losses.structured import PerScore
 
 rng = np.random.RandomState(0)
 X = rng.randn(40, 3)
@@ -143,7 +143,7 @@ def test_thresholds_that_leave_nothing(y, loss, form):
     f = model.decision_function(X)
     np.testing.assert_allclose(f, np.broadcast_to(model.intercept_, f.shape))
     inner = model._loss_
-    y_of_loss = signs(y, y.max() + 1) if isinstance(inner, Separable) else y
+    y_of_loss = signs(y, y.max() + 1) if isinstance(inner, PerScore) else y
     at_zero = inner.value(y_of_loss, np.zeros((40, model._expansion.outputs))).mean()
     assert model.objective_ == pytest.approx(at_zero)  # of w = 0, not of the majority
     assert model.objective(X, y) == pytest.approx(at_zero)

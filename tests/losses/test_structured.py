@@ -22,12 +22,12 @@ from manykernels.losses import (
     SquaredHinge,
     StructuredLoss,
 )
-from manykernels.losses.structured import Separable
+from manykernels.losses.structured import PerScore
 
 CLASSES = 4
 SEVERAL = [MulticlassHinge(), MulticlassLogistic(), OrdinalHinge()]
 SCALAR = [Hinge(), SquaredHinge(), Logistic(), Squared(), EpsilonInsensitive(0.2)]
-INSTANCES = SEVERAL + [Separable(loss, CLASSES) for loss in SCALAR]
+INSTANCES = SEVERAL + [PerScore(loss, CLASSES) for loss in SCALAR]
 each_loss = pytest.mark.parametrize("loss", INSTANCES, ids=repr)
 each_of_several = pytest.mark.parametrize("loss", SEVERAL, ids=repr)
 scores = arrays(float, CLASSES, elements=st.floats(-20, 20).map(lambda v: round(v, 6)))
@@ -35,7 +35,7 @@ scores = arrays(float, CLASSES, elements=st.floats(-20, 20).map(lambda v: round(
 
 def targets(loss, n, seed=0):
     rng = np.random.RandomState(seed)
-    if not isinstance(loss, Separable):
+    if not isinstance(loss, PerScore):
         return rng.randint(CLASSES, size=n)
     return (
         rng.choice([-1.0, 1.0], (n, CLASSES)) if loss.loss.task == "classification" else rng.randn(n, CLASSES)
@@ -64,7 +64,7 @@ def test_values_by_enumeration():
 @given(f=scores, other=scores, seed=st.integers(0, 50))
 def test_subgradient_inequality(loss, f, other, seed):
     y = targets(loss, 1, seed)
-    g = loss.subgradient(y[0] if isinstance(loss, Separable) else int(y[0]), f.copy())
+    g = loss.subgradient(y[0] if isinstance(loss, PerScore) else int(y[0]), f.copy())
     assert g.shape == f.shape
     at, there = loss.value(y, f[None])[0], loss.value(y, other[None])[0]
     assert there >= at + g @ (other - f) - 1e-9 * (1 + abs(there))
@@ -76,7 +76,7 @@ def test_subgradient_inequality(loss, f, other, seed):
 @given(f=scores, other=scores, seed=st.integers(0, 50))
 def test_fenchel_young(loss, f, other, seed):
     y = targets(loss, 1, seed)
-    g = loss.subgradient(y[0] if isinstance(loss, Separable) else int(y[0]), f.copy())
+    g = loss.subgradient(y[0] if isinstance(loss, PerScore) else int(y[0]), f.copy())
     conjugate = loss.conjugate(y, g[None])[0]
     size = 1 + abs(conjugate) + np.abs(f).max()
     assert loss.value(y, f[None])[0] + conjugate == pytest.approx(g @ f, abs=1e-8 * size)
@@ -103,13 +103,13 @@ def test_conjugate_is_the_supremum(loss):
 
 @pytest.mark.parametrize("loss", SCALAR, ids=repr)
 def test_separable_losses_are_sums(loss):
-    y, rng = targets(Separable(loss, CLASSES), 6), np.random.RandomState(2)
-    f, several = rng.randn(6, CLASSES), Separable(loss, CLASSES)
+    y, rng = targets(PerScore(loss, CLASSES), 6), np.random.RandomState(2)
+    f, several = rng.randn(6, CLASSES), PerScore(loss, CLASSES)
     np.testing.assert_allclose(several.value(y, f), sum(loss.value(y[:, c], f[:, c]) for c in range(CLASSES)))
-    assert Separable(loss).lipschitz * np.sqrt(CLASSES) == several.lipschitz
+    assert PerScore(loss).lipschitz * np.sqrt(CLASSES) == several.lipschitz
     assert several.lipschitz == (np.inf if isinstance(loss, Squared | SquaredHinge) else 2.0)
     np.testing.assert_array_equal(several.decode(f), f.argmax(axis=1))
-    np.testing.assert_array_equal(Separable(loss).decode(f[:, :1]), f[:, 0] > 0)
+    np.testing.assert_array_equal(PerScore(loss).decode(f[:, :1]), f[:, 0] > 0)
 
 
 # -- a user's own -----------------------------------------------------------------------------------

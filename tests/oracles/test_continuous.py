@@ -12,7 +12,7 @@ from manykernels.families import ARDGaussians, Dirichlets, Gaussians, Laplacians
 from manykernels.grams import BlockGram, StackGram
 from manykernels.kernels import Gaussian
 from manykernels.kernels.ard import ARDGaussian
-from manykernels.oracles._lines import Point
+from manykernels.oracles._lines import LinePoint
 
 rng = np.random.RandomState(1)
 A = rng.normal(size=(40, 1))
@@ -141,7 +141,7 @@ class TestSeveralParameters:
     def test_scale_and_prior_are_part_of_the_gradient(self):
         oracle = oracle_of(Mixed(), X)
         sigma, step = np.array([1.2, 0.7]), 1e-5
-        gradient = oracle._form(sigma, Point(matrix=DENSE))[1]
+        gradient = oracle._form(sigma, LinePoint(matrix=DENSE))[1]
         for i in range(2):
             up, down = sigma + step * np.eye(2)[i], sigma - step * np.eye(2)[i]
             values = forms(oracle, DENSE, [up, down])

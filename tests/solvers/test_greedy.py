@@ -11,7 +11,7 @@ from manykernels.losses import Hinge, Squared
 from manykernels.oracles import Best, FiniteOracle
 from manykernels.penalties import ElasticNet, L2Ball, LpBall, Simplex
 from manykernels.solvers import ActiveSet, Greedy, resolve_solver
-from manykernels.solvers.greedy import _EXACT, Descent
+from manykernels.solvers.greedy import _EXACT, FrankWolfe
 
 each_loss = pytest.mark.parametrize("loss", LOSSES, ids=repr)
 
@@ -25,7 +25,7 @@ class Vague(FiniteOracle):
 
 
 def walk(oracle, risk, tol=1e-12):
-    return Descent(oracle, risk, Simplex(), told(tol))
+    return FrankWolfe(oracle, risk, Simplex(), told(tol))
 
 
 def value(stack, risk, theta):
@@ -86,7 +86,7 @@ def test_line_search_ends_where_the_slope_does(loss, monkeypatch):
     descent = walk(FiniteOracle(StackGram(stack)), risk_of(loss, labels, targets, 5.0))
     searched = []
 
-    def search(self, R, first, original=Descent._search):
+    def search(self, R, first, original=FrankWolfe._search):
         eta, fit = original(self, R, first)
         atom, alpha = self.best.atoms[0], fit.alpha
         before = sum(weight * stack[z] for z, weight in self.theta.items())
@@ -95,7 +95,7 @@ def test_line_search_ends_where_the_slope_does(loss, monkeypatch):
         searched.append(eta)
         return eta, fit
 
-    monkeypatch.setattr(Descent, "_search", search)
+    monkeypatch.setattr(FrankWolfe, "_search", search)
     while descent.k < 12 and not (descent.look() or descent.gap < 1e-6):
         descent.move(None)
         combined = sum(weight * stack[z] for z, weight in descent.theta.items())
@@ -120,7 +120,7 @@ def test_the_rule_as_printed(monkeypatch):
     assert len(set(picked)) > 1 and len(set(picked)) < len(picked)
     taken = []
     monkeypatch.setattr(
-        Descent, "move", lambda self, eta, move=Descent.move: taken.append(eta) or move(self, eta)
+        FrankWolfe, "move", lambda self, eta, move=FrankWolfe.move: taken.append(eta) or move(self, eta)
     )
     run(Greedy("2/(k+1)"), stack, risk, Simplex(), 0.0, 4)
     assert taken == [1.0, 2 / 3, 1 / 2, 2 / 5]

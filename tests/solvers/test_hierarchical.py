@@ -16,7 +16,7 @@ from manykernels.objectives import Risk
 from manykernels.oracles._bind_dags import bind_dag
 from manykernels.penalties import Simplex
 from manykernels.solvers import Hierarchical, History
-from manykernels.solvers._hull import Restricted, Shape, bending, largest
+from manykernels.solvers._hull import HullProblem, Shape, bending, largest
 
 each_loss = pytest.mark.parametrize("loss", LOSSES, ids=repr)
 OWN = {
@@ -59,7 +59,7 @@ def whole(hierarchy, risk):
     """The problem over all nodes at once."""
     nodes = listed(hierarchy)
     shape = Shape(incidence(hierarchy, nodes), np.array([hierarchy.price(v) for v in nodes]))
-    return nodes, Restricted(hierarchy.gram(nodes), shape, risk)
+    return nodes, HullProblem(hierarchy.gram(nodes), shape, risk)
 
 
 def stack_of(hierarchy, X, nodes):

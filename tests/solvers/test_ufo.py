@@ -22,7 +22,7 @@ from manykernels.losses import (
     Squared,
     SquaredHinge,
 )
-from manykernels.losses.structured import Separable
+from manykernels.losses.structured import PerScore
 from manykernels.solvers.ufo import UFO, GroupRegularizer, curvature, dual_exponent
 
 # -- Alg. 1 -------------------------------------------------------------------------------------------
@@ -49,7 +49,7 @@ def task(name, k):
         return SEVERAL[name], SIGNAL.argmax(axis=1)[:, None].astype(float)
     loss = SCALAR[name]
     numbers = SIGNAL[:, :k] if loss.task == "regression" else np.sign(SIGNAL[:, :k] - 0.1)
-    return Separable(loss, k), numbers
+    return PerScore(loss, k), numbers
 
 
 def expansion(form, k, constant, averaging, maps=MAPS):
@@ -163,7 +163,7 @@ def test_dual_never_exceeds_primal(case, lam, alpha, constant, average, epochs):
     primal, dual = state.primal(made, loss, rows, Y), state.dual(made, loss, Y)
     w = alg1.mean(iterates) if average else iterates[-1]
     norms = np.array([np.linalg.norm(part) for part in w])
-    y = Y if isinstance(loss, Separable) else Y[:, 0].astype(int)
+    y = Y if isinstance(loss, PerScore) else Y[:, 0].astype(int)
     value = state.regularizer.value(norms) + loss.value(y, alg1.predict(maps, w)).mean()
     assert primal == pytest.approx(value, rel=1e-9)
     assert np.isfinite(dual)
@@ -218,14 +218,14 @@ def test_objective_reaches_the_minimum(name, k, alpha):
 
 # -- the bound ------------------------------------------------------------------------------------------
 def test_bound_is_that_of_the_theorem():
-    for loss, L in ((Separable(Hinge()), 1.0), (MulticlassHinge(), 2**0.5), (Separable(Logistic(), 4), 2.0)):
+    for loss, L in ((PerScore(Hinge()), 1.0), (MulticlassHinge(), 2**0.5), (PerScore(Logistic(), 4), 2.0)):
         for F, lam, T in ((3, 0.1, 10), (50, 1e-3, 1000)):
             state = UFO(GroupRegularizer(lam, 0.3, dual_exponent(F)), F)
             assert state.bound(loss) == np.inf
             state.t = T
             expected = np.e * L**2 * (1 + np.log(T)) * np.log(F) / (lam * T)
             assert state.bound(loss) == pytest.approx(expected, rel=1e-12)
-    assert state.bound(Separable(Squared())) == np.inf
+    assert state.bound(PerScore(Squared())) == np.inf
 
 
 def test_mean_excess_is_below_the_bound():
@@ -242,7 +242,7 @@ def test_mean_excess_is_below_the_bound():
         values.append(r.value(np.array([np.linalg.norm(part) for part in w])) + fit)
     state = UFO(r, 4)
     state.t = T
-    assert 0 < np.mean(values) - minimum < state.bound(Separable(Hinge()))
+    assert 0 < np.mean(values) - minimum < state.bound(PerScore(Hinge()))
 
 
 @pytest.mark.parametrize(("name", "k"), [("squared", 1), ("squared", 3), ("squared_hinge", 1)])
@@ -254,7 +254,7 @@ def test_lag_is_what_the_loss_needs(name, k, lam):
     assert 0 < state.lag <= (q - 1) * 5 ** (2 / q) / lam * largest * (1 + 1e-9)
     loss, Y = task(name, k)
     assert state.primal(made, loss, rows, Y) < loss.value(Y, np.zeros((N, k))).mean()
-    for bounded in (Separable(Hinge()), Separable(EpsilonInsensitive()), *SEVERAL.values()):
+    for bounded in (PerScore(Hinge()), PerScore(EpsilonInsensitive()), *SEVERAL.values()):
         assert curvature(bounded) == 0.0
     assert learn("stored", "hinge", 1, constant=True, alpha=0.01)[0].lag == 0.0
 
@@ -267,7 +267,7 @@ def test_kernels_that_disagree_do_not_explode():
     gram = StackGram(np.stack([np.outer(column, column) for column in signs.T]))
     made = KernelExpansion([Linear()] * 30, 1, constant=False, gram=gram)
     state = UFO(GroupRegularizer(1e-6, 0.0, dual_exponent(30)), 30, curvature=1.0)
-    rows, loss = made.enter(signs), Separable(Squared())
+    rows, loss = made.enter(signs), PerScore(Squared())
     for epoch in range(5):
         order = np.random.RandomState(epoch).permutation(200)
         state.advance(made, loss, rows[order], y[order])

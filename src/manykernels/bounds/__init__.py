@@ -9,13 +9,13 @@ from .rademacher import (
     rademacher_bound,
     rademacher_bound_uniform,
 )
-from .stability import Stability, lkrr_range, lkrr_stability, lkrr_stability_of, stability_bound
+from .stability import RidgeStability, lkrr_range, lkrr_stability, lkrr_stability_of, stability_bound
 
 __all__ = [
     "AlignmentPredictor",
     "MarginBound",
     "RademacherEstimate",
-    "Stability",
+    "RidgeStability",
     "alignment_deviation",
     "alignment_predictor",
     "empirical_rademacher",

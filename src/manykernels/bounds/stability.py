@@ -28,7 +28,7 @@ Method = Literal["convexity", "thesis"]
 
 
 @dataclass(frozen=True, repr=False)
-class Stability(Readable):
+class RidgeStability(Readable):
     """|Δh(x)| ≤ beta_S + beta_K and |Δ(h(x) − y)²| ≤ beta for samples that differ in one point.
 
     beta_S is what a fixed kernel has, beta_K the price of learning it.
@@ -51,7 +51,7 @@ def lkrr_stability(
     method: Method = "convexity",
     n_kernels: int | None = None,
     orthogonal: bool = False,
-) -> Stability:
+) -> RidgeStability:
     """The uniform stability of LKRR: how much h and its losses change where one sample is replaced.
 
     Assumes |h(x) − y| ≤ M for all x and y and all h that LKRR returns (see :func:`lkrr_range`),
@@ -105,7 +105,7 @@ def lkrr_stability(
     RA2 = number("RA", RA, "Σ_k μ₀_k K_k(x, x) is at most R_A²", zero=True) ** 2
     if method == "convexity":
         beta_S, beta_K = 2 * M * (RA2 + radius * R0) / (lam0 * n), 4 * M * radius * R0 / (lam0 * n)
-        return Stability(beta_S, beta_K, 2 * M * (beta_S + beta_K), method)
+        return RidgeStability(beta_S, beta_K, 2 * M * (beta_S + beta_K), method)
     if method != "thesis":
         raise ValueError(f"method={method!r} was given; expected 'convexity' or 'thesis'.")
     if n_kernels is None or orthogonal is not True:
@@ -118,7 +118,7 @@ def lkrr_stability(
     R2 = max(RA2 + radius * R0, R0)
     beta_S = 2 * M * R2 / (lam0 * n)
     beta_K = 8 * radius * M * R2 * ((4 * radius * R2 * math.sqrt(p) + R2) / lam0 + 1) / (lam0 * n)
-    return Stability(beta_S, beta_K, 2 * M * (beta_S + beta_K), method)
+    return RidgeStability(beta_S, beta_K, 2 * M * (beta_S + beta_K), method)
 
 
 def lkrr_range(y_max: float, *, lam0: float, radius: float, R0: float, RA: float = 0.0) -> float:
@@ -136,7 +136,7 @@ def lkrr_range(y_max: float, *, lam0: float, radius: float, R0: float, RA: float
 
 def lkrr_stability_of(
     estimator: Any, *, diagonal: Any, M: float | None = None, y_max: float | None = None
-) -> Stability:
+) -> RidgeStability:
     """:func:`lkrr_stability` ("convexity") of a fitted MKLRegressor, with λ₀ = 1/(C n).
 
     `diagonal` holds sup_x K_k(x, x) of each kernel (1 for a Gaussian), over all x and not only the training

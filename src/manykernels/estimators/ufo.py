@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 
 from ..losses import Logistic, MulticlassHinge, MulticlassLogistic, StructuredLoss, resolve_loss
-from ..losses.structured import Separable
+from ..losses.structured import PerScore
 from ._online import BaseUFO
 from ._targets import encode, read_labels, signs
 from .ufo_regressor import UFOMKLRegressor
@@ -173,10 +173,10 @@ class UFOMKLClassifier(ClassifierMixin, BaseUFO):
             raise type(error)(f"{error} {more}") from None
         if n > 2 and type(loss) is Logistic:
             return MulticlassLogistic()
-        return Separable(loss, 1 if n == 2 else n)
+        return PerScore(loss, 1 if n == 2 else n)
 
     def _outputs(self, loss: StructuredLoss) -> int:
-        return loss.n_outputs if isinstance(loss, Separable) else int(loss.outputs(len(self.classes_)))
+        return loss.n_outputs if isinstance(loss, PerScore) else int(loss.outputs(len(self.classes_)))
 
     def _encode(self, y: NDArray[Any], loss: StructuredLoss) -> Array:
         strange = ~np.isin(y, self.classes_)
@@ -186,7 +186,7 @@ class UFOMKLClassifier(ClassifierMixin, BaseUFO):
                 f"{self.classes_.tolist()!r} that the first call named; name all classes there, by classes=."
             )
         codes = np.searchsorted(self.classes_, y)
-        if isinstance(loss, Separable):
+        if isinstance(loss, PerScore):
             return signs(codes, len(self.classes_))
         return codes[:, None].astype(float)
 

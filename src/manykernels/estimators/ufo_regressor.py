@@ -10,7 +10,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
 
 from ..losses import StructuredLoss, resolve_loss
-from ..losses.structured import Separable
+from ..losses.structured import PerScore
 from ._online import BaseUFO
 from ._targets import read_numbers
 
@@ -86,7 +86,7 @@ class UFOMKLRegressor(RegressorMixin, BaseUFO):
         self._offset = y.mean(axis=0).reshape(-1) if self.fit_intercept else np.zeros(max(1, *shape, 1))
 
     def _structured_loss(self) -> StructuredLoss:
-        return Separable(resolve_loss(self.loss, "regression"), self._offset.size)
+        return PerScore(resolve_loss(self.loss, "regression"), self._offset.size)
 
     def _outputs(self, loss: StructuredLoss) -> int:
         return self._offset.size

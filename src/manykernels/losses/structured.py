@@ -139,7 +139,7 @@ class OrdinalHinge(StructuredLoss):
         return np.where(inside, -(steps * p).sum(axis=1), np.inf)
 
 
-class Separable(StructuredLoss):
+class PerScore(StructuredLoss):
     """A scalar loss of every score, added up: ℓ(y, f) = Σ_c ℓ(y_c, f_c), with targets y of shape (n, k)."""
 
     def __init__(self, loss: Loss, n_outputs: int = 1) -> None:

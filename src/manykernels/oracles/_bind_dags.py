@@ -37,7 +37,7 @@ def bind_dag(
     `work` is how many matrices of n × n the solver needs beside the kernels.
     """
     if isinstance(family, DAG):
-        return _listed(family, X, normalize, sample_weight, memory_limit, work)
+        return _bind_list(family, X, normalize, sample_weight, memory_limit, work)
     if normalize not in (None, "trace", "max"):
         raise ValueError(
             f"normalize={normalize!r} was given with {type(family).__name__}; expected 'trace', 'max' or "
@@ -122,7 +122,7 @@ def _scales(
     return scales
 
 
-def _listed(
+def _bind_list(
     family: DAG, X: Data, normalize: str | None, sample_weight: Array | None, memory_limit: Any, work: int
 ) -> ListedHierarchy:
     nodes, depths, beta = family.nodes(), family.depths(), family.price(1)

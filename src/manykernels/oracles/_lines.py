@@ -34,7 +34,7 @@ class Peaks:
     upper: float
 
 
-class Point:
+class LinePoint:
     """S as kernels are asked about it: AAᵀ for a factor A (n, k), or a dense symmetric matrix."""
 
     def __init__(self, factor: Array | None = None, matrix: Array | None = None) -> None:
@@ -73,7 +73,7 @@ class LineSearch:
 
     def __init__(
         self,
-        value: Callable[[float, Point], float],
+        value: Callable[[float, LinePoint], float],
         low: float,
         high: float,
         *,
@@ -85,7 +85,7 @@ class LineSearch:
         self.grid = space(low, high, _GRID) if grid is None else grid
         self.grid[[0, -1]] = low, high
 
-    def best(self, S: Point, k: int) -> Peaks:
+    def best(self, S: LinePoint, k: int) -> Peaks:
         seen = {float(sigma): self.value(float(sigma), S) for sigma in self.grid}
         upper = np.inf
         if self.lipschitz is not None:
@@ -99,7 +99,7 @@ class LineSearch:
         values = np.array([value for _, value in found])
         return Peaks(np.array([[at] for at, _ in found]), values, max(upper, float(values[0])))
 
-    def _polish(self, S: Point, sigma: Array, h: Array, top: int) -> tuple[float, float]:
+    def _polish(self, S: LinePoint, sigma: Array, h: Array, top: int) -> tuple[float, float]:
         """The local maximum between the neighbours of a point that is above both."""
         lo, hi = sigma[max(top - 1, 0)], sigma[min(top + 1, sigma.size - 1)]
         options = {"xatol": _POLISH * (self.high - self.low)}
@@ -107,7 +107,7 @@ class LineSearch:
         better = -found.fun > h[top]
         return (float(found.x), float(-found.fun)) if better else (float(sigma[top]), float(h[top]))
 
-    def _bound(self, S: Point, L: float, seen: dict[float, float]) -> float:
+    def _bound(self, S: LinePoint, L: float, seen: dict[float, float]) -> float:
         """An upper bound on h, from intervals between the points in `seen`, to which it adds."""
 
         slack = 1e-9 * max(abs(h) for h in seen.values())

@@ -8,7 +8,7 @@ from scipy.special import ndtr, ndtri
 from .._fast import elementwise
 from ..kernels.data import Data, numeric, take_columns
 from ..kernels.stationary import squared_distances
-from ._lines import Point
+from ._lines import LinePoint
 from ._searches import width_search
 from .base import Array
 
@@ -34,7 +34,7 @@ def draw_normal(mean: Array, low: Array, high: Array, rng: np.random.RandomState
 
 
 def draw_by_feature(
-    X: Data, S: Point, low: Array, high: Array, size: int, rng: np.random.RandomState
+    X: Data, S: LinePoint, low: Array, high: Array, size: int, rng: np.random.RandomState
 ) -> tuple[Array, Array]:
     """000 Alg. 4: widths drawn one feature after the other, M ← M∘K_σi in between.
 
@@ -49,7 +49,7 @@ def draw_by_feature(
             continue
         D = squared_distances(take_columns(numeric(X), [i]))
         search = width_search(D, float(low[i]), float(high[i]), "inverse-square")
-        shared = [Point(matrix=M[0])] if i == 0 else [Point(matrix=m) for m in M]
+        shared = [LinePoint(matrix=M[0])] if i == 0 else [LinePoint(matrix=m) for m in M]
         best = [search.best(point, 1).parameters[0, 0] for point in shared]
         mean = np.broadcast_to(np.array(best)[:, None], (size, 1))
         drawn, part = draw_normal(mean, low[i : i + 1], high[i : i + 1], rng)

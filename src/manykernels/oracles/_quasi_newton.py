@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import minimize
 
-from ._lines import Peaks, Point
+from ._lines import LinePoint, Peaks
 from .base import Array
 
 _FIRST = 10  # steps from every start, after which the best go on
@@ -21,7 +21,7 @@ _APART = 1e-3  # of the range: closer local maxima are one
 _DIFFERENCE = 1e-6  # of the range of a parameter, for differences
 
 End = tuple[float, float, Array]  # objective, h, u
-Form = Callable[[Array, Point], tuple[float, Array | None]]
+Form = Callable[[Array, LinePoint], tuple[float, Array | None]]
 
 
 class Coordinates:
@@ -57,7 +57,7 @@ class BoxSearch:
     def __init__(self, form: Form, coordinates: Coordinates) -> None:
         self.form, self.coordinates = form, coordinates
 
-    def best(self, S: Point, k: int, starts: list[Array], shrinkage: float = 0.0) -> Peaks:
+    def best(self, S: LinePoint, k: int, starts: list[Array], shrinkage: float = 0.0) -> Peaks:
         """The largest local maxima of h(σ) − λ‖σ − σ̄‖² met from `starts`, σ̄ the mean of σ (000 Eq. 6.2).
 
         `values` are those of h, in the order of the objective. A few steps from each start tell which of them
@@ -79,7 +79,7 @@ class BoxSearch:
                 kept.append(end)
         return kept
 
-    def _climb(self, S: Point, u0: Array, shrinkage: float, steps: int) -> End:
+    def _climb(self, S: LinePoint, u0: Array, shrinkage: float, steps: int) -> End:
         """Where so many quasi-Newton steps from u0 end."""
         scale = abs(self._objective(S, u0, shrinkage)[0]) or S.absolute()
 
@@ -99,7 +99,7 @@ class BoxSearch:
         return objective, value, np.asarray(end.x)
 
     def _objective(
-        self, S: Point, u: Array, shrinkage: float, slopes: bool = True
+        self, S: LinePoint, u: Array, shrinkage: float, slopes: bool = True
     ) -> tuple[float, Array, float]:
         """h − λ‖σ − σ̄‖², its gradient in u, and h; the mean drops out of the gradient, −2λ(σ − σ̄)."""
         sigma = self.coordinates.outwards(u)

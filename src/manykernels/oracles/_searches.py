@@ -10,7 +10,7 @@ import numpy as np
 from ..families import Dirichlets, Parametric
 from ..kernels.data import Data, dense_pair, numeric
 from ._frequencies import FrequencySearch
-from ._lines import LineSearch, Peaks, Point
+from ._lines import LinePoint, LineSearch, Peaks
 from ._quasi_newton import Coordinates
 from ._scales import Scale
 from ._widths import WidthSearch
@@ -19,10 +19,10 @@ from .base import Array
 _FREQUENCIES = (64, 2000)
 
 
-class Search(Protocol):
+class ParameterSearch(Protocol):
     """The largest local maxima of ⟨S, K_σ⟩ over one parameter."""
 
-    def best(self, S: Point, k: int) -> Peaks: ...
+    def best(self, S: LinePoint, k: int) -> Peaks: ...
 
 
 class Certified:
@@ -31,20 +31,20 @@ class Certified:
     def __init__(self, search: WidthSearch | FrequencySearch, scale: float = 1.0) -> None:
         self.search, self.scale = search, scale
 
-    def best(self, S: Point, k: int) -> Peaks:
+    def best(self, S: LinePoint, k: int) -> Peaks:
         given = S.matrix if S.factor is None else S.factor
         found = self.search.best(given, k, factor=S.factor is not None)
         return Peaks(found.parameters[:, None], self.scale * found.values, self.scale * found.upper)
 
 
-def width_search(D: Array, low: float, high: float, rate: str) -> Search:
+def width_search(D: Array, low: float, high: float, rate: str) -> ParameterSearch:
     """The search over exp(−D/σ²) ("inverse-square") or exp(−D/σ) ("inverse")."""
     return Certified(WidthSearch(D, low, high, rate))
 
 
 def line_search(
     family: Parametric, X: Data, coordinates: Coordinates, scale: Scale, distances: Callable[[], Array]
-) -> Search:
+) -> ParameterSearch:
     """The search over the only parameter of a family; `distances` are what its kernels share, if they do."""
     low, high = float(coordinates.low[0]), float(coordinates.high[0])
     if family.rate is not None and scale.constant:
@@ -53,7 +53,7 @@ def line_search(
         search = FrequencySearch(dense_pair(X, None, "Dirichlets")[0], low, high, family.order())
         return Certified(search, scale((low,)))
 
-    def value(sigma: float, S: Point) -> float:
+    def value(sigma: float, S: LinePoint) -> float:
         return scale((sigma,)) * S.inner(family.kernel(sigma)(X))
 
     grid = _frequencies(family, X, low, high) if isinstance(family, Dirichlets) else None

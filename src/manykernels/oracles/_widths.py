@@ -66,16 +66,7 @@ class WidthSearch:
         self.w = np.concatenate(([1.0 / g_hi], middles))
         memory = 5 * self.n * self.n
         self.pairs = bins.Pairs(self.D, first - 1, self.c, 1.0 / self.w, keep=memory <= keep)
-        self._lay_pieces(g_lo, g_hi)
-
-    def _lay_pieces(self, g_lo: float, g_hi: float) -> None:
-        """Pieces of log γ around those of `middles`, overlapping a little, so that rounding leaves no gap."""
-        length = math.log(g_hi) - math.log(g_lo)
-        count = max(1, math.ceil(length / _PIECE))
-        t = (np.arange(count) + 0.5) * (length / count)
-        slack = 8.0 * UNIT * (1.0 + abs(math.log(g_lo)) + abs(math.log(g_hi)))
-        self.pieces = Pieces(count, 0.5 * length / count + slack, _DEGREE)
-        self.middles = g_lo * np.exp(t)
+        self.pieces, self.middles = _lay_pieces(g_lo, g_hi)
         self._nodes = self.middles[:, None] * np.exp(self.pieces.half * self.pieces.s)
 
     def best(self, S: Array, k: int = 1, *, factor: bool | None = None) -> Found:
@@ -134,6 +125,15 @@ def _evaluate(rates: Array, c: Array, w: Array, M: Array, constant: float) -> Ar
 def _tail() -> float:
     m, ratio = bins.MOMENTS, _RHO / (1.0 - _RHO)
     return float((ratio * m / math.e) ** m / math.factorial(m))
+
+
+def _lay_pieces(g_lo: float, g_hi: float) -> tuple[Pieces, Array]:
+    """Pieces of log γ and the γ in their middles; they overlap a little, so that rounding leaves no gap."""
+    length = math.log(g_hi) - math.log(g_lo)
+    count = max(1, math.ceil(length / _PIECE))
+    t = (np.arange(count) + 0.5) * (length / count)
+    slack = 8.0 * UNIT * (1.0 + abs(math.log(g_lo)) + abs(math.log(g_hi)))
+    return Pieces(count, 0.5 * length / count + slack, _DEGREE), g_lo * np.exp(t)
 
 
 def _power(rate: str) -> float:

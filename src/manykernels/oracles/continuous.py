@@ -13,11 +13,11 @@ from ..grams import BlockGram, Gram, StackGram
 from ..kernels import Fitted, Kernel
 from ..kernels.data import Data, n_samples
 from ..kernels.stationary import squared_distances
-from ._lines import Peaks, Point
+from ._lines import LinePoint, Peaks
 from ._proposals import draw_by_feature, draw_normal
 from ._quasi_newton import BoxSearch, Coordinates, differences
 from ._scales import Scale
-from ._searches import Search, line_search, width_search
+from ._searches import ParameterSearch, line_search, width_search
 from .base import Array, Atom, Best, Draws, Oracle
 
 Parameters = tuple[float, ...]
@@ -44,7 +44,7 @@ class ContinuousOracle(Oracle):
         self.n, self.size, self.dimensions = n_samples(X), np.inf, low.size
         self.coordinates = Coordinates(low, high)
         self._known: dict[Parameters, None] = {}  # kernels in use: what is found next to them is them
-        self._search: Search | None = None
+        self._search: ParameterSearch | None = None
         self._D: Array | None = None  # of families exp(c(σ) D)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -102,7 +102,7 @@ class ContinuousOracle(Oracle):
     # -- the best kernels -----------------------------------------------------------------------
     def best(self, A: Array, k: int, shrinkage: float = 0.0) -> Best:
         """The k best local maxima of q_σ = Σ_j α_jᵀK_σα_j, for the columns α_j of A; see `best_against`."""
-        return self._best(Point(factor=A), k, shrinkage)
+        return self._best(LinePoint(factor=A), k, shrinkage)
 
     def best_against(self, S: Array, k: int, shrinkage: float = 0.0) -> Best:
         """The same of ⟨S, K_σ⟩ for a symmetric matrix S, which may have negative values.
@@ -110,9 +110,9 @@ class ContinuousOracle(Oracle):
         `shrinkage` is λ of 000 Eq. 6.2 for kernels of several parameters: λ‖σ − σ̄‖² is taken off before
         comparing kernels, and `values` are without it.
         """
-        return self._best(Point(matrix=np.asarray(S, dtype=float)), k, shrinkage)
+        return self._best(LinePoint(matrix=np.asarray(S, dtype=float)), k, shrinkage)
 
-    def _best(self, S: Point, k: int, shrinkage: float) -> Best:
+    def _best(self, S: LinePoint, k: int, shrinkage: float) -> Best:
         if S.zero:
             return Best([_rounded(self.coordinates.middle())], np.zeros(1), 0.0)
         peaks = self._peaks(S, k, shrinkage)
@@ -121,7 +121,7 @@ class ContinuousOracle(Oracle):
             atoms.setdefault(self._merged(_rounded(parameters)), float(value))
         return Best(list(atoms), np.array(list(atoms.values())), peaks.upper)
 
-    def _peaks(self, S: Point, k: int, shrinkage: float) -> Peaks:
+    def _peaks(self, S: LinePoint, k: int, shrinkage: float) -> Peaks:
         if self.coordinates.low.size == 1:
             return self._line().best(S, k)
         search = BoxSearch(self._form, self.coordinates)
@@ -142,7 +142,7 @@ class ContinuousOracle(Oracle):
         u = [self.coordinates.inwards(np.array(_parameters(atom))) for atom in atoms]
         return _rounded(self.coordinates.outwards(np.average(u, axis=0, weights=weights)))
 
-    def _line(self) -> Search:
+    def _line(self) -> ParameterSearch:
         """The search over the only parameter."""
         if self._search is None:
             self._search = line_search(
@@ -150,7 +150,7 @@ class ContinuousOracle(Oracle):
             )
         return self._search
 
-    def _form(self, sigma: Array, S: Point) -> tuple[float, Array | None]:
+    def _form(self, sigma: Array, S: LinePoint) -> tuple[float, Array | None]:
         """h = s⟨S, κ_σ⟩ and its gradient s∇⟨S, κ_σ⟩ + ⟨S, κ_σ⟩∇s."""
         value, gradient = self.family.form(sigma, self.X, S.matrix)
         s = self.scale(sigma)
@@ -160,7 +160,7 @@ class ContinuousOracle(Oracle):
                 gradient += value * differences(self.scale, sigma, self.coordinates)
         return s * value, gradient
 
-    def _starts(self, S: Point) -> list[Array]:
+    def _starts(self, S: LinePoint) -> list[Array]:
         """Where searches over several parameters start.
 
         A width for each feature: from the best common one, from there half the way to widths that ignore
@@ -181,7 +181,7 @@ class ContinuousOracle(Oracle):
         starts = [u, 0.5 * (u + c.bounds[:, 1]), *near]
         return [*map(c.outwards, starts), *last]
 
-    def _common(self, S: Point) -> float:
+    def _common(self, S: LinePoint) -> float:
         """The best width that is the same for all features."""
         if self._search is None:
             varying = self.coordinates.high > self.coordinates.low
@@ -200,7 +200,7 @@ class ContinuousOracle(Oracle):
         A width for each feature is drawn feature by feature (000 Alg. 4); other kernels of several
         parameters, around the best one, each parameter by itself.
         """
-        S = Point(factor=A)
+        S = LinePoint(factor=A)
         c = self.coordinates
         if isinstance(self.family, ARDGaussians) and not S.zero:
             room = max(1, self.limit // (8 * self.n**2) - self.matrices)  # draws that fit in memory together

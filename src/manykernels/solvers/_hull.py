@@ -63,7 +63,7 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class Point:
+class HullPoint:
     """The machine at u, with what it says of the optimum over the hull."""
 
     u: Array
@@ -92,18 +92,23 @@ class Proof:
         return max(self.level - float(self.u @ self.G), 0.0) / (2.0 * self.u.size)
 
 
-class Restricted:
+class HullProblem:
     """The kernels of one hull with one risk."""
-
-    proof: Proof
 
     def __init__(self, gram: Gram, shape: Shape, risk: Risk) -> None:
         self.gram, self.shape, self.risk = gram, shape, risk
+        self._proof: Proof | None = None
         self.machines, self.largest = 0, gram.largest()
         rounding = 1e-25 * risk.loss_value(np.zeros_like(risk.Y))
         self._rounding = rounding if risk.constant_value() <= rounding else -np.inf
 
-    def at(self, u: Array, alpha: Array, accuracy: float) -> Point:
+    @property
+    def proof(self) -> Proof:
+        """The best of those met, once a machine was solved."""
+        assert self._proof is not None
+        return self._proof
+
+    def at(self, u: Array, alpha: Array, accuracy: float) -> HullPoint:
         """Solve the machine at u > 0 to an absolute gap."""
         self.machines += 1
         zeta = self.shape.zeta(u)
@@ -112,7 +117,7 @@ class Restricted:
         q, G = self.prove(fit.alpha, u)
         primal = 0.5 * self.shape.norm(zeta**2 * q) ** 2 + self.risk.loss_value(fit.f)
         primal = 0.0 if primal <= self._rounding else self._upper(zeta, q, fit)
-        return Point(u, zeta, K, fit, q, G, self.risk.machine_value(fit), primal)
+        return HullPoint(u, zeta, K, fit, q, G, self.risk.machine_value(fit), primal)
 
     def _upper(self, zeta: Array, q: Array, fit: Fit) -> float:
         """P at the worst that rounding may have done."""
@@ -126,8 +131,8 @@ class Restricted:
         G = np.asarray((q @ self.shape.kappa(u, self.shape.zeta(u)) ** 2) / self.shape.d**2)
         level = float(G.max())
         dual = self.bound(alpha, level)
-        if "proof" not in self.__dict__ or dual > self.proof.dual:
-            self.proof = Proof(alpha, u, G, level, dual)
+        if self._proof is None or dual > self._proof.dual:
+            self._proof = Proof(alpha, u, G, level, dual)
         return q, G
 
     def bound(self, alpha: Array, sigma: float) -> float:
@@ -136,11 +141,11 @@ class Restricted:
             return self.risk.dual_fit(np.zeros_like(alpha))
         return self.risk.dual(alpha, np.array([sigma]), _SIMPLEX, float(self.largest.max()))
 
-    def gap(self, point: Point) -> float:
+    def gap(self, point: HullPoint) -> float:
         return relative(point.primal, self.proof.dual)
 
     # -- solving --------------------------------------------------------------------------------
-    def solve(self, u: Array, alpha: Array, goal: float, limit: int) -> Point:
+    def solve(self, u: Array, alpha: Array, goal: float, limit: int) -> HullPoint:
         """From u > 0 to a relative gap of `goal` over the hull, or until `limit` machines are solved."""
         exact = _SHARE * goal
         point = best = self.at(u, alpha, exact * max(self.risk.constant_value(), np.finfo(float).tiny))
@@ -159,7 +164,7 @@ class Restricted:
             best = point if point.primal <= best.primal else best
         return best
 
-    def _joint(self, point: Point, goal: float, limit: int) -> Point:
+    def _joint(self, point: HullPoint, goal: float, limit: int) -> HullPoint:
         """Where α jumps as the weights move: both together, then the machine at those weights."""
         size = max(point.primal, np.finfo(float).tiny)
         inner = HullInterior(self.gram, self.shape, self.risk, point.u, point.fit.alpha)
@@ -170,7 +175,7 @@ class Restricted:
         found = self.at(u, inner.alpha, _SHARE * goal * size)
         return found if found.primal < point.primal else point
 
-    def _newton(self, point: Point, mu: float, exact: float) -> Point | None:
+    def _newton(self, point: HullPoint, mu: float, exact: float) -> HullPoint | None:
         """A primal-dual step towards the centre of parameter μ: u_v s_v = μ, with slacks s_v = ν − ½G_v."""
         u, G = point.u, point.G
         s = np.clip(0.5 * (G.max() - G), 0.1 * mu / u, 10.0 * mu / u)
@@ -189,7 +194,9 @@ class Restricted:
             return None
         return self._search(point, step, slope, mu, exact)
 
-    def _search(self, point: Point, step: Array, slope: float, mu: float, exact: float) -> Point | None:
+    def _search(
+        self, point: HullPoint, step: Array, slope: float, mu: float, exact: float
+    ) -> HullPoint | None:
         """Along u(1 + t·step), J − μ Σ log u must fall."""
         u = point.u
         t = min(1.0, _EDGE / max(float(-step.min()), 1e-300))
@@ -203,7 +210,7 @@ class Restricted:
             t *= 0.3
         return None
 
-    def _alternate(self, point: Point, exact: float) -> Point | None:
+    def _alternate(self, point: HullPoint, exact: float) -> HullPoint | None:
         """The closed form at the machine's own w: never worse, and slow where weights vanish."""
         u = self.shape.closed_form(point.zeta**2 * point.q)
         u = np.maximum(u, 1e-3 * point.u)
@@ -221,6 +228,7 @@ class HullInterior(InteriorPoint):
 
     def __init__(self, gram: Gram, shape: Shape, risk: Risk, u: Array, alpha: Array) -> None:
         self.gram, self.shape = gram, shape
+        self._kappa, self._mass = np.empty((0, 0)), np.empty(0)  # of the last slopes
         size = float(gram.largest().max())
         super().__init__(risk, _SIMPLEX, gram.combine, gram.products, u, alpha, size)
 

@@ -101,6 +101,10 @@ class InteriorPoint:
         self.plus = _Half.start(1.0, hi * risk.C, alpha)
         self.minus = _Half.start(-1.0, -lo * risk.C, alpha)
         self.theta, self.b = penalty.interior(theta), np.zeros(alpha.shape[1])
+        self.zero, self.pull = np.zeros_like(self.theta), 0.0  # multipliers of θ ≥ 0, and their scale
+        # ψ(θ) + room = 0, linearised, since steps may leave a curved Θ; and its multipliers
+        self.room, self.ball = np.empty(0), np.empty(0)
+        self.distance = np.inf  # the gap at the last point but one
         self._balance()
         self.alpha = self._dual_point()
 
@@ -138,7 +142,6 @@ class InteriorPoint:
         self.plus.center(tau)
         self.minus.center(tau)
         self.zero = tau / self.theta
-        # ψ(θ) + room = 0, linearised: steps may leave a curved Θ
         self.room = -psi[0] if psi is not None else np.empty(0)
         self.ball = tau / self.room
         shorten, best, kept, iteration = 0.5, np.inf, (self.theta, self.zero, self.alpha), 0

@@ -32,7 +32,7 @@ class ModelStep:
 
 
 @dataclass
-class _Point:
+class _ModelPoint:
     theta: Array  # θ > 0
     r: float  # height of the cuts' epigraph
     cuts: Array  # λ ≥ 0, multipliers of r ≥ c_t − ½q_tᵀθ
@@ -80,7 +80,7 @@ class LocalModel:
         return self.scale * (cuts + quadratic) + 0.5 * self.penalty.value(theta)
 
     # -- parts of the interior-point method -----------------------------------------------------
-    def _start(self) -> _Point:
+    def _start(self) -> _ModelPoint:
         theta = self.penalty.interior(self.center)
         heights = self.c - 0.5 * self.Q @ theta
         r = float(heights.max()) + 0.1
@@ -88,9 +88,9 @@ class LocalModel:
         psi = self.penalty.constraint(theta)
         room = -psi[0] if psi is not None else np.empty(0)
         ball = tau / room
-        return _Point(theta, r, np.full(heights.size, 1.0 / heights.size), tau / theta, ball, room)
+        return _ModelPoint(theta, r, np.full(heights.size, 1.0 / heights.size), tau / theta, ball, room)
 
-    def _trial(self, x: _Point, s: Array, tau: float) -> tuple[_Point | None, float]:
+    def _trial(self, x: _ModelPoint, s: Array, tau: float) -> tuple[_ModelPoint | None, float]:
         """A step, or None where numbers have become too large or too small to make one."""
         with np.errstate(all="ignore"):
             try:
@@ -101,7 +101,7 @@ class LocalModel:
         fine = np.isfinite(numbers).all() and np.isfinite(taken) and moved.cuts.sum() > 0.0
         return (moved, taken) if fine else (None, 0.0)
 
-    def _newton(self, x: _Point, s: Array, tau: float) -> tuple[_Point, float]:
+    def _newton(self, x: _ModelPoint, s: Array, tau: float) -> tuple[_ModelPoint, float]:
         d = x.theta - self.center
         gradient = (self.H @ d if self.H is not None else self.B.T @ (self.B @ d)) + self.mu * d
         diagonal = self.mu + x.zero / x.theta
@@ -132,7 +132,7 @@ class LocalModel:
         primal = min(1.0, 0.99 * reach(inside, np.concatenate([step, ds, droom, -step])))
         multipliers = np.concatenate([x.cuts, x.zero, x.ball])
         dual = min(1.0, 0.99 * reach(multipliers, np.concatenate([dcuts, dzero, dball])))
-        moved = _Point(
+        moved = _ModelPoint(
             x.theta + primal * step,
             x.r + primal * dr,
             x.cuts + dual * dcuts,
@@ -150,7 +150,7 @@ class LocalModel:
         A.flat[:: A.shape[0] + 1] += diagonal
         return solve(factor(A), rhs)
 
-    def _finish(self, x: _Point) -> ModelStep:
+    def _finish(self, x: _ModelPoint) -> ModelStep:
         """Put exact zeros where the multiplier of θ ≥ 0 outweighs θ, and go back to the boundary of Θ.
 
         J never rises on the way there, so that what the model says of the minimiser itself is still expected.

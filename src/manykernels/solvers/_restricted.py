@@ -14,6 +14,7 @@ from typing import Protocol
 
 import numpy as np
 
+from ..grams import Gram
 from ..losses import Squared
 from ..objectives import Risk
 from ..oracles import Oracle
@@ -63,6 +64,7 @@ class Finite:
     def __init__(self, oracle: Oracle, risk: Risk, penalty: Penalty, rng: np.random.RandomState) -> None:
         self.oracle, self.risk, self.penalty, self.rng = oracle, risk, penalty, rng
         self.atoms: list[Atom] = []
+        self._gram: Gram | None = None  # of the atoms, once there are any
         self.theta, self.largest, self.size = np.empty(0), np.empty(0), 0.0
         self.alpha, self.intercept = np.zeros_like(risk.Y), np.zeros(risk.Y.shape[1])
         self.point = self.alpha  # whose bound is the best
@@ -75,10 +77,15 @@ class Finite:
             used, self.lowest = np.flatnonzero(self.theta), self.primal
         self.atoms = [*(self.atoms[m] for m in used), *atoms]
         self.theta = np.concatenate([self.theta[used], np.zeros(len(atoms))])
-        self.__dict__.pop("gram", None)  # before the next one is made: both may not fit in memory
-        self.gram = self.oracle.gram(self.atoms)
+        self._gram = None  # before the next one is made: both may not fit in memory
+        self._gram = self.oracle.gram(self.atoms)
         self.largest = self.gram.largest()
         self.size = float(self.largest.max(initial=0.0))
+
+    @property
+    def gram(self) -> Gram:
+        assert self._gram is not None
+        return self._gram
 
     def solve(self, scale: float, tol: float) -> tuple[Array, float, float]:
         risk = self.risk.scaled(scale)
@@ -156,7 +163,7 @@ class Finite:
         run = Run(tol=0.1 * tol, max_iter=_BRIEF, rng=self.rng, start=start)
         found = ActiveSet().run(gram, self.risk, self.penalty, run)
         if found.primal <= self.primal:
-            self.atoms, self.gram, self.theta, self.primal = atoms, gram, found.weights, found.primal
+            self.atoms, self._gram, self.theta, self.primal = atoms, gram, found.weights, found.primal
             self.largest = gram.largest()
             self.alpha, self.intercept = found.alpha, found.intercept
 

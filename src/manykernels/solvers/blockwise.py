@@ -41,7 +41,7 @@ _EXACT = 0.02  # of the gap: what a machine may leave
 
 
 @dataclass(frozen=True)
-class _Point:
+class _BlockPoint:
     """Weights, their machine, and the values of both problems there."""
 
     theta: Array
@@ -72,7 +72,9 @@ class Blockwise(Solver):
         gram = listed(self, kernels)
         self._check(risk, run.max_iter)
         count = min(int(self.landmarks), max(gram.n // 10, 1))
-        machine = _Machine(gram, risk, penalty, np.sort(run.rng.permutation(gram.n)[:count]), run.history)
+        machine = _BlockMachine(
+            gram, risk, penalty, np.sort(run.rng.permutation(gram.n)[:count]), run.history
+        )
         theta = penalty.start(gram.n_kernels) if run.start is None else run.start[0]
         best, at, dual, gap, mu, exact = None, None, -np.inf, 1.0, 0.0, _EXACT
         size, iteration, proof = max(risk.constant_value(), 1e-300), 0, np.zeros_like(risk.Y)
@@ -124,7 +126,7 @@ class Blockwise(Solver):
             raise ValueError(f"max_iter={max_iter} was given; expected at least 1.")
 
 
-class _Machine:
+class _BlockMachine:
     """Machines for one weight vector after the other, each from the solution of the last."""
 
     def __init__(
@@ -135,7 +137,7 @@ class _Machine:
         self.right = np.column_stack([risk.Y, np.ones(gram.n)]) if risk.fit_intercept else risk.Y
         self.solution, self.largest = np.zeros_like(self.right), gram.largest()
 
-    def solve(self, theta: Array, tol: float) -> _Point:
+    def solve(self, theta: Array, tol: float) -> _BlockPoint:
         """The machine to within `tol` of its dual value; then one pass over all kernels for the values."""
         before = _Nystroem(self.gram.columns(theta, self.rows), self.rows, self.cost)
         self._descend(theta, before, tol)
@@ -148,7 +150,7 @@ class _Machine:
         f = np.einsum("m,mnk->nk", theta, products) + b
         primal = risk.primal(self.penalty, theta, q, f, alpha, self.largest)
         dual, cut = risk.dual(alpha, q, self.penalty, self.largest), risk.dual_fit(alpha)
-        return _Point(theta, alpha, b, primal, dual, cut, q, self._curvature(theta, before, products))
+        return _BlockPoint(theta, alpha, b, primal, dual, cut, q, self._curvature(theta, before, products))
 
     def _descend(self, theta: Array, before: _Nystroem, tol: float) -> None:
         """α(θ), up to the intercept."""

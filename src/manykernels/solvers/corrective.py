@@ -53,7 +53,7 @@ class Corrective(FamilySolver):
         self.certify = certify
 
     def _over(self, oracle: Oracle, risk: Risk, penalty: Penalty, run: Run) -> Result:
-        search = self._search(oracle, risk, penalty, run)
+        search = self._begin(oracle, risk, penalty, run)
         self._require_bound(oracle, search.bounded)
         for scale in self._path(risk):
             if scale == 1.0:
@@ -67,17 +67,17 @@ class Corrective(FamilySolver):
         self, oracle: Oracle, risk: Risk, penalty: Penalty, scales: Sequence[float], run: Run
     ) -> Iterator[Result]:
         """The solutions at costs scale · C, each from the one before; the scales must rise to 1."""
-        search = self._search(oracle, risk, penalty, run)
+        search = self._begin(oracle, risk, penalty, run)
         for scale in scales:
             search.grow(scale, run.tol)
             yield search.result(run.tol)
 
-    def _search(self, oracle: Oracle, risk: Risk, penalty: Penalty, run: Run) -> _Search:
+    def _begin(self, oracle: Oracle, risk: Risk, penalty: Penalty, run: Run) -> _Growth:
         """What a run begins with, or an error."""
         self.require(oracle, "Greedy and Corrective ask for the best kernels, Stochastic draws them.")
         self._check(oracle, penalty)
         add = (50 if oracle.rank_one else 10) if self.add is None else whole_number(self, "add", 1)
-        return _Search(oracle, risk, penalty, add, run)
+        return _Growth(oracle, risk, penalty, add, run)
 
     def _require_bound(self, oracle: Oracle, bounded: bool) -> None:
         if self.certify and not bounded:
@@ -102,7 +102,7 @@ class Corrective(FamilySolver):
         return [float(first ** (1.0 - step / count)) for step in range(count)] + [1.0]
 
 
-class _Search:
+class _Growth:
     """One run: what was found so far, at the last factor of C."""
 
     def __init__(self, oracle: Oracle, risk: Risk, penalty: Penalty, add: int, run: Run) -> None:

@@ -16,13 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from .._fast.threads import blas_for
 from ..objectives import Fit, Risk
-from ..oracles import Oracle
+from ..oracles import Best, Oracle
 from ..oracles.base import Atom
 from ..penalties import Penalty
 from ._family import FamilySolver
@@ -54,7 +54,7 @@ class Greedy(FamilySolver):
     def _over(self, oracle: Oracle, risk: Risk, penalty: Penalty, run: Run) -> Result:
         self._check(oracle, penalty, run.max_iter)
         with blas_for(oracle.n):
-            descent = Descent(oracle, risk, penalty, run)
+            descent = FrankWolfe(oracle, risk, penalty, run)
             while not descent.look() and goes_on(descent.k, run.max_iter):
                 descent.move(None if self.step == "line-search" else 2.0 / (descent.k + 2.0))
         return descent.result()
@@ -68,7 +68,16 @@ class Greedy(FamilySolver):
         self.require(oracle, "Take solver='stochastic', or a finite list of kernels.")
 
 
-class Descent:
+class Kept(NamedTuple):
+    """The function of the smallest P so far."""
+
+    atoms: list[Atom]
+    weights: Array
+    alpha: Array
+    intercept: Array
+
+
+class FrankWolfe:
     """One run: θ as weights of the atoms met, the machine at K_θ, and the best bounds so far."""
 
     def __init__(self, oracle: Oracle, risk: Risk, penalty: Penalty, run: Run) -> None:
@@ -77,7 +86,10 @@ class Descent:
         self.k, self.converged, self.gap = 0, False, 1.0
         self.theta: dict[Atom, float] = {}
         self.scale = max(risk.loss_value(np.zeros_like(risk.Y)), 1e-300)
-        self.primal, self.certified = np.inf, -np.inf
+        self.primal, self.dual, self.certified = np.inf, -np.inf, -np.inf
+        self.best = Best([], np.empty(0), np.inf)  # of the last look
+        outputs = risk.Y.shape[1]
+        self.kept = Kept([], np.empty(0), np.zeros_like(risk.Y), np.zeros(outputs))
         self.proof: Array | None = None  # the point whose value `certified` is
         self.sharpness = 1.0  # lowered where the errors of machine and smoothing hide what is left
         self.K, self.direction, self.trial = (np.zeros((oracle.n, oracle.n)) for _ in range(3))
@@ -126,11 +138,11 @@ class Descent:
         largest = float(np.abs(self.K.diagonal()).max())  # on the simplex, as of a mixture of all
         primal = self.risk.primal(self.penalty, weights, q, f, alpha, largest)
         if primal <= self.primal:
-            self.primal, self.kept = primal, (atoms, weights, alpha, b)
+            self.primal, self.kept = primal, Kept(atoms, weights, alpha, b)
         self.dual = self._bound(alpha, q, largest)
         self.gap = relative(self.primal, self.dual)
         self.scale = max(abs(self.primal), 1e-300)
-        self.history.add(self.primal, self.gap, len(self.kept[0]))
+        self.history.add(self.primal, self.gap, len(self.kept.atoms))
         self.converged = self.gap <= self.tol
         if self.sharpness < _BLIND:  # the family's own bound leaves this gap, or rounding errors do
             return True
@@ -153,12 +165,12 @@ class Descent:
         return self.risk.dual(alpha, np.array([met]), self.penalty, largest)
 
     def result(self) -> Result:
-        atoms, weights, alpha, b = self.kept
+        kept = self.kept
         return Result(
-            atoms=atoms,
-            weights=weights,
-            alpha=alpha,
-            intercept=b,
+            atoms=kept.atoms,
+            weights=kept.weights,
+            alpha=kept.alpha,
+            intercept=kept.intercept,
             primal=self.primal,
             dual=self.dual,
             certified=bool(np.isfinite(self.certified)),

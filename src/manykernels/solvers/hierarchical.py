@@ -25,7 +25,7 @@ from ..grams.memory import GRAPH
 from ..objectives import Risk
 from ..oracles.dags import Hierarchy, Node
 from ..penalties import Penalty
-from ._hull import Point, Proof, Restricted, Shape, largest
+from ._hull import HullPoint, HullProblem, Proof, Shape, largest
 from ._stopping import goes_on
 from .base import Array, Kernels, Result, Run, Solver, relative, whole_number
 
@@ -70,20 +70,20 @@ class Hierarchical(Solver):
             )
         for option, least in (("max_active", 1), ("max_visited", 1), ("add", 1), ("steps", 0)):
             whole_number(self, option, least)
-        search = _Search(self, kernels, risk, run)
+        search = _HullSearch(self, kernels, risk, run)
         with blas_for(kernels.n):
-            for scale in [1.0] if run.start else self._path(risk):
-                if scale == 1.0 or goes_on(0, 1):  # the last, at C itself, comes in any case
-                    search.grow(scale, _ROOM * run.tol if scale == 1.0 else max(run.tol, _LOOSE))
-            return search.result(run.tol)
+            for scale in [] if run.start else self._path(risk):
+                if goes_on(0, 1):
+                    search.grow(scale, max(run.tol, _LOOSE))
+            return search.result(*search.grow(1.0, _ROOM * run.tol), run.tol)
 
     def _path(self, risk: Risk) -> list[float]:
-        """Factors of C, from about 1/n, where hardly anything is fitted, up to 1."""
+        """Factors of C on the way to it, from about 1/n, where hardly anything is fitted."""
         first = 1.0 / (risk.Y.shape[0] * float(risk.C.mean()))
         if self.steps == 0 or first >= 1.0:
-            return [1.0]
+            return []
         count = int(np.ceil(-self.steps * np.log10(first)))
-        return [float(first ** (1.0 - step / count)) for step in range(count)] + [1.0]
+        return [float(first ** (1.0 - step / count)) for step in range(count)]
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class _Look:
     everywhere: float  # over all nodes; inf where that was not asked
 
 
-class _Search:
+class _HullSearch:
     """One run: the hull, its weights and the machine at the last factor of C."""
 
     def __init__(self, options: Hierarchical, hierarchy: Hierarchy, risk: Risk, run: Run) -> None:
@@ -110,7 +110,7 @@ class _Search:
         self.seen = -np.inf  # over those that the last look saw
 
     # -- growing --------------------------------------------------------------------------------
-    def grow(self, scale: float, goal: float) -> None:
+    def grow(self, scale: float, goal: float) -> tuple[HullPoint, Proof]:
         """Add nodes at costs scale · C until the gap is at most `goal`; on the way to C nothing is proven."""
         self.risk = self.whole_risk
         if scale != 1.0:
@@ -123,21 +123,20 @@ class _Search:
             limit = max(self.max_iter - self.n_iter - (2 if scale < 1.0 else 0), 1)
             point = restricted.solve(self.u, self.alpha, _INSIDE * goal, limit)
             self.n_iter += restricted.machines
-            proof = self.proof = restricted.proof
+            proof = restricted.proof
             self.u, self.alpha, self.primal = proof.u, point.fit.alpha, point.primal
             look = self._look(proof, self._allowed(restricted, point.primal, goal), prove=scale == 1.0)
             self.seen = restricted.bound(proof.alpha, look.visited)
             self.dual = max(self.dual, restricted.bound(proof.alpha, look.everywhere))
             gap = relative(self.primal, self.dual)
-            self.point = point
             if scale == 1.0:
                 self.history.add(self.primal, gap, len(self.nodes))
             done = gap <= goal or not look.missing or not goes_on(self.n_iter, self.max_iter - (scale < 1.0))
             if done or len(self.nodes) >= self.options.max_active:
-                return
+                return point, proof
             self._join(look.missing)
 
-    def _allowed(self, restricted: Restricted, primal: float, goal: float) -> float:
+    def _allowed(self, restricted: HullProblem, primal: float, goal: float) -> float:
         """The largest bound on σ that still proves the gap asked for; at least the hull's own."""
         proof = restricted.proof
         low, high = proof.level, 4.0 * proof.level
@@ -243,15 +242,15 @@ class _Search:
     def _shape(self, nodes: list[Node]) -> Shape:
         return Shape(self._above(nodes).toarray(), np.array([self.hierarchy.price(v) for v in nodes]))
 
-    def _restricted(self, nodes: list[Node]) -> Restricted:
-        return Restricted(self.hierarchy.gram(nodes), self._shape(nodes), self.risk)
+    def _restricted(self, nodes: list[Node]) -> HullProblem:
+        return HullProblem(self.hierarchy.gram(nodes), self._shape(nodes), self.risk)
 
     # -- what is told ---------------------------------------------------------------------------
-    def result(self, tol: float) -> Result:
-        nodes, point = self._pruned(tol)
+    def result(self, last: HullPoint, proof: Proof, tol: float) -> Result:
+        nodes, point = self._pruned(last, proof, tol)
         certified = relative(point.primal, self.dual) <= tol
         dual = self.dual if certified else self.seen
-        if point is not self.point:  # the history ends with what is given back
+        if point is not last:  # the history ends with what is given back
             self.history.add(point.primal, relative(point.primal, dual), len(nodes))
         return Result(
             atoms=nodes,
@@ -266,13 +265,12 @@ class _Search:
             history=self.history,
         )
 
-    def _pruned(self, tol: float) -> tuple[list[Node], Point]:
+    def _pruned(self, point: HullPoint, proof: Proof, tol: float) -> tuple[list[Node], HullPoint]:
         """Nodes with weight at the solution, and the machine on them alone.
 
         Near a solution u_v s_v is the same small μ for all nodes, s_v = ½(level − G_v) being the slack: nodes
         with weight have u_v ≫ √μ, the others u_v ≪ √μ (in units of the level).
         """
-        point, proof = self.point, self.proof
         bar = float(np.sqrt(proof.barrier / proof.level)) if proof.level > 0.0 else 0.0
         above, tried = self._shape(self.nodes).above > 0.0, 0
         for share in (30.0 * bar, 10.0 * bar, 3.0 * bar, bar, 0.1 * bar, 0.01 * bar):

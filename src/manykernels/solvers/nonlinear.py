@@ -37,7 +37,7 @@ _LARGEST = 1e100  # entries of K_μ
 
 
 @dataclass
-class Descent(History):
+class DescentHistory(History):
     """The history of one start: there is no gap, and `residual` is what tends to zero."""
 
     residual: list[float] = field(default_factory=list)
@@ -55,7 +55,7 @@ class Descent(History):
 
 
 @dataclass
-class Point:
+class DescentPoint:
     """μ with B, the machine at K_μ and its value."""
 
     mu: Array
@@ -72,7 +72,7 @@ class PoweredRisk:
         self.inner_tol = inner_tol  # relative gap of the machine
         self.size = risk.constant_value()  # J is below it for all μ
 
-    def at(self, mu: Array, alpha: Array) -> Point:
+    def at(self, mu: Array, alpha: Array) -> DescentPoint:
         """The machine at K_μ, from the coefficients α of another one."""
         B = self.gram.combine(mu)
         largest = float(B.diagonal().max())  # of all entries: B is positive semi-definite
@@ -86,9 +86,9 @@ class PoweredRisk:
         fit = self.risk.solve(K, alpha, self.inner_tol * self.size)
         J = self.risk.machine_value(fit)
         self.size = min(self.size, max(J, 0.0))
-        return Point(mu, B, fit, J)
+        return DescentPoint(mu, B, fit, J)
 
-    def gradient(self, point: Point) -> Array:
+    def gradient(self, point: DescentPoint) -> Array:
         """−½ D ⟨K_k, Σ_o α_o α_oᵀ ∘ B^{∘(D−1)}⟩ over the outputs o."""
         S = point.fit.alpha @ point.fit.alpha.T
         if self.degree > 1:
@@ -136,7 +136,7 @@ class ProjectedGradient(Solver):
                     if start is not None and kind == "given"
                     else _first(penalty, gram, kind, run.rng)
                 )
-                history = Descent(report=run.history.report, started=began)
+                history = DescentHistory(report=run.history.report, started=began)
                 found = _descend(J, penalty, J.at(mu, alpha), run, history)
                 row = (kind, found.primal, found.n_iter, history.residual[-1], found.converged)
                 for name, value in zip(COLUMNS, row, strict=True):
@@ -159,7 +159,9 @@ def _first(penalty: L2Ball, gram: Gram, kind: str, rng: np.random.RandomState) -
     return mu0 + radius * direction / np.linalg.norm(direction)
 
 
-def _descend(J: PoweredRisk, penalty: L2Ball, point: Point, run: Run, history: Descent) -> Result:
+def _descend(
+    J: PoweredRisk, penalty: L2Ball, point: DescentPoint, run: Run, history: DescentHistory
+) -> Result:
     """Projected gradient steps from `point` until it is stationary to `run.tol`."""
     g = J.gradient(point)
     step = radii = _radius_over(penalty, g, point.J)
@@ -202,7 +204,9 @@ def _residual(penalty: L2Ball, mu: Array, g: Array, radii: float) -> float:
     return float(np.linalg.norm(penalty.project(mu - radii * g) - mu)) / float(penalty.radius)
 
 
-def _line_search(J: PoweredRisk, penalty: L2Ball, point: Point, g: Array, step: float) -> Point | None:
+def _line_search(
+    J: PoweredRisk, penalty: L2Ball, point: DescentPoint, g: Array, step: float
+) -> DescentPoint | None:
     """The first of ever shorter steps μ' = Π(μ − s g) with J(μ') ≤ J(μ) + c gᵀ(μ' − μ), if there is one."""
     for _ in range(_TRIALS):
         mu = penalty.project(point.mu - step * g)

@@ -84,7 +84,7 @@ class Stochastic(FamilySolver):
         iterate = iterate_for(oracle, penalty, euclidean)
         p = 2.0 if euclidean else penalty.potential
         steps = Steps(self.step, penalty, p, oracle.size, run.max_iter)
-        machine = _Machine(risk, self.inner_tol)
+        machine = _InnerMachine(risk, self.inner_tol)
         looks = _Looks(oracle, risk, penalty, run)
         k = 0
         with blas_for(oracle.n):
@@ -178,7 +178,7 @@ class Steps:
         return _STEP * self.radius / math.sqrt(self.k * self.G2) if self.G2 > 0.0 else 0.0
 
 
-class _Machine:
+class _InnerMachine:
     """α(θ) along the iterates, from the last one, and only as exact as the noise of a step deserves."""
 
     def __init__(self, risk: Risk, tol: float | None) -> None:

@@ -27,7 +27,7 @@ from ..losses import (
     SquaredHinge,
     StructuredLoss,
 )
-from ..losses.structured import Separable
+from ..losses.structured import PerScore
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -75,7 +75,7 @@ def _norm(x: Array, p: float) -> float:
 
 def targets(loss: StructuredLoss, Y: Array) -> Any:
     """What a loss reads: labels (n,), or targets (n, k) where it is a sum over outputs."""
-    return Y if isinstance(loss, Separable) else Y[:, 0].astype(np.intp)
+    return Y if isinstance(loss, PerScore) else Y[:, 0].astype(np.intp)
 
 
 def dual_exponent(n_kernels: int) -> float:
@@ -136,7 +136,7 @@ class UFO:
     def _steps(self, block: Block, loss: StructuredLoss, Y: Array, G: Array, late: Array) -> None:
         """Compiled for the losses of the package, sample by sample in Python for others."""
         r = self.regularizer
-        scalar = loss.loss if isinstance(loss, Separable) else loss
+        scalar = loss.loss if isinstance(loss, PerScore) else loss
         code, width = _CODES.get(type(scalar), -1), float(getattr(scalar, "epsilon", 0.0))
         if code >= 0:
             state = (self.squares, self.s, self.total, self.t, self.lag, self.curvature)
@@ -147,7 +147,7 @@ class UFO:
         for b in range(len(G)):
             self.t += 1
             fast.score(block.Z, self.s, b, f)
-            target: Any = Y[b] if isinstance(loss, Separable) else int(Y[b, 0])
+            target: Any = Y[b] if isinstance(loss, PerScore) else int(Y[b, 0])
             G[b] = -np.asarray(loss.subgradient(target, f.copy()), dtype=float)
             how = (float(self.t), self.lag, self.curvature, r.lam, r.alpha, r.q)
             self.lag = fast.step(*block, self.squares, self.s, b, G[b], *how)
@@ -223,7 +223,7 @@ class UFO:
 
 def always_moves(loss: StructuredLoss) -> bool:
     """Whether the subgradient hardly ever vanishes; that of a hinge mostly does."""
-    scalar = loss.loss if isinstance(loss, Separable) else loss
+    scalar = loss.loss if isinstance(loss, PerScore) else loss
     return isinstance(scalar, Logistic | Squared | MulticlassLogistic)
 
 
