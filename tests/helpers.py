@@ -3,8 +3,11 @@
 import cvxpy as cp
 import numpy as np
 from benchmarks.references import optimal_value, root
+from sklearn.datasets import make_classification
 
+from manykernels.approx import Nystroem
 from manykernels.grams import StackGram
+from manykernels.kernels import Gaussian, Linear, OnColumns
 from manykernels.losses import EpsilonInsensitive, Hinge, Logistic, Squared, SquaredHinge
 from manykernels.objectives import Risk
 from manykernels.penalties import ElasticNet, L2Ball, LpBall, Simplex
@@ -53,6 +56,15 @@ def run(solver, stack, risk, penalty, tol=1e-7, max_iter=1000, **options):
 def told(tol=1e-7, max_iter=1000, seed=0, **options):
     """What a solver is told beside its problem."""
     return Run(tol=tol, max_iter=max_iter, rng=np.random.RandomState(seed), **options)
+
+
+def featured():
+    """Explicit features (n, p) of four kernels, where those of each begin, labels and costs (n, 1)."""
+    X, y = make_classification(300, 5, n_informative=3, n_redundant=0, flip_y=0.1, random_state=0)
+    kernels = [Gaussian(1.5), Gaussian(5.0), Linear(), OnColumns(Gaussian(1.0), [0, 1])]
+    features = Nystroem(15).fit(kernels, X, rng=np.random.RandomState(0))
+    signs = np.where(y == 1, 1.0, -1.0)[:, None]
+    return features.transform(X), features.ptr, signs, np.random.RandomState(1).uniform(0.3, 2.0, signs.shape)
 
 
 def cvxpy_loss(loss, Y, C, F):

@@ -8,25 +8,15 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, load_iris, make_classification
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from tests.helpers import told
 
 from manykernels import MKLClassifier, MKLRegressor
 from manykernels.approx import Nystroem
-from manykernels.estimators._approx_primal import FeatureActiveSet, FeatureGram, FeatureRisk, Smoothed
-from manykernels.grams import FactorGram
 from manykernels.kernels import Gaussian, Linear, OnColumns
-from manykernels.losses import EpsilonInsensitive, Hinge, Logistic, Squared, SquaredHinge
-from manykernels.objectives import Risk
-from manykernels.penalties import ElasticNet, resolve_penalty
-from manykernels.solvers import ActiveSet, Alternating
+from manykernels.losses import EpsilonInsensitive, Hinge
+from manykernels.solvers import Alternating
 
 X, y = make_classification(300, 5, n_informative=3, n_redundant=0, flip_y=0.1, random_state=0)
-SIGNS = np.where(y == 1, 1.0, -1.0)[:, None]
 KERNELS = [Gaussian(1.5), Gaussian(5.0), Linear(), OnColumns(Gaussian(1.0), [0, 1])]
-FEATURES = Nystroem(15).fit(KERNELS, X, rng=np.random.RandomState(0))
-PHI, PTR = FEATURES.transform(X), FEATURES.ptr
-COST = np.random.RandomState(1).uniform(0.3, 2.0, SIGNS.shape)
-LOSSES = [Logistic(), SquaredHinge(), Hinge(), EpsilonInsensitive(0.2), Squared()]
 X_iris, y_iris = load_iris(return_X_y=True)
 ALL = Nystroem(10_000, "uniform")
 
@@ -35,64 +25,6 @@ def quietly(model, *data):
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "n_components=.* is more than", UserWarning)
         return model.fit(*data)
-
-
-@pytest.mark.parametrize("loss", LOSSES, ids=str)
-@pytest.mark.parametrize(
-    ("norm", "intercept"),
-    [(1.0, False), (1.0, True), (2.0, True), (np.inf, False), (ElasticNet(0.3), True)],
-    ids=str,
-)
-def test_the_optimum_is_that_of_matrices(loss, norm, intercept):
-    penalty, risk = resolve_penalty(norm), Risk(loss, SIGNS, COST, intercept)
-    found = FeatureActiveSet().run(FeatureGram(PHI, PTR), risk, penalty, told(1e-4, 300))
-    matrices = ActiveSet().run(FactorGram(PHI, PTR), risk, penalty, told(1e-4, 300))
-    assert found.gap <= 1e-4
-    assert found.primal == pytest.approx(matrices.primal, rel=1e-4)
-    assert found.dual <= matrices.primal * (1 + 1e-9)
-    if intercept:
-        np.testing.assert_allclose(found.alpha.sum(axis=0), 0.0, atol=1e-8 * np.abs(found.alpha).sum())
-    # both values are what they say, by matrices alone
-    K = FactorGram(PHI, PTR).combine(found.weights)
-    f = K @ found.alpha + found.intercept
-    q = FactorGram(PHI, PTR).quad(found.alpha).sum(axis=1)
-    primal = 0.5 * penalty.group_norm(found.weights * np.sqrt(q)) + risk.loss_value(f)
-    assert found.primal == pytest.approx(primal, rel=1e-8)
-    assert found.dual >= risk.dual(found.alpha, q, penalty, 0.0) * (1 - 1e-9)
-
-
-@pytest.mark.parametrize("loss", [LOSSES[0], LOSSES[1], LOSSES[4]], ids=str)
-@pytest.mark.parametrize("intercept", [False, True])
-def test_the_sensitivity_is_that_of_matrices(loss, intercept):
-    """BᵀB is the second derivative of J, and `move` the derivative of α, of each output."""
-    two, costs = np.hstack([SIGNS, SIGNS[::-1]]), np.hstack([COST, COST])
-    theta, zero = np.array([0.3, 0.2, 0.4, 0.1]), np.zeros_like(two)
-    values = []
-    for gram, risk in (
-        (FeatureGram(PHI, PTR), FeatureRisk(Risk(loss, two, costs, intercept))),
-        (FactorGram(PHI, PTR), Risk(loss, two, costs, intercept)),
-    ):
-        K = gram.combine(theta)
-        fit = risk.solve(K, zero, 1e-12)
-        B = risk.curvature(K, fit, gram.products(fit.alpha))
-        d = np.array([0.1, -0.1, 0.2, 0.0])
-        values.append((fit.alpha, B.T @ B, risk.move(fit, zero, B @ d)))
-    for a, b in zip(*values, strict=True):
-        np.testing.assert_allclose(a, b, atol=1e-5 * np.abs(b).max())
-
-
-@pytest.mark.parametrize("loss", [Hinge(), EpsilonInsensitive(0.3)], ids=str)
-@pytest.mark.parametrize("mu", [1.0, 0.1])
-def test_a_smoothed_loss_is_below_by_at_most_half_mu(loss, mu):
-    smooth, f = Smoothed(loss, mu), np.linspace(-3.0, 3.0, 1001)
-    for target in (-1.0, 1.0):
-        t = np.full_like(f, target)
-        below = loss.value(t, f) - smooth.value(t, f)
-        assert below.min() > -1e-12 and below.max() <= 0.5 * mu + 1e-12
-        numeric = np.gradient(smooth.value(t, f), f)
-        np.testing.assert_allclose(smooth.gradient(t, f)[1:-1], numeric[1:-1], atol=0.01 / mu)
-        a = -smooth.gradient(t, f)
-        np.testing.assert_allclose(smooth.value(t, f) + smooth.conjugate(t, -a), -a * f, atol=1e-10)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "logistic"])
@@ -151,19 +83,6 @@ def test_too_little_memory_says_what_to_do():
 )
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
-
-
-@pytest.mark.parametrize("loss", [EpsilonInsensitive(0.1), Hinge(), Logistic(), SquaredHinge()], ids=str)
-@pytest.mark.parametrize("C", [1e-4, 1.0])
-def test_tolerances_that_rounding_does_not_allow_end_with_a_gap_that_holds(loss, C):
-    """A machine whose gap is zero already has to end too: it made a smoothed loss of no width at all."""
-    risk = Risk(loss, SIGNS[:60], np.full((60, 1), C), True)
-    penalty, gram = resolve_penalty(1.0), FeatureGram(np.ascontiguousarray(PHI[:60]), PTR)
-    with np.errstate(divide="raise", invalid="raise"):
-        rough = FeatureActiveSet().run(gram, risk, penalty, told(1e-3, 15))
-        fine = FeatureActiveSet().run(gram, risk, penalty, told(1e-12, 15))
-    assert rough.gap <= 1e-3 and np.isfinite(fine.gap)
-    assert fine.primal >= rough.dual * (1 - 1e-9) and rough.primal >= fine.dual * (1 - 1e-9)
 
 
 @pytest.mark.parametrize("loss", [EpsilonInsensitive(0.1), Hinge()], ids=str)

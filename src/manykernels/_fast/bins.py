@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from .compensated import two_sum
 from .elementwise import _exp
 from .threads import split
 
@@ -148,14 +149,6 @@ def _powers(s: Array, order: Any, y: Array, out: Array) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _two_sum(a: float, b: float) -> tuple[float, float]:
-    """a + b and what rounding loses of it (Knuth)."""
-    s = a + b
-    z = s - a
-    return s, (a - (s - z)) + (b - z)
-
-
-@njit(cache=True, nogil=True)
 def _moments(s: Array, order: Any, y: Array, starts: Any, total: Array, lost: Array) -> None:
     """What a tile adds to the moments of each bin.
 
@@ -169,10 +162,10 @@ def _moments(s: Array, order: Any, y: Array, starts: Any, total: Array, lost: Ar
         sums[:] = 0.0
         for lo in range(starts[b], starts[b + 1], CHUNK):
             hi = min(lo + CHUNK, starts[b + 1])
-            sums[0], rest = _two_sum(sums[0], _powers(s, order[lo:hi], y[lo:hi], sums))
+            sums[0], rest = two_sum(sums[0], _powers(s, order[lo:hi], y[lo:hi], sums))
             lost[b, 0] += rest
         for m in range(MOMENTS):
-            total[b, m], rest = _two_sum(total[b, m], sums[m])
+            total[b, m], rest = two_sum(total[b, m], sums[m])
             lost[b, m] += rest
 
 
@@ -222,7 +215,7 @@ def evaluate(rates: Array, c: Array, w: Array, M: Array, counts: Any, constant: 
         _terms(rates[g], c, w, M, buffer[:count])
         for lo in range(0, count, FEW):
             term = _sum(buffer[lo : min(lo + FEW, count)])
-            total, rest = _two_sum(total, term)
+            total, rest = two_sum(total, term)
             lost += rest
         out[g] = total + lost
 

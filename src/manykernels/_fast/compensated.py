@@ -28,7 +28,7 @@ def _product(a: float, b: float) -> tuple[float, float]:
 
 
 @njit(cache=True, nogil=True)
-def _sum(a: float, b: float) -> tuple[float, float]:
+def two_sum(a: float, b: float) -> tuple[float, float]:
     """(s, e) with s = fl(a + b) and s + e = a + b exactly (Knuth)."""
     s = a + b
     t = s - a
@@ -44,7 +44,7 @@ def expand(K: Array, alpha: Array, theta: float, high: Array, low: Array) -> Non
             for j in range(K.shape[1]):
                 p, small = _product(K[i, j], alpha[j, k])
                 p, more = _product(p, theta)
-                s, lost = _sum(s, p)
+                s, lost = two_sum(s, p)
                 e += lost + (more + small * theta)
             high[i, k], low[i, k] = s, e
 
@@ -58,9 +58,9 @@ def quad(K: Array, alpha: Array) -> float:
             s, e = 0.0, 0.0
             for j in range(K.shape[1]):
                 p, small = _product(K[i, j], alpha[j, k])
-                s, lost = _sum(s, p)
+                s, lost = two_sum(s, p)
                 e += lost + small
             p, small = _product(s, alpha[i, k])
-            high, lost = _sum(high, p)
+            high, lost = two_sum(high, p)
             low += lost + (small + e * alpha[i, k])
     return high + low

@@ -13,15 +13,15 @@ from sklearn.utils import check_random_state
 from ..approx import Features, resolve_approx
 from ..families import Family, resolve_kernels
 from ..grams import FactorGram, parse_memory
+from ..grams.features import FeatureGram
 from ..grams.lowrank import Constants, Reduced, constants, reduce, reduce_rows
 from ..grams.memory import require_memory
 from ..grams.statistics import Statistics
 from ..kernels import Fitted, Kernel
 from ..losses import Loss, Squared
 from ..penalties import resolve_penalty
-from ..solvers import ActiveSet, Result, resolve_solver
+from ..solvers import Result, resolve_solver
 from ._approx_data import LocalSamples, Samples, probe, read_samples
-from ._approx_primal import FeatureActiveSet, FeatureGram
 from ._fit import Dictionary, Problem, _warn_duplicates, _warn_useless, solve
 from ._spec import leaves
 from ._targets import sample_costs
@@ -184,7 +184,7 @@ def learn_rows(
     solver = resolve_solver(model.solver)
     room = [8 * n * (p * _FEATURES + extra) for extra in (0, n * _COPIES)]
     corners = not loss.smooth and n <= _FEW and room[1] <= limit
-    matrices = n <= p or corners or type(solver) is not ActiveSet  # n × n, for what knows nothing else
+    matrices = n <= p or corners or not solver.features  # n × n, for what knows nothing else
     who = f"loss={loss!r} with {p} features of all {n} samples needs"
     advice = f"Take fewer components, loss='squared' (which needs sums only), or {_ONLINE}"
     what = f"copies of them{f' and matrices of {n} × {n}' if matrices else ''}"
@@ -196,10 +196,7 @@ def learn_rows(
     Phi *= known.roots(ptr)
     gram = FactorGram(Phi, ptr) if matrices else FeatureGram(Phi, ptr)
     nothing = np.zeros(p), np.zeros(samples.Y.shape[1])
-    one = copy(model)
-    if not matrices:
-        one.solver = FeatureActiveSet(**solver.get_params())
-    return fit_reduced(one, chosen, Reduced(gram, samples.Y, known, *nothing), loss, start, samples.costs)
+    return fit_reduced(model, chosen, Reduced(gram, samples.Y, known, *nothing), loss, start, samples.costs)
 
 
 def _from_rows(model: Any, samples: LocalSamples, chosen: Chosen) -> Reduced:

@@ -19,6 +19,7 @@ from ..kernels import Fitted, Kernel, Precomputed
 from ..kernels.data import rounding
 from ..losses import Loss
 from ..objectives import Risk
+from ..objectives.rounding import slack
 from ..penalties import Penalty, resolve_penalty
 from ..solvers import Result, Run, Solver, resolve_solver
 from ._data import Kind, take
@@ -282,8 +283,7 @@ def _without_useless(problem: Problem, penalty: Penalty, result: Result, tol: fl
     gram.scale[left_out] = [dictionary.kernels[m % len(dictionary.kernels)].scale_ for m in left_out]
     q = np.zeros(gram.n_kernels)
     q[left_out] = gram.quad(alpha, left_out).sum(axis=1)
-    slack = Risk(problem.loss, problem.Y, problem.C, True).slack(alpha)
-    lost = 0.5 * penalty.conjugate(q + gram.largest() * slack)[0]
+    lost = 0.5 * penalty.conjugate(q + gram.largest() * slack(alpha))[0]
     if lost > tol * abs(result.primal):
         worst = int(np.argmax(gram.largest()))
         raise ValueError(

@@ -19,7 +19,7 @@ from ..losses.base import ROUNDING
 from ..losses.scalar import EPS
 from ..machines import SMO, Newton, Sensitivity, Solution, feasible, machine_for
 from ..penalties import Penalty
-from .rounding import unit, zero_sum
+from .rounding import slack, unit, zero_sum
 
 Array = NDArray[np.float64]
 
@@ -182,14 +182,9 @@ class Risk:
         plain = 0.5 * penalty.group_norm(theta * np.sqrt(q)) + self.loss_value(f)
         if plain <= noise and self.constant_value() <= noise:
             return 0.0
-        norm = penalty.group_norm(theta * np.sqrt(q + largest * self.slack(alpha)))
+        norm = penalty.group_norm(theta * np.sqrt(q + largest * slack(alpha)))
         upper = 0.5 * norm + self.worst_loss(f, alpha, float(np.sum(theta * largest)))
         return (1.0 + unit(f.shape[0])) * upper
-
-    def slack(self, alpha: Array) -> float:
-        """What rounding may add to the quadratic forms q(α) of a kernel whose largest value is 1."""
-        sizes = np.abs(alpha).sum(axis=0)
-        return unit(alpha.shape[0]) * float(sizes @ sizes)
 
     def worst_loss(self, f: Array, alpha: Array, largest: float) -> float:
         """Σ C ℓ(y, f) at the worst that rounding may do to f = K_θα + b, K_θ at most `largest`."""
@@ -206,8 +201,8 @@ class Risk:
         s = self._best_scale(alpha, q, penalty)
         point = self.exact(s * alpha)
         sizes, moved = np.abs(point).sum(axis=0), np.abs(point - s * alpha).sum(axis=0)
-        slack = self.slack(point) + float((2.0 * sizes + moved) @ moved)
-        conjugate = penalty.conjugate(s * s * q + largest * slack)[0]
+        allowed = slack(point) + float((2.0 * sizes + moved) @ moved)
+        conjugate = penalty.conjugate(s * s * q + largest * allowed)[0]
         terms = self.C * self.loss.conjugate(self.Y, -point / self.C)
         value = -float(np.sum(terms)) - 0.5 * conjugate
         value -= unit(alpha.shape[0]) * (float(np.sum(np.abs(terms))) + 0.5 * abs(conjugate))

@@ -23,6 +23,12 @@ def unit(n: int) -> float:
     return float((8.0 + 2.0 * np.sqrt(n)) * 0.5 * np.finfo(np.float64).eps)
 
 
+def slack(alpha: Array) -> float:
+    """What rounding may add to the quadratic forms q(α), α (n, k), of a kernel whose largest value is 1."""
+    sizes = np.abs(alpha).sum(axis=0)
+    return unit(alpha.shape[0]) * float(sizes @ sizes)
+
+
 def zero_sum(alpha: Array, lo: Array, hi: Array, cost: Array) -> Array:
     """A point next to α, lo ≤ α ≤ hi, whose sum is exactly zero: zero itself where there is none.
 

@@ -12,7 +12,7 @@ from ..grams import Gram
 from ..objectives import Risk
 from ..oracles import FiniteOracle, Oracle
 from ..penalties import LpBall, Penalty
-from .base import Kernels, Result, Run, Solver
+from .base import Kernels, Result, Run, Solver, listed
 
 
 class FamilySolver(Solver):
@@ -24,7 +24,7 @@ class FamilySolver(Solver):
         """Over a family; or over a list, with weights for all of it. `run.start` is not used."""
         if not isinstance(kernels, Gram):
             return self._over(_family(self, kernels), risk, penalty, run)
-        found = self._over(FiniteOracle(kernels), risk, penalty, run)
+        found = self._over(FiniteOracle(listed(self, kernels)), risk, penalty, run)
         theta = np.zeros(kernels.n_kernels)
         theta[np.array(found.atoms, dtype=np.intp)] = found.weights
         return replace(found, atoms=list(range(theta.size)), weights=theta)

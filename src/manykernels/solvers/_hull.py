@@ -21,6 +21,7 @@ from scipy.linalg import solve
 
 from ..grams import Gram
 from ..objectives import Fit, Risk
+from ..objectives.rounding import slack
 from ..penalties import Simplex
 from ._interior import InteriorPoint
 from ._stopping import goes_on
@@ -122,7 +123,7 @@ class HullProblem:
     def _upper(self, zeta: Array, q: Array, fit: Fit) -> float:
         """P at the worst that rounding may have done."""
         size = float(zeta @ self.largest)
-        norm = self.shape.norm(zeta**2 * (q + self.largest * self.risk.slack(fit.alpha)))
+        norm = self.shape.norm(zeta**2 * (q + self.largest * slack(fit.alpha)))
         return 0.5 * norm**2 + self.risk.worst_loss(fit.f, fit.alpha, size)
 
     def prove(self, alpha: Array, u: Array) -> tuple[Array, Array]:

@@ -16,6 +16,7 @@ import numpy as np
 from .._fast.threads import blas_for
 from ..grams import Gram
 from ..objectives import Risk
+from ..objectives.features import FeatureRisk
 from ..penalties import Penalty
 from ._second_order import SecondOrder
 from ._stopping import goes_on
@@ -52,6 +53,8 @@ class ActiveSet(Solver):
         add = default if self.add is None else whole_number(self, "add", 1)
         cuts = whole_number(self, "cuts", 2)
         whole_number(self, "warm_size", 0)
+        if gram.explicit:
+            risk = FeatureRisk(risk)
         with blas_for(gram.n):
             start = self._start(gram, risk, penalty, run)
             method = SecondOrder(gram, risk, penalty, run, start, add, cuts)
@@ -68,7 +71,8 @@ class ActiveSet(Solver):
             return theta, alpha
         alpha = np.zeros_like(risk.Y)
         runs = -(-int(self.warm_size) // _RUN)
-        if runs < 1 or gram.n < 5 * runs * _RUN or gram.n_kernels == 1 or penalty.fixed:
+        few = runs < 1 or gram.n < 5 * runs * _RUN
+        if few or gram.explicit or gram.n_kernels == 1 or penalty.fixed:
             return penalty.start(gram.n_kernels), alpha
         chosen = run.rng.choice(gram.n // _RUN, runs, replace=False)
         rows = np.sort((chosen[:, None] * _RUN + np.arange(_RUN)).ravel())

@@ -126,11 +126,16 @@ class Solver(BaseEstimator, ABC):
 
 
 def listed(solver: Solver, kernels: Kernels) -> Gram:
-    """The kernels as a list, or an error for families that are too large for one."""
+    """The kernels as a list, or an error where they are none, or not of a kind that the solver serves."""
     if not isinstance(kernels, Gram):
         raise ValueError(
             f"solver={solver!r} needs a list of kernels, and this family is too large for one. Take "
             "'corrective' or 'greedy' (norm=1), or 'stochastic'."
+        )
+    if kernels.explicit and not solver.features:
+        raise ValueError(
+            f"solver={solver!r} needs matrices of {kernels.n} × {kernels.n}, and these kernels stay in "
+            "features. Take solver='active-set'."
         )
     return kernels
 

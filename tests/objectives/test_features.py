@@ -1,0 +1,33 @@
+"""The risk with machines in the space of features: derivatives that are those of matrices."""
+
+import numpy as np
+import pytest
+from tests.helpers import featured
+
+from manykernels.grams import FactorGram
+from manykernels.grams.features import FeatureGram
+from manykernels.losses import Logistic, Squared, SquaredHinge
+from manykernels.objectives import Risk
+from manykernels.objectives.features import FeatureRisk
+
+PHI, PTR, SIGNS, COST = featured()
+
+
+@pytest.mark.parametrize("loss", [Logistic(), SquaredHinge(), Squared()], ids=str)
+@pytest.mark.parametrize("intercept", [False, True])
+def test_the_sensitivity_is_that_of_matrices(loss, intercept):
+    """BᵀB is the second derivative of J, and `move` the derivative of α, of each output."""
+    two, costs = np.hstack([SIGNS, SIGNS[::-1]]), np.hstack([COST, COST])
+    theta, zero = np.array([0.3, 0.2, 0.4, 0.1]), np.zeros_like(two)
+    values = []
+    for gram, risk in (
+        (FeatureGram(PHI, PTR), FeatureRisk(Risk(loss, two, costs, intercept))),
+        (FactorGram(PHI, PTR), Risk(loss, two, costs, intercept)),
+    ):
+        K = gram.combine(theta)
+        fit = risk.solve(K, zero, 1e-12)
+        B = risk.curvature(K, fit, gram.products(fit.alpha))
+        d = np.array([0.1, -0.1, 0.2, 0.0])
+        values.append((fit.alpha, B.T @ B, risk.move(fit, zero, B @ d)))
+    for a, b in zip(*values, strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-5 * np.abs(b).max())
