@@ -280,6 +280,21 @@ def test_kernels_without_weight_that_bind_are_not_dropped_for_ever(seed):
     assert result.converged and result.gap <= 1e-3
 
 
+def test_kernels_that_the_joint_method_used_are_known_after_the_working_set_changed():
+    """Its turns alternate with steps in θ: what it used last may be of an older working set."""
+    rng = np.random.RandomState(29)
+    n, M = rng.randint(20, 60), rng.randint(60, 200)
+    X = (rng.rand(n, M) < rng.choice([0.05, 0.1, 0.3])).astype(float)
+    X[rng.randint(n, size=M), np.arange(M)] = 1.0
+    y = np.where(rng.rand(n) < 0.5, 1.0, -1.0)[:, None]
+    gram = FactorGram(X / np.sqrt((X**2).mean(axis=0)), np.arange(M + 1))
+    risk = Risk(EpsilonInsensitive(0.1), y, np.full_like(y, 10.0 ** rng.uniform(-2, 3)), True)
+    solver = ActiveSet(add=int(rng.choice([1, 2, 5])))
+    rough, fine = (solver.run(gram, risk, Simplex(), told(tol, 200)) for tol in (1e-4, 1e-13))
+    assert rough.gap <= 1e-4 and fine.gap <= 1e-8 and fine.reason in (Reason.NONE, Reason.STALLED)
+    assert fine.primal <= rough.primal * (1 + 1e-9) and fine.dual <= rough.primal
+
+
 @pytest.mark.parametrize("solver", [ActiveSet(), Alternating(), Blockwise(), ProjectedGradient()], ids=str)
 def test_solvers_of_lists_refuse_families(solver):
     stack, labels, targets = problem(0)
