@@ -99,7 +99,7 @@ class Result:
     dual_alpha: Array | None = field(default=None, repr=False)  # the point whose value `dual` is, if known
     K: Array | None = field(default=None, repr=False)  # K_θ, where the solver still has it
     screened: int = 0
-    details: dict[str, Any] = field(default_factory=dict)  # what only one method has to tell
+    details: dict[str, Any] = field(default_factory=dict)  # of one method only, e.g. "starts"
 
     @property
     def gap(self) -> float:
@@ -116,9 +116,8 @@ class Solver(BaseEstimator, ABC):
     """Moves θ. Parameters are options of the method; the problem comes with `run`."""
 
     matrices: ClassVar[int] = SOLVER  # of n × n that it needs beside the kernels, at most
-    features: ClassVar[bool] = (
-        False  # whether it serves explicit features, whose combinations are never n × n
-    )
+    # whether it serves explicit features, whose combinations are never n × n
+    features: ClassVar[bool] = False
 
     @abstractmethod
     def run(self, kernels: Kernels, risk: Risk, penalty: Penalty, run: Run) -> Result:
