@@ -12,8 +12,9 @@ from sklearn.model_selection import KFold
 
 from manykernels import MKLClassifier
 from manykernels.approx import Nystroem
-from manykernels.estimators._approx_cv import refit, search
+from manykernels.fitting.lazy import pose
 from manykernels.kernels import Gaussian, Kernel, OnColumns
+from manykernels.selection.sums import cross_validate, fold_sums
 
 from .harness import Report, Skip
 
@@ -49,9 +50,11 @@ def _fit(X: Any, y: Any, X_new: Any, y_new: Any, components: int) -> dict[str, A
     model = MKLClassifier(_kernels(), loss="squared", norm=2.0, approx=Nystroem(components), random_state=0)
     started, cpu = time.perf_counter(), time.process_time()
     tests = [rows for _, rows in KFold(5).split(X)]
-    data, path = search(model, X, y, None, tests, _CS, [2.0])
+    options = model._options()
+    sums = fold_sums(options, pose(options, X, y, None, model._target(), in_place=True), tests)
+    path = cross_validate(sums, _CS, [2.0])
     model.C = _CS[int(path.mean_squared_error[0].argmin())]
-    model._store_features(refit(model, data))
+    model._publish(sums.refit(2.0, model.C))
     seconds, cpu = time.perf_counter() - started, time.process_time() - cpu
     return {
         "landmarks": components,

@@ -16,11 +16,11 @@ from scipy.linalg import blas
 
 from manykernels import MKLRegressor
 from manykernels.approx import Nystroem
-from manykernels.estimators._approx_cv import cross_validate, fold_samples, refit
-from manykernels.estimators._approx_data import read_local
-from manykernels.estimators._approx_fit import choose_features
 from manykernels.families import gaussian_grid
+from manykernels.fitting.featured import map_kernels
+from manykernels.fitting.lazy import pose
 from manykernels.grams.statistics import block_rows, spans
+from manykernels.selection.sums import cross_validate, sums_of_folds
 
 from .bench_memory import _memory
 from .harness import Report, pinned
@@ -69,15 +69,14 @@ def _syrk(n: int, p: int) -> None:
 
 def _cross_validation(model: MKLRegressor, X: Array, y: Array) -> tuple[Any, Any]:
     """Everything that a search does: the pass over folds, all candidates, and the best one on all rows."""
-    samples, _ = read_local(model, X, y, None)
-    data = fold_samples(
-        model, samples, choose_features(model, samples, None), np.arange(samples.n) % _FOLDS, _FOLDS
-    )
+    options = model._options()
+    samples = pose(options, X, y, None, model._target(), in_place=True)
+    fold = np.arange(samples.n) % _FOLDS
+    sums = sums_of_folds(options, samples, map_kernels(options, samples), fold, _FOLDS)
     Cs = float(model.C) * np.logspace(-3, 1.5, 10)
-    path = cross_validate(model, data, list(Cs), _NORMS)
+    path = cross_validate(sums, list(Cs), _NORMS)
     i, c = np.unravel_index(int(path.mean_squared_error.argmin()), path.mean_squared_error.shape)
-    model.set_params(norm=_NORMS[i], C=float(Cs[c]))
-    return path, refit(model, data)
+    return path, sums.refit(_NORMS[i], float(Cs[c]))
 
 
 def _in_a_process(n: int, M: int, components: int, threads: int) -> dict[str, Any]:

@@ -49,8 +49,10 @@ COMPOSITION = ("estimators", "fitting", "selection")
 MODELS = ("estimator", "model", "search")
 RAW = re.compile(r"(estimator|model|search): Any")
 FITS = ("MKLClassifier()", "MKLClassifier(squared, Nystroem(30))", "MKLClassifierCV()")
-# Functions that users call with a model, by part: those may take any estimator.
+# Functions that users call with a model, by part: those may take any estimator. They read it, in their first
+# lines, with those of `estimators`, and pass on what these give.
 PUBLIC = {
+    "estimators": ("copies_of", "face_of", "model_of", "opened"),
     "bounds": ("alignment_predictor", "margin_bound", "lkrr_stability_of"),
     "inspection": ("certificate", "weight_stability"),
     "persistence": ("save",),

@@ -6,8 +6,9 @@ from sklearn.base import clone
 from sklearn.svm import SVC
 
 from manykernels import AlignMKLRegressor, MKLClassifier, MKLClassifierCV, MKLRegressor, UFOMKLRegressor
+from manykernels.estimators import same_trade_off
 from manykernels.families import Products, views
-from manykernels.inspection import keep_trade_off, weight_stability
+from manykernels.inspection import weight_stability
 from manykernels.kernels import Gaussian, Linear, OnColumns
 
 rng = np.random.RandomState(0)
@@ -60,14 +61,13 @@ def test_twins_of_all_samples_have_the_same_weights():
     """Half of a table in which every sample is there twice is all of it."""
     twice, target = np.repeat(X, 2, axis=0), np.repeat(y, 2)
     model = MKLRegressor(KERNELS, C=0.02, norm=2.0, tol=1e-8)
-    half = clone(model)
-    keep_trade_off(half, 0.5)
+    half = clone(model).set_params(**same_trade_off(model.get_params(), 0.5))
     np.testing.assert_allclose(half.fit(X, y).weights_, model.fit(twice, target).weights_, atol=1e-6)
 
 
 def test_online_learning_takes_as_many_steps_on_fewer_samples():
     model = UFOMKLRegressor(KERNELS, epochs=3)
-    keep_trade_off(model, 0.5)
+    model.set_params(**same_trade_off(model.get_params(), 0.5))
     assert model.epochs == 6
     assert model.fit(X[::2], y[::2]).t_ == UFOMKLRegressor(KERNELS, epochs=3).fit(X, y).t_
 

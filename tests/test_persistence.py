@@ -130,7 +130,7 @@ def forged(tmp_path, schema):
         "manykernels.persistence.write_atomically",
         "manykernels.demo.main",
         "manykernels.persistence.os.system",
-        "manykernels.estimators._data.validate_data",
+        "manykernels.fitting.layout.validate_data",
         "manykernels_evil.Model",
         "manykernels.kernels.nothing",
         "manykernels.estimators.align_mkl.SVC",  # not defined there

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from numbers import Integral, Real
 from typing import Any
@@ -26,6 +26,12 @@ def shown(value: Any) -> str:
         return f"a value of type {type(value).__name__}"
     text = " ".join(text.split())
     return text if len(text) <= _LENGTH else text[: _LENGTH - 3] + "..."
+
+
+def and_more(words: Sequence[str], at_most: int) -> str:
+    """The first words of a list, and how many there are beside them."""
+    rest = len(words) - at_most
+    return ", ".join(words[:at_most]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def is_number(value: Any) -> bool:

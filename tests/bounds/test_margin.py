@@ -1,5 +1,6 @@
 """The margin bound: the rewrite in raw kernels, the class it needs, what it promises and what it refuses."""
 
+from dataclasses import replace
 from math import log, sqrt
 from types import SimpleNamespace
 
@@ -14,7 +15,12 @@ from manykernels import MKLClassifier, MKLRegressor
 from manykernels.bounds import margin_bound
 from manykernels.bounds._raw import raw_function
 from manykernels.bounds.rademacher import ETA0
-from manykernels.estimators import AlignMKLClassifier
+from manykernels.estimators import (
+    AlignMKLClassifier,
+    LocalizedMKLClassifier,
+    NonlinearMKLClassifier,
+    model_of,
+)
 from manykernels.families import Auto, Family, per_feature, rank_one, views
 from manykernels.kernels import Callable, Gaussian, Linear, Polynomial
 from manykernels.penalties import L2Ball, LpBall
@@ -45,7 +51,7 @@ def test_raw_kernels_give_the_same_function(center, normalize, norm, fit_interce
     y = np.concatenate([y, y[:5]])
     options = {"center": center, "normalize": normalize, "norm": norm, "fit_intercept": fit_intercept}
     model = MKLClassifier(KERNELS, **options).fit(X, y)
-    function, values, norms = raw_function(model, model.X_fit_)
+    function, values, norms = raw_function(model_of(model)[0], model.X_fit_)
     new = np.random.RandomState(1).randn(20, 3)
     assert values == pytest.approx(model.decision_function(X), abs=1e-10)
     assert function(new) == pytest.approx(model.decision_function(new), abs=1e-10)
@@ -61,12 +67,12 @@ def test_a_stack_gives_the_same_function(center):
     X, y = data()
     given = MKLClassifier("precomputed", center=center, fit_intercept=False, tol=1e-8)
     given.fit(stack_of(X), y)
-    function, values, norms = raw_function(given, stack_of(X))
+    function, values, norms = raw_function(model_of(given)[0], stack_of(X))
     new = stack_of(np.random.RandomState(1).randn(20, 3), X)
     assert values == pytest.approx(given.decision_function(stack_of(X)), abs=1e-10)
     assert function(new) == pytest.approx(given.decision_function(new), abs=1e-10)
     own = MKLClassifier(KERNELS, center=center, fit_intercept=False, tol=1e-8).fit(X, y)
-    assert norms == pytest.approx(raw_function(own, X)[2], rel=1e-3)
+    assert norms == pytest.approx(raw_function(model_of(own)[0], X)[2], rel=1e-3)
     a, b = margin_bound(given, y, X=stack_of(X), margin=0.5), margin_bound(own, y, margin=0.5)
     assert a.value == pytest.approx(b.value, rel=1e-3)
     assert any("matrices" in line for line in a.assumptions)
@@ -78,7 +84,7 @@ def test_weights_of_samples_move_the_centre():
     weight = np.random.RandomState(2).uniform(0, 3, len(X))
     weight[:3] = 0
     model = MKLClassifier(KERNELS, center=True, fit_intercept=False).fit(X, y, sample_weight=weight)
-    function, values, _ = raw_function(model, model.X_fit_)
+    function, values, _ = raw_function(model_of(model)[0], model.X_fit_)
     assert values == pytest.approx(model.decision_function(X), abs=1e-10)
     assert function(X + 1) == pytest.approx(model.decision_function(X + 1), abs=1e-10)
     assert margin_bound(model, y).n == len(X)
@@ -88,7 +94,7 @@ def test_weights_of_samples_move_the_centre():
 def test_the_norm_of_a_linear_function_is_that_of_its_coefficients(center):
     X, y = data()
     model = MKLClassifier(Linear(), center=center, fit_intercept=False).fit(X, y)
-    function, _, norms = raw_function(model, X)
+    function, _, norms = raw_function(model_of(model)[0], X)
     at_zero = model.decision_function(np.zeros((1, 3)))
     w = model.decision_function(np.eye(3)) - at_zero
     assert norms == pytest.approx([np.linalg.norm(w)], rel=1e-8)
@@ -100,7 +106,7 @@ def test_the_scaled_function_is_in_the_class(norm):
     """There is μ in the ball with Σ a²/μ = ‖f‖², so that f/‖f‖ = ⟨w, φ_μ⟩ with ‖w‖ = 1; none has less."""
     X, y = data()
     model = MKLClassifier(KERNELS, norm=norm, center=True).fit(X, y)
-    function, _, norms = raw_function(model, X)
+    function, _, norms = raw_function(model_of(model)[0], X)
     a = np.append(norms, abs(function.intercept))
     found = margin_bound(model, y).function_norm
     mu = LpBall(norm).closed_form(a)
@@ -116,7 +122,7 @@ def test_the_scaled_function_is_in_the_class(norm):
 def test_two_stage_learners_have_the_bound_too(center):
     X, y = data(n=60)
     model = AlignMKLClassifier(KERNELS, center=center).fit(X, y)
-    function, values, _ = raw_function(model, model.X_fit_)
+    function, values, _ = raw_function(model_of(model)[0], model.X_fit_)
     assert values == pytest.approx(model.decision_function(X), abs=1e-10)
     assert function(X + 1) == pytest.approx(model.decision_function(X + 1), abs=1e-10)
     found = margin_bound(model, y, margin=0.5)
@@ -204,7 +210,7 @@ def test_a_large_easy_sample_gets_a_bound_that_says_something():
 def test_a_function_that_is_zero_has_no_margin():
     X, y = data()
     model = MKLClassifier(KERNELS, fit_intercept=False).fit(X, y)
-    model.dual_coef_ = np.zeros_like(model.dual_coef_)
+    model._model = replace(model._model, dual=np.zeros_like(model._model.dual))
     found = margin_bound(model, y)
     assert found.function_norm == 0 and found.margin_loss == 1 and found.vacuous
 
@@ -212,7 +218,7 @@ def test_a_function_that_is_zero_has_no_margin():
 def test_the_cosine_of_an_uncentred_kernel_is_fixed_in_advance():
     X, y = data()
     model = MKLClassifier(KERNELS, normalize="cosine").fit(X, y)
-    _, values, _ = raw_function(model, X)
+    _, values, _ = raw_function(model_of(model)[0], X)
     assert values == pytest.approx(model.decision_function(X), abs=1e-10)
     assert margin_bound(model, y, margin=1.0).guaranteed
 
@@ -301,6 +307,9 @@ def test_estimators_that_have_no_such_bound(fitted):
         model = MKLClassifier(KERNELS, multi_class=kind, tol=0.1).fit(X, three)
         with pytest.raises(ValueError, match="3 classes; expected 2"):
             margin_bound(model, three)
+    for other in (NonlinearMKLClassifier, LocalizedMKLClassifier):  # no sums of functions of the kernels
+        with pytest.raises(ValueError, match="linear in the kernels"):
+            margin_bound(other(KERNELS, random_state=0).fit(X, y), y)
     with pytest.raises(ValueError, match="cosine"):
         margin_bound(MKLClassifier(KERNELS, normalize="cosine", center=True).fit(X, y), y)
     with pytest.raises(ValueError, match="whole"):

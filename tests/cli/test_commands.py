@@ -19,7 +19,7 @@ from tests.fitted_models import X, kernels, numbers, three, y
 from typer.testing import CliRunner
 
 from manykernels import MKLClassifierCV, load
-from manykernels.cli import commands, resamples, scores, work
+from manykernels.cli import commands, learned, resamples, scores, work
 from manykernels.cli.app import app
 from manykernels.solvers import History
 
@@ -442,7 +442,7 @@ def test_ctrl_c_while_resampling_leaves_a_report(csv, tmp_path, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(resamples, "weight_stability", interrupted)
+    monkeypatch.setattr(learned, "weight_stability", interrupted)
     path = tmp_path / "r.html"
     asked = ["fit", csv, "-t", "sick", "-k", "columns", "-m", "sparse", "--no-score", "--report", path]
     assert "stopped by Ctrl-C" in run(*asked, code=130).stderr

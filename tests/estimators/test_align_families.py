@@ -8,11 +8,11 @@ from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 
 from manykernels import AlignMKLClassifier, AlignMKLRegressor, KernelAligner
-from manykernels.estimators._two_stage_family import _across, _folds
 from manykernels.families import ARDGaussians, Dirichlets, Gaussians, Products
 from manykernels.measures import centered_alignment
 from manykernels.oracles import build_oracle
 from manykernels.weightings import GreedyAlignment
+from manykernels.weightings.choice import _across, _folds
 
 rng = np.random.RandomState(0)
 X = rng.randn(80, 3)

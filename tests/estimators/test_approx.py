@@ -113,7 +113,7 @@ def test_few_features_are_solved_to_the_gap(approx):
 def test_sums_and_samples_agree(monkeypatch):
     """The road for fewer samples than features, and the one for more."""
     model = quietly(MKLRegressor(KERNELS, approx=ALL, tol=1e-9, center=True), X, y)
-    monkeypatch.setattr("manykernels.estimators._approx_fit.LocalSamples", type(None))  # as if elsewhere
+    monkeypatch.setattr("manykernels.fitting.featured.Samples", type(None))  # as if elsewhere
     sums = quietly(clone(model), X, y)
     np.testing.assert_allclose(sums.weights_, model.weights_, atol=1e-7)
     np.testing.assert_allclose(sums.predict(X_new), model.predict(X_new), rtol=1e-7)
@@ -125,7 +125,7 @@ def test_many_samples_are_not_merged_and_answers_are_the_same(monkeypatch):
     merged = MKLRegressor(KERNELS, approx=Nystroem(20), random_state=0).fit(*twice)
     weighted = MKLRegressor(KERNELS, approx=Nystroem(20), random_state=0).fit(X, y, weight)
     np.testing.assert_allclose(merged.feature_coef_, weighted.feature_coef_, rtol=1e-7)
-    monkeypatch.setattr("manykernels.estimators._approx_data._MERGED", 0)
+    monkeypatch.setattr("manykernels.fitting.lazy.MERGED", 0)
     apart = quietly(MKLRegressor(KERNELS, approx=ALL, tol=1e-8), *twice)
     exact = MKLRegressor(KERNELS, tol=1e-8).fit(*twice)
     np.testing.assert_allclose(apart.predict(X_new), exact.predict(X_new), rtol=1e-6)

@@ -69,7 +69,7 @@ def test_a_certified_fit_against_a_fine_grid(name, loss):
     assert model.objective_ * (1 - model.dual_gap_) <= finite.objective_ * (1 + 1e-9)
     assert finite.objective_ <= model.objective_ * 1.02  # the grid is fine: the same problem
     assert model.weights_.sum() == pytest.approx(1.0) and np.all(model.weights_ > 0.0)
-    assert len(set(model._atoms)) == len(model.kernels_) == len(model.weights_)
+    assert len(set(model._model.atoms)) == len(model.kernels_) == len(model.weights_)
     check_decision(model, data)
 
 
@@ -78,7 +78,7 @@ def test_the_frequencies_of_a_signal_are_found():
     model = MKLRegressor(Dirichlets(0.2, 8.0), C=3.0).fit(LINE, waves)
     grid = MKLRegressor([Dirichlet(s) for s in np.arange(1.0, 9.0)], C=3.0).fit(LINE, waves)
     assert model.objective_ < 0.9 * grid.objective_
-    assert model._atoms[np.argmax(model.weights_)][0] == pytest.approx(np.sqrt(12), abs=0.1)
+    assert model._model.atoms[np.argmax(model.weights_)][0] == pytest.approx(np.sqrt(12), abs=0.1)
 
 
 def test_greedy_reaches_the_same_optimum():
@@ -94,19 +94,19 @@ def test_neighbours_of_one_optimum_are_one_kernel(loss):
     """Kernels come in around an optimum from both sides; between two that are left, q is smaller."""
     kind, target = (MKLRegressor, y) if loss == "squared" else (MKLClassifier, y > 0)
     model = kind(Gaussians(0.1, 30.0), loss=loss, C=3.0).fit(X, target)
-    one = kind([Gaussian(*z) for z in model._atoms], loss=loss, C=3.0, tol=1e-8).fit(X, target)
+    one = kind([Gaussian(*z) for z in model._model.atoms], loss=loss, C=3.0, tol=1e-8).fit(X, target)
     assert model.objective_ * (1.0 - 1e-3) <= one.objective_ <= model.objective_ * (1.0 + 1e-9)
     assert model.objective_ * (1.0 - model.dual_gap_) <= one.objective_ * (1.0 + 1e-9)
-    widths = np.sort(np.ravel(model._atoms))
+    widths = np.sort(np.ravel(model._model.atoms))
     assert np.all(widths[1:] > 1.05 * widths[:-1])
 
 
 def test_an_optimum_at_the_end_of_the_range_is_one_kernel():
     wide = MKLRegressor(Gaussians(0.1, 30.0), C=3.0, tol=1e-5).fit(X, y)
-    low = 2.0 * max(sigma for (sigma,) in wide._atoms)
+    low = 2.0 * max(sigma for (sigma,) in wide._model.atoms)
     model = MKLRegressor(Gaussians(low, 2.0 * low), C=3.0, tol=1e-5).fit(X, y)
-    assert model.certified_ and model._atoms.count((pytest.approx(low, rel=1e-9),)) == 1
-    assert len(model._atoms) == 1
+    assert model.certified_ and model._model.atoms.count((pytest.approx(low, rel=1e-9),)) == 1
+    assert len(model._model.atoms) == 1
 
 
 def test_a_gap_that_covers_nothing_is_of_the_last_kernels_found():
@@ -124,7 +124,7 @@ def test_two_length_scales_are_found():
     data = np.linspace(0, 10, 150)[:, None]
     target = np.sin(0.5 * data[:, 0]) + 0.5 * np.sin(12 * data[:, 0])
     model = MKLRegressor(Gaussians(), C=10.0).fit(data, target)
-    widths = np.array(model._atoms)[:, 0]
+    widths = np.array(model._model.atoms)[:, 0]
     narrow, wide = model.weights_[widths < 0.5].sum(), model.weights_[widths > 1.0].sum()
     assert model.certified_ and narrow > 0.1 and wide > 0.1 and narrow + wide > 0.99
 
@@ -134,9 +134,9 @@ def test_a_width_for_each_feature_finds_the_features_that_matter():
     model = MKLRegressor(ARDGaussians(0.1, 50.0), C=10.0).fit(data, np.sin(2 * data[:, 0]))
     single = MKLRegressor(Gaussians(0.1, 50.0), C=10.0).fit(data, np.sin(2 * data[:, 0]))
     assert not model.certified_ and model.objective_ < 0.5 * single.objective_
-    heaviest = np.array(model._atoms[np.argmax(model.weights_)])
+    heaviest = np.array(model._model.atoms[np.argmax(model.weights_)])
     assert heaviest[0] < 0.2 * heaviest[1:].min()
-    assert model.kernels_[0].widths == model._atoms[0]
+    assert model.kernels_[0].widths == model._model.atoms[0]
     check_decision(model, rng.normal(size=(5, 4)))
 
 
@@ -144,7 +144,7 @@ def test_fits_are_reproducible_and_survive_pickle_and_clone():
     for family in (Gaussians(), ARDGaussians(0.2, 20.0)):
         model = MKLClassifier(family, C=2.0)
         one, two = clone(model).fit(X, labels), clone(model).fit(X, labels)
-        assert one._atoms == two._atoms
+        assert one._model.atoms == two._model.atoms
         np.testing.assert_array_equal(one.weights_, two.weights_)
         again = pickle.loads(pickle.dumps(one))
         np.testing.assert_array_equal(again.decision_function(X), one.decision_function(X))
@@ -155,7 +155,9 @@ def test_fits_are_reproducible_and_survive_pickle_and_clone():
 def test_search_over_the_range():
     search = GridSearchCV(MKLRegressor(Gaussians(0.5, 1.0)), {"kernels__low": [0.01, 0.9]}, cv=2).fit(X, y)
     assert search.best_params_["kernels__low"] in (0.01, 0.9)
-    assert min(sigma for (sigma,) in search.best_estimator_._atoms) >= search.best_params_["kernels__low"]
+    assert (
+        min(sigma for (sigma,) in search.best_estimator_._model.atoms) >= search.best_params_["kernels__low"]
+    )
 
 
 def test_several_outputs_classes_weights_frames_and_sparse_matrices():

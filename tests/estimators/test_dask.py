@@ -44,7 +44,7 @@ APPROX = Nystroem(30)
 @pytest.fixture(autouse=True)
 def _nothing_is_small(monkeypatch):
     """A few samples are taken into memory and merged there; here they are to stay where they are."""
-    monkeypatch.setattr("manykernels.estimators._approx_data._MERGED", 0)
+    monkeypatch.setattr("manykernels.fitting.lazy.MERGED", 0)
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +122,7 @@ def test_unknown_chunk_sizes_are_computed():
 
 
 def test_few_samples_are_merged_in_memory(monkeypatch):
-    monkeypatch.setattr("manykernels.estimators._approx_data._MERGED", N)
+    monkeypatch.setattr("manykernels.fitting.lazy.MERGED", N)
     equal(fitted(MKLRegressor, chunked(X), chunked(y)), fitted(MKLRegressor, X, y))
 
 

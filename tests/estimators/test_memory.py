@@ -211,9 +211,10 @@ def test_graphs_of_very_many_columns_are_refused():
 
 
 def test_searches_in_several_processes_share_the_limit(monkeypatch):
-    from manykernels.estimators import _cv
+    from manykernels.selection import folds
 
-    model = MKLRegressorCV(FIVE, memory_limit=10**9)
-    strategy = _cv.Strategy("finite", model._model(FIVE), [1.0], [1.0])
-    assert _cv._sharing(strategy, 4).template.memory_limit == 10**9 // 4
-    assert _cv._sharing(strategy, 1) is strategy
+    template = MKLRegressorCV(FIVE, memory_limit=10**9)._own(FIVE)
+    strategy = folds.Strategy("finite", template, template._options(), [1.0], [1.0])
+    shared = folds._sharing(strategy, 4)
+    assert shared.template.memory_limit == shared.options.memory_limit == 10**9 // 4
+    assert folds._sharing(strategy, 1) is strategy

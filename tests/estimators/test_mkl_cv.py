@@ -25,11 +25,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from manykernels import MKLRegressor
 from manykernels.approx import Nystroem
 from manykernels.estimators import MKLClassifierCV, MKLRegressorCV
-from manykernels.estimators._cv import Data
-from manykernels.estimators._cv_features import from_sums
-from manykernels.estimators._strategies import strategies
 from manykernels.families import Gaussians, Relevance
 from manykernels.kernels import Gaussian, Linear
+from manykernels.selection.strategies import strategies
+from manykernels.selection.sums import from_sums
 
 KERNELS = {"line": Linear(), "narrow": Gaussian(0.5), "wide": Gaussian(2.0)}
 SMALL = {"kernels": KERNELS, "Cs": [1.0, 10.0], "cv": 2}
@@ -213,8 +212,8 @@ def test_sums_over_rows_are_for_kernels_that_know_no_target():
     folds = list(KFold(2).split(X))
     for kernels, expected in (([Linear()], True), ("auto", True), (Relevance(), False)):
         search = MKLRegressorCV(kernels, approx=Nystroem(10), strategy="finite", Cs=[1.0], cv=folds)
-        (strategy,) = strategies(search, "regression", X, 1)
-        data = Data(X, NUMBERS, None, None, None, search)
+        data, target, _ = search._read(X, NUMBERS, None)
+        (strategy,) = strategies(search._wish(target), X, 1)
         assert from_sums(strategy, data, folds) is expected
         assert not from_sums(strategy, data, OWN)
         assert search.fit(X, NUMBERS).best_score_ > 0.0

@@ -13,11 +13,12 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from manykernels import MKLClassifier, MKLRegressor
 from manykernels.estimators import MKLClassifierCV, MKLRegressorCV
-from manykernels.estimators._cv import Data, run_trial
-from manykernels.estimators._cv_path import path_steps
-from manykernels.estimators._strategies import strategies
 from manykernels.families import Auto, Gaussians, Products, Relevance, Subset
+from manykernels.fitting.samples import read
 from manykernels.kernels import Gaussian, Linear, OnColumns, Spectrum
+from manykernels.selection import paths
+from manykernels.selection.folds import run_trial
+from manykernels.selection.strategies import strategies
 
 RNG = np.random.RandomState(0)
 N, NEW = 50, 15
@@ -35,6 +36,13 @@ WEIGHT = RNG.randint(0, 4, N) * 0.5
 def decisions(model, new):
     f = model.decision_function(new) if hasattr(model, "decision_function") else model.predict(new)
     return f.reshape(len(f), -1)
+
+
+def path_steps(template, data, y, weight, new, norms, Cs, parts=None, error=None):
+    """The path of an estimator's options, on data as users give them."""
+    given = read(template._options(), data, y, weight, template._target())
+    new = given.layout.read(new)
+    return paths.path_steps(template._options(), given.samples(), new, norms, Cs, parts, error)
 
 
 def assert_path_is_fits(template, data, y, weight=None, new=None, parts=None, atol=2e-3):
@@ -288,9 +296,11 @@ def test_a_trial_knows_of_the_training_part_only():
     search = MKLRegressorCV(strategy=["finite", "continuous", "products"])
     data, y = wildly(RAW, SIGNAL)
     rows = np.r_[TRAIN, KEPT]
-    for strategy in strategies(search, "regression", RAW, 1):
-        whole, _ = run_trial(strategy, Data(data, y, None, None, None, search), TRAIN, KEPT)
-        parted, _ = run_trial(strategy, Data(RAW[rows], SIGNAL[rows], None, None, None, search), TRAIN, KEPT)
+    everything, target, _ = search._read(data, y, None)
+    some, _, _ = search._read(RAW[rows], SIGNAL[rows], None)
+    for strategy in strategies(search._wish(target), RAW, 1):
+        whole, _ = run_trial(strategy, everything, TRAIN, KEPT)
+        parted, _ = run_trial(strategy, some, TRAIN, KEPT)
         assert list(whole) == list(parted)
         for key, row in whole.items():
             assert row.score == pytest.approx(parted[key].score, abs=1e-9)

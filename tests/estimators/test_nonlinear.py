@@ -76,7 +76,7 @@ def test_what_is_learned(model, y):
     alpha, f = model.dual_coef_, decide(X)
     squares = np.sum(alpha * (model.kernel_(X, X) @ alpha))
     loss = model._loss()
-    encoded, cost = model._encode(y, np.ones(len(X)))
+    encoded, cost = model._model.target.encode(y, np.ones(len(X)))
     fitted = np.sum(model.C * cost[:, None] * loss.value(encoded, f.reshape(encoded.shape)))
     assert model.objective_ == pytest.approx(0.5 * squares + fitted, rel=1e-6)
     again = pickle.loads(pickle.dumps(model))

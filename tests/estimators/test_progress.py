@@ -10,8 +10,8 @@ import pytest
 from tests.fitted_models import X, kernels, numbers, y
 
 import manykernels as mk
-from manykernels.estimators._progress import Progress, watched
 from manykernels.families import Gaussians, PolynomialDAG, gaussian_grid
+from manykernels.fitting.progress import Progress, watch
 
 LOUD = {
     "finite": lambda v: mk.MKLClassifier(kernels, verbose=v).fit(X, y),
@@ -65,8 +65,7 @@ def test_watching_changes_no_answer():
 
 
 def test_an_error_closes_the_bar(capsys):
-    model = mk.MKLClassifier(verbose=1)
-    with pytest.raises(KeyboardInterrupt), watched(model) as history:
+    with pytest.raises(KeyboardInterrupt), watch("fit", 1, 1e-3) as history:
         history.add(1.0, 0.5, 2)
         raise KeyboardInterrupt
     assert capsys.readouterr().err.endswith("\n")

@@ -9,8 +9,8 @@ import pytest
 
 import manykernels as mk
 from manykernels.approx import Nystroem, RandomFeatures
-from manykernels.estimators import _cv
 from manykernels.families import ARDGaussians, Gaussians, Products, Relevance, gaussian_grid
+from manykernels.selection import folds
 from manykernels.solvers import (
     ActiveSet,
     Blockwise,
@@ -105,7 +105,7 @@ def test_asked_to_stop_every_estimator_ends_with_a_model(name, impatient):
 def test_a_search_compares_the_folds_that_every_strategy_has_been_through(
     during, left, impatient, monkeypatch
 ):
-    run_trial, told = _cv.run_trial, []
+    run_trial, told = folds.run_trial, []
     model = mk.MKLRegressorCV(strategy=list(BOTH), norms=[1.0], Cs=[1.0], cv=3)
     with stoppable() as wish:
 
@@ -115,7 +115,7 @@ def test_a_search_compares_the_folds_that_every_strategy_has_been_through(
                 wish.set()
             return run_trial(strategy, *args)
 
-        monkeypatch.setattr(_cv, "run_trial", counted)
+        monkeypatch.setattr(folds, "run_trial", counted)
         model.fit(X, numbers)
     assert len(told) == during
     assert dict(zip(model.comparison_["strategy"], model.comparison_["folds"], strict=True)) == left

@@ -11,8 +11,8 @@ from sklearn.exceptions import NotFittedError
 
 from manykernels import UFOMKLClassifier, UFOMKLRegressor
 from manykernels.approx import RandomFeatures
-from manykernels.estimators._targets import signs
 from manykernels.families import Gaussians, Products, gaussian_grid, per_feature
+from manykernels.fitting.targets import signs
 from manykernels.kernels import Callable, Gaussian, Linear, OnColumns
 from manykernels.losses import MulticlassHinge, OrdinalHinge
 from manykernels.losses.structured import PerScore
@@ -142,9 +142,9 @@ def test_thresholds_that_leave_nothing(y, loss, form):
     assert model.contributions(X).shape[:2] == (40, 0)
     f = model.decision_function(X)
     np.testing.assert_allclose(f, np.broadcast_to(model.intercept_, f.shape))
-    inner = model._loss_
+    inner = model._state.loss
     y_of_loss = signs(y, y.max() + 1) if isinstance(inner, PerScore) else y
-    at_zero = inner.value(y_of_loss, np.zeros((40, model._expansion.outputs))).mean()
+    at_zero = inner.value(y_of_loss, np.zeros((40, model._state.expansion.outputs))).mean()
     assert model.objective_ == pytest.approx(at_zero)  # of w = 0, not of the majority
     assert model.objective(X, y) == pytest.approx(at_zero)
     streamed = UFOMKLClassifier(KERNELS, loss=loss, alpha=1e3, **form)

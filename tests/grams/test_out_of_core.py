@@ -9,8 +9,8 @@ import pytest
 
 from manykernels import KernelAligner, MKLClassifier, MKLRegressor
 from manykernels.approx import Nystroem
-from manykernels.estimators._approx_data import read_local
 from manykernels.families import gaussian_grid
+from manykernels.fitting.lazy import pose
 from manykernels.grams import BlockGram, build_from_stack, build_gram
 
 RNG = np.random.RandomState(0)
@@ -61,19 +61,21 @@ def test_alignment_needs_no_matrix_at_all():
 
 def test_large_mapped_samples_are_neither_copied_nor_converted(tmp_path, monkeypatch):
     """Numbers of single precision stay in their file; blocks of them are converted as they are read."""
-    monkeypatch.setattr("manykernels.estimators._approx_data._MERGED", 100)
+    monkeypatch.setattr("manykernels.fitting.samples.MERGED", 100)
+    monkeypatch.setattr("manykernels.fitting.lazy.MERGED", 100)
     np.save(tmp_path / "X.npy", X.astype(np.float32))
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
     model = MKLRegressor(KERNELS, approx=Nystroem(10), random_state=0, norm=2.0)
-    samples, kind = read_local(model, mapped, y, None)
-    assert samples.X is mapped and kind == "array" and model.n_features_in_ == 4
+    samples = pose(model._options(), mapped, y, None, model._target())
+    assert samples.data is mapped and samples.layout.kind == "array" and samples.layout.n_features_in == 4
     reference = MKLRegressor(KERNELS, approx=Nystroem(10), random_state=0, norm=2.0)
     reference.fit(X.astype(np.float32).astype(float), y)
     np.testing.assert_allclose(model.fit(mapped, y).predict(X), reference.predict(X), atol=1e-8)
 
 
 def test_a_row_of_a_mapped_file_that_is_not_finite_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr("manykernels.estimators._approx_data._MERGED", 100)
+    monkeypatch.setattr("manykernels.fitting.samples.MERGED", 100)
+    monkeypatch.setattr("manykernels.fitting.lazy.MERGED", 100)
     bad = X.copy()
     bad[211, 1] = np.inf
     np.save(tmp_path / "X.npy", bad)

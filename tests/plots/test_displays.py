@@ -22,6 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from tests.fitted_models import FITTED, X, fitted, kernels, new, stack, y
 
 from manykernels import MKLClassifier, MKLClassifierCV, MKLRegressor
+from manykernels.estimators import model_of
 from manykernels.families import Products, Relevance
 from manykernels.kernels import Gaussian
 from manykernels.measures import kernel_similarity
@@ -285,7 +286,7 @@ def test_widths_are_named_by_the_features_that_a_preparation_makes():
         {"same": 1.0, "heavy": np.exp(2.0 * rng.standard_normal(60)), "plain": rng.random(60)}
     )
     model = MKLRegressor(Relevance()).fit(table, np.log(table["heavy"]))
-    found = width_table(model)
+    found = width_table(model_of(model)[0])
     assert found.features == ["heavy", "plain", "heavy (normal scores)"]
     assert found.values.shape[1] == 3
     assert found.values[0].argmax() == 1  # the target does not depend on it

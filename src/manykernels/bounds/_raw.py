@@ -17,15 +17,16 @@ and ‖f_m‖² in the space of the raw k_m is θ_m s_m times the sum of its coe
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
+from ..fitting.functions import KernelFunction
+from ..fitting.model import Model
 from ..kernels import Fitted, Kernel, evaluate
 from ..kernels.data import Data, is_stack, n_samples, take_rows
 from ._common import Array
 
-_ROWS = 512  # of kernel matrices at a time
+_MATRIX_ROWS = 512  # of kernel matrices at a time
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,8 @@ class RawFunction:
     def parts(self, X: Data) -> Array:
         """(n, M): f_m on the rows of X."""
         F = np.zeros((n_samples(X), len(self.kernels)))
-        for lo in range(0, len(F), _ROWS):
-            hi = min(lo + _ROWS, len(F))
+        for lo in range(0, len(F), _MATRIX_ROWS):
+            hi = min(lo + _MATRIX_ROWS, len(F))
             for points, coefficients in self.points:
                 for m, K in evaluate(self.kernels, take_rows(X, lo, hi), points):
                     F[lo:hi, m] += self.weights[m] * (K @ coefficients)
@@ -52,12 +53,23 @@ class RawFunction:
         return np.asarray(self.parts(X).sum(axis=1) + self.intercept)
 
 
-def raw_function(estimator: Any, X: Data) -> tuple[RawFunction, Array, Array]:
+def machine(model: Model) -> tuple[Array, float] | None:
+    """The coefficients of the training samples and the intercept, of one machine that is linear in the
+    kernels; None where several decide, or in another way."""
+    function = model.function
+    if type(function) is not KernelFunction:  # powers and gates of kernels are no sums of them
+        return None
+    alpha = model.single(function.coefficients if model.dual is None else model.dual)
+    return (alpha, float(model.single(function.intercept))) if alpha.ndim == 1 else None
+
+
+def raw_function(model: Model, X: Data) -> tuple[RawFunction, Array, Array]:
     """The function, its values (n,) on the training samples X, and the norms ‖f_m‖ of the active kernels."""
-    active = np.flatnonzero(estimator.weights_)
-    fitted = [estimator.kernels_[m] for m in active]
-    weights = np.array([estimator.weights_[m] * estimator.kernels_[m].scale_ for m in active])
-    alpha, intercept = np.asarray(estimator.dual_coef_, dtype=np.float64), float(estimator.intercept_)
+    found = machine(model)
+    assert found is not None
+    alpha, intercept = found
+    fitted = [model.kernels[m] for m in model.active]
+    weights = np.array([model.weights[m] * model.kernels[m].scale_ for m in model.active])
     points, mean = _points(fitted, X, alpha)
     function = RawFunction([raw_kernel(kernel) for kernel in fitted], weights, points, intercept)
     parts = function.parts(X)

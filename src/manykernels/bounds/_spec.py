@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..estimators._spec import leaves, needs_stack
 from ..families import Auto, Family, FromDistances, PerFeature, RankOne, Views
-from ..families.views import _columns_and_kernels
+from ..families.views import columns_and_kernels
+from ..fitting.spec import leaves, needs_stack
 from ..kernels import Callable as CallableKernel
 from ..kernels import FromDistance, Kernel
 
@@ -21,7 +21,7 @@ def chosen_from_data(spec: Any) -> str | None:
     if isinstance(spec, str | Kernel) or isinstance(spec, _FIXED):
         return None
     if isinstance(spec, Views) and isinstance(spec.views, Mapping):
-        spec = [_columns_and_kernels(given)[1] for given in spec.views.values()]
+        spec = [columns_and_kernels(given)[1] for given in spec.views.values()]
     if isinstance(spec, Mapping):
         spec = list(spec.values())
     if isinstance(spec, list | tuple):

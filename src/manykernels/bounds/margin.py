@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.utils.validation import check_is_fitted
 
-from ..estimators._spec import needs_stack
+from ..estimators import model_of
+from ..fitting.model import Model
 from ..kernels.data import Data, is_stack, n_samples
 from ..penalties import LpBall
 from ._common import Array, Readable, conjugate, integer_conjugate, is_real, number, probability
-from ._raw import raw_function, raw_kernel
+from ._raw import machine, raw_function, raw_kernel
 from ._spec import assumptions_of, chosen_from_data
 from .rademacher import rademacher_bound
 
@@ -100,8 +100,10 @@ def margin_bound(
     number("intercept_scale", intercept_scale, "R_b, what a typical √k(x, x) is")
     if margin is not None:
         number("margin", margin, "ρ, the margin of f/‖f‖ that counts as safe; or None")
-    _check_estimator(estimator)
-    q = _class_norm(estimator, norm)
+    _require_classifier(is_classifier(estimator) and hasattr(estimator, "kernels"), type(estimator).__name__)
+    model, _ = model_of(estimator)
+    _check_model(model, getattr(estimator, "approx", None))
+    q = _class_norm(model.title, getattr(estimator, "norm", 1.0) if norm is None else norm)
     caveat = chosen_from_data(estimator.kernels) or ""
     if caveat and not accept_data_dependent:
         raise ValueError(
@@ -109,16 +111,15 @@ def margin_bound(
             "their parameters, such as kernels=gaussian_grid(0.5, 5, 8), or set accept_data_dependent=True "
             "for a number without a guarantee."
         )
-    X = _training_samples(estimator, X)
+    X = _training_samples(model, X)
     n = n_samples(X)
-    function, f, norms = raw_function(estimator, X)
-    traces = np.array([raw_kernel(kernel).diag(X).sum() for kernel in estimator.kernels_])
+    function, f, norms = raw_function(model, X)
+    traces = np.array([raw_kernel(kernel).diag(X).sum() for kernel in model.kernels])
     if getattr(estimator, "fit_intercept", True) or getattr(estimator, "center", False):
         norms = np.append(norms, abs(function.intercept) / intercept_scale)
         traces = np.append(traces, n * intercept_scale**2)
     function_norm = math.sqrt(LpBall(q).group_norm(norms))
-    signs = _signs(estimator, y, n)
-    margins = signs * f / function_norm if function_norm > 0 else np.zeros(n)
+    margins = _signs(model.classes, y, n) * f / function_norm if function_norm > 0 else np.zeros(n)
     rademacher = rademacher_bound(traces, n, norm=q, sharp=sharp)
     terms = _best(margins, rademacher, _grid(margin, delta))
     return MarginBound(
@@ -157,30 +158,33 @@ def _best(
     return min(candidates)
 
 
-def _check_estimator(estimator: Any) -> None:
-    name = type(estimator).__name__
-    if not is_classifier(estimator) or not hasattr(estimator, "kernels"):
+def _require_classifier(given: bool, name: str) -> None:
+    if not given:
         raise ValueError(
             f"{name} was given; expected a classifier of this package such as MKLClassifier: the bound is on "
             "the probability of a wrong sign. For regression see lkrr_stability and stability_bound."
         )
-    check_is_fitted(estimator)
-    if len(estimator.classes_) != 2:
+
+
+def _check_model(model: Model, approx: Any) -> None:
+    name, classes = model.title, model.classes
+    if classes is None or len(classes) != 2:
         raise ValueError(
-            f"{name} was fitted to {len(estimator.classes_)} classes; expected 2. Fit one-vs-rest machines "
-            "as binary problems of their own, and bound each of them at delta divided by their number."
+            f"{name} was fitted to {0 if classes is None else len(classes)} classes; expected 2. Fit "
+            "one-vs-rest machines as binary problems of their own, and bound each of them at delta divided "
+            "by their number."
         )
-    if np.ndim(getattr(estimator, "dual_coef_", 0.0)) != 1:
+    if approx is not None:
+        raise ValueError(
+            f"approx={approx!r} was given to {name}; expected approx=None, since the bound is of the kernels "
+            "as they were given."
+        )
+    if machine(model) is None:
         raise ValueError(
             f"{name} has no dual_coef_ of one machine; expected a decision that is linear in the kernels, "
             "such as that of SVC(kernel='precomputed') in the second stage."
         )
-    if getattr(estimator, "approx", None) is not None:
-        raise ValueError(
-            f"approx={estimator.approx!r} was given to {name}; expected approx=None, since the bound is of "
-            "the kernels as they were given."
-        )
-    if any(kernel.normalize == "cosine" and kernel.row_means_ is not None for kernel in estimator.kernels_):
+    if any(kernel.normalize == "cosine" and kernel.row_means_ is not None for kernel in model.kernels):
         raise ValueError(
             "normalize='cosine' with center=True was given: the cosine of a centred kernel is not linear in "
             "it, so that it cannot be written in kernels fixed in advance. Take center=False, or "
@@ -188,31 +192,30 @@ def _check_estimator(estimator: Any) -> None:
         )
 
 
-def _class_norm(estimator: Any, norm: Any) -> float:
-    """q, from `norm` or from the estimator."""
-    given = getattr(estimator, "norm", 1.0) if norm is None else norm
+def _class_norm(name: str, given: Any) -> float:
+    """q, from a norm."""
     q = given.p if isinstance(given, LpBall) else given
     if not is_real(q):
         raise ValueError(
-            f"{type(estimator).__name__} was fitted with norm={given!r}; expected a number or LpBall, "
-            "‖θ‖_q ≤ 1. Give margin_bound the norm of a class fixed in advance, such as norm=2: the bound "
-            "holds for any function."
+            f"{name} was fitted with norm={given!r}; expected a number or LpBall, ‖θ‖_q ≤ 1. Give "
+            "margin_bound the norm of a class fixed in advance, such as norm=2: the bound holds for any "
+            "function."
         )
     if conjugate(q) < np.inf:
         integer_conjugate(q)
     return float(q)
 
 
-def _training_samples(estimator: Any, X: Any) -> Data:
-    """X_fit_, or the stack in X, which an estimator does not keep."""
-    n = n_samples(estimator.X_fit_)
-    if not needs_stack(estimator.kernels):
+def _training_samples(model: Model, X: Any) -> Data:
+    """Those that the model keeps, or the stack in X, which it does not."""
+    n = n_samples(model.X_fit)
+    if model.layout.kind != "stack":
         if X is not None:
             raise ValueError(
                 "X was given, and the estimator keeps its training samples; expected X only where kernels or "
                 "distances were precomputed. Leave it out."
             )
-        return estimator.X_fit_
+        return model.X_fit
     if X is None or not is_stack(X) or tuple(X.shape[:2]) != (n, n):
         raise ValueError(
             f"X={'None' if X is None else f'of shape {np.shape(X)}'} was given; expected the stack that the "
@@ -221,15 +224,15 @@ def _training_samples(estimator: Any, X: Any) -> Data:
     return np.asarray(X)
 
 
-def _signs(estimator: Any, y: Any, n: int) -> Array:
+def _signs(classes: Any, y: Any, n: int) -> Array:
     """y as −1 and 1."""
     labels = np.asarray(y)
     if labels.shape != (n,):
         raise ValueError(f"y of shape {labels.shape} was given; expected ({n},): the labels of the fit.")
-    unknown = set(np.unique(labels).tolist()) - set(np.asarray(estimator.classes_).tolist())
+    unknown = set(np.unique(labels).tolist()) - set(np.asarray(classes).tolist())
     if unknown:
         raise ValueError(
             f"y holds {sorted(unknown, key=repr)[:3]}; expected the classes of the fit, "
-            f"{list(estimator.classes_)}. Give the labels that the estimator was fitted to."
+            f"{list(classes)}. Give the labels that the estimator was fitted to."
         )
-    return np.where(labels == estimator.classes_[1], 1.0, -1.0)
+    return np.where(labels == classes[1], 1.0, -1.0)

@@ -12,17 +12,20 @@ objective ½ Σ_k ‖w_k‖²/θ_k + C Σ_i ½ (y_i − f(x_i))² is half of F_S
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import is_regressor
-from sklearn.utils.validation import check_is_fitted
 
+from ..estimators import model_of
+from ..fitting.model import Model
 from ..kernels.data import n_samples
 from ..losses import Squared
 from ..penalties import L2Ball
 from ._common import Readable, count, finite_array, number, probability
+from ._raw import machine
 
 Method = Literal["convexity", "thesis"]
 
@@ -144,13 +147,18 @@ def lkrr_stability_of(
     Refused unless the fit was LKRR: squared loss, norm=L2Ball(...), no intercept, neither centred nor
     normalised. Sample weights must not have been used; they leave no trace in the model and are not checked.
     """
-    penalty = _require_lkrr(estimator)
-    p, n = len(estimator.kernels_), n_samples(estimator.X_fit_)
+    if not is_regressor(estimator) or not hasattr(estimator, "kernels"):
+        name = type(estimator).__name__
+        raise ValueError(f"{name} was given; expected MKLRegressor. For classifiers see margin_bound.")
+    model, _ = model_of(estimator)
+    given = estimator.get_params(deep=False)
+    penalty = _require_lkrr(model, given)
+    p, n = len(model.kernels), n_samples(model.X_fit)
     d = finite_array("diagonal", diagonal, "sup_x K_k(x, x) of each kernel")
     if d.size not in (1, p):
         raise ValueError(f"diagonal has {d.size} entries; expected one number, or {p}, one per kernel.")
     d, mu0 = np.broadcast_to(d, (p,)), np.broadcast_to(np.asarray(penalty.mu0, dtype=np.float64), (p,))
-    lam0, radius = 1.0 / (float(estimator.C) * n), float(penalty.radius)
+    lam0, radius = 1.0 / (float(given["C"]) * n), float(penalty.radius)
     R0, RA = float(np.linalg.norm(d)), math.sqrt(float(mu0 @ d))
     if M is None and y_max is not None:
         M = lkrr_range(y_max, lam0=lam0, radius=radius, R0=R0, RA=RA)
@@ -161,26 +169,24 @@ def lkrr_stability_of(
     return lkrr_stability(n, lam0=lam0, radius=radius, M=M, R0=R0, RA=RA)
 
 
-def _require_lkrr(estimator: Any) -> L2Ball:
-    name = type(estimator).__name__
-    if not is_regressor(estimator) or not hasattr(estimator, "kernels"):
-        raise ValueError(f"{name} was given; expected MKLRegressor. For classifiers see margin_bound.")
-    check_is_fitted(estimator)
+def _require_lkrr(model: Model, given: Mapping[str, Any]) -> L2Ball:
+    """The penalty of a model that was learned with these parameters."""
+    asked = {key: given.get(key, "?") for key in ("loss", "norm", "fit_intercept", "center", "normalize")}
     found = {
-        "loss": estimator.loss == "squared" or isinstance(estimator.loss, Squared),
-        "norm": isinstance(estimator.norm, L2Ball),
-        "fit_intercept": not estimator.fit_intercept,
-        "center": not estimator.center,
-        "normalize": estimator.normalize is None,
+        "loss": asked["loss"] == "squared" or isinstance(asked["loss"], Squared),
+        "norm": isinstance(asked["norm"], L2Ball),
+        "fit_intercept": not asked["fit_intercept"],
+        "center": not asked["center"],
+        "normalize": asked["normalize"] is None,
     }
-    wrong = [f"{key}={getattr(estimator, key)!r}" for key, right in found.items() if not right]
-    if wrong or np.ndim(estimator.dual_coef_) != 1:
+    wrong = [f"{key}={asked[key]!r}" for key, right in found.items() if not right]
+    if wrong or machine(model) is None:
         raise ValueError(
-            f"{name} was fitted with {', '.join(wrong) or 'several outputs'}; expected LKRR: one output, "
-            "loss='squared', norm=L2Ball(mu0, radius), fit_intercept=False, center=False, normalize=None. "
-            "Fit such a model."
+            f"{model.title} was fitted with {', '.join(wrong) or 'several outputs'}; expected LKRR: one "
+            "output, loss='squared', norm=L2Ball(mu0, radius), fit_intercept=False, center=False, "
+            "normalize=None. Fit such a model."
         )
-    penalty: L2Ball = estimator.norm
+    penalty: L2Ball = asked["norm"]
     return penalty
 
 

@@ -2,37 +2,30 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 import time
-import warnings
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 import pandas as pd
 from rich.markup import escape
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.pipeline import Pipeline
 
 from .._files import write_atomically
-from ..persistence import load, save
-from ..report import baseline_models, report_data, write_report
+from ..persistence import load
 from ..report.scores import Scores
-from ..solvers import stoppable
 from ._console import INTERRUPTED, UserError, Voice, counted, require_known, unless_closed
 from .data import Asked, Data, new_data, training_data
+from .learned import Learned
 from .models import METHODS, pipeline
 from .outputs import model_output, predictions_output, report_output, require_safe
-from .predictions import KINDS, confidence, in_bytes, neutralised
-from .resamples import resampled
+from .predictions import CONFIDENCE, KINDS, confidence, in_bytes, neutralised
 from .scores import METRIC, against, cross_validate, folds
-from .tables import model_facts, scores_table, weights_table
-from .work import jobs_for, to_score
+from .tables import scores_table, weights_table
+from .work import jobs_for
 
-_MANY = 10_000  # samples from which kernel matrices take their time
+_MANY_SAMPLES = 10_000  # samples from which kernel matrices take their time
 
 
 # -- fit ------------------------------------------------------------------------------------------
@@ -50,47 +43,29 @@ def fit(
     report_path: Path | None,
     force: bool = False,
 ) -> None:
-    require_known("--method", method, METHODS)
-    if method == "single" and report_path is not None:
-        raise UserError("--report is about learned kernels, and --method single learns none.")
-    if METHODS[method].own and kernels != "auto":
-        raise UserError(
-            f"--kernels {kernels}: --method {method} takes kernels of its own; leave one of them out."
-        )
+    _require_sense(method, kernels, report_path)
     require_safe([model_output(model_path), report_output(report_path)], asked.paths, force)
     data = training_data(asked, voice)
-    if data.n > _MANY and method != "ufo":
+    if data.n > _MANY_SAMPLES and method != "ufo":
         voice.note(f"{data.n} samples: time and memory grow as n²; --rows N or --method ufo are quicker.")
-    model = pipeline(data, method, kernels)
+    learned = Learned(pipeline(data, method, kernels), data)
     splits = folds(data, cv) if score else None
     at_once = jobs_for(data, jobs)
-    started = time.perf_counter()
-    if METHODS[method].searches:
-        try:
-            _learn(voice, model, data, at_once)
-        except KeyboardInterrupt:
-            if method != "auto":
-                raise
-            _without_search(voice, data, kernels)
-    elif _learn_until_stopped(voice, model, data):
-        _partial(voice, model, data, time.perf_counter() - started)
-    seconds = time.perf_counter() - started
-    model.manykernels_ = _about(data, method, kernels)
+    seconds = _learn(voice, learned, method, kernels, at_once)
     if model_path is not None:
-        save(model, model_path, overwrite=force)
+        learned.save(model_path, _about(data, method, kernels), force)
     results: dict[str, Scores] = {}
     searched = ""
     if splits is not None:
-        own, searched = to_score(voice, model, seconds, cv, at_once)
-        rivals = baseline_models(model, data.X) if report_path is not None else {}
+        own, searched = learned.to_score(voice, seconds, cv, at_once)
+        rivals = learned.rivals() if report_path is not None else {}
         results = cross_validate(voice, {"learned": own, **rivals}, data, splits, at_once)
-    scores = _told(voice, results)
-    facts = model_facts(model)
+    scores, facts = _told(voice, results), learned.facts()
     _say(voice, data, facts, scores, seconds, searched)
     interrupted = any(one.interrupted for one in results.values())
     if report_path is not None:
-        spread = resampled(voice, model, data, at_once) if stability and not interrupted else {}
-        _write_report(voice, model, data, report_path, results, searched, spread, force)
+        spread = learned.spread(voice, at_once) if stability and not interrupted else {}
+        _write_report(voice, learned, report_path, results, searched, spread, force)
     written = {"model": model_path, "report": report_path}
     for what, path in written.items():
         if path is not None:
@@ -102,6 +77,32 @@ def fit(
         raise SystemExit(INTERRUPTED)
 
 
+def _require_sense(method: str, kernels: str, report_path: Path | None) -> None:
+    """An error for options that do not go together."""
+    require_known("--method", method, METHODS)
+    if method == "single" and report_path is not None:
+        raise UserError("--report is about learned kernels, and --method single learns none.")
+    if METHODS[method].own and kernels != "auto":
+        raise UserError(
+            f"--kernels {kernels}: --method {method} takes kernels of its own; leave one of them out."
+        )
+
+
+def _learn(voice: Voice, learned: Learned, method: str, kernels: str, jobs: int) -> float:
+    """Fit, and how many seconds that took; where it is stopped, the answer is what there is until then."""
+    started = time.perf_counter()
+    if METHODS[method].searches:
+        try:
+            learned.fit(voice, jobs)
+        except KeyboardInterrupt:
+            if method != "auto":
+                raise
+            _without_search(voice, learned.data, kernels)
+    elif learned.fit_until_stopped(voice):
+        _partial(voice, learned, time.perf_counter() - started)
+    return time.perf_counter() - started
+
+
 def _told(voice: Voice, results: dict[str, Scores]) -> Scores | None:
     """The model's own scores; where folds failed, its and its rivals', that is said."""
     for name, scores in results.items():
@@ -110,48 +111,18 @@ def _told(voice: Voice, results: dict[str, Scores]) -> Scores | None:
     return results.get("learned")
 
 
-def _learn(voice: Voice, model: Any, data: Data, jobs: int = 1) -> None:
-    """Fit; with the bar of the solver or search, which knows how far it is, where somebody can see it."""
-    last = model[-1] if isinstance(model, Pipeline) else model
-    known = last.get_params(deep=False)
-    while_fitting = {"n_jobs": jobs} if "strategy" in known else {}
-    if voice.interactive and "verbose" in known:
-        while_fitting["verbose"] = 1
-    last.set_params(**while_fitting)
-    with nullcontext() if "verbose" in while_fitting else voice.waiting(f"learning from {data.n} samples"):
-        model.fit(data.X, data.y)
-    last.set_params(**{name: known[name] for name in while_fitting})
-    if "verbose" in while_fitting and hasattr(last, "best_estimator_"):
-        last.best_estimator_.set_params(verbose=known["verbose"])
-
-
 def _without_search(voice: Voice, data: Data, kernels: str) -> NoReturn:
     """A search that was stopped leaves the weights without it, which take one fit; and no files."""
     voice.note("the search was stopped: these are weights for C = 1, nothing was chosen, scored or written.")
-    model = pipeline(data, "sparse", kernels)
+    learned = Learned(pipeline(data, "sparse", kernels), data)
     started = time.perf_counter()
-    _learn(voice, model, data)
-    _partial(voice, model, data, time.perf_counter() - started)
+    learned.fit(voice)
+    _partial(voice, learned, time.perf_counter() - started)
 
 
-def _learn_until_stopped(voice: Voice, model: Any, data: Data) -> bool:
-    """Fit, and whether Ctrl-C ended it before it was done; the model then has what was learned until then."""
-
-    def said() -> None:
-        warnings.simplefilter("ignore", ConvergenceWarning)  # whoever stops it knows
-        if not voice.quiet:  # not by the console, which may be in the middle of a line
-            os.write(2, b"\nstopping after this iteration; Ctrl-C again leaves at once.\n")
-
-    with warnings.catch_warnings(), stoppable(said) as wish:
-        _learn(voice, model, data)
-        if stopped := wish.is_set():
-            voice.note("stopped by Ctrl-C: these are the weights until then, nothing was scored or written.")
-    return stopped
-
-
-def _partial(voice: Voice, model: Any, data: Data, seconds: float) -> NoReturn:
+def _partial(voice: Voice, learned: Learned, seconds: float) -> NoReturn:
     """The answer of a fit that was stopped, and no files."""
-    facts = model_facts(model)
+    data, facts = learned.data, learned.facts()
     _say(voice, data, facts, None, seconds, "")
     voice.answer({"command": "fit", "target": data.target, "task": data.task, "partial": True, **facts})
     raise SystemExit(INTERRUPTED)
@@ -195,26 +166,22 @@ def _say(
 
 def _write_report(
     voice: Voice,
-    model: Any,
-    data: Data,
+    learned: Learned,
     path: Path,
     results: dict[str, Scores],
     searched: str,
     spread: dict[str, Any],
     force: bool,
 ) -> None:
-    call = shlex.join(["manykernels", *sys.argv[1:]])
-    title = f"{data.target}: which kernels matter"
+    told = {
+        "title": f"{learned.data.target}: which kernels matter",
+        "call": shlex.join(["manykernels", *sys.argv[1:]]),
+        "target": learned.data.target,
+        "scores": [{"name": name, **scores.as_dict()} for name, scores in results.items()],
+        "searched": searched,
+    }
     with voice.waiting("writing the report"):
-        rows = [{"name": name, **scores.as_dict()} for name, scores in results.items()]
-        told: dict[str, Any] = {
-            "title": title,
-            "call": call,
-            "target": data.target,
-            "scores": rows,
-            "searched": searched,
-        }
-        write_report(report_data(model, data.X, data.y, **told, **spread), path, overwrite=force)
+        learned.write_report(path, told | spread, force)
 
 
 # -- predict --------------------------------------------------------------------------------------
@@ -243,7 +210,9 @@ def predict(
     X = new_data(asked, about, voice)
     predicted = np.asarray(model.predict(X))
     columns: dict[str, Any] = {str(about["target"]): predicted}
-    columns.update(confidence(model, X))
+    method = next((method for method in CONFIDENCE if hasattr(model, method)), None)
+    if method is not None and hasattr(model, "classes_"):
+        columns.update(confidence(method, getattr(model, method)(X), model.classes_))
     frame, kind = pd.DataFrame(columns), ".csv" if out is None else out.suffix.lower()
     if spreadsheet and kind == ".csv" and (out is not None or not voice.json):
         frame = neutralised(frame, voice)
@@ -300,20 +269,16 @@ def demo(voice: Voice, *, report_path: Path | None, force: bool = False) -> None
     labels = np.where(bunch.target == 1, "benign", "malignant").astype(object)
     views = {"mean": names[:10], "error": names[10:20], "worst": names[20:]}
     data = Data(frame, labels, "diagnosis", "classification", names, {}, views)
-    model = pipeline(data, "sparse")
+    learned = Learned(pipeline(data, "sparse"), data)
     jobs = jobs_for(data, None)
     started = time.perf_counter()
-    _learn(voice, model, data)
+    learned.fit(voice)
     seconds = time.perf_counter() - started
-    own, searched = to_score(voice, model, seconds, 5, jobs)
-    results = cross_validate(
-        voice, {"learned": own, **baseline_models(model, data.X)}, data, folds(data, 5), jobs
-    )
-    scores = _told(voice, results)
-    facts = model_facts(model)
+    own, searched = learned.to_score(voice, seconds, 5, jobs)
+    results = cross_validate(voice, {"learned": own, **learned.rivals()}, data, folds(data, 5), jobs)
+    scores, facts = _told(voice, results), learned.facts()
     _say(voice, data, facts, scores, seconds, searched)
-    spread = resampled(voice, model, data, jobs)
-    _write_report(voice, model, data, path, results, searched, spread, force)
+    _write_report(voice, learned, path, results, searched, learned.spread(voice, jobs), force)
     voice.show(f"report: {escape(str(path.resolve()))}")
     document = {
         "command": "demo",

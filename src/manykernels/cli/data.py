@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from .._arguments import and_more
 from ._console import UserError, Voice, counted, require_known
 from .files import Reading, read_file
 
@@ -70,7 +71,7 @@ def gather(asked: Asked, voice: Voice | None = None) -> tuple[pd.DataFrame, dict
             if kernels and voice:
                 told = "is symmetric, and its" if len(kernels) == 1 else "are symmetric, and their"
                 voice.note(
-                    f"{_listed(kernels)} {told} columns are taken for features; if these are kernels between "
+                    f"{_quoted(kernels)} {told} columns are taken for features; if these are kernels between "
                     "the samples, add --precomputed."
                 )
         else:
@@ -154,11 +155,11 @@ def training_data(asked: Asked, voice: Voice) -> Data:
     y, task = _target(frame[target], target, asked.task)
     for name in asked.drop:
         if name not in frame.columns:
-            raise UserError(f"--drop {name}: there is no such column; there are {_listed(frame.columns)}.")
+            raise UserError(f"--drop {name}: there is no such column; there are {_quoted(frame.columns)}.")
     data = Data(frame, y, target, task)
     same = [name for name in frame.columns if name != target and name.split("__", 1)[-1] == target]
     if same and views:
-        voice.note(f"{_listed(same)} in a view is left out: it is called as the target is.")
+        voice.note(f"{_quoted(same)} in a view is left out: it is called as the target is.")
     else:
         same = []
     _sort(data, frame.drop(columns=list({target, *asked.drop, *same})), voice)
@@ -175,7 +176,7 @@ def training_data(asked: Asked, voice: Voice) -> Data:
 
 def _require_target(frame: pd.DataFrame, asked: Asked) -> str:
     if not asked.target:
-        raise UserError(f"--target is missing: which column is to be predicted? {_listed(frame.columns)}.")
+        raise UserError(f"--target is missing: which column is to be predicted? {_quoted(frame.columns)}.")
     given = asked.target
     ends = [name for name in frame.columns if name.endswith(f"__{given}")]
     if given not in frame.columns and len(ends) == 1:
@@ -184,7 +185,7 @@ def _require_target(frame: pd.DataFrame, asked: Asked) -> str:
         hint = ""
         if all(str(name).replace(".", "").replace("-", "").isdigit() for name in frame.columns):
             hint = " The first row holds numbers only: does the file lack a header?"
-        raise UserError(f"there is no column {given!r}; there are {_listed(frame.columns)}.{hint}")
+        raise UserError(f"there is no column {given!r}; there are {_quoted(frame.columns)}.{hint}")
     return given
 
 
@@ -237,10 +238,10 @@ def _sort(data: Data, features: pd.DataFrame, voice: Voice) -> None:
             _category(data, str(name), column, voice)
     gaps = [name for name in data.numbers if features[name].isna().any()]
     if gaps:
-        voice.note(f"missing values are filled with the median in {_listed(gaps)}.")
+        voice.note(f"missing values are filled with the median in {_quoted(gaps)}.")
     unknown = [name for name, values in data.categories.items() if MISSING in values]
     if unknown:
-        voice.note(f"missing values are a category of their own, {MISSING!r}, in {_listed(unknown)}.")
+        voice.note(f"missing values are a category of their own, {MISSING!r}, in {_quoted(unknown)}.")
     if not data.numbers and not data.categories:
         raise UserError("no column is left to learn from.")
 
@@ -289,7 +290,7 @@ def _category(data: Data, name: str, column: pd.Series, voice: Voice) -> None:
 def _stack(asked: Asked, voice: Voice) -> Data:
     arrays, path = _arrays(asked)
     if not asked.target or asked.target not in arrays:
-        raise UserError(f"--target must name an array of {path}: it holds {_listed(arrays)}.")
+        raise UserError(f"--target must name an array of {path}: it holds {_quoted(arrays)}.")
     y = arrays.pop(asked.target)
     if y.ndim != 1:
         raise UserError(f"{path}: the target {asked.target!r} has shape {y.shape}; expected one dimension.")
@@ -333,7 +334,7 @@ def new_data(asked: Asked, about: dict[str, Any], voice: Voice) -> Any:
         arrays = {name: A for name, A in found.items() if A.ndim > 1}
         missing = [name for name in about["kernels"] if name not in arrays]
         if len(arrays) != 1 and missing:
-            raise UserError(f"{path} lacks the kernels {_listed(missing)}.")
+            raise UserError(f"{path} lacks the kernels {_quoted(missing)}.")
         chosen = arrays if missing else {name: arrays[name] for name in about["kernels"]}
         return _layers(chosen, path)[1][: asked.how.rows]
     frame, _ = gather(asked)
@@ -341,8 +342,8 @@ def new_data(asked: Asked, about: dict[str, Any], voice: Voice) -> Any:
     missing = [name for name in wanted if name not in frame.columns]
     if missing:
         raise UserError(
-            f"the model needs the columns {_listed(missing)}, which are not there; there are "
-            f"{_listed(frame.columns)}."
+            f"the model needs the columns {_quoted(missing)}, which are not there; there are "
+            f"{_quoted(frame.columns)}."
         )
     frame = _as_text(frame[wanted].copy(), about["categories"])
     for name in about["numbers"]:
@@ -358,7 +359,7 @@ def new_data(asked: Asked, about: dict[str, Any], voice: Voice) -> Any:
     for name, values in about["categories"].items():
         unseen = sorted(set(frame[name]) - {*values, MISSING})
         if unseen:
-            voice.note(f"column {name!r} has values that the model has not seen: {_listed(unseen)}.")
+            voice.note(f"column {name!r} has values that the model has not seen: {_quoted(unseen)}.")
     return frame
 
 
@@ -369,6 +370,6 @@ def _as_text(frame: pd.DataFrame, categories: Iterable[str]) -> pd.DataFrame:
     return frame
 
 
-def _listed(names: Any) -> str:
-    names = [repr(str(name)) for name in names]
-    return ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
+def _quoted(names: Any) -> str:
+    """Names in a message."""
+    return and_more([repr(str(name)) for name in names], 12)

@@ -13,23 +13,17 @@ import pandas as pd
 from ._console import Voice, counted
 
 KINDS = (".csv", ".parquet", ".npy")
-_TITLES = {"predict_proba": "probability", "decision_function": "decision"}
+CONFIDENCE = {"predict_proba": "probability", "decision_function": "decision"}  # by method, the best first
 _FORMULA = tuple("=+-@\uff1d\uff0b\uff0d\uff20")  # with the wide forms, which some spreadsheets take too
 _HEADER = 1 << 20  # bytes that the first line of a table may have
 
 
-def confidence(model: Any, X: Any) -> dict[str, Any]:
-    """Probabilities or decision values, one column or one for each class."""
-    classes = getattr(model, "classes_", None)
-    if classes is None:
-        return {}
-    for method, title in _TITLES.items():
-        if hasattr(model, method):
-            values = np.asarray(getattr(model, method)(X))
-            if values.ndim == 1:
-                return {f"{title} of {classes[1]}": values}
-            return {f"{title} of {c}": values[:, k] for k, c in enumerate(classes)}
-    return {}
+def confidence(method: str, values: Any, classes: Any) -> dict[str, Any]:
+    """Probabilities or decision values, whichever the method gave: one column, or one for each class."""
+    title, values = CONFIDENCE[method], np.asarray(values)
+    if values.ndim == 1:
+        return {f"{title} of {classes[1]}": values}
+    return {f"{title} of {c}": values[:, k] for k, c in enumerate(classes)}
 
 
 def in_bytes(frame: pd.DataFrame, predicted: Any, kind: str) -> bytes:
@@ -91,5 +85,5 @@ def is_predictions(path: Path) -> bool:
             names = pyarrow.parquet.read_schema(path).names
     except Exception:  # whatever it is, it is no table of ours
         return False
-    starts = tuple(f"{title} of " for title in _TITLES.values())
+    starts = tuple(f"{title} of " for title in CONFIDENCE.values())
     return len(names) > 1 and all(name.startswith(starts) for name in names[1:])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold
 
-from ..report.scores import Fold, Scores, score_fold
+from ..report.scores import Fold, Learner, Scores, score_fold
 from ._console import UserError, Voice, counted
 from .data import Data
 
@@ -46,15 +47,15 @@ def folds(data: Data, cv: int) -> list[Split]:
 
 
 def cross_validate(
-    voice: Voice, models: dict[str, Any], data: Data, splits: list[Split], jobs: int = 1
+    voice: Voice, learners: Mapping[str, Learner], data: Data, splits: list[Split], jobs: int = 1
 ) -> dict[str, Scores]:
     """Fold by fold, so that Ctrl-C leaves comparable scores of all methods; `jobs` of them at a time."""
-    results = {name: Scores() for name in models}
-    tasks = [(name, split) for split in splits for name in models]
+    results = {name: Scores() for name in learners}
+    tasks = [(name, split) for split in splits for name in learners]
     with voice.steps("scoring", len(tasks)) as advance:
         try:
             run = Parallel(n_jobs=jobs, return_as="generator")
-            found = run(delayed(_score)(clone(models[name]), data, *split) for name, split in tasks)
+            found = run(delayed(_score)(clone(learners[name]), data, *split) for name, split in tasks)
             for (name, _), one in zip(tasks, found, strict=True):
                 results[name].add(one)
                 advance(name)
@@ -64,8 +65,8 @@ def cross_validate(
     return results
 
 
-def _score(model: Any, data: Data, train: Any, test: Any) -> Fold:
-    return score_fold(model, lambda rows: _part(data, rows, train), train, test)
+def _score(learner: Learner, data: Data, train: Any, test: Any) -> Fold:
+    return score_fold(learner, lambda rows: _part(data, rows, train), train, test)
 
 
 def _part(data: Data, rows: Any, train: Any) -> tuple[Any, Any]:

@@ -2,53 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from rich.markup import escape
 from rich.table import Table
-from sklearn.pipeline import Pipeline
 
-from ..estimators._repr import _sentence
-from ..plots.reading import unwrap, weight_table
+from ..fitting.model import Model
+from ..plots.reading import weight_table
 from ..report.scores import Scores
 
-_SHOWN = 12
+_SHOWN_KERNELS = 12
 _WIDE = 24  # characters of the longest bar
 
 
-def model_facts(model: Any) -> dict[str, Any]:
-    """Weights, certificate and views, as plain values."""
-    try:
-        mkl, _ = unwrap(model)
-    except TypeError:
-        return {
-            "estimator": type(model[-1]).__name__,
-            "chosen": None,
-            "weights": {},
-            "views": {},
-            "certificate": "",
-        }
-    table = weight_table(mkl)
+def model_facts(model: Model, best: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Weights, certificate and views, as plain values; `best` is what a search took."""
+    table, views, proof = weight_table(model), model.view_weights, model.proof
     size = np.abs(table.W).max(axis=0)
     order = [m for m in table.order if size[m] > 0]
-    gap = getattr(mkl, "dual_gap_", None)
-    views = mkl.view_weights_
     grouped = len(views) < len(table.names)
-    last = model[-1] if isinstance(model, Pipeline) else model
     return {
-        "estimator": type(mkl).__name__,
-        "chosen": _chosen(getattr(last, "best_params_", None)),
+        "estimator": model.title,
+        "chosen": _chosen(best),
         "weights": {table.names[m]: table.W[0, m] if table.rows is None else table.W[:, m] for m in order},
         "views": {name: np.asarray(w).tolist() for name, w in views.items()} if grouped else {},
         "kernels": len(table.names),
-        "gap": float(gap) if gap is not None and np.isfinite(gap) else None,
-        "certified": bool(mkl.certified_) if hasattr(mkl, "certified_") else None,
-        "certificate": _sentence(mkl, size),
+        "gap": proof.gap if proof is not None and np.isfinite(proof.gap) else None,
+        "certified": None if proof is None else proof.certified,
+        "certificate": model.sentence(),
     }
 
 
-def _chosen(best: dict[str, Any] | None) -> dict[str, Any] | None:
+def facts_without_kernels(title: str) -> dict[str, Any]:
+    """Of an estimator that learns none."""
+    return {"estimator": title, "chosen": None, "weights": {}, "views": {}, "certificate": ""}
+
+
+def _chosen(best: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """What a search took, as plain values."""
     if best is None:
         return None
@@ -64,7 +56,7 @@ def bar(share: float, width: int = _WIDE) -> str:
 
 def weights_table(facts: dict[str, Any]) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
-    shown = list(facts["weights"].items())[:_SHOWN]
+    shown = list(facts["weights"].items())[:_SHOWN_KERNELS]
     largest = max((float(np.max(np.abs(w))) for _, w in shown), default=1.0)
     for name, weight in shown:
         size = float(np.max(np.abs(weight)))

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from typing import Any
+from collections.abc import Sequence
 
 from joblib import Parallel, cpu_count, delayed
 
-from ..report import anew, settled
 from ..report.baselines import INNER
 from ._console import Voice
 from .data import Data
@@ -43,21 +42,17 @@ def _start(jobs: int) -> None:
         signal.signal(signal.SIGINT, before)
 
 
-def to_score(voice: Voice, model: Any, seconds: float, cv: int, jobs: int) -> tuple[Any, str]:
-    """What stands for the fitted model in the folds, and whether a search in it chooses "anew" in each.
+def searches_again(voice: Voice, spent: Sequence[float], seconds: float, cv: int, jobs: int) -> bool:
+    """Whether a search, whose strategies took so many seconds each, is done again in each of the folds.
 
     A choice that has seen the samples it is scored on flatters the score. Only where searching again takes
     too long, the choice stays as it is, and that is said.
     """
-    search = model[-1] if hasattr(model, "steps") else model
-    if not hasattr(search, "comparison_"):
-        return settled(model), "before"
-    spent = sum(search.comparison_["seconds"])  # of one process, whatever ran beside it
-    expected = cv * spent * INNER / _SEARCHED / min(jobs, cv)
+    expected = cv * sum(spent) * INNER / _SEARCHED / min(jobs, cv)  # of one process, whatever ran beside it
     if expected <= max(_SECONDS, seconds):
-        return anew(model), "anew"
+        return True
     voice.note(
         f"searching again in {cv} folds would take about {expected:.0f} s: they are scored with what was "
         "chosen on all samples, which flatters the score a little."
     )
-    return settled(model), "before"
+    return False

@@ -1,5 +1,13 @@
 """The scikit-learn face."""
 
+from ._copies import Copies as Copies  # these and what reads estimators are for other parts, not for users
+from ._copies import copies_of as copies_of
+from ._copies import same_trade_off as same_trade_off
+from ._reading import Opened as Opened
+from ._reading import Searched as Searched
+from ._reading import face_of as face_of
+from ._reading import model_of as model_of
+from ._reading import opened as opened
 from .align_mkl import AlignMKLClassifier, AlignMKLRegressor
 from .aligner import KernelAligner
 from .hierarchical import HierarchicalMKLClassifier, HierarchicalMKLRegressor

@@ -2,58 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Tags
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
-from .._fast.threads import threads
-from ..kernels import Fitted, evaluate
-from ..kernels.data import take_rows
-from ._data import Kind, read_new, require_finite
-from ._linear import linear_coefficients
+from ..fitting.functions import FeatureFunction
+from ..fitting.model import Model
+from ..fitting.spec import needs_stack
+from ..kernels import Fitted
 from ._params import NestedKernels
 from ._repr import HTMLSummary
-from ._spec import needs_stack
 
 Array = NDArray[np.float64]
-_BLOCK_BYTES = 1 << 25  # of one matrix between new samples and training samples
 
 
-class LearnedKernel(HTMLSummary, NestedKernels):
-    """A model with weighted kernels."""
-
-    kernels_: list[Fitted]
-    kernel_names_: list[str]
-    weights_: Array
-    active_: NDArray[np.intp]
-    kernel_: Any
-    X_fit_: Any
-    n_jobs: int | None
-    _kind: Kind
-    _support: Any  # the training samples that new ones are compared with
-
-    def _blocks(self, X: Any, n: int) -> Iterator[tuple[slice, Any]]:
-        """X in blocks of rows, so that matrices between it and the training samples stay small."""
-        step = max(16, _BLOCK_BYTES // (8 * max(_num_samples(self._support), 1)))
-        for lo in range(0, n, step):
-            yield slice(lo, lo + step), take_rows(X, lo, min(lo + step, n))
-
-    @property
-    def view_weights_(self) -> dict[str, Any]:
-        """The total weight of each view; a kernel that belongs to none counts under its own name."""
-        check_is_fitted(self)
-        totals: dict[str, Any] = {}
-        for m, view in enumerate(self._views()):
-            totals[view] = totals.get(view, 0.0) + self.weights_[..., m]
-        return {view: total if np.ndim(total) else float(total) for view, total in totals.items()}
-
-    def _views(self) -> list[str]:
-        given = [getattr(kernel.kernel, "view", None) for kernel in self.kernels_]
-        return [name if view is None else view for name, view in zip(self.kernel_names_, given, strict=True)]
+class PairwiseTags(NestedKernels):
+    """Tells scikit-learn how to cut X: a stack of kernels in rows and columns."""
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -65,11 +32,38 @@ class LearnedKernel(HTMLSummary, NestedKernels):
         return tags
 
 
-class Explained(LearnedKernel):
-    """A model that is linear in its kernels: f(x) = Σ_m θ_m k_m(x, X_fit_) dual_coef_ + intercept_."""
+class LearnedKernel(HTMLSummary, PairwiseTags):
+    """A model with weighted kernels."""
 
-    dual_coef_: Any
-    _coefficients: Array  # (support, outputs)
+    kernels_: list[Fitted]
+    kernel_names_: list[str]
+    weights_: Array
+    active_: NDArray[np.intp]
+    kernel_: Any
+    X_fit_: Any
+    n_jobs: int | None
+    _model: Model
+
+    def _publish(self, model: Model) -> None:
+        """Set what was learned, and nothing of an earlier fit."""
+        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
+            delattr(self, name)
+        self._model = model
+        self.__dict__.update(model.layout.attributes)
+        self.__dict__.update({} if model.target is None else model.target.attributes)
+        self.kernels_, self.kernel_names_, self.kernel_ = model.kernels, model.names, model.kernel
+        self.weights_, self.active_ = model.weights, model.active
+        self.__dict__.update(model.extra)
+
+    @property
+    def view_weights_(self) -> dict[str, Any]:
+        """The total weight of each view; a kernel that belongs to none counts under its own name."""
+        check_is_fitted(self)
+        return self._model.view_weights
+
+
+class Explained(LearnedKernel):
+    """A model whose decisions are sums of what each kernel says."""
 
     def contributions(self, X: Any, by: Literal["kernel", "view"] = "kernel") -> Array:
         """What each kernel adds to the decision on each sample; they and ``intercept_`` sum to the decision.
@@ -78,37 +72,11 @@ class Explained(LearnedKernel):
         n_views), in the order of ``view_weights_``. Models of several outputs have them on a last axis.
         """
         check_is_fitted(self)
-        if by not in ("kernel", "view"):
-            raise ValueError(f"by={by!r} was given; expected 'kernel' or 'view'.")
-        parts = self._parts(read_new(self, X, self._kind))
-        if by == "view":
-            views = self._views()
-            order = {view: v for v, view in enumerate(dict.fromkeys(views))}
-            total = np.zeros((parts.shape[0], len(order), parts.shape[2]))
-            for i, m in enumerate(self.active_):
-                total[:, order[views[m]]] += parts[:, i]
-            parts = total
-        return self._single(require_finite(parts, "contributions"))
+        return self._single(self._model.contributions(X, by))
 
     def _single(self, f: Array) -> Array:
-        """Decisions or coefficients (…, outputs) as users see them: without that axis where y had none."""
-        return f[..., 0] if self._one_output() else f
-
-    def _one_output(self) -> bool:
-        """Whether y had no axis of outputs."""
-        return bool(self.dual_coef_.ndim == 1)
-
-    def _parts(self, X: Any) -> Array:
-        """(n_samples, active kernels, outputs): what each kernel adds, for X as kernels read it."""
-        outputs = self._coefficients.shape[1]
-        theta = np.broadcast_to(np.atleast_2d(self.weights_), (outputs, len(self.kernels_)))[:, self.active_]
-        parts = np.zeros((_num_samples(X), self.active_.size, outputs))
-        with threads(self.n_jobs):
-            active = [self.kernels_[m] for m in self.active_]
-            for rows, part in self._blocks(X, len(parts)):
-                for i, K in evaluate(active, part, self._support):
-                    parts[rows, i] = (K @ self._coefficients) * theta[:, i]
-        return parts
+        """Decisions or coefficients (…, outputs) as users see them."""
+        return self._model.single(f)
 
     @property
     def coef_(self) -> Array:
@@ -118,5 +86,25 @@ class Explained(LearnedKernel):
         """
         if "weights_" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__} has no coef_ before it is fitted.")
-        coef = linear_coefficients(self)
-        return coef[0] if self._one_output() else coef
+        return self._single(self._model.coef().T).T
+
+    def _publish(self, model: Model) -> None:
+        super()._publish(model)
+        function, proof = model.function, model.proof
+        if function is None:
+            return
+        learned: dict[str, Any] = {"intercept_": self._single(function.intercept)}
+        if np.ndim(learned["intercept_"]) == 0:
+            learned["intercept_"] = float(learned["intercept_"])
+        if isinstance(function, FeatureFunction):
+            learned |= {"features_": function.features, "feature_coef_": self._single(function.coefficients)}
+        elif model.dual is not None:
+            learned |= {"X_fit_": model.X_fit, "dual_coef_": self._single(model.dual)}
+        if model.dual_point is not None:
+            learned["dual_point_"] = self._single(model.dual_point)
+        if proof is not None:
+            learned |= {"objective_": proof.primal, "dual_gap_": proof.gap, "certified_": proof.certified}
+            learned["n_iter_"] = proof.n_iter
+            if proof.history is not None:
+                learned["history_"] = proof.history
+        self.__dict__.update(learned)

@@ -2,54 +2,38 @@
 
 from __future__ import annotations
 
-import time
 from abc import abstractmethod
 from typing import Any, Self
 
 import joblib
-import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._fast.threads import threads
-from ..approx import OwnFeatures, resolve_approx
-from ..families import Family, resolve_kernels
-from ..grams import StackGram, parse_memory
-from ..grams.expansions import Expansion, FeatureExpansion, KernelExpansion
-from ..kernels import Fitted, Mixture
+from ..approx import resolve_approx
+from ..fitting.functions import FeatureFunction
+from ..fitting.layout import Layout, read_training
+from ..fitting.model import Model, Proof
+from ..fitting.online import Steps, Stream, begin, proof_of_passes, proof_of_steps
+from ..fitting.online_checks import check_family
+from ..fitting.options import Options
+from ..fitting.targets import Target, check_length, require_target
 from ..losses import StructuredLoss
-from ..solvers._stopping import goes_on
-from ..solvers.ufo import UFO, GroupRegularizer, always_moves, curvature, dual_exponent, targets
-from ._data import read_new, read_training
-from ._fit import build_dictionary
-from ._online_checks import (
-    check_approx,
-    check_definite,
-    check_family,
-    check_finite,
-    warn_empty,
-    warn_few,
-    warn_sizes,
-)
-from ._online_parts import OnlineParts
+from ._explain import Array, Explained
 from ._params import check_online
-from ._progress import progress
-from ._rows import Rows
-from ._targets import check_length, require_target
 
-Array = NDArray[np.float64]
 _SETTLED = ("loss", "average", "normalize", "fit_intercept")  # by the first data seen
+_SHARED = "normalize fit_intercept memory_limit random_state n_jobs verbose".split()
 
 
-class BaseUFO(OnlineParts):
+class BaseUFO(Explained):
     """Learns online; see the estimators for the parameters."""
 
-    center = False  # UFO-MKL takes kernels as they are; not a parameter
-    intercept_: Any
-    _ufo: UFO
-    _expansion: Expansion
-    _loss_: StructuredLoss
+    approx: Any
+    warm_start: bool
+    _state: Stream | None
+    _settled: dict[str, str]
+    _fingerprint: str | None
 
     # -- what an estimator supplies -------------------------------------------------------------
     @abstractmethod
@@ -59,6 +43,10 @@ class BaseUFO(OnlineParts):
     @abstractmethod
     def _learn_targets(self, y: NDArray[Any]) -> None:
         """Set what the first y tells: classes, or the shape and mean of numbers."""
+
+    @abstractmethod
+    def _target(self) -> Target:
+        """What y holds, once learned."""
 
     @abstractmethod
     def _structured_loss(self) -> StructuredLoss: ...
@@ -71,11 +59,15 @@ class BaseUFO(OnlineParts):
         """Targets (n, outputs) for the loss, or (n, 1) with the number of the class."""
 
     @abstractmethod
-    def _constant(self) -> Array:
+    def _constant(self, outputs: int) -> Array:
         """(outputs,): the decision where no kernel has any weight."""
 
     def _count(self, y: NDArray[Any]) -> None:
         """Take note of what is learned from."""
+
+    def _shift(self) -> Array | float:
+        """What targets were taken from."""
+        return 0.0
 
     # -- fitting --------------------------------------------------------------------------------
     def fit(self, X: Any, y: Any) -> Self:
@@ -86,202 +78,112 @@ class BaseUFO(OnlineParts):
         X : array, CSR matrix, frame, list of strings, or stack (n_samples, n_train, n_kernels)
         y : array of shape (n_samples,), or (n_samples, n_outputs) for regression
         """
-        self._check(y)
-        going_on = self.warm_start and self._started()
-        if not going_on:
+        options, steps = self._asked(y)
+        if not self.warm_start:
             self._forget()
         with threads(self.n_jobs):
-            self._fit(X, self._read_y(y), going_on)
+            self._fit(options, steps, X, self._read_y(y))
         return self
 
-    def _fit(self, X: Any, y: NDArray[Any], going_on: bool) -> None:
-        X, kind = self._read(X, going_on)
-        n = _num_samples(X)
-        check_length(n, y)
+    def _fit(self, options: Options, steps: Steps, X: Any, y: NDArray[Any]) -> None:
+        state = self._going_on()
+        X, layout = self._read(options, X)
+        check_length(_num_samples(X), y)
         self._learn_targets(y)
         print_ = joblib.hash((X, y)) if self.warm_start else None
-        again = going_on and print_ == getattr(self, "_fingerprint", None)
-        if not going_on:
-            self._start(X, kind, stored=True)
-        elif kind == "stack" and not again:
+        again = state is not None and print_ == self._fingerprint
+        if state is not None and layout.kind == "stack" and not again:
             raise ValueError(
                 "warm_start goes on with the stack and y of the last fit that had warm_start=True, and got "
                 "others. Set warm_start=False."
             )
-        else:
-            self._go_on(X)
-        Y, self._fingerprint = self._encode(y, self._loss_), print_
+        state = self._next(options, steps, X, layout, stored=True)
+        Y = self._encode(y, state.loss)
         self._count(y)
-        rows = self._expansion.enter(X, again)
-        rng = check_random_state(self.random_state)
-        history: dict[str, list[float]] = {"seconds": [], "dual": [], "active": []}
-        started = time.perf_counter()
-        with progress(self, total=int(self.epochs)) as shown:
-            for epoch in range(self.epochs):
-                order = rng.permutation(n) if self.shuffle else np.arange(n)
-                self._ufo.advance(self._expansion, self._loss_, rows[order], Y[order])
-                active = int(np.count_nonzero(self._ufo.shares[0][: len(self.kernels_)]))
-                history["seconds"].append(time.perf_counter() - started)
-                history["dual"].append(self._ufo.dual(self._expansion, self._loss_, Y))
-                history["active"].append(float(active))
-                shown.step(f"pass {epoch + 1}, {active} kernels, minimum ≥ {history['dual'][-1]:.4g}")
-                if not goes_on(epoch + 1, int(self.epochs)):
-                    break
-        self.history_ = {name: np.array(values) for name, values in history.items()}
-        self._measure(self._ufo.primal(self._expansion, self._loss_, rows, Y), max(history["dual"]))
-        self.n_iter_ = len(history["dual"])
-        self._store()
-
-    def _measure(self, primal: float, dual: float) -> None:
-        """What is known of the objective: P, and its distance from the best lower bound."""
-        self.certified_ = bool(np.isfinite(primal - dual))
-        gap = max(primal - dual, 0.0) / abs(primal) if primal else 0.0
-        self.objective_, self.dual_gap_ = primal, float(gap) if self.certified_ else np.nan
+        history, primal = state.passes(X, Y, again)
+        self._store(state, proof_of_passes(primal, history), print_)
 
     def _stream(self, X: Any, y: NDArray[Any]) -> Self:
         """The samples of a ``partial_fit``."""
-        going_on = self._started()
-        X, kind = self._read(X, going_on)
+        options, steps = self._asked(y)
+        X, layout = self._read(options, X)
         check_length(_num_samples(X), y)
-        if kind == "stack":
+        if layout.kind == "stack":
             raise ValueError(
                 "partial_fit was given a stack, which holds products with the training samples only: give "
                 "the samples and kernels that compute their products, or call fit."
             )
         with threads(self.n_jobs):
-            if going_on:
-                self._go_on(X)
-            else:
-                self._start(X, kind, stored=False)
-            Y, self._fingerprint = self._encode(y, self._loss_), None
+            state = self._next(options, steps, X, layout, stored=False)
+            Y = self._encode(y, state.loss)
             self._count(y)
-            rows = self._expansion.enter(X)
-            self._ufo.advance(self._expansion, self._loss_, rows, Y)
-            self._measure(np.nan, -np.inf)
-            self.__dict__.pop("history_", None)  # of a fit before this
-            self.n_iter_ = 1
-            self._store()
+            state.advance(X, Y)
+            self._store(state, proof_of_steps(), None)
         return self
 
     def objective(self, X: Any, y: Any) -> float:
         """The objective ½ λ ‖w‖²_{2,p} + α Σ_j ‖w^j‖ + mean loss of what was learned, on any samples."""
         check_is_fitted(self)
-        require_target(self, y)
-        y = self._read_y(y)
-        f = self._decide(X)
+        require_target(type(self).__name__, y)
+        y, state, function = self._read_y(y), self._state, self._model.function
+        assert state is not None and function is not None
+        f = self._model.decide(X)
         check_length(len(f), y)
-        s, share = self._ufo.shares
-        norms = self._expansion.norms(s, share)
-        f += self._expansion.intercept(s, share) - self._intercept  # not the majority's
-        value = self._loss_.value(targets(self._loss_, self._encode(y, self._loss_)), f)
-        return self._ufo.regularizer.value(norms) + float(value.mean())
-
-    def _started(self) -> bool:
-        return getattr(self, "_ufo", None) is not None
-
-    def _check(self, y: Any) -> None:
-        check_online(self)
-        require_target(self, y)
-        check_family(self.kernels)
-
-    def _forget(self) -> None:
-        for name in ("_ufo", "_counts", "_fingerprint", "features_", "feature_coef_", "dual_coef_", "X_fit_"):
-            self.__dict__.pop(name, None)
-
-    def _read(self, X: Any, going_on: bool) -> tuple[Any, Any]:
-        return (read_new(self, X, self._kind), self._kind) if going_on else read_training(self, X)
+        f += state.intercept - function.intercept  # neither the majority's, nor shifted
+        return state.objective(f, self._encode(y, state.loss))
 
     # -- the state ------------------------------------------------------------------------------
-    def _start(self, X: Any, kind: Any, stored: bool) -> None:
-        """Kernels, features and a state at zero."""
-        self._kind, self._n_layers = kind, X.shape[2] if kind == "stack" else 0
-        self._loss_ = self._structured_loss()
-        names_in = getattr(self, "feature_names_in_", None) if kind == "array" else None
-        approx = resolve_approx(self.approx)
-        check_approx(approx, kind)
-        if approx is None and isinstance(self.kernels, Family) and self.kernels.factors:
-            approx = OwnFeatures()  # kernels of rank one: exact, and never n × n
-        gram = None
-        if approx is None and (stored or kind == "stack"):
-            n = _num_samples(X)
-            everyone = np.arange(n)
-            rows = Rows(everyone, everyone, np.ones(n), np.ones(n))
-            found = build_dictionary(self, X, kind, rows, np.ones(n), names_in, work=0)
-            self.kernels_, self.kernel_names_ = found.kernels, found.names
-            gram = found.gram if isinstance(found.gram, StackGram) else None
-        else:
-            kernels = resolve_kernels(self.kernels, X, None, names_in, approx=approx)
-            check_finite(kernels, X)
-            self.kernel_names_ = list(kernels)
-            options: dict[str, Any] = {"normalize": self.normalize}
-            self.kernels_ = [Fitted(k, name=name, **options).fit(X) for name, k in kernels.items()]
-        self._slack = max(kernel.rounding(X) for kernel in self.kernels_)
-        warn_sizes(self, X)
-        outputs, F = self._outputs(self._loss_), len(self.kernels_)
-        warn_few(F)
-        part: dict[str, Any] = {"constant": bool(self.fit_intercept), "averaging": bool(self.average)}
-        if approx is None:
-            self._expansion = KernelExpansion(
-                self.kernels_, outputs, gram=gram, eager=always_moves(self._loss_), **part
-            )
-        else:
-            self.features_ = approx.fit(self.kernels_, X, rng=check_random_state(self.random_state))
-            part["memory"] = parse_memory(self.memory_limit) // 2 if stored and self.epochs > 1 else 0
-            self._expansion = FeatureExpansion(self.features_, outputs, **part)
-        self._settled = {name: repr(getattr(self, name)) for name in _SETTLED}
-        groups, average = self._expansion.n_groups, bool(self.average)
-        self._ufo = UFO(self._regularizer(), groups, average=average, curvature=curvature(self._loss_))
+    def _asked(self, y: Any) -> tuple[Options, Steps]:
+        given = self._given()
+        check_online(given)
+        self._check_types()
+        require_target(type(self).__name__, y)
+        check_family(self.kernels)
+        shared = {name: given[name] for name in _SHARED}
+        options = Options(
+            type(self).__name__, kernels=self.kernels, approx=resolve_approx(self.approx), **shared
+        )
+        return options, Steps(*(given[name] for name in ("lam", "alpha", "epochs", "average", "shuffle")))
 
-    def _regularizer(self) -> GroupRegularizer:
-        return GroupRegularizer(float(self.lam), float(self.alpha), dual_exponent(len(self.kernels_)))
+    def _going_on(self) -> Stream | None:
+        """The state of before, where there is one."""
+        return self.__dict__.get("_state")
 
-    def _go_on(self, X: Any) -> None:
-        """With lam and alpha as they are now; other parameters were settled by the first data.
+    def _forget(self) -> None:
+        for name in ("_state", "_counts", "_fingerprint"):
+            self.__dict__.pop(name, None)
 
-        On a copy of the state, which is the model's until this call ends.
-        """
+    def _read(self, options: Options, X: Any) -> tuple[Any, Layout]:
+        state = self._going_on()
+        if state is None:
+            return read_training(options.title, options.kernels, X)
+        return state.layout.read(X), state.layout
+
+    def _next(self, options: Options, steps: Steps, X: Any, layout: Layout, stored: bool) -> Stream:
+        """A state at zero, or a copy of the one of before, which is the model's until this call ends."""
+        state = self._going_on()
+        if state is None:
+            loss = self._structured_loss()
+            state = begin(options, steps, X, layout, loss, self._outputs(loss), stored)
+            self._settled = {name: repr(getattr(self, name)) for name in _SETTLED}
+            return state
         for name, before in self._settled.items():
             if repr(getattr(self, name)) != before:
                 raise ValueError(
                     f"{name}={getattr(self, name)!r} was given to a model that was started with "
                     f"{name}={before}, and goes on. Set it back, or start anew: fit with warm_start=False."
                 )
-        self._ufo, self._expansion = self._ufo.copy(), self._expansion.copy()
-        self._ufo.regularize(self._regularizer())
-        warn_sizes(self, X)
+        return state.go_on(options, steps, X)
 
-    # -- what was learned -----------------------------------------------------------------------
-    def _store(self) -> None:
-        """Fitted attributes from the state."""
-        check_definite(self._ufo.indefinite(self._slack), self.kernel_names_)
-        (s, share), expansion, F = self._ufo.shares, self._expansion, len(self.kernels_)
-        self.weights_ = s[:F].copy()
-        self.active_ = np.flatnonzero(self.weights_)
-        self.kernel_ = Mixture([self.kernels_[m] for m in self.active_], self.weights_[self.active_])
-        self.t_, self.bound_ = self._ufo.t, self._ufo.bound(self._loss_)
-        self._intercept = expansion.intercept(s, share) + self._shift()
-        if not self.active_.size:
-            warn_empty(self.alpha, self.t_)
-            if not np.any(s):
-                self._intercept = self._constant() + self._shift()
-        self.intercept_ = self._single(self._intercept)
-        if isinstance(expansion, FeatureExpansion):
-            self._feature_coef = expansion.feature_coef(s, share)
-            self.feature_coef_ = self._single(self._feature_coef)
-            expansion.release()
-            return
-        assert isinstance(expansion, KernelExpansion)
-        if not self.warm_start and self._kind != "stack":
-            expansion.release()
-        self.X_fit_ = np.arange(len(expansion.coef)) if self._kind == "stack" else expansion.X
-        self._support = self.X_fit_
-        self._coefficients = expansion.coef
-        if self.average:
-            self._kernel_coef = expansion.kernel_coef(s, share)
-            self.dual_coef_ = self._single(self._kernel_coef)
-        else:
-            self.dual_coef_ = self._single(expansion.coef)
+    def _store(self, state: Stream, proof: Proof, fingerprint: str | None) -> None:
+        constant = self._constant(state.expansion.outputs)
+        keep = bool(self.warm_start) or state.layout.kind == "stack"
+        model = state.model(self._target(), proof, constant, self._shift(), keep)
+        self._state, self._fingerprint = state, fingerprint
+        self._publish(model)
 
-    def _shift(self) -> Array | float:
-        """What targets were taken from."""
-        return getattr(self, "_offset", 0.0)
+    def _publish(self, model: Model) -> None:
+        super()._publish(model)
+        function: Any = model.function
+        if not isinstance(function, FeatureFunction):
+            self.X_fit_, self.dual_coef_ = model.X_fit, self._single(function.coefficients)

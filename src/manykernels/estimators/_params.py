@@ -26,6 +26,14 @@ class NestedKernels(WholeFits):
 
     kernels: Any
 
+    def _given(self) -> dict[str, Any]:
+        """The parameters by name."""
+        return {name: getattr(self, name) for name in self._get_param_names()}
+
+    def _check_types(self) -> None:
+        """An error where a parameter is of another type than the constructor says."""
+        check_types(self, but=("verbose", "n_jobs"))
+
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters, with ``deep`` also those of the parts and of each kernel in a dict or list."""
         params: dict[str, Any] = super().get_params(deep=deep)
@@ -76,65 +84,59 @@ class NestedKernels(WholeFits):
             )
 
 
-def check_parameters(estimator: Any) -> None:
+def check_learning(given: Mapping[str, Any], *switches: str) -> None:
     """Numbers and names that every fit needs, or an error that says what was given and what was expected."""
-    _require_positive("C", estimator.C, "how much a training error costs; larger fits the data more closely")
-    _check_learning(estimator)
-
-
-def _check_learning(estimator: Any, *switches: str) -> None:
-    _require_positive("tol", estimator.tol, "the relative duality gap at which to stop, such as 1e-3")
-    if estimator.tol < _FINEST:
-        raise ValueError(
-            f"tol={estimator.tol!r} was given; expected a number from {_FINEST}, the rounding of P."
+    if "C" in given:  # a search has several
+        _require_positive(
+            "C", given["C"], "how much a training error costs; larger fits the data more closely"
         )
-    require_count("max_iter", estimator.max_iter)
-    resolve_approx(estimator.approx)
-    _check_common(estimator, ("center", "fit_intercept", *switches))
+    _require_positive("tol", given["tol"], "the relative duality gap at which to stop, such as 1e-3")
+    if given["tol"] < _FINEST:
+        raise ValueError(
+            f"tol={given['tol']!r} was given; expected a number from {_FINEST}, the rounding of P."
+        )
+    require_count("max_iter", given["max_iter"])
+    check_common(given, "center", "fit_intercept", *switches)
 
 
-def check_search(estimator: Any) -> None:
-    """The same for a search, whose C are given apart."""
-    _check_learning(estimator, "refit")
-
-
-def check_two_stage(estimator: Any) -> None:
+def check_two_stage(given: Mapping[str, Any]) -> None:
     """The same for two-stage learning."""
-    _check_common(estimator, ("center",))
-    resolve_approx(estimator.approx)
-    if not isinstance(estimator.target, str) or estimator.target not in TARGETS:
+    check_common(given, "center")
+    if not isinstance(given["target"], str) or given["target"] not in TARGETS:
         raise ValueError(
-            f"target={shown(estimator.target)} was given; expected one of {', '.join(map(repr, TARGETS))}."
+            f"target={shown(given['target'])} was given; expected one of {', '.join(map(repr, TARGETS))}."
         )
 
 
-def check_online(estimator: Any) -> None:
+def check_online(given: Mapping[str, Any]) -> None:
     """The same for online learning."""
-    _require_positive("lam", estimator.lam, "the strength of the regulariser, about 1/(C n_samples)")
-    if not is_number(estimator.alpha) or not (0 <= estimator.alpha < np.inf):
+    _require_positive("lam", given["lam"], "the strength of the regulariser, about 1/(C n_samples)")
+    if not is_number(given["alpha"]) or not (0 <= given["alpha"] < np.inf):
         raise ValueError(
-            f"alpha={shown(estimator.alpha)} was given; expected a finite number ≥ 0: how much a kernel "
+            f"alpha={shown(given['alpha'])} was given; expected a finite number ≥ 0: how much a kernel "
             "must do per sample to get any weight."
         )
-    require_count("epochs", estimator.epochs)
-    _check_common(estimator, ("average", "shuffle", "fit_intercept", "warm_start"))
+    require_count("epochs", given["epochs"])
+    check_common(given, "average", "shuffle", "fit_intercept", "warm_start")
 
 
-def _check_common(estimator: Any, switches: tuple[str, ...]) -> None:
-    given = estimator.normalize
-    if given is not None and (not isinstance(given, str) or given not in NORMALIZE):
+def check_common(given: Mapping[str, Any], *switches: str) -> None:
+    """What all estimators have."""
+    resolve_approx(given.get("approx"))
+    normalize = given["normalize"]
+    if normalize is not None and (not isinstance(normalize, str) or normalize not in NORMALIZE):
         raise ValueError(
-            f"normalize={shown(given)} was given; expected one of {', '.join(map(repr, NORMALIZE))}, or None."
+            f"normalize={shown(normalize)} was given; expected one of {', '.join(map(repr, NORMALIZE))}, or "
+            "None."
         )
-    require_jobs(estimator.n_jobs)
+    require_jobs(given["n_jobs"])
     for name in switches:
-        if not isinstance(getattr(estimator, name), bool | np.bool_):
-            raise ValueError(f"{name}={shown(getattr(estimator, name))} was given; expected True or False.")
-    check_types(estimator, but=("verbose", "n_jobs"))
-    if not isinstance(estimator.verbose, bool | np.bool_) and not is_whole(estimator.verbose):
-        raise ValueError(f"verbose={shown(estimator.verbose)} was given; expected 0, 1 or 2.")
-    parse_memory(estimator.memory_limit)
-    _check_seed(getattr(estimator, "random_state", None))
+        if name in given and not isinstance(given[name], bool | np.bool_):
+            raise ValueError(f"{name}={shown(given[name])} was given; expected True or False.")
+    if not isinstance(given["verbose"], bool | np.bool_) and not is_whole(given["verbose"]):
+        raise ValueError(f"verbose={shown(given['verbose'])} was given; expected 0, 1 or 2.")
+    parse_memory(given["memory_limit"])
+    _check_seed(given.get("random_state"))
 
 
 def _check_seed(seed: Any) -> None:

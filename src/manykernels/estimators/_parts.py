@@ -19,9 +19,9 @@ _LONGEST = 10**300  # numbers beyond it cannot even be shown in a message
 _DEEPEST = 100  # levels of kernels in kernels: each costs some of Python's stack
 
 
-def check_parts(estimator: Any) -> None:
-    """An error where a part of an estimator has arguments of another type, or is nested without an end."""
-    waiting = [(getattr(estimator, name), 0, name) for name in estimator._get_param_names()]
+def check_parts(given: Mapping[str, Any]) -> None:
+    """An error where a parameter is a part with arguments of another type, or nested without an end."""
+    waiting = [(value, 0, name) for name, value in given.items()]
     while waiting:
         value, depth, where = waiting.pop()
         if depth > _DEEPEST:

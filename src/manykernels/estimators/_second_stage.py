@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
 from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 from sklearn.utils import get_tags
 
@@ -60,3 +61,33 @@ def dual_of(learner: Any, n: int) -> tuple[Array, Any]:
         f"{type(learner).__name__} does not decide by one linear combination of the kernel (several classes, "
         "or a learner of another kind): there is no dual_coef_, and no kernel has a part of its own."
     )
+
+
+def require_feature_learner(learner: Any, task: str) -> None:
+    """An error unless the learner is for this task and takes features."""
+    name = type(learner).__name__
+    kernel = learner.get_params(deep=False).get("kernel")
+    if kernel == "precomputed":
+        raise ValueError(
+            f"estimator={name}(kernel='precomputed') was given with approx: it expects a matrix of n × n, "
+            "and explicit features are there to do without. Give a learner of features, such as LinearSVC() "
+            "or LogisticRegression(), or approx=None."
+        )
+    if not (is_classifier if task == "classification" else is_regressor)(learner):
+        raise ValueError(f"estimator={name} was given; it does not say that it is for {task}.")
+
+
+def as_ridge(coef: Array, intercept: Array, labels: NDArray[Any] | None, flat: bool) -> Any:
+    """A fitted Ridge, or RidgeClassifier for labels, with these coefficients (p, k).
+
+    It is fitted on next to nothing, so that it knows its classes and features, and is then told the rest.
+    """
+    classes = np.unique(labels) if labels is not None else np.zeros(2 if flat else (2, coef.shape[1]))
+    model = (Ridge() if labels is None else RidgeClassifier()).fit(
+        np.zeros((len(classes), len(coef))), classes
+    )
+    if labels is not None and coef.shape[1] > 1:  # the targets were 0 and 1, and are −1 and 1 there
+        coef, intercept = 2.0 * coef, 2.0 * intercept - 1.0
+    model.coef_ = coef[:, 0] if flat and labels is None else coef.T.copy()
+    model.intercept_ = float(intercept[0]) if flat and labels is None else intercept
+    return model

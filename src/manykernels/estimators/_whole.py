@@ -33,7 +33,7 @@ class WholeFits(BaseEstimator):
 def _whole(learn: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(learn)
     def call(self: Any, *args: Any, **options: Any) -> Any:
-        check_parts(self)
+        check_parts({name: getattr(self, name) for name in self._get_param_names()})
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
         learn(twin, *args, **options)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,16 +18,15 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._arguments import shown
 from .._fast.threads import threads
+from ..fitting.aligning import ridge_from_sums
+from ..fitting.functions import FeatureFunction, Function, KernelFunction
+from ..fitting.layout import is_lazy, require_finite
+from ..fitting.targets import Labels, Numbers, Similarity
 from ..grams.memory import LEARNER
-from ._approx_lazy import LazyScore, over_blocks
-from ._data import is_lazy, require_finite
+from ._dask import LazyScore, over_blocks
 from ._explain import Array, Explained
-from ._feature_model import no_coef, parts
-from ._params import check_two_stage
-from ._second_stage import check_learner, dual_of
-from ._targets import encode, read_labels, read_numbers
+from ._second_stage import as_ridge, check_learner, dual_of, require_feature_learner
 from ._two_stage import TwoStage
-from ._two_stage_features import as_ridge, require_learner, ridge_from_sums
 
 
 def _offers(method: str) -> Any:
@@ -82,7 +83,6 @@ class _AlignMKL(TwoStage, Explained):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the weights of the kernels from samples X and targets y, then the learner."""
-        check_two_stage(self)
         learner = self._learner()
         if not hasattr(learner, "get_params") or isinstance(learner, type):
             raise TypeError(
@@ -90,19 +90,20 @@ class _AlignMKL(TwoStage, Explained):
                 "SVC(kernel='precomputed') or KernelRidge(kernel='precomputed'), or None."
             )
         learner = clone(learner)
-        self.__dict__.pop("estimator_", None)
         if self.approx is not None:
             return self._fit_features(X, y, learner)
         check_learner(learner, self._for)
         with threads(self.n_jobs):
-            y, gram = self._learn(X, y, work=LEARNER)
-            K = gram.combine(self.weights_)
+            y, found = self._learn(X, y, work=LEARNER)
+            assert found.gram is not None
+            K = found.gram.combine(self.weights_)
         self.estimator_ = learner.fit(K, self._second_target(y))
+        self._describe()
         return self
 
     def _fit_features(self, X: Any, y: Any, learner: Any) -> Self:
         """The second stage on features: a learner of them, or ridge from the sums of the first stage."""
-        require_learner(learner, self._for)
+        require_feature_learner(learner, self._for)
         if is_lazy(X) and (self.estimator is not None or self.target not in ("auto", self._for)):
             raise ValueError(
                 f"estimator={self.estimator!r} and target={self.target!r} were given with X in a Dask "
@@ -110,19 +111,22 @@ class _AlignMKL(TwoStage, Explained):
                 "and target='auto' (ridge regression, from sums over the rows), or call X.compute() first."
             )
         with threads(self.n_jobs):
-            y, _ = self._learn(X, y, work=0)
-            found = self.__dict__.pop("_features_found")
-            if self.estimator is None and self._task == self._for:
-                coef, intercept = ridge_from_sums(found, self._root)
+            y, found = self._learn(X, y, work=0)
+            assert self._map is not None and found.reduced is not None and found.model.target is not None
+            if self.estimator is None and found.model.target.task == self._for:
+                coef, intercept = ridge_from_sums(found.reduced, self._map.root)
                 labels = y if self._for == "classification" else None
                 self.estimator_ = as_ridge(coef, intercept, labels, y.ndim == 1)
-                return self
-            Z = self._map(X)
-        self.estimator_ = learner.fit(Z, y)
+            else:
+                self.estimator_ = learner.fit(self._new(X), y)
+        self._describe()
         return self
 
-    def _which_task(self, y: NDArray[Any]) -> str:
-        return self._for if self.target == "auto" else self.target
+    def _target(self) -> Similarity:
+        return Similarity(self._for if self.target == "auto" else self.target, self._given_target())
+
+    def _given_target(self) -> Labels | Numbers:
+        raise NotImplementedError
 
     def _second_target(self, y: NDArray[Any]) -> NDArray[Any]:
         """What the learner is to learn."""
@@ -133,27 +137,44 @@ class _AlignMKL(TwoStage, Explained):
 
     def _ask(self, method: str, X: Any) -> Any:
         check_is_fitted(self)
-        K = self._map(X) if "features_" in self.__dict__ else self._against_training(X)
-        said = getattr(self.estimator_, method)(K)
+        said = getattr(self.estimator_, method)(self._new(X))
         return require_finite(said, "decision") if np.asarray(said).dtype.kind == "f" else said
+
+    # -- f(x) = Σ θ_m k_m(x, X_fit_) dual_coef_ + intercept_, where the learner is of that form ---
+    def _describe(self) -> None:
+        """Tell the model what the learner decides by, where it is linear in the kernel or in features."""
+        function: Function | None = None
+        with suppress(AttributeError):
+            function = self._function()
+        self._model = replace(self._model, function=function)
+
+    def _function(self) -> Function:
+        model, intercept = self._model, np.atleast_1d(self.intercept_)
+        if self._map is not None:
+            coef = np.reshape(self.feature_coef_, (self._map.root.size, -1))
+            return FeatureFunction(self._map.features, coef, model.active, intercept)
+        dual = np.reshape(self.dual_coef_, (_num_samples(model.X_fit), -1))
+        intercept = np.broadcast_to(intercept, dual.shape[1:])
+        theta = np.atleast_2d(model.weights)
+        return KernelFunction(
+            model.kernels, theta, model.active, [model.kernel], model.X_fit, dual, intercept
+        )
 
     @property
     def feature_coef_(self) -> Array:
         """(n_features,) or (n_features, n_outputs), with ``approx`` and a learner that is linear:
         features_.transform(X) @ feature_coef_ + intercept_ decides."""
-        if "estimator_" not in self.__dict__ or "features_" not in self.__dict__:
+        if "estimator_" not in self.__dict__ or self._map is None:
             raise AttributeError(f"{type(self).__name__} has feature_coef_ once fitted with approx.")
-        inner = np.asarray(self.estimator_.coef_).T
-        coef = np.zeros((self._root.size, *inner.shape[1:]))
-        used = self._root > 0.0
-        coef[used] = (self._root[used] * inner.T).T
+        inner, root, used = np.asarray(self.estimator_.coef_).T, self._map.root, self._map.used
+        coef = np.zeros((root.size, *inner.shape[1:]))
+        coef[used] = (root[used] * inner.T).T
         return coef[:, 0] if coef.ndim == 2 and coef.shape[1] == 1 and self._for != "regression" else coef
 
-    # -- f(x) = Σ θ_m k_m(x, X_fit_) dual_coef_ + intercept_, where the learner is of that form ---
     @property
     def dual_coef_(self) -> Array:
         """(n_train,) or (n_train, n_outputs), where the learner is linear in the kernel."""
-        if "estimator_" not in self.__dict__ or "features_" in self.__dict__:
+        if "estimator_" not in self.__dict__ or self._map is not None:
             raise AttributeError(f"{type(self).__name__} has no dual_coef_ before it is fitted on kernels.")
         return dual_of(self.estimator_, _num_samples(self.X_fit_))[0]
 
@@ -162,32 +183,25 @@ class _AlignMKL(TwoStage, Explained):
         """What the decision adds to the kernel's part."""
         if "estimator_" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__} has no intercept_ before it is fitted.")
-        if "features_" in self.__dict__:
+        if self._map is not None:
             b = np.asarray(self.estimator_.intercept_)
-            return float(b.ravel()[0]) if self._one_output() else b
+            return float(b.ravel()[0]) if self.feature_coef_.ndim == 1 else b
         return dual_of(self.estimator_, 0)[1] + self._offset
 
-    @property
-    def _coefficients(self) -> Array:  # type: ignore[override]
-        dual = self.dual_coef_
-        return dual[:, None] if dual.ndim == 1 else dual
+    def _single(self, f: Array) -> Array:
+        coef = self.dual_coef_ if self._map is None else self.feature_coef_
+        return f[..., 0] if coef.ndim == 1 else f
 
-    def _parts(self, X: Any) -> Array:
-        if "features_" not in self.__dict__:
-            return super()._parts(X)
-        coef = self.feature_coef_
-        with threads(self.n_jobs):
-            return parts(self.features_, coef[:, None] if coef.ndim == 1 else coef, self.active_, X)
-
-    def _one_output(self) -> bool:
-        coef = self.feature_coef_ if "features_" in self.__dict__ else self.dual_coef_
-        return bool(coef.ndim == 1)
+    def contributions(self, X: Any, by: Literal["kernel", "view"] = "kernel") -> Array:
+        """What each kernel adds to the decision; see :meth:`MKLClassifier.contributions`."""
+        check_is_fitted(self)
+        return self._single(self._model.contributions(X, by, self._function()))
 
     @property
     def coef_(self) -> Array:
         """Weights of the features of X, where all active kernels are linear and exact."""
-        if "features_" in self.__dict__:
-            raise no_coef()
+        if "estimator_" in self.__dict__:
+            self._function()  # says so where the learner is not linear
         return super().coef_
 
     _offset: Any = 0.0
@@ -221,10 +235,8 @@ class AlignMKLClassifier(LazyScore, ClassifierMixin, _AlignMKL):
     def _default(self) -> Any:
         return SVC(kernel="precomputed")
 
-    def _read_target(self, y: Any) -> NDArray[Any]:
-        labels = read_labels(y)
-        self.classes_, _ = encode(labels)
-        return labels
+    def _given_target(self) -> Labels:
+        return Labels()
 
     @over_blocks
     def predict(self, X: Any) -> NDArray[Any]:
@@ -263,8 +275,8 @@ class AlignMKLRegressor(LazyScore, RegressorMixin, _AlignMKL):
     def _default(self) -> Any:
         return KernelRidge(kernel="precomputed")
 
-    def _read_target(self, y: Any) -> NDArray[Any]:
-        return np.asarray(read_numbers(y))
+    def _given_target(self) -> Numbers:
+        return Numbers()
 
     def _second_target(self, y: NDArray[Any]) -> NDArray[Any]:
         self._offset = y.mean(axis=0)
@@ -273,8 +285,8 @@ class AlignMKLRegressor(LazyScore, RegressorMixin, _AlignMKL):
     @over_blocks
     def predict(self, X: Any) -> Array:
         """(n_samples,), or (n_samples, n_outputs) where y had two dimensions."""
-        offset = 0.0 if "features_" in self.__dict__ else self._offset
-        return np.asarray(self._ask("predict", X) + offset)
+        said = self._ask("predict", X)
+        return np.asarray(said if self._map is not None else said + self._offset)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._fast.threads import threads
-from ._approx_lazy import over_blocks
+from ._dask import over_blocks
 from ._explain import Array
-from ._params import check_two_stage
 from ._two_stage import TwoStage
 
 
@@ -93,12 +91,10 @@ class KernelAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TwoStage)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the weights of the kernels from samples X and their targets y."""
-        check_two_stage(self)
         with threads(self.n_jobs):
             self._learn(X, y, work=0)
-        self.__dict__.pop("_features_found", None)
-        features = "features_" in self.__dict__
-        self._n_features_out = np.count_nonzero(self._root) if features else _num_samples(self.X_fit_)
+        mapped = self._map
+        self._n_features_out = _num_samples(self.X_fit_) if mapped is None else int(mapped.used.sum())
         return self
 
     @over_blocks
@@ -109,7 +105,7 @@ class KernelAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TwoStage)
         learners that take features.
         """
         check_is_fitted(self)
-        return self._map(X) if "features_" in self.__dict__ else self._against_training(X)
+        return self._new(X)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

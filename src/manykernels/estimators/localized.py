@@ -2,34 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from copy import copy
-from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
+from sklearn.cluster import KMeans
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
-from .._fast.threads import threads
 from ..families import Family
-from ..grams.gated import GatedGram
-from ..grams.memory import DESCENT, SOLVER
-from ..kernels import Mixture, evaluate
-from ..kernels.gated import GatedMixture
-from ..losses import Loss
-from ..penalties import BallProduct, LpBall, resolve_penalty
-from ..solvers import Result
-from ._base import BaseMKL
-from ._constants import constants_count, with_constants
-from ._data import read_new, require_finite, take
-from ._fit import Problem
-from ._gates import Gate, GivenGate, KnownGate, TrainedGate, fit_gate
-from ._rows import Rows
-from .mkl import MKLClassifier, MKLRegressor, _is_logistic
+from ..fitting.functions import GatedFunction
+from ..fitting.gates import Gating
+from ..penalties import LpBall, resolve_penalty
+from ._base import BaseMKL, MKLClassification, MKLRegression, is_logistic, log_probabilities, mkl_parts
 
 Array = NDArray[np.float64]
 
@@ -40,7 +26,7 @@ class Localized(BaseMKL):
     n_clusters: int
     gating: Any
     temperature: float
-    _gate: Gate
+    norm: Any
 
     def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override]
         """Cluster the samples, then learn the weights of the kernels in every cluster and the machine.
@@ -50,11 +36,13 @@ class Localized(BaseMKL):
         X : array, CSR matrix, frame, list of strings, or stack (n_samples, n_train, n_kernels)
         y : array of shape (n_samples,), or (n_samples, n_outputs) for regression
         """
-        self._check_gating()
-        alone = self.n_clusters == 1 if isinstance(self.gating, str) else np.shape(self.gating)[1:] == (1,)
-        with constants_count(not alone):
-            super().fit(X, y)
+        super().fit(X, y)
         return self
+
+    def _parts(self) -> dict[str, Any]:
+        self._check_gating()
+        gating = Gating(self.gating, int(self.n_clusters), float(self.temperature), _means)
+        return mkl_parts(self._given()) | {"gating": gating}
 
     def _check_gating(self) -> None:
         given = self.n_clusters
@@ -76,117 +64,37 @@ class Localized(BaseMKL):
                 f"norm={self.norm!r} was given; expected a number p ≥ 1, the same in all clusters."
             )
 
-    # -- fitting --------------------------------------------------------------------------------
-    def _work(self, loss: Loss, outputs: int) -> int:
-        return super()._work(loss, outputs) + DESCENT - SOLVER
-
-    def _previous(self) -> tuple[Array, Array] | None:
-        before = super()._previous()
-        return None if before is None else (before[0].reshape(1, -1), before[1])
-
-    def _solve(self, problem: Problem, rows: Rows, previous: tuple[Array, Array] | None) -> list[Result]:
-        found = problem.dictionary
-        M = found.gram.n_kernels
-        self._gate = fit_gate(
-            self.gating,
-            int(self.n_clusters),
-            float(self.temperature),
-            found.X,
-            rows,
-            found.gram,
-            Mixture(found.kernels, np.full(M, 1.0 / M)),
-            check_random_state(self.random_state),
-        )
-        gates = self._gate.training
-        if gates.shape[1] == 1:
-            return super()._solve(problem, rows, previous)
-        problem = with_constants(self, problem)
-        found.gram.names = found.names  # a stack without some of its samples has lost them
-        gram, norm = GatedGram(found.gram, gates), resolve_penalty(self.norm)
-        assert isinstance(norm, LpBall) and gram.names is not None
-        problem = replace(
-            problem,
-            dictionary=replace(found, gram=gram, names=gram.names),
-            useless=np.tile(problem.useless, gates.shape[1]),
-            penalty=BallProduct(float(norm.p), gates.shape[1]),
-        )
-        return super()._solve(problem, rows, previous)
-
-    def _mixture(self, weights: Array) -> Any:
-        return GatedMixture(self.kernels_, weights.reshape(-1, len(self.kernels_)), self._gate)
-
-    def _store(self, X: Any, rows: Rows, theta: Array, results: Sequence[Result]) -> None:
-        super()._store(X, rows, theta, results)
-        self.kernel_.gate = TrainedGate(self._gate, self.X_fit_, self.gates_)
-        self.weights_ = theta.reshape(-1, len(self.kernels_))
-        self.active_ = np.flatnonzero(self.weights_.any(axis=0))
-
-    def _remember(self, X: Any, rows: Rows, alpha: Array) -> None:
-        super()._remember(X, rows, alpha)
-        gates = self._gate.training
-        self.gates_ = gates[rows.owner]
-        left_out = np.flatnonzero(rows.owner < 0)  # samples of classes that cost nothing
-        if left_out.size:
-            gate = self._gate
-            given = gate.given[left_out] if isinstance(gate, GivenGate) else gate(take(X, left_out))
-            self.gates_[left_out] = given
-        if self._kind == "stack":
-            self._support_gates = self.gates_
-        elif self.kernels_[0].X_fit_ is not None:
-            self._support_gates = gates
-        else:
-            used = np.flatnonzero(alpha.any(axis=1))
-            self._support_gates = gates[used if used.size else np.arange(1)]
-
     # -- deciding -------------------------------------------------------------------------------
     def gate(self, X: Any) -> Array:
         """(n_samples, n_clusters): the share of each sample in each cluster."""
         check_is_fitted(self)
-        return self._gate(read_new(self, X, self._kind))
+        return self._function(None).gate(self._model.layout.read(X))
 
     def contributions(self, X: Any, by: Literal["kernel", "view"] = "kernel", gates: Any = None) -> Array:
         """What each kernel adds in all clusters together; see :meth:`MKLClassifier.contributions`."""
-        return BaseMKL.contributions(self._behind(gates), X, by)
-
-    def _behind(self, gates: Any) -> Self:
-        """The model with these gates in place of its own, for one call."""
-        if gates is None:
-            return self
         check_is_fitted(self)
-        twin = copy(self)
-        twin._gate = KnownGate(gates, self._gate.training)
-        return twin
+        return self._single(self._model.contributions(X, by, self._function(gates)))
 
-    def _decide(self, X: Any) -> Array:
+    def _decide(self, X: Any, gates: Any = None) -> Array:
         check_is_fitted(self)
-        X = read_new(self, X, self._kind)
-        return require_finite(self._parts(X).sum(axis=1) + self._intercept, "decision")
+        return self._model.decide(X, self._function(gates))
 
-    def _parts(self, X: Any) -> Array:
-        """(n_samples, active kernels, outputs): what each kernel adds in all clusters together."""
-        n, (l, _) = _num_samples(X), self.weights_.shape
-        outputs = self._coefficients.shape[1]
-        parts = np.zeros((n, self.active_.size, outputs))
-        behind = (self._support_gates[:, :, None] * self._coefficients[:, None]).reshape(-1, l * outputs)
-        active = [self.kernels_[m] for m in self.active_]
-        with threads(self.n_jobs):
-            shares = self._gate(X)
-            for rows, part in self._blocks(X, n):
-                for i, K in evaluate(active, part, self._support):
-                    terms = (K @ behind).reshape(-1, l, outputs)
-                    weights = shares[rows] * self.weights_[:, self.active_[i]]
-                    parts[rows, i] = np.einsum("nl,nlk->nk", weights, terms)
-        return parts
-
-    @property
-    def coef_(self) -> Array:
-        """Not defined: the function is not linear in X, whatever the kernels."""
-        raise AttributeError(
-            "a localized model has no coef_: its weights change with x. See contributions(X)."
-        )
+    def _function(self, gates: Any) -> GatedFunction:
+        """What decides, with these gates in place of its own where they are given."""
+        function = self._model.function
+        assert isinstance(function, GatedFunction)
+        return function.behind(gates)
 
 
-class LocalizedMKLClassifier(Localized, MKLClassifier):
+def _means(
+    X: Any, weight: Array, n_clusters: int, n_starts: int, rng: np.random.RandomState
+) -> tuple[Array, float]:
+    """The centres of k-means, and the sum of squares that they leave."""
+    found = KMeans(n_clusters, n_init=n_starts, random_state=rng).fit(X, sample_weight=weight)
+    return np.asarray(found.cluster_centers_), float(found.inertia_)
+
+
+class LocalizedMKLClassifier(Localized, MKLClassification):
     """Classification with kernels whose weights differ by region (convex localized MKL, 003).
 
     Samples belong to clusters with shares c_j(x), found before anything is learned; then one convex problem,
@@ -217,9 +125,6 @@ class LocalizedMKLClassifier(Localized, MKLClassifier):
     gates_ : (n_samples, n_clusters), shares of the training samples; ``gate(X)`` gives those of others.
     Others as for :class:`MKLClassifier`; ``kernel_`` is Σ_j c_j(x) c_j(x') Σ_m β_jm k_m(x, x').
     """
-
-    multi_class = "shared"
-    approx = None
 
     def __init__(
         self,
@@ -266,33 +171,31 @@ class LocalizedMKLClassifier(Localized, MKLClassifier):
 
     def decision_function(self, X: Any, gates: Any = None) -> Array:
         """(n_samples,), positive for ``classes_[1]``; (n_samples, n_classes) for more than two classes."""
-        f = self._behind(gates)._decide(X)
-        return f[:, 0] if f.shape[1] == 1 else f
+        return self._single(self._decide(X, gates))
 
     def predict(self, X: Any, gates: Any = None) -> NDArray[Any]:
         """The class of each sample; ``gates`` in place of the model's own."""
-        f = self._behind(gates)._decide(X)
-        return np.asarray(self.classes_[f.argmax(axis=1) if f.shape[1] > 1 else (f[:, 0] > 0).astype(int)])
+        f = self._decide(X, gates)
+        assert self._model.target is not None
+        return self._model.target.predict(f)
 
-    @available_if(_is_logistic)  # type: ignore[untyped-decorator]
+    @available_if(lambda self: is_logistic(self.loss))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any, gates: Any = None) -> Array:
         """(n_samples, n_classes): the logistic function of the decision, normalised over several classes."""
-        return np.asarray(np.exp(self.predict_log_proba(X, gates)))
+        return np.asarray(np.exp(log_probabilities(self._decide(X, gates))))
 
-    @available_if(_is_logistic)  # type: ignore[untyped-decorator]
+    @available_if(lambda self: is_logistic(self.loss))  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any, gates: Any = None) -> Array:
         """Logarithms of ``predict_proba``, exact also where probabilities are tiny."""
-        return np.asarray(super(LocalizedMKLClassifier, self._behind(gates)).predict_log_proba(X))
+        return log_probabilities(self._decide(X, gates))
 
 
-class LocalizedMKLRegressor(Localized, MKLRegressor):
+class LocalizedMKLRegressor(Localized, MKLRegression):
     """Regression with kernels whose weights differ by region (convex localized MKL, 003).
 
     Parameters and attributes are those of :class:`LocalizedMKLClassifier`, except that ``loss`` is "squared",
     "epsilon_insensitive" or a regression loss and there are no classes.
     """
-
-    approx = None
 
     def __init__(
         self,
@@ -337,5 +240,4 @@ class LocalizedMKLRegressor(Localized, MKLRegressor):
 
     def predict(self, X: Any, gates: Any = None) -> Array:
         """(n_samples,), or (n_samples, n_outputs) where y had two dimensions."""
-        f = self._behind(gates)._decide(X)
-        return f if self.dual_coef_.ndim == 2 else f[:, 0]
+        return self._single(self._decide(X, gates))

@@ -4,31 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-from scipy.special import log_expit
-from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils import Tags
-from sklearn.utils.metaestimators import available_if
-
-from ..losses import Logistic, Loss, resolve_loss
-from ._approx_lazy import LazyScore, over_blocks
-from ._base import BaseMKL
-from ._targets import class_costs, encode, read_labels, read_numbers, signs
-
-Array = NDArray[np.float64]
+from ._base import MKLClassification, MKLRegression, mkl_parts
 
 
-def _is_logistic(model: Any) -> bool:
-    if model.loss == "logistic" or isinstance(model.loss, Logistic):
-        return True
-    raise AttributeError(
-        f"probabilities need loss='logistic', and loss={model.loss!r}; or calibrate: "
-        "sklearn.calibration.CalibratedClassifierCV(model)."
-    )
-
-
-class MKLClassifier(LazyScore, ClassifierMixin, BaseMKL):
+class MKLClassifier(MKLClassification):
     """Classification with a learned combination of kernels.
 
     Minimises P = ½ Σ_m ‖w_m‖²/θ_m + Σ_i C_i ℓ(y_i, f(x_i)) over θ ≥ 0, ‖θ‖_p ≤ 1, w and b, with
@@ -91,8 +70,6 @@ class MKLClassifier(LazyScore, ClassifierMixin, BaseMKL):
     classes_ : labels.
     """
 
-    classes_: NDArray[Any]
-
     def __init__(
         self,
         kernels: Any = "auto",
@@ -134,52 +111,13 @@ class MKLClassifier(LazyScore, ClassifierMixin, BaseMKL):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _loss(self) -> Loss:
+    def _parts(self) -> dict[str, Any]:
         if self.multi_class not in ("shared", "ovr"):
             raise ValueError(f"multi_class={self.multi_class!r} was given; expected 'shared' or 'ovr'.")
-        return resolve_loss(self.loss, "classification", also=("squared",))
-
-    def _separate(self) -> bool:
-        return self.multi_class == "ovr"
-
-    def _read_y(self, y: Any) -> NDArray[Any]:
-        return read_labels(y)
-
-    def _encode(self, y: NDArray[Any], weight: Array) -> tuple[Array, Array]:
-        self.classes_, codes = encode(y)
-        costs = class_costs(self.class_weight, self.classes_, codes, weight)
-        return signs(codes, self.classes_.size), costs[codes]
-
-    @over_blocks
-    def decision_function(self, X: Any) -> Array:
-        """(n_samples,), positive for ``classes_[1]``; (n_samples, n_classes) for more than two classes."""
-        f = self._decide(X)
-        return f[:, 0] if f.shape[1] == 1 else f
-
-    @over_blocks
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each sample."""
-        f = self._decide(X)
-        return np.asarray(self.classes_[f.argmax(axis=1) if f.shape[1] > 1 else (f[:, 0] > 0).astype(int)])
-
-    @available_if(_is_logistic)  # type: ignore[untyped-decorator]
-    @over_blocks
-    def predict_proba(self, X: Any) -> Array:
-        """(n_samples, n_classes): the logistic function of the decision, normalised over several classes."""
-        return np.asarray(np.exp(self.predict_log_proba(X)))
-
-    @available_if(_is_logistic)  # type: ignore[untyped-decorator]
-    @over_blocks
-    def predict_log_proba(self, X: Any) -> Array:
-        """Logarithms of ``predict_proba``, exact also where probabilities are tiny."""
-        f = self._decide(X)
-        if f.shape[1] == 1:
-            return np.column_stack([log_expit(-f[:, 0]), log_expit(f[:, 0])])
-        log_p = log_expit(f)
-        return np.asarray(log_p - np.logaddexp.reduce(log_p, axis=1)[:, None])
+        return mkl_parts(self._given()) | {"own_weights": self.multi_class == "ovr"}
 
 
-class MKLRegressor(LazyScore, RegressorMixin, BaseMKL):
+class MKLRegressor(MKLRegression):
     """Regression with a learned combination of kernels; several outputs share its weights.
 
     Parameters and attributes are those of :class:`MKLClassifier`, except that ``loss`` is "squared",
@@ -224,25 +162,5 @@ class MKLRegressor(LazyScore, RegressorMixin, BaseMKL):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _loss(self) -> Loss:
-        return resolve_loss(self.loss, "regression")
-
-    def _read_y(self, y: Any) -> NDArray[Any]:
-        return read_numbers(y)
-
-    def _encode(self, y: NDArray[Any], weight: Array) -> tuple[Array, Array]:
-        self._two_dimensional = y.ndim == 2
-        return y.reshape(len(y), -1), np.ones(len(y))
-
-    def _keeps_outputs(self) -> bool:
-        return self._two_dimensional
-
-    @over_blocks
-    def predict(self, X: Any) -> Array:
-        """(n_samples,), or (n_samples, n_outputs) where y had two dimensions."""
-        return self._single(self._decide(X))
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags
+    def _parts(self) -> dict[str, Any]:
+        return mkl_parts(self._given())

@@ -7,12 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.svm import SVC
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 
-from ._approx_lazy import LazyScore
+from ..fitting.targets import Labels, Numbers
+from ._dask import LazyScore
 from ._search import Search, refitted
-from ._targets import encode, read_labels, read_numbers
+from .align_mkl import AlignMKLClassifier, AlignMKLRegressor
 from .mkl import MKLClassifier, MKLRegressor
 
 Array = NDArray[np.float64]
@@ -70,8 +73,6 @@ class MKLClassifierCV(LazyScore, ClassifierMixin, Search):
     classes_ : labels.
     """
 
-    _task = "classification"
-
     def __init__(
         self,
         kernels: Any = "auto",
@@ -117,14 +118,17 @@ class MKLClassifierCV(LazyScore, ClassifierMixin, Search):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _model(self, kernels: Any) -> BaseEstimator:
-        options = {"loss": self.loss, "multi_class": self.multi_class, "class_weight": self.class_weight}
-        return MKLClassifier(kernels, **self._options(), **options)
+    def _own(self, kernels: Any) -> BaseEstimator:
+        options = {"multi_class": self.multi_class, "class_weight": self.class_weight}
+        return MKLClassifier(kernels, **self._passed(), **options)
 
-    def _read(self, y: Any, weight: Array | None) -> tuple[NDArray[Any], NDArray[Any] | None, int]:
-        y = read_labels(y)
-        classes, _ = encode(y if weight is None or len(weight) != len(y) else y[weight > 0])
-        return y, classes, 1 if classes.size == 2 else classes.size
+    def _aligned(self) -> BaseEstimator:
+        machine = SVC(kernel="precomputed", class_weight=self.class_weight)
+        options = {"normalize": self.normalize, "memory_limit": self.memory_limit}
+        return AlignMKLClassifier(self.kernels, estimator=machine, **options)
+
+    def _target(self) -> Labels:
+        return Labels(self.class_weight)
 
     @available_if(refitted("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Any:
@@ -143,8 +147,6 @@ class MKLRegressorCV(LazyScore, RegressorMixin, Search):
     Parameters and attributes are those of :class:`MKLClassifierCV`, except that ``loss`` is "squared",
     "epsilon_insensitive" or a regression loss, ``scoring=None`` is R², and there are no classes.
     """
-
-    _task = "regression"
 
     def __init__(
         self,
@@ -187,12 +189,15 @@ class MKLRegressorCV(LazyScore, RegressorMixin, Search):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _model(self, kernels: Any) -> BaseEstimator:
-        return MKLRegressor(kernels, loss=self.loss, **self._options())
+    def _own(self, kernels: Any) -> BaseEstimator:
+        return MKLRegressor(kernels, **self._passed())
 
-    def _read(self, y: Any, weight: Array | None) -> tuple[NDArray[Any], NDArray[Any] | None, int]:
-        y = read_numbers(y)
-        return y, None, 1 if y.ndim == 1 else y.shape[1]
+    def _aligned(self) -> BaseEstimator:
+        options = {"normalize": self.normalize, "memory_limit": self.memory_limit}
+        return AlignMKLRegressor(self.kernels, estimator=KernelRidge(kernel="precomputed"), **options)
+
+    def _target(self) -> Numbers:
+        return Numbers()
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -2,49 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
-from .._warn import warn
 from ..families import Family
-from ..grams import is_definite
-from ..grams.memory import DESCENT, machine_matrices
-from ..kernels import Power
-from ..losses import Loss, Squared, resolve_loss
-from ..objectives import Risk
 from ..penalties import L2Ball
-from ..solvers import History, Result, Run
 from ..solvers.nonlinear import ProjectedGradient
-from ._base import BaseMKL
-from ._constants import constants_count, with_constants
-from ._fit import Dictionary, Problem
-from ._progress import logger, progress
-from ._rows import Rows
-from ._spec import may_be_indefinite
-from .mkl import MKLClassifier, MKLRegressor
+from ._base import BaseMKL, MKLClassification, MKLRegression
 
 Array = NDArray[np.float64]
 
 
 class Nonlinear(BaseMKL):
-    """What both estimators share: the checks, the descent, and the power as a kernel."""
+    """What both estimators share: the checks, the descent, and what a power does not have."""
 
     degree: int
     mu0: Any
     radius: float
     n_starts: int
-
-    @property
-    def norm(self) -> L2Ball:
-        """The ball of the weights."""
-        return L2Ball(self.mu0, self.radius)
 
     def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override]
         """Learn the weights of the kernels together with the machine that uses a power of their sum.
@@ -54,10 +32,13 @@ class Nonlinear(BaseMKL):
         X : array, CSR matrix, frame, list of strings, or stack (n_samples, n_train, n_kernels)
         y : array of shape (n_samples,), or (n_samples, n_outputs) for regression
         """
-        self._check_power()
-        with constants_count(self.degree > 1):
-            super().fit(X, y)
+        super().fit(X, y)
         return self
+
+    def _parts(self) -> dict[str, Any]:
+        self._check_power()
+        solver = ProjectedGradient(int(self.degree), int(self.n_starts))
+        return {"penalty": L2Ball(self.mu0, self.radius), "solver": solver}
 
     def _check_power(self) -> None:
         for name in ("degree", "n_starts"):
@@ -83,77 +64,6 @@ class Nonlinear(BaseMKL):
                 "sum needs a weight for each. Give a list such as gaussian_grid(low, high, n)."
             )
 
-    # -- fitting --------------------------------------------------------------------------------
-    def _work(self, loss: Loss, outputs: int) -> int:
-        return DESCENT + machine_matrices(outputs, isinstance(loss, Squared))
-
-    def _solve(self, problem: Problem, rows: Rows, previous: tuple[Array, Array] | None) -> list[Result]:
-        if self.degree > 1:
-            problem = with_constants(self, problem)
-        found, penalty = problem.dictionary, self.norm
-        M, Y = found.gram.n_kernels, problem.Y
-        penalty.start(M)  # says so if mu0 has another length
-        if may_be_indefinite(self.kernels):
-            self._require_definite(found)
-        shapes = ((1, M), (rows.owner.size, Y.shape[1]))
-        start = None
-        if previous is not None and (previous[0].shape, previous[1].shape) == shapes:
-            mu = penalty.project(previous[0][0])
-            start = (mu, rows.gather(previous[1])) if mu.any() else None
-        shift = np.median(Y, axis=0) if problem.loss.translates and self.fit_intercept else np.zeros(1)
-        with progress(self) as shown:
-            result = ProjectedGradient(int(self.degree), int(self.n_starts)).run(
-                found.gram,
-                Risk(problem.loss, Y - shift, problem.C, bool(self.fit_intercept)),
-                penalty,
-                Run(
-                    tol=float(self.tol),
-                    max_iter=int(self.max_iter),
-                    rng=check_random_state(self.random_state),
-                    start=start,
-                    history=History(report=shown.step),
-                ),
-            )
-        result.weights[problem.useless] = 0.0
-        self._say(result)
-        return [replace(result, intercept=result.intercept + shift)]
-
-    def _require_definite(self, found: Dictionary) -> None:
-        """An even power of a kernel with negative eigenvalues may have none, so each one is looked at."""
-        for m, (name, kernel) in enumerate(zip(found.names, found.kernels, strict=True)):
-            if not may_be_indefinite(kernel.kernel):
-                continue
-            slack = kernel.rounding(found.X)
-            if not is_definite(found.gram.combine(np.ones(1), np.array([m])), slack):
-                raise ValueError(
-                    f"kernel {name!r} is not positive semi-definite: it has negative eigenvalues, which "
-                    "a power may hide. Clip them (drop the negative part of the spectrum), or leave it out."
-                )
-
-    def _say(self, result: Result) -> None:
-        """Store the table of starts; warn if the best one was not finished."""
-        self.starts_ = starts = result.details["starts"]
-        reached = np.array(starts["objective"])
-        best = float(reached.min())
-        self.spread_ = float(reached.max() - best) / abs(best) if best != 0.0 else 0.0
-        name, worst = type(self).__name__, float(reached.max())
-        logger.info("%s: %d starts, objectives from %.6g to %.6g", name, reached.size, best, worst)
-        if not result.converged:
-            residual = starts["residual"][int(reached.argmin())]
-            warn(
-                f"{type(self).__name__} stopped after {result.n_iter} iterations at a relative projected "
-                f"gradient of {residual:.1e}, above tol={self.tol:g}. Raise max_iter (now {self.max_iter}) "
-                "or tol; scaling the features, normalize='trace' or a smaller C make the problem easier.",
-                ConvergenceWarning,
-            )
-
-    def _mixture(self, weights: Array) -> Any:
-        return Power(super()._mixture(weights), int(self.degree))
-
-    def _store(self, X: Any, rows: Rows, theta: Array, results: Sequence[Result]) -> None:
-        super()._store(X, rows, theta, results)
-        self.dual_gap_, self.certified_ = float("nan"), False
-
     # -- explaining -----------------------------------------------------------------------------
     def contributions(self, X: Any, by: Any = "kernel") -> NoReturn:
         """Not defined: a power of a sum has no part that belongs to one kernel."""
@@ -168,7 +78,7 @@ class Nonlinear(BaseMKL):
         raise AttributeError(f"{type(self).__name__} has no coef_: a power of kernels is not linear in X.")
 
 
-class NonlinearMKLClassifier(Nonlinear, MKLClassifier):
+class NonlinearMKLClassifier(Nonlinear, MKLClassification):
     """Classification with a power of a learned combination of kernels (Cortes et al. 2009; 000 Eq. 2.16).
 
     The kernel is k_μ(x, x') = (Σ_m μ_m k_m(x, x'))^D, all products of D kernels, weighted by products of
@@ -212,9 +122,6 @@ class NonlinearMKLClassifier(Nonlinear, MKLClassifier):
     Others as for :class:`MKLClassifier`. There are no ``contributions``.
     """
 
-    multi_class = "shared"
-    approx = None
-
     def __init__(
         self,
         kernels: Any = "auto",
@@ -256,21 +163,14 @@ class NonlinearMKLClassifier(Nonlinear, MKLClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _loss(self) -> Loss:
-        if isinstance(self.loss, Squared) or (isinstance(self.loss, str) and self.loss == "squared"):
-            return Squared()
-        return resolve_loss(self.loss, "classification")
 
-
-class NonlinearMKLRegressor(Nonlinear, MKLRegressor):
+class NonlinearMKLRegressor(Nonlinear, MKLRegression):
     """Regression with a power of a learned combination of kernels (Cortes et al. 2009; 000 Eqs 2.16, 2.17).
 
     With ``loss="squared"`` and ``fit_intercept=False`` the objective is half of Eq. 2.17 with λ = 1/C.
     Parameters and attributes are those of :class:`NonlinearMKLClassifier`, except that ``loss`` is "squared",
     "epsilon_insensitive" or a regression loss and there are no classes; several outputs share μ.
     """
-
-    approx = None
 
     def __init__(
         self,

@@ -10,11 +10,12 @@ from scipy.special import log_expit, log_softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import _check_partial_fit_first_call
+from sklearn.utils.validation import check_is_fitted
 
+from ..fitting.targets import Labels, encode, read_labels, signs
 from ..losses import Logistic, MulticlassHinge, MulticlassLogistic, StructuredLoss, resolve_loss
 from ..losses.structured import PerScore
 from ._online import BaseUFO
-from ._targets import encode, read_labels, signs
 from .ufo_regressor import UFOMKLRegressor
 
 __all__ = ["UFOMKLClassifier", "UFOMKLRegressor"]
@@ -133,7 +134,7 @@ class UFOMKLClassifier(ClassifierMixin, BaseUFO):
         The first call resolves ``kernels``, normalises them and chooses features from the data it gets, and
         must name all ``classes`` that there will be.
         """
-        self._check(y)
+        self._asked(y)
         labels = read_labels(y)
         if classes is not None:
             read_labels(classes)  # says what is wrong with them
@@ -150,12 +151,15 @@ class UFOMKLClassifier(ClassifierMixin, BaseUFO):
 
     def _learn_targets(self, y: NDArray[Any]) -> None:
         classes, _ = encode(y)
-        if self._started() and not np.array_equal(classes, self.classes_):
+        if self._going_on() is not None and not np.array_equal(classes, self.classes_):
             raise ValueError(
                 f"warm_start goes on with classes {self.classes_.tolist()!r}, and y holds "
                 f"{classes.tolist()!r}. Use partial_fit with all classes named, or set warm_start=False."
             )
         self.classes_ = classes
+
+    def _target(self) -> Labels:
+        return Labels(classes=self.classes_)
 
     def _structured_loss(self) -> StructuredLoss:
         n, spec = len(self.classes_), self.loss
@@ -194,28 +198,24 @@ class UFOMKLClassifier(ClassifierMixin, BaseUFO):
         codes = np.searchsorted(self.classes_, y)
         self._counts = getattr(self, "_counts", 0) + np.bincount(codes, minlength=len(self.classes_))
 
-    def _constant(self) -> Array:
+    def _constant(self, k: int) -> Array:
         """The majority's, where no kernel has any weight and there is one score a class."""
-        share, k = self._counts / self._counts.sum(), self._expansion.outputs
+        share = self._counts / self._counts.sum()
         if k == share.size:
             return np.asarray(share - share.mean())
         return np.array([share[1] - share[0]]) if k == 1 and share.size == 2 else np.zeros(k)
 
     # -- deciding -----------------------------------------------------------------------------------
-    def _single(self, f: Array) -> Array:
-        """Two classes have one decision, for the second against the first."""
-        if f.shape[-1] == 1:
-            return f[..., 0]
-        return f[..., 1] - f[..., 0] if len(self.classes_) == 2 and f.shape[-1] == 2 else f
-
     def decision_function(self, X: Any) -> Array:
         """(n_samples,), positive for ``classes_[1]``; (n_samples, n_classes) for more than two classes."""
-        return self._single(self._decide(X))
+        check_is_fitted(self)
+        return self._single(self._model.decide(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each sample."""
-        f = self._decide(X)
-        return np.asarray(self.classes_[self._loss_.decode(f)])
+        check_is_fitted(self)
+        assert self._state is not None
+        return np.asarray(self.classes_[self._state.loss.decode(self._model.decide(X))])
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:
@@ -225,7 +225,8 @@ class UFOMKLClassifier(ClassifierMixin, BaseUFO):
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of ``predict_proba``."""
-        f = self._decide(X)
+        check_is_fitted(self)
+        f = self._model.decide(X)
         if f.shape[1] == 1:
             return np.column_stack([log_expit(-f[:, 0]), log_expit(f[:, 0])])
         return np.asarray(log_softmax(f, axis=1))

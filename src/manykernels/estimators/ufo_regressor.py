@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
 
+from ..fitting.targets import Numbers, read_numbers
 from ..losses import StructuredLoss, resolve_loss
 from ..losses.structured import PerScore
 from ._online import BaseUFO
-from ._targets import read_numbers
 
 Array = NDArray[np.float64]
 
@@ -62,12 +63,13 @@ class UFOMKLRegressor(RegressorMixin, BaseUFO):
         self.verbose = verbose
 
     _shape: tuple[int, ...]
+    _offset: Array
 
     def partial_fit(self, X: Any, y: Any) -> Self:
         """One step for each of these samples, in their order; the first call settles kernels and features."""
-        self._check(y)
+        self._asked(y)
         numbers = read_numbers(y)
-        if not self._started():
+        if self._going_on() is None:
             self._forget()
             self._learn_targets(numbers)
         return self._stream(X, numbers)
@@ -78,7 +80,7 @@ class UFOMKLRegressor(RegressorMixin, BaseUFO):
 
     def _learn_targets(self, y: NDArray[Any]) -> None:
         shape = y.shape[1:]
-        if self._started():
+        if self._going_on() is not None:
             if shape != self._shape:
                 raise ValueError(f"y has outputs of shape {shape}; the model was started with {self._shape}.")
             return
@@ -98,15 +100,19 @@ class UFOMKLRegressor(RegressorMixin, BaseUFO):
             )
         return np.asarray(y.reshape(len(y), -1) - self._offset)
 
-    def _constant(self) -> Array:
-        return np.zeros(self._offset.size)
+    def _constant(self, outputs: int) -> Array:
+        return np.zeros(outputs)
 
-    def _single(self, f: Array) -> Array:
-        return f if self._shape else f[..., 0]
+    def _shift(self) -> Array:
+        return self._offset
+
+    def _target(self) -> Numbers:
+        return Numbers(flat=not self._shape, outputs=self._offset.size)
 
     def predict(self, X: Any) -> Array:
         """(n_samples,), or (n_samples, n_outputs) where y had two dimensions."""
-        return self._single(self._decide(X))
+        check_is_fitted(self)
+        return self._single(self._model.decide(X))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -42,7 +42,7 @@ class Views(Family):
             )
         kernels: dict[str, Kernel] = {}
         for view, given in self.views.items():
-            columns, spec = _columns_and_kernels(given)
+            columns, spec = columns_and_kernels(given)
             try:
                 part = take_columns(X, columns)
                 names = _names(X, part, columns, feature_names)
@@ -54,7 +54,7 @@ class Views(Family):
         return kernels
 
 
-def _columns_and_kernels(given: Any) -> tuple[Columns, Any]:
+def columns_and_kernels(given: Any) -> tuple[Columns, Any]:
     """A view's columns and its kernels; a tuple is a pair only if its second part is made of kernels."""
     if isinstance(given, tuple) and len(given) == 2 and _holds_kernels(given[1]):
         return given

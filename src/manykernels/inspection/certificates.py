@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,16 +22,18 @@ from sklearn.utils.validation import check_is_fitted
 from .._fast import compensated
 from .._fast.threads import threads
 from ..estimators import MKLClassifier, MKLRegressor
-from ..estimators._base import Posed
-from ..estimators._data import take
-from ..estimators._family_fit import bind_family
-from ..families import Family
-from ..kernels.data import n_samples, take_rows
+from ..fitting.asked import Asked
+from ..fitting.dictionary import bind
+from ..fitting.functions import FeatureFunction
+from ..fitting.lazy import in_memory
+from ..fitting.model import Model
+from ..fitting.options import Options
+from ..fitting.samples import Samples, read
+from ..fitting.targets import sample_costs
 from ..objectives import Risk
-from ..penalties import Penalty, resolve_penalty
+from ..penalties import Penalty
 
 Array = NDArray[np.float64]
-_ROWS = 4096  # whose features are held at a time
 
 
 @dataclass(frozen=True)
@@ -81,75 +82,88 @@ def certificate(model: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Cer
     >>> 0 <= certificate(model, X, y).gap <= model.tol
     True
     """
-    model = _convex(getattr(model, "best_estimator_", model))
-    twin = copy(model)  # reading samples tells an estimator their names: the model must not change
-    with threads(model.n_jobs):
-        posed = twin._pose(X, y, sample_weight)
-        if not _has_features(model) and posed.rows.owner.size != len(model.dual_point_):
+    face = _convex(getattr(model, "best_estimator_", model))
+    options, learned = face._options(), face._model
+    with threads(options.n_jobs):
+        X, y, sample_weight = in_memory(X, y, sample_weight)
+        samples = read(options, X, y, sample_weight, face._target()).samples()
+        given = samples.rows.owner.size
+        if learned.dual_point is not None and given != len(learned.dual_point):
             raise ValueError(
-                f"X holds {posed.rows.owner.size} samples, and the model was fitted on "
-                f"{len(model.dual_point_)}. Give the samples that it was fitted on, in the same order."
+                f"X holds {given} samples, and the model was fitted on {len(learned.dual_point)}. Give the "
+                "samples that it was fitted on, in the same order."
             )
-        shift = np.median(posed.Y, axis=0) if twin._loss().translates and model.fit_intercept else 0.0
-        values = []
-        for g, group in enumerate(model._groups(posed.Y)):
-            Y = (posed.Y - shift)[:, group]
-            risk = Risk(twin._loss(), Y, posed.C[:, group], bool(model.fit_intercept))
-            b = (np.atleast_1d(model.intercept_) - shift)[group]
-            known = _Known(model, posed, risk, resolve_penalty(model.norm), np.atleast_2d(model.weights_)[g])
-            values.append(known.in_features(group, b) if _has_features(model) else known.exact(group, b))
+        groups = options.groups(samples.Y.shape[1])
+        values = [_Known.of(options, learned, samples, g, group).values() for g, group in enumerate(groups)]
     return Certificate(
         math.fsum(v[0] for v in values), math.fsum(v[1] for v in values), all(v[2] for v in values)
     )
 
 
-def _convex(model: Any) -> Any:
-    """The model, if it is one whose problem has a certificate."""
-    if type(model) not in (MKLClassifier, MKLRegressor):
+def _convex(face: object) -> MKLClassifier | MKLRegressor:
+    """The estimator, if it is fitted and of a kind whose problem has a certificate."""
+    if not isinstance(face, MKLClassifier | MKLRegressor) or type(face) not in (MKLClassifier, MKLRegressor):
         raise TypeError(
-            f"certificate was given {type(model).__name__}; expected a fitted MKLClassifier or MKLRegressor, "
+            f"certificate was given {type(face).__name__}; expected a fitted MKLClassifier or MKLRegressor, "
             "or a search over them. Other methods solve other problems: read their dual_gap_ where they have "
             "one."
         )
-    check_is_fitted(model)
-    if _has_features(model) and not model._loss().smooth:
+    check_is_fitted(face)
+    features = isinstance(face._model.function, FeatureFunction)
+    if features and not face._options().loss.smooth:
         raise TypeError(
-            f"certificate was given a model with approx={model.approx!r} and loss={model.loss!r}; with "
+            f"certificate was given a model with approx={face.approx!r} and loss={face.loss!r}; with "
             "explicit features it needs a smooth loss ('squared', 'squared_hinge' or 'logistic'). Read "
             "dual_gap_ instead."
         )
-    return model
-
-
-def _has_features(model: Any) -> bool:
-    return "features_" in model.__dict__
+    return face
 
 
 @dataclass(frozen=True)
 class _Known:
     """One problem of a model: outputs that share weights θ."""
 
-    model: Any
-    posed: Posed
+    options: Options
+    model: Model
+    samples: Samples
     risk: Risk
-    penalty: Penalty
     theta: Array
+    group: list[int]
+    intercept: Array
 
-    def exact(self, group: list[int], b: Array) -> tuple[float, float, bool]:
-        """(P, D, certified), from Gram matrices one at a time."""
-        rows, kernels = self.posed.rows, self.model.kernels_
-        outputs = self.posed.Y.shape[1]
-        alpha = rows.gather(self.model.dual_coef_.reshape(-1, outputs))[:, group]
-        point = rows.gather(self.model.dual_point_.reshape(-1, outputs))[:, group]
+    @classmethod
+    def of(cls, options: Options, model: Model, samples: Samples, g: int, group: list[int]) -> Self:
+        """Problem g of the model, on the samples that it was fitted on."""
+        assert model.function is not None
+        intercept, Y = bool(options.fit_intercept), samples.Y[:, group]
+        shift = np.median(Y, axis=0) if options.loss.translates and intercept else 0.0
+        C = np.repeat(sample_costs(options.C, samples.costs)[:, None], len(group), axis=1)
+        risk = Risk(options.loss, Y - shift, C, intercept)
+        theta = np.atleast_2d(model.weights)[g]
+        return cls(options, model, samples, risk, theta, group, model.function.intercept[group] - shift)
+
+    @property
+    def penalty(self) -> Penalty:
+        return self.options.penalty
+
+    def values(self) -> tuple[float, float, bool]:
+        """(P, D, certified)."""
+        return self.in_features() if isinstance(self.model.function, FeatureFunction) else self.exact()
+
+    def exact(self) -> tuple[float, float, bool]:
+        """From Gram matrices one at a time."""
+        rows, kernels = self.samples.rows, self.model.kernels
+        assert self.model.dual is not None and self.model.dual_point is not None
+        alpha = rows.gather(self.model.dual)[:, self.group]
+        point = rows.gather(self.model.dual_point)[:, self.group]
         gram = self._gram()
         high, low, q = np.zeros_like(alpha), np.zeros_like(alpha), np.zeros(len(kernels))
         for m in np.flatnonzero(self.theta):
             K = gram(kernels[m])
             compensated.expand(K, alpha, float(self.theta[m]), high, low)
             q[m] = max(compensated.quad(K, alpha), 0.0)
-        primal = self._primal(self.theta * np.sqrt(q), high + (low + b))
-        family = self.model.kernels
-        if isinstance(family, Family) and not family.listed:
+        primal = self._primal(self.theta * np.sqrt(q), high + (low + self.intercept))
+        if not self.model.listed:
             return primal, *self._over_family(point)
 
         def forms(z: Array) -> Array:
@@ -159,11 +173,10 @@ class _Known:
 
     def _gram(self) -> Callable[[Any], Array]:
         """What evaluates a kernel on the merged samples."""
-        X, first = self.posed.X, self.posed.rows.first
-        if self.posed.kind == "stack":
-            return lambda kernel: np.ascontiguousarray(kernel(X)[np.ix_(first, first)], dtype=float)
-        merged = take(X, first)
-        return lambda kernel: np.ascontiguousarray(kernel(merged), dtype=float)
+        samples, first = self.samples, self.samples.rows.first
+        if samples.stack:
+            return lambda kernel: np.ascontiguousarray(kernel(samples.X)[np.ix_(first, first)], dtype=float)
+        return lambda kernel: np.ascontiguousarray(kernel(samples.data), dtype=float)
 
     def _primal(self, norms: Array, f: Array) -> float:
         risk = self.risk
@@ -179,40 +192,34 @@ class _Known:
 
     def _over_family(self, point: Array) -> tuple[float, bool]:
         """D from the family's own bound on its largest quadratic form, where it has one."""
-        posed = self.posed
-        groups = self.model._groups(posed.Y)
-        bound = bind_family(self.model, posed.X, posed.rows, posed.names_in, self.risk.loss, groups)
-        oracle = bound.oracle
+        bound = bind(self.options, self.samples)
+        assert isinstance(bound, Asked)
+        oracle = bound.space
         top = oracle.best(point, 1).upper if self.penalty.sparse else None
         if not self.penalty.sparse:
             p = float(getattr(self.penalty, "p", 2.0))
             top = oracle.total(point, p / (p - 1.0))
-        merged = take(posed.X, posed.rows.first)
-        size = max(float(np.abs(kernel.diag(merged)).max()) for kernel in self.model.kernels_)
+        merged = self.samples.data
+        size = max(float(np.abs(kernel.diag(merged)).max()) for kernel in self.model.kernels)
         if top is not None and np.isfinite(top):
             return self.risk.dual(point, np.array([top]), self.penalty, size), True
-        met = oracle.quad(point, self.model._atoms)
+        met = oracle.quad(point, self.model.atoms or [])
         return self.risk.dual(point, met, self.penalty, size), False
 
-    def in_features(self, group: list[int], b: Array) -> tuple[float, float, bool]:
-        """(P, D, certified) of explicit features: w_m are their coefficients, α = −Cℓ'(f) a dual point."""
-        model, risk = self.model, self.risk
-        features, coef = model.features_, model._feature_coef[:, group]
-        scale = np.array([kernel.scale_ for kernel in model.kernels_])
+    def in_features(self) -> tuple[float, float, bool]:
+        """Of explicit features: w_m are their coefficients, α = −Cℓ'(f) a dual point."""
+        function, risk, b = self.model.function, self.risk, self.intercept
+        assert isinstance(function, FeatureFunction)
+        features, coef = function.features, function.coefficients[:, self.group]
+        scale = np.array([kernel.scale_ for kernel in self.model.kernels])
         squares = np.add.reduceat((coef**2).sum(axis=1), features.ptr[:-1])
         norms = np.sqrt(np.divide(squares, scale, out=np.zeros_like(scale), where=scale > 0.0))
-        merged = take(self.posed.X, self.posed.rows.first)
-        blocks = [slice(lo, lo + _ROWS) for lo in range(0, n_samples(merged), _ROWS)]
-
-        def transform(block: slice) -> Array:
-            return np.asarray(features.transform(take_rows(merged, block.start, block.stop)))
-
-        f = np.concatenate([transform(block) @ coef for block in blocks]) + b
+        merged = self.samples.data
+        f = np.concatenate([Phi @ coef for _, Phi in function.feature_blocks(merged)]) + b
         alpha = risk.exact(-risk.C * risk.loss.gradient(risk.Y, f))
         pull, largest = np.zeros((features.ptr[-1], alpha.shape[1])), np.zeros(scale.size)
-        for block in blocks:
-            Phi = transform(block)
-            pull += Phi.T @ alpha[block]
+        for rows, Phi in function.feature_blocks(merged):
+            pull += Phi.T @ alpha[rows]
             np.maximum(largest, np.add.reduceat(Phi**2, features.ptr[:-1], axis=1).max(axis=0), out=largest)
         q = scale * np.add.reduceat((pull**2).sum(axis=1), features.ptr[:-1])
         return self._primal(norms, f), risk.dual(alpha, q, self.penalty, scale * largest), True

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _num_samples
 
 from .._fast.threads import processes
-from ..estimators._progress import Progress
+from ..estimators import Copies, copies_of
+from ..fitting.progress import Progress
 
 Array = NDArray[np.float64]
 
@@ -111,17 +110,15 @@ def weight_stability(
     for name, value in (("fraction", fraction), ("level", level)):
         if not isinstance(value, int | float) or not 0.0 < value < 1.0:
             raise ValueError(f"{name}={value!r} was given; expected a number between 0 and 1.")
-    template = _template(estimator)
-    if "verbose" in template.get_params(deep=False):
-        template.set_params(verbose=0)
-    rng = check_random_state(random_state)
-    y = np.asarray(y)
-    groups = _groups(template, y)
+    copies, y = copies_of(estimator), np.asarray(y)
+    if _num_samples(X) != len(y):
+        raise ValueError(f"X has {_num_samples(X)} samples and y has {len(y)}.")
+    rng, groups = check_random_state(random_state), _groups(copies.classifies, y)
     draws = [_draw(groups, method, fraction, rng) for _ in range(n_resamples)]
     run = Parallel(n_jobs=processes(n_jobs, n_resamples), return_as="generator")
     shown, found = Progress("resamples", verbose, total=n_resamples), []
     try:
-        for pair in run(delayed(_weights)(template, X, y, rows) for rows in draws):
+        for pair in run(delayed(_weights)(copies, X, y, rows) for rows in draws):
             found.append(pair)
             shown.step("")
     finally:
@@ -132,19 +129,9 @@ def weight_stability(
     return Stability(kernels.names, kernels.weights, level, views)
 
 
-def _template(estimator: Any) -> Any:
-    if hasattr(estimator, "best_params_") and not hasattr(estimator, "best_estimator_"):
-        raise ValueError("the search was fitted with refit=False, so that there is no model to look at.")
-    if hasattr(estimator, "comparison_"):
-        return clone(estimator.best_estimator_)
-    if hasattr(estimator, "strategy"):
-        raise ValueError(f"{type(estimator).__name__} must be fitted first: what it chooses is learned anew.")
-    return clone(estimator)
-
-
-def _groups(template: Any, y: NDArray[Any]) -> list[NDArray[np.intp]]:
+def _groups(classes: bool, y: NDArray[Any]) -> list[NDArray[np.intp]]:
     """Samples that are drawn among themselves: those of each class."""
-    if not is_classifier(template):
+    if not classes:
         return [np.arange(len(y))]
     return [np.flatnonzero(y == label) for label in np.unique(y)]
 
@@ -159,32 +146,15 @@ def _draw(
 
 
 def _weights(
-    template: Any, X: Any, y: NDArray[Any], rows: NDArray[np.intp]
+    copies: Copies, X: Any, y: NDArray[Any], rows: NDArray[np.intp]
 ) -> tuple[dict[str, float], dict[str, str | None]]:
     """The weight of each kernel, and the view it belongs to, learned on these rows."""
-    model = clone(template)
-    if _num_samples(X) != len(y):
-        raise ValueError(f"X has {_num_samples(X)} samples and y has {len(y)}.")
-    part, target = _safe_split(model, X, y, rows)
-    keep_trade_off(model, len(rows) / len(y))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the model of the user's own data has warned
-        model.fit(part, target)
-    if not hasattr(model, "weights_"):
-        raise ValueError(f"{type(model).__name__} has no weights_ to look at.")
-    weights = np.reshape(model.weights_, (-1, len(model.kernel_names_))).mean(axis=0)
-    views = [getattr(kernel.kernel, "view", None) for kernel in model.kernels_]
-    names = model.kernel_names_
-    return dict(zip(names, map(float, weights), strict=True)), dict(zip(names, views, strict=True))
-
-
-def keep_trade_off(model: Any, share: float) -> None:
-    """Make a fit on a share of the samples the same problem in expectation: C n and UFO's steps stay."""
-    given = model.get_params(deep=False)
-    if "C" in given:
-        model.set_params(C=given["C"] / share)
-    elif "lam" in given and "epochs" in given:
-        model.set_params(epochs=max(1, round(given["epochs"] / share)))
+    model = copies.relearn(X, y, rows)
+    weights = np.reshape(model.weights, (-1, len(model.names))).mean(axis=0)
+    views = [getattr(kernel.kernel, "view", None) for kernel in model.kernels]
+    return dict(zip(model.names, map(float, weights), strict=True)), dict(
+        zip(model.names, views, strict=True)
+    )
 
 
 def _totals(weights: dict[str, float], views: dict[str, str | None]) -> dict[str, float]:

@@ -135,7 +135,7 @@ def take_columns(X: Data, columns: Columns) -> Data:
         raise ValueError(
             f"Selecting columns needs X of shape (n_samples, n_features), got shape {tuple(X.shape)}."
         )
-    where = _positions(X, columns)
+    where = positions(X, columns)
     if sparse.issparse(X):
         return X.tocsr()[:, [where] if isinstance(where, int) else where]
     return X.iloc[:, where] if hasattr(X, "iloc") else X[:, where]
@@ -154,7 +154,7 @@ def column_key(columns: Columns) -> Hashable | None:
     return ("mask", *map(bool, columns)) if _is_mask(columns) else tuple(columns)
 
 
-def _positions(X: Data, columns: Columns) -> int | slice | list[int]:
+def positions(X: Data, columns: Columns) -> int | slice | list[int]:
     """``columns`` as positions in X: an int, a slice or a list of ints."""
     d = int(X.shape[1])
     if isinstance(columns, str):

@@ -1,8 +1,9 @@
 """What may be asked of a whole family of kernels on the training samples."""
 
-from .base import Best, Draws, Oracle
+from ._bind_dags import bind_dag
+from .base import Atom, Best, Draws, Oracle
 from .build import build_oracle
 from .finite import FiniteOracle
 from .products import ProductsOracle
 
-__all__ = ["Best", "Draws", "FiniteOracle", "Oracle", "ProductsOracle", "build_oracle"]
+__all__ = ["Atom", "Best", "Draws", "FiniteOracle", "Oracle", "ProductsOracle", "bind_dag", "build_oracle"]

@@ -55,14 +55,14 @@ class ContinuousOracle(Oracle):
         return self._raw(atom).label
 
     def kernel(self, atom: Atom) -> Fitted:
-        fitted = Fitted.from_constants(self._raw(atom), self.scale(_parameters(atom)))
+        fitted = Fitted.from_constants(self._raw(atom), self.scale(parameters_of(atom)))
         fitted.name = self.name(atom)
         return fitted
 
     def gram(self, atoms: Sequence[Atom]) -> Gram:
         kernels = [self._raw(atom) for atom in atoms]
-        scales = np.array([self.scale(_parameters(atom)) for atom in atoms])
-        self._known.update(dict.fromkeys(_parameters(atom) for atom in atoms))
+        scales = np.array([self.scale(parameters_of(atom)) for atom in atoms])
+        self._known.update(dict.fromkeys(parameters_of(atom) for atom in atoms))
         matrix = 8 * self.n**2
         gram: Gram
         if (len(kernels) + self.matrices) * matrix <= self.limit:
@@ -86,11 +86,11 @@ class ContinuousOracle(Oracle):
         rates = np.array([self._raw(atom).rate for atom in atoms], dtype=float)
         q = np.zeros((len(atoms), A.shape[1]))
         exponentials.forms(self.distances, rates, np.ascontiguousarray(A.T), 0, q)
-        scales = np.array([self.scale(_parameters(atom)) for atom in atoms])
+        scales = np.array([self.scale(parameters_of(atom)) for atom in atoms])
         return np.asarray(np.maximum(q.sum(axis=1), 0.0) * scales)
 
     def _raw(self, atom: Atom) -> Kernel:
-        return self.family.kernel(*_parameters(atom))
+        return self.family.kernel(*parameters_of(atom))
 
     @property
     def distances(self) -> Array:
@@ -139,7 +139,7 @@ class ContinuousOracle(Oracle):
 
     def between(self, atoms: Sequence[Atom], weights: Array) -> Parameters:
         """The mean of these atoms, on the scale on which parameters are searched."""
-        u = [self.coordinates.inwards(np.array(_parameters(atom))) for atom in atoms]
+        u = [self.coordinates.inwards(np.array(parameters_of(atom))) for atom in atoms]
         return _rounded(self.coordinates.outwards(np.average(u, axis=0, weights=weights)))
 
     def _line(self) -> ParameterSearch:
@@ -227,6 +227,6 @@ def _rounded(parameters: Array) -> Parameters:
     return tuple(float(f"{value:.{_DIGITS - 1}e}") for value in parameters)
 
 
-def _parameters(atom: Atom) -> Parameters:
+def parameters_of(atom: Atom) -> Parameters:
     assert isinstance(atom, tuple)
     return atom

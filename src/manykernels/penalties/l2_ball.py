@@ -23,7 +23,7 @@ class L2Ball(Penalty):
         self.mu0 = mu0
         self.radius = radius
 
-    def _parameters(self, M: int) -> tuple[FloatArray, float]:
+    def centre_and_radius(self, M: int) -> tuple[FloatArray, float]:
         """μ₀ as M numbers, and Λ."""
         mu0 = as_numbers(self.mu0, "mu0 of L2Ball", "one number ≥ 0, or one per kernel")
         if mu0.dtype.kind == "c":
@@ -45,13 +45,13 @@ class L2Ball(Penalty):
         return np.broadcast_to(mu0, (M,)).copy(), float(self.radius)
 
     def value(self, theta: FloatArray) -> float:
-        mu0, radius = self._parameters(theta.size)
+        mu0, radius = self.centre_and_radius(theta.size)
         slack = ROUNDING * max(radius, float(np.max(mu0)))
         return 0.0 if np.all(theta >= -slack) and norm2(theta - mu0) <= radius + slack else np.inf
 
     def conjugate(self, q: FloatArray) -> tuple[float, FloatArray]:
         """μ₀ᵀq + Λ‖q‖, attained at θ = μ₀ + Λ q/‖q‖ (004 Theorem 2.1)."""
-        mu0, radius = self._parameters(q.size)
+        mu0, radius = self.centre_and_radius(q.size)
         s, x = scaled(q)
         if s == 0:
             return 0.0, self.start(q.size)
@@ -60,7 +60,7 @@ class L2Ball(Penalty):
 
     def project(self, v: FloatArray) -> FloatArray:
         """θ = (μ₀ + τ (v − μ₀))₊ with the largest τ ≤ 1 that stays in the ball."""
-        mu0, radius = self._parameters(v.size)
+        mu0, radius = self.centre_and_radius(v.size)
         inside = np.maximum(v, 0.0)
         if radius == 0 or norm2(inside - mu0) <= radius:
             return mu0 if radius == 0 else inside
@@ -71,7 +71,7 @@ class L2Ball(Penalty):
 
         δ grows with s, and the largest δ is between Λ/√M and Λ, which brackets s.
         """
-        mu0, radius = self._parameters(a.size)
+        mu0, radius = self.centre_and_radius(a.size)
         positive = a > 0
         if radius == 0 or not np.any(positive):
             return mu0 if radius == 0 else self.start(a.size)
@@ -96,12 +96,12 @@ class L2Ball(Penalty):
             return float(np.sum(a[positive] * (a[positive] / theta[positive])))
 
     def start(self, M: int) -> FloatArray:
-        mu0, radius = self._parameters(M)
+        mu0, radius = self.centre_and_radius(M)
         return mu0 + radius / math.sqrt(M)
 
     def constraint(self, theta: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """ψ(θ) = ½ (‖θ − μ₀‖² − Λ²)."""
-        mu0, radius = self._parameters(theta.size)
+        mu0, radius = self.centre_and_radius(theta.size)
         delta = theta - mu0
         psi = 0.5 * (float(delta @ delta) - radius * radius)
         return np.array([psi]), delta[None], np.ones((1, theta.size))
@@ -116,12 +116,12 @@ class L2Ball(Penalty):
 
     def interior(self, theta: FloatArray) -> FloatArray:
         """Towards μ₀ + a little of everything, which is inside for μ₀ ≥ 0."""
-        mu0, _ = self._parameters(theta.size)
+        mu0, _ = self.centre_and_radius(theta.size)
         return mu0 + 0.95 * (0.9 * (theta - mu0) + 0.1 * (self.start(theta.size) - mu0))
 
     def stretch(self, theta: FloatArray) -> FloatArray:
         """What θ has above μ₀ grows to norm Λ, what it lacks is filled up: no weight shrinks."""
-        mu0, radius = self._parameters(theta.size)
+        mu0, radius = self.centre_and_radius(theta.size)
         delta = np.maximum(theta - mu0, 0.0)
         norm = norm2(delta)
         return mu0 + (radius * (delta / norm) if norm > 0 else delta)

@@ -17,6 +17,7 @@ from typing import Any
 from zipfile import ZIP_DEFLATED
 
 from .._archives import ArchiveError, TooLargeError, shown
+from .._arguments import and_more
 from .._files import is_model, require_replaceable, write_atomically
 from ..grams.memory import parse_memory, readable
 from ._contents import FORMAT, ModelFileError, describe, require_known, unpack
@@ -26,7 +27,8 @@ __all__ = ["FORMAT", "ModelFileError", "load", "save"]
 
 # The parts whose classes models are made of; the others (a command line, say) have no business in a file.
 _PARTS = (
-    "kernels approx losses penalties families grams oracles machines objectives weightings solvers estimators"
+    "kernels approx losses penalties families grams oracles machines objectives weightings solvers fitting "
+    "estimators"
 ).split()
 _HARMLESS = frozenset({"numpy.dtype"})  # of an array that the file holds; skops asks about it nevertheless
 _LARGEST = 4 << 30  # bytes that a model may take, unless more are allowed
@@ -55,8 +57,8 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
     lost = [name for name in io_.get_untrusted_types(data=data) if _find(name) is None]
     if lost:
         raise ModelFileError(
-            f"{type(model).__name__} holds {_listed(lost)}, which no other process can import by that name. "
-            "Define it at the top of a module, or save the model by pickle or cloudpickle."
+            f"{type(model).__name__} holds {_names_told(lost)}, which no other process can import by that "
+            "name. Define it at the top of a module, or save the model by pickle or cloudpickle."
         )
     try:
         whole = describe(data, type(model).__name__)
@@ -151,7 +153,7 @@ def _require_trusted(found: Iterable[str], trusted: set[str], path: str) -> None
     unknown = sorted(name for name in set(found) - trusted if not _is_ours(name))
     if unknown:
         raise ModelFileError(
-            f"{path} was not loaded: it holds {_listed(unknown)}, and only types of this package and of "
+            f"{path} was not loaded: it holds {_names_told(unknown)}, and only types of this package and of "
             "scikit-learn, NumPy and SciPy are trusted. If you know what these are and where the file comes "
             f"from, say so: load(path, trusted={[shown(name) for name in unknown[:5]]!r})."
         )
@@ -181,5 +183,6 @@ def _find(name: str) -> Any:
         return None
 
 
-def _listed(names: list[str]) -> str:
-    return ", ".join(map(shown, names[:10])) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
+def _names_told(names: list[str]) -> str:
+    """Names that a file may have chosen, in a message."""
+    return and_more([shown(name) for name in names], 10)

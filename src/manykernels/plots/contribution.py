@@ -7,8 +7,9 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from ..estimators import model_of
 from ._axes import axes, ink, label_ticks, plain, short, write_cells
-from .reading import Array, contribution_table, unwrap
+from .reading import Array, contribution_table
 
 
 class ContributionDisplay:
@@ -57,7 +58,7 @@ class ContributionDisplay:
         **kw: Any,
     ) -> Self:
         """Of ``samples`` of X (positions; the first ten unless told), for one class or output."""
-        table = contribution_table(*unwrap(estimator, X), samples, by=by, output=output)
+        table = contribution_table(*model_of(estimator, X), samples, by=by, output=output)
         display = cls(table.names, table.parts, table.intercept, samples=table.samples, output=table.output)
         return display.plot(ax=ax, max_kernels=max_kernels, **kw)
 

@@ -6,8 +6,9 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from ..estimators import model_of
 from ._axes import axes, ink, plain
-from .reading import Array, histories, unwrap
+from .reading import Array, histories
 
 
 class ConvergenceDisplay:
@@ -47,9 +48,10 @@ class ConvergenceDisplay:
         cls, estimator: Any, *, against: Literal["seconds", "steps"] = "seconds", ax: Any = None, **kw: Any
     ) -> Self:
         """Of a fitted estimator that has a ``history_``."""
-        mkl, _ = unwrap(estimator)
-        objective = getattr(mkl, "objective_", None)
-        display = cls(histories(mkl), tol=getattr(mkl, "tol", None), objective=objective)
+        model, _ = model_of(estimator)
+        tables, proof = histories(model), model.proof
+        assert proof is not None  # which has the histories
+        display = cls(tables, tol=proof.tol, objective=proof.primal)
         return display.plot(against=against, ax=ax, **kw)
 
     def plot(

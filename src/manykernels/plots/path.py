@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 
+from ..estimators import copies_of, face_of, model_of, opened
 from ._axes import axes, ink, plain, short
 from .paths import path_of_fits, path_of_search
-from .reading import Array, unwrap
+from .reading import Array
 
 
 class PathDisplay:
@@ -53,15 +53,19 @@ class PathDisplay:
         **kw: Any,
     ) -> Self:
         """Of a search that kept its path (``path_``), or of a model, fitted anew for each of ``Cs``."""
-        if hasattr(_last(estimator), "path_"):
-            table = path_of_search(_last(estimator))
+        model, inner = model_of(estimator, X)
+        searched = opened(estimator).searched
+        if searched is not None:
+            table = path_of_search(searched, model.names)
         elif X is None or y is None:
             raise ValueError(
                 f"{type(estimator).__name__} keeps no path over C. Give X and y, and a copy of it is fitted "
                 "for every C; or give a fitted MKLClassifierCV or MKLRegressorCV."
             )
         else:
-            table = path_of_fits(*unwrap(estimator, X), y, Cs)
+            copies = copies_of(face_of(estimator)[0])
+            Cs = copies.C * np.logspace(-3, 3, 13) if Cs is None else np.asarray(Cs, dtype=np.float64)
+            table = path_of_fits(lambda C: copies.learn(inner, y, C=C), Cs, copies.C)
         display = cls(table.C, table.weights, table.names, score=table.score, chosen=table.chosen)
         return display.plot(ax=ax, **kw)
 
@@ -92,7 +96,3 @@ class PathDisplay:
             plain(text)
         ax.grid(alpha=0.25)
         return self
-
-
-def _last(estimator: Any) -> Any:
-    return estimator[-1] if isinstance(estimator, Pipeline) else estimator

@@ -10,39 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
-from sklearn.exceptions import NotFittedError
-from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import _num_samples
 
-from ..estimators._data import read_new, take
-from ..estimators.localized import Localized
+from ..fitting.layout import evenly, take
+from ..fitting.model import Model
 from ..kernels import evaluate
 from ..kernels.prepared import Prepared
 
 Array = NDArray[np.float64]
 _FLAT = 1e-12  # of its size: a kernel that varies less is the same for all pairs of samples
-
-
-def unwrap(model: Any, X: Any = None) -> tuple[Any, Any]:
-    """The estimator of this package inside a search or pipeline, and X as it gets there."""
-    given = type(model).__name__
-    while True:
-        if isinstance(model, Pipeline):
-            if X is not None and len(model) > 1:
-                X = model[:-1].transform(X)
-            model = model[-1]
-        elif "best_estimator_" in getattr(model, "__dict__", {}):
-            model = model.best_estimator_
-        else:
-            break
-    if not hasattr(model, "get_params") or not hasattr(model, "kernels"):
-        raise TypeError(
-            f"{given} was given; expected an estimator of manykernels, or a pipeline or search that ends in "
-            "one."
-        )
-    if not hasattr(model, "weights_"):
-        raise NotFittedError(f"This {type(model).__name__} is not fitted yet. Call fit(X, y) first.")
-    return model, X
 
 
 # -- weights --------------------------------------------------------------------------------------
@@ -60,32 +36,36 @@ class WeightTable:
         return np.argsort(-np.abs(self.W).max(axis=0), kind="stable")
 
 
-def weight_table(mkl: Any) -> WeightTable:
-    W = np.asarray(mkl.weights_, dtype=np.float64)
-    names = [str(name) for name in mkl.kernel_names_]
+def weight_table(model: Model) -> WeightTable:
+    W = np.asarray(model.weights, dtype=np.float64)
+    names = [str(name) for name in model.names]
     if W.ndim == 1:
         return WeightTable(names, W[None], None)
-    if isinstance(mkl, Localized):
+    if model.rows == "cluster":
         return WeightTable(names, W, [f"cluster {j}" for j in range(len(W))])
-    labels = getattr(mkl, "classes_", range(len(W)))
-    return WeightTable(names, W, [str(label) for label in labels])
+    return WeightTable(names, W, outputs_of(model, len(W)))
+
+
+def outputs_of(model: Model, count: int) -> list[str]:
+    """What the outputs of a model are called: its classes, or numbers."""
+    return [str(label) for label in (range(count) if model.classes is None else model.classes)]
 
 
 # -- convergence ----------------------------------------------------------------------------------
-def histories(mkl: Any) -> dict[str, dict[str, Array]]:
+def histories(model: Model) -> dict[str, dict[str, Array]]:
     """One history, or one for each class with weights of its own: seconds, active, objective, gap.
 
     Where the gap of a step is not known (online learning reports a lower bound instead), "bound" takes the
     place of "objective" and "gap".
     """
-    given = getattr(mkl, "history_", None)
+    given = None if model.proof is None else model.proof.history
     if given is None:
         raise ValueError(
-            f"{type(mkl).__name__} keeps no history: its weights come from one step, or samples came in by "
+            f"{model.title} keeps no history: its weights come from one step, or samples came in by "
             "partial_fit. MKL*, Hierarchical*, Localized*, Nonlinear* and UFO* have one after fit."
         )
     several = given if isinstance(given, list) else [given]
-    labels = [str(c) for c in getattr(mkl, "classes_", range(len(several)))] if len(several) > 1 else [""]
+    labels = outputs_of(model, len(several)) if len(several) > 1 else [""]
     tables = {}
     for label, one in zip(labels, several, strict=True):
         table = {key: np.asarray(values, dtype=np.float64) for key, values in one.items()}
@@ -105,18 +85,20 @@ class SimilarityTable:
     weights: Array
 
 
-def similarity_table(mkl: Any, X: Any = None, max_kernels: int = 40, n_samples: int = 400) -> SimilarityTable:
+def similarity_table(
+    model: Model, X: Any = None, max_kernels: int = 40, n_samples: int = 400
+) -> SimilarityTable:
     """⟨K_kc, K_lc⟩/(‖K_kc‖‖K_lc‖) of the kernels with the largest weights, on some samples of X.
 
     Kernels that are constant on them have no direction, and are left out.
     """
-    table = weight_table(mkl)
+    table = weight_table(model)
     size = np.abs(table.W).max(axis=0)
     chosen = table.order[:max_kernels]
-    X = _samples(mkl, X, n_samples)
+    X = _compared_samples(model, X, n_samples)
     n = _num_samples(X)
     rows, kept = np.empty((chosen.size, n * n)), np.zeros(chosen.size, dtype=bool)
-    for i, K in evaluate([mkl.kernels_[m] for m in chosen], X, None):
+    for i, K in evaluate([model.kernels[m] for m in chosen], X, None):
         scale = np.abs(K).max()
         K = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
         norm = np.linalg.norm(K)
@@ -131,27 +113,20 @@ def similarity_table(mkl: Any, X: Any = None, max_kernels: int = 40, n_samples: 
     return SimilarityTable([table.names[m] for m in chosen], S[np.ix_(order, order)], size[chosen])
 
 
-def _samples(mkl: Any, X: Any, n_samples: int) -> Any:
+def _compared_samples(model: Model, X: Any, at_most: int) -> Any:
     """Some of X, or of the training samples, evenly spread, as kernels read them."""
-    if mkl._kind == "stack":
+    if model.layout.kind == "stack":
         if X is None or np.shape(X)[0] != np.shape(X)[1]:
             raise ValueError(
                 "The model was fitted on a stack of kernels, which it does not keep: give X, the stack "
                 "(n, n, n_kernels) of kernels of samples among themselves."
             )
-        some = _some(len(X), n_samples)
-        return np.asarray(X)[some][:, some]
-    if X is None:
-        if not hasattr(mkl, "X_fit_"):
-            raise ValueError(f"{type(mkl).__name__} with approx keeps no training samples: give X.")
-        X = mkl.X_fit_
-    else:
-        X = read_new(mkl, X, mkl._kind)
-    return take(X, _some(_num_samples(X), n_samples))
-
-
-def _some(n: int, at_most: int) -> NDArray[np.intp]:
-    return np.unique(np.linspace(0, n - 1, min(at_most, n)).astype(np.intp))
+        rows = evenly(len(X), at_most)
+        return np.asarray(X)[rows][:, rows]
+    if X is None and model.X_fit is None:
+        raise ValueError(f"{model.title} with approx keeps no training samples: give X.")
+    X = model.X_fit if X is None else model.layout.read(X)
+    return take(X, evenly(_num_samples(X), at_most))
 
 
 def _clustered(S: Array) -> NDArray[np.intp]:
@@ -176,34 +151,43 @@ class ContributionTable:
 
 
 def contribution_table(
-    mkl: Any, X: Any, samples: Sequence[int] | None = None, *, by: str = "kernel", output: Any = None
+    model: Model, X: Any, samples: Sequence[int] | None = None, *, by: str = "kernel", output: Any = None
 ) -> ContributionTable:
     """What each kernel (or view) adds to the decision on samples of X, the first ten unless told."""
-    if not hasattr(mkl, "contributions"):
-        raise ValueError(f"{type(mkl).__name__} has no contributions: it does not decide.")
     n = _num_samples(X)
     chosen = list(range(min(n, 10))) if samples is None else [int(i) for i in samples]
     for i in chosen:
         if not -n <= i < n:
             raise ValueError(f"sample {i} was given, and X holds {n} samples.")
-    try:
-        parts = np.asarray(mkl.contributions(take(X, chosen), by=by), dtype=np.float64)
-    except AttributeError as error:
-        raise ValueError(str(error)) from error
-    names = [mkl.kernel_names_[m] for m in mkl.active_] if by == "kernel" else list(mkl.view_weights_)
-    intercept = np.asarray(mkl.intercept_, dtype=np.float64)
+    parts, intercept = parts_of(model, take(X, chosen), by)
+    names = [model.names[m] for m in model.active] if by == "kernel" else list(model.view_weights)
     label = ""
     if parts.ndim == 3:
-        k, label = _output(mkl, parts.shape[2], output)
-        parts, intercept = parts[:, :, k], intercept[k] if intercept.ndim else intercept
+        k, label = _output(model, parts.shape[2], output)
+        parts, intercept = parts[:, :, k], intercept[k]
     total = parts.sum(axis=1) + float(intercept)
     return ContributionTable(
         list(map(str, names)), [str(i % n) for i in chosen], parts, float(intercept), total, label
     )
 
 
-def _output(mkl: Any, outputs: int, given: Any) -> tuple[int, str]:
-    labels = [str(c) for c in getattr(mkl, "classes_", range(outputs))]
+def parts_of(model: Model, X: Any, by: str = "kernel") -> tuple[Array, Array]:
+    """What each kernel adds to decisions on samples, and the intercept; several outputs are a last axis."""
+    if model.function is None:
+        raise ValueError(
+            f"{model.title} has no contributions: it does not decide, or by a learner that is not linear in "
+            "the kernels."
+        )
+    try:
+        parts = model.contributions(X, by)
+    except AttributeError as error:  # a power of a sum has no parts
+        raise ValueError(str(error)) from error
+    intercept = np.broadcast_to(np.asarray(model.function.intercept, dtype=np.float64), parts.shape[2:])
+    return model.single(parts), np.asarray(model.single(intercept))
+
+
+def _output(model: Model, outputs: int, given: Any) -> tuple[int, str]:
+    labels = outputs_of(model, outputs)
     if given is None:
         return 0, labels[0]
     if str(given) in labels:
@@ -223,12 +207,12 @@ class WidthTable:
     weights: Array
 
 
-def width_table(mkl: Any) -> WidthTable:
+def width_table(model: Model) -> WidthTable:
     """The kernels that have a width or a frequency; of a list of several sorts, the most frequent one."""
-    table = weight_table(mkl)
+    table = weight_table(model)
     weights = np.abs(table.W).max(axis=0)
     found: dict[str, list[tuple[int, Any]]] = {}
-    for m, kernel in enumerate(mkl.kernels_):
+    for m, kernel in enumerate(model.kernels):
         arguments = _bare(kernel.kernel)._arguments()
         for parameter in ("widths", "width", "frequency"):
             if parameter in arguments:
@@ -244,14 +228,14 @@ def width_table(mkl: Any) -> WidthTable:
     values = np.array([np.atleast_1d(v) for _, v in found[parameter]], dtype=np.float64)
     features = None
     if parameter == "widths":
-        features = _features(mkl, mkl.kernels_[index[0]].kernel, values.shape[1])
+        features = _features(model, model.kernels[index[0]].kernel, values.shape[1])
     return WidthTable(parameter, [table.names[m] for m in index], features, values, weights[index])
 
 
-def _features(mkl: Any, kernel: Any, n: int) -> list[str]:
+def _features(model: Model, kernel: Any, n: int) -> list[str]:
     """What the widths of a kernel belong to: the columns, or what a preparation made of them."""
-    given = getattr(mkl, "feature_names_in_", None)
-    names = [str(f) for f in (given if given is not None else [f"x{i}" for i in range(mkl.n_features_in_)])]
+    given, count = model.layout.feature_names_in, model.layout.n_features_in
+    names = [str(f) for f in (given if given is not None else [f"x{i}" for i in range(count or 0)])]
     if not isinstance(kernel, Prepared):
         return names
     made = kernel.preparation.names(names)

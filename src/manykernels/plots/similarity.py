@@ -6,8 +6,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from ..estimators import model_of
 from ._axes import axes, label_ticks, write_cells
-from .reading import Array, similarity_table, unwrap
+from .reading import Array, similarity_table
 
 
 class KernelSimilarityDisplay:
@@ -45,7 +46,7 @@ class KernelSimilarityDisplay:
         **kw: Any,
     ) -> Self:
         """Of the kernels with the largest weights, on X (``n_samples`` of it) or the training samples."""
-        table = similarity_table(*unwrap(estimator, X), max_kernels, n_samples)
+        table = similarity_table(*model_of(estimator, X), max_kernels, n_samples)
         return cls(table.names, table.S).plot(ax=ax, **kw)
 
     def plot(self, *, ax: Any = None, **kw: Any) -> Self:

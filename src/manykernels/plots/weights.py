@@ -6,8 +6,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from ..estimators import model_of
 from ._axes import axes, ink, label_ticks, plain, write_cells
-from .reading import Array, WeightTable, stability_columns, unwrap, weight_table
+from .reading import Array, WeightTable, stability_columns, weight_table
 
 
 class WeightsDisplay:
@@ -40,7 +41,7 @@ class WeightsDisplay:
         cls, estimator: Any, *, stability: Any = None, max_kernels: int = 30, ax: Any = None, **kw: Any
     ) -> Self:
         """Of a fitted estimator, or a pipeline or search that holds one; see ``plot`` for the rest."""
-        table = weight_table(unwrap(estimator)[0])
+        table = weight_table(model_of(estimator)[0])
         display = cls(table.names, table.W, rows=table.rows, stability=stability)
         return display.plot(ax=ax, max_kernels=max_kernels, **kw)
 

@@ -6,8 +6,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from ..estimators import model_of
 from ._axes import axes, ink, label_ticks, log_axis
-from .reading import Array, unwrap, width_table
+from .reading import Array, width_table
 
 
 class WidthsDisplay:
@@ -40,7 +41,7 @@ class WidthsDisplay:
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None, **kw: Any) -> Self:
         """Of a model with Gaussian, Laplacian or Dirichlet kernels; ``kw`` goes to the artist."""
-        table = width_table(unwrap(estimator)[0])
+        table = width_table(model_of(estimator)[0])
         display = cls(table.values, table.weights, parameter=table.parameter, features=table.features)
         return display.plot(ax=ax, **kw)
 

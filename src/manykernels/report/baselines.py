@@ -7,18 +7,25 @@ from typing import Any, Self
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, check_cv
-from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 from sklearn.utils.metaestimators import _safe_split
 
-import manykernels
-
+from ..estimators import (
+    AlignMKLClassifier,
+    AlignMKLRegressor,
+    MKLClassifier,
+    MKLClassifierCV,
+    MKLRegressor,
+    MKLRegressorCV,
+    face_of,
+    model_of,
+    opened,
+)
 from ..families import Family, Subset
-from ..plots.reading import unwrap
-from .scores import Fold, Scores, score_fold
+from .scores import Fold, Learner, Scores, score_fold
 
 INNER = 3  # folds in which a choice is made within a fold
 _SINGLES = 6  # kernels that are tried alone
@@ -30,29 +37,32 @@ def baseline_models(model: Any, X: Any) -> dict[str, Any]:
     Each chooses C (and the kernel, or the width) by cross-validation within what it is given. The kernels are
     those that a search began with, not those it chose: that choice has seen all samples.
     """
-    mkl, inner = unwrap(model, X)
-    search = _last(model)
-    kernels = search.kernels if hasattr(search, "comparison_") and _listed(search.kernels) else mkl.kernels
-    classes = hasattr(mkl, "classes_")
+    learned, inner = model_of(model, X)
+    parts, own = opened(model), face_of(model)[0].kernels
+    search = parts.searched
+    kernels = search.kernels if search is not None and _has_list(search.kernels) else own
+    classes, kind = learned.classes is not None, learned.layout.kind
     models: dict[str, Any] = {}
-    if _listed(kernels) and not hasattr(mkl, "hull_"):
-        kind: Any = manykernels.MKLClassifier if classes else manykernels.MKLRegressor
-        choice: Any = manykernels.MKLClassifierCV if classes else manykernels.MKLRegressorCV
-        sum_ = kind(kernels, norm=math.inf)
-        models["plain sum of the kernels"] = choice(kernels, strategy=[sum_], cv=inner_folds(classes))
-        if len(mkl.kernel_names_) > 1 or kernels is not mkl.kernels:
-            align: Any = manykernels.AlignMKLClassifier if classes else manykernels.AlignMKLRegressor
-            ranking = align(kernels, weighting="align")
-            models["best single kernel"] = BestSingle(
-                ranking, kind(norm=1.0), choice(cv=inner_folds(classes))
-            )
-    if mkl._kind == "array" or (mkl._kind == "table" and _all_numbers(inner)):
+    if _has_list(kernels) and "hull_" not in learned.extra:
+        several = len(learned.names) > 1 or kernels is not own
+        models |= _of_kernels(kernels, classes, several)
+    if kind == "array" or (kind == "table" and _all_numbers(inner)):
         models["tuned SVC" if classes else "tuned kernel ridge"] = rival(classes)
-    steps = model.steps[:-1] if isinstance(model, Pipeline) else []
-    return {
-        name: Pipeline([*((step, clone(part)) for step, part in steps), ("model", one)]) if steps else one
-        for name, one in models.items()
-    }
+    return {name: parts.behind(one) for name, one in models.items()}
+
+
+def _of_kernels(kernels: Any, classes: bool, several: bool) -> dict[str, Any]:
+    """The plain sum, and of several kernels the best one."""
+    folds = inner_folds(classes)
+    kind = MKLClassifier if classes else MKLRegressor
+    choice = MKLClassifierCV if classes else MKLRegressorCV
+    plain = choice(kernels, strategy=[kind(kernels, norm=math.inf)], cv=folds)
+    models: dict[str, Any] = {"plain sum of the kernels": plain}
+    if several:
+        align = AlignMKLClassifier if classes else AlignMKLRegressor
+        ranking = align(kernels, weighting="align")
+        models["best single kernel"] = BestSingle(ranking, kind(norm=1.0), choice(cv=folds))
+    return models
 
 
 def inner_folds(classes: bool) -> Any:
@@ -71,7 +81,12 @@ class BestSingle(BaseEstimator):
     search : a search, which gets these as strategies
     """
 
-    def __init__(self, ranking: Any, one: Any, search: Any) -> None:
+    def __init__(
+        self,
+        ranking: AlignMKLClassifier | AlignMKLRegressor,
+        one: MKLClassifier | MKLRegressor,
+        search: MKLClassifierCV | MKLRegressorCV,
+    ) -> None:
         self.ranking = ranking
         self.one = one
         self.search = search
@@ -94,7 +109,8 @@ class BestSingle(BaseEstimator):
         return self.ranking.__sklearn_tags__()  # which say how data are split
 
 
-def _listed(kernels: Any) -> bool:
+def _has_list(kernels: Any) -> bool:
+    """Whether these are kernels that can be listed, and not more of them than that."""
     return not isinstance(kernels, Family) or bool(kernels.listed)
 
 
@@ -112,24 +128,13 @@ def _all_numbers(X: Any) -> bool:
     return all(np.asarray(X[name]).dtype.kind in "biuf" for name in X.columns)
 
 
-def _last(model: Any) -> Any:
-    return model[-1] if isinstance(model, Pipeline) else model
-
-
-def _with_last(model: Any, last: Any) -> Any:
-    """The model, not fitted, with another last step."""
-    if not isinstance(model, Pipeline):
-        return last
-    return Pipeline([*((name, clone(part)) for name, part in model.steps[:-1]), (model.steps[-1][0], last)])
-
-
 def settled(model: Any) -> Any:
     """The model, not fitted, with what a search chose in the place of the search.
 
     It is quick to score, but since the choice has seen all samples, the scores are a little too good.
     """
-    last = _last(model)
-    return _with_last(model, clone(getattr(last, "best_estimator_", last)))
+    parts = opened(model)
+    return parts.behind(clone(getattr(parts.last, "best_estimator_", parts.last)))
 
 
 def anew(model: Any) -> Any:
@@ -137,10 +142,11 @@ def anew(model: Any) -> Any:
 
     What it scores in a cross-validation is honest: no choice has seen the samples that it is scored on.
     """
-    last = clone(_last(model))
-    if hasattr(_last(model), "comparison_") and not (isinstance(last.cv, str) and last.cv == "loo"):
-        last.set_params(cv=inner_folds(hasattr(model, "classes_")), n_jobs=None, verbose=0)
-    return _with_last(model, last)
+    parts = opened(model)
+    last, search = clone(parts.last), parts.searched
+    if search is not None and not (isinstance(search.folds, str) and search.folds == "loo"):
+        last.set_params(cv=inner_folds(is_classifier(last)), n_jobs=None, verbose=0)
+    return parts.behind(last)
 
 
 def baselines(model: Any, X: Any, y: Any, *, cv: Any = 5, n_jobs: int | None = None) -> list[dict[str, Any]]:
@@ -149,8 +155,8 @@ def baselines(model: Any, X: Any, y: Any, *, cv: Any = 5, n_jobs: int | None = N
     Whatever is chosen (by a search, too) is chosen within the folds; ``n_jobs`` folds at a time. What failed
     in some of the folds has no mean, and an ``error`` that says why.
     """
-    classes = hasattr(unwrap(model)[0], "classes_")
-    folds = list(check_cv(cv, y, classifier=classes).split(np.zeros(len(y)), y))
+    learned, _ = model_of(model)
+    folds = list(check_cv(cv, y, classifier=learned.classes is not None).split(np.zeros(len(y)), y))
     rows = []
     for name, one in {"learned": anew(model), **baseline_models(model, X)}.items():
         found = Parallel(n_jobs=n_jobs)(delayed(_fold)(clone(one), X, y, *fold) for fold in folds)
@@ -159,8 +165,8 @@ def baselines(model: Any, X: Any, y: Any, *, cv: Any = 5, n_jobs: int | None = N
     return rows
 
 
-def _fold(model: Any, X: Any, y: Any, train: Any, test: Any) -> Fold:
+def _fold(learner: Learner, X: Any, y: Any, train: Any, test: Any) -> Fold:
     def part(rows: Any) -> tuple[Any, Any]:
-        return tuple(_safe_split(model, X, y, rows, None if rows is train else train))
+        return tuple(_safe_split(learner, X, y, rows, None if rows is train else train))
 
-    return score_fold(model, part, train, test)
+    return score_fold(learner, part, train, test)

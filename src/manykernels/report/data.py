@@ -13,32 +13,34 @@ from datetime import date
 from typing import Any
 
 import numpy as np
-from sklearn.pipeline import Pipeline
+from numpy.typing import NDArray
 from sklearn.utils._pprint import _EstimatorPrettyPrinter
 from sklearn.utils.validation import _num_samples
 
 import manykernels
 
-from ..estimators._data import take
-from ..estimators._repr import _converged, _sentence, _unlisted
-from ..estimators.localized import Localized
+from ..estimators import Copies, Searched, copies_of, face_of, model_of, opened
 from ..families import Parametric
-from ..plots.paths import path_of_fits, path_of_search
+from ..fitting.layout import evenly
+from ..fitting.model import Model, Proof
+from ..plots.paths import PathTable, path_of_fits, path_of_search
 from ..plots.reading import (
+    WeightTable,
     histories,
     similarity_table,
     stability_columns,
-    unwrap,
     weight_table,
     width_table,
 )
-from .samples import chosen_samples
-from .tables import data_section, interactions_section, is_constant
+from .samples import Said, chosen_samples
+from .tables import data_section, gates_section, interactions_section, is_constant
 
 FORMAT = 1
-_MANY = 60  # kernels of a path or a similarity map
-_ROWS = 1500  # samples from which a path is fitted
-_STEPS = 9
+_MOST_KERNELS = 60  # of a path or a similarity map
+_PATH_SAMPLES = 1500  # from which a path is fitted
+_PATH_COSTS = 9  # values of C for which it is
+# The call that makes a model, whole: scikit-learn's repr would leave out parts of a long one.
+_WHOLE = {"compact": True, "indent": 1, "indent_at_name": True, "n_max_elements_to_show": None}
 
 
 def report_data(
@@ -72,22 +74,26 @@ def report_data(
     made : the day; today, unless told
     fit_path : whether to fit the path over C where the model has not kept one
     """
-    mkl, inner = unwrap(model, X)
-    table = weight_table(mkl)
-    size = np.abs(table.W).max(axis=0)
+    learned, inner = model_of(model, X)
+    face, search = face_of(model)[0], opened(model).searched
+    said = Said(getattr(model, "predict", None), getattr(model, "decision_function", None))
     left_out: dict[str, str] = {}
+
+    def path() -> dict[str, Any] | None:
+        return _path(search, learned, face.kernels, copies_of(face), inner, y)
+
     sections = {
-        "data": data_section(X, y, mkl, target),
-        "scores": _scores(scores, mkl, searched),
-        "selection": _selection(model),
-        "weights": _weights(mkl, table, stability),
-        "similarity": _or_why(left_out, "Which kernels say the same", _similarity, mkl, inner),
-        "convergence": _or_why(left_out, "How the fit converged", _convergence, mkl),
-        "path": _or_why(left_out, "Weights along C", _path, model, mkl, inner, y) if fit_path else None,
-        "contributions": _or_why(left_out, "Single samples", chosen_samples, model, mkl, X, inner, y),
-        "interactions": interactions_section(mkl),
-        "widths": _widths(model, mkl, widths),
-        "gates": _gates(mkl, y),
+        "data": data_section(X, y, learned, target),
+        "scores": _scores(scores, learned, searched),
+        "selection": None if search is None else _selection(search),
+        "weights": _weights(learned, weight_table(learned), stability),
+        "similarity": _or_why(left_out, "Which kernels say the same", _similarity, learned, inner),
+        "convergence": _or_why(left_out, "How the fit converged", _convergence, learned),
+        "path": _or_why(left_out, "Weights along C", path) if fit_path else None,
+        "contributions": _or_why(left_out, "Single samples", chosen_samples, learned, said, X, inner, y),
+        "interactions": interactions_section(learned, face.kernels),
+        "widths": _widths(learned, widths, prepared=model is not face),
+        "gates": gates_section(learned, y),
     }
     _name_constants(sections)
     head = {
@@ -95,9 +101,9 @@ def report_data(
         "title": title,
         "made": (made or date.today()).isoformat(),
         "version": manykernels.__version__,
-        "estimator": type(mkl).__name__,
-        "model": _whole(model),
-        "certificate": _sentence(mkl, size),
+        "estimator": learned.title,
+        "model": _EstimatorPrettyPrinter(width=100, **_WHOLE).pformat(model),
+        "certificate": learned.sentence(),
         "call": call,
     }
     document: dict[str, Any] = plain({**head, **sections, "left_out": left_out})
@@ -137,45 +143,35 @@ def _or_why(left_out: dict[str, str], title: str, section: Any, *args: Any) -> d
 
 
 # -- sections -------------------------------------------------------------------------------------
-def _whole(model: Any) -> str:
-    """The call that makes the model; scikit-learn's repr would leave out parts of a long one."""
-    printer = _EstimatorPrettyPrinter(
-        compact=True, indent=1, indent_at_name=True, n_max_elements_to_show=None, width=100
-    )
-    return str(printer.pformat(model))
-
-
-def _scores(rows: Sequence[Mapping[str, Any]], mkl: Any, searched: str) -> dict[str, Any] | None:
+def _scores(rows: Sequence[Mapping[str, Any]], model: Model, searched: str) -> dict[str, Any] | None:
     if not rows:
         return None
     kept = [{key: row.get(key) for key in ("name", "mean", "std", "folds", "error")} for row in rows]
-    metric = "accuracy" if hasattr(mkl, "classes_") else "R²"
+    metric = "R²" if model.classes is None else "accuracy"
     return {"metric": metric, "rows": kept, "searched": searched}
 
 
-def _weights(mkl: Any, table: Any, stability: Any) -> dict[str, Any]:
+def _weights(model: Model, table: WeightTable, stability: Any) -> dict[str, Any]:
     columns = None if stability is None or len(table.W) > 1 else stability_columns(stability, table.names)
     return {
         "names": table.names,
         "rows": table.rows,
         "values": table.W,
-        "views": _views(mkl, None if columns is None else getattr(stability, "views", None))
-        if len(mkl.view_weights_) < len(table.names)
+        "views": _views(model.view_weights, None if columns is None else getattr(stability, "views", None))
+        if len(model.view_weights) < len(table.names)
         else None,
-        "listed": not _unlisted(mkl),
+        "listed": model.listed,
         "stability": columns,
-        "constant": [m for m, kernel in enumerate(mkl.kernels_) if is_constant(kernel)],
-        **_certificate(mkl),
+        "constant": [m for m, kernel in enumerate(model.kernels) if is_constant(kernel)],
+        **_certificate(model.proof),
     }
 
 
-def _certificate(mkl: Any) -> dict[str, Any]:
-    gap = getattr(mkl, "dual_gap_", None)
-    return {
-        "gap": gap,
-        "certified": getattr(mkl, "certified_", None),
-        "converged": None if gap is None or not np.isfinite(gap) else _converged(mkl, float(gap)),
-    }
+def _certificate(proof: Proof | None) -> dict[str, Any]:
+    if proof is None:
+        return dict.fromkeys(("gap", "certified", "converged"))
+    converged = proof.converged if np.isfinite(proof.gap) else None
+    return {"gap": proof.gap, "certified": proof.certified, "converged": converged}
 
 
 def _name_constants(sections: Mapping[str, Any]) -> None:
@@ -188,41 +184,41 @@ def _name_constants(sections: Mapping[str, Any]) -> None:
             sections[section]["names"] = [f"{name} (constant)" if name == "1" else name for name in names]
 
 
-def _views(mkl: Any, stability: Any) -> dict[str, Any]:
+def _views(views: Mapping[str, Any], stability: Any) -> dict[str, Any]:
     """The total weight of each view, and how it varies where that is known."""
-    views = mkl.view_weights_
     values = np.array([np.atleast_1d(w) for w in views.values()]).T
     return {"names": list(views), "values": values, "stability": stability_columns(stability, list(views))}
 
 
-def _similarity(mkl: Any, X: Any) -> dict[str, Any] | None:
-    table = similarity_table(mkl, X, max_kernels=_MANY, n_samples=300)
+def _similarity(model: Model, X: Any) -> dict[str, Any] | None:
+    table = similarity_table(model, X, max_kernels=_MOST_KERNELS, n_samples=300)
     if len(table.names) < 2:
         return None
     return {"names": table.names, "values": table.S, "weights": table.weights}
 
 
-def _convergence(mkl: Any) -> dict[str, Any]:
+def _convergence(model: Model) -> dict[str, Any]:
     lines = []
-    for label, table in histories(mkl).items():
+    for label, table in histories(model).items():
         quantity = next((q for q in ("gap", "objective", "bound") if np.isfinite(table.get(q, [])).any()), "")
         if not quantity:
             raise ValueError("there is nothing to show")
         columns = {"seconds": table["seconds"], "values": table[quantity], "active": table["active"]}
         lines.append({"label": label, "quantity": quantity, **columns})
-    return {"lines": lines, "tol": getattr(mkl, "tol", None), "objective": getattr(mkl, "objective_", None)}
+    assert model.proof is not None  # which has the histories
+    return {"lines": lines, "tol": model.proof.tol, "objective": model.proof.primal}
 
 
-def _path(model: Any, mkl: Any, X: Any, y: Any) -> dict[str, Any] | None:
-    if isinstance(mkl.kernels, Parametric):  # every C has kernels of its own, which cannot be followed
+def _path(
+    search: Searched | None, model: Model, kernels: Any, copies: Copies, X: Any, y: Any
+) -> dict[str, Any] | None:
+    if isinstance(kernels, Parametric):  # every C has kernels of its own, which cannot be followed
         return None
-    search = _last(model)
-    whole = getattr(search, "path_", {}).get(getattr(search, "best_params_", {}).get("strategy"), {})
-    if "all samples" in whole:
-        table = path_of_search(search)
+    if search is not None and search.whole is not None:
+        table = path_of_search(search, model.names)
     else:
-        table = _fitted_path(mkl, X, y)
-    order = np.argsort(-np.abs(table.weights).max(axis=0), kind="stable")[:_MANY]
+        table = _fitted_path(copies, X, y)
+    order = np.argsort(-np.abs(table.weights).max(axis=0), kind="stable")[:_MOST_KERNELS]
     kept = [m for m in order if table.weights[:, m].any()]
     return {
         "C": table.C,
@@ -233,48 +229,37 @@ def _path(model: Any, mkl: Any, X: Any, y: Any) -> dict[str, Any] | None:
     }
 
 
-def _fitted_path(mkl: Any, X: Any, y: Any) -> Any:
+def _fitted_path(copies: Copies, X: Any, y: Any) -> PathTable:
     """Fitted on some samples, with as much more C as these are fewer, so that C means what it did for all."""
-    part, target = _some(mkl, X, y)
-    share = _num_samples(part) / _num_samples(X)
-    Cs = mkl.C * np.logspace(-2, 2, _STEPS) / share if hasattr(mkl, "C") else None
-    table = path_of_fits(mkl, part, target, Cs)
+    n = _num_samples(X)
+    rows = _path_samples(n)
+    share = 1.0 if rows is None else len(rows) / n
+    Cs = copies.C * np.logspace(-2, 2, _PATH_COSTS) / share
+    table = path_of_fits(lambda C: copies.learn(X, y, rows, C=C), Cs, copies.C)
     return replace(table, C=table.C * share)
 
 
-def _last(model: Any) -> Any:
-    return model[-1] if isinstance(model, Pipeline) else model
+def _path_samples(n: int) -> NDArray[np.intp] | None:
+    """Some of n samples, or None for all of them."""
+    return None if n <= _PATH_SAMPLES else evenly(n, _PATH_SAMPLES)
 
 
-def _selection(model: Any) -> dict[str, Any] | None:
+def _selection(search: Searched) -> dict[str, Any]:
     """What a search compared, and what it took."""
-    search = _last(model)
-    if not hasattr(search, "comparison_"):
-        return None
     keys = ("strategy", "norm", "C", "score", "std", "folds", "seconds")
-    columns = {key: search.comparison_[key] for key in keys}
+    columns = {key: search.comparison[key] for key in keys}
     return {
         **columns,
         "norm": [str(norm) for norm in columns["norm"]],
-        "error": [float(np.min(search.path_[name]["loss"])) for name in columns["strategy"]],
-        "by": "error" if search.scoring is None else "score",
-        "chosen": search.best_params_["strategy"],
+        "error": [float(np.min(search.path[name]["loss"])) for name in columns["strategy"]],
+        "by": search.by,
+        "chosen": search.best["strategy"],
     }
 
 
-def _some(mkl: Any, X: Any, y: Any) -> tuple[Any, Any]:
-    """At most so many samples, evenly spread, for what is fitted again."""
-    n = _num_samples(X)
-    if n <= _ROWS:
-        return X, y
-    rows = np.unique(np.linspace(0, n - 1, _ROWS).astype(np.intp))
-    part = np.asarray(X)[rows][:, rows] if mkl._kind == "stack" else take(X, rows)
-    return part, take(y, rows)
-
-
-def _widths(model: Any, mkl: Any, spread: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def _widths(model: Model, spread: Mapping[str, Any] | None, prepared: bool) -> dict[str, Any] | None:
     try:
-        table = width_table(mkl)
+        table = width_table(model)
     except ValueError:  # no kernel has a width, as most have not: nothing is missing
         return None
     if not table.weights.any():
@@ -285,24 +270,6 @@ def _widths(model: Any, mkl: Any, spread: Mapping[str, Any] | None) -> dict[str,
         "features": table.features,
         "values": table.values,
         "weights": table.weights,
-        "prepared": model is not mkl,  # by a pipeline, or by a search
+        "prepared": prepared,  # by a pipeline, or by a search
         "stability": spread,
-    }
-
-
-def _gates(mkl: Any, y: Any) -> dict[str, Any] | None:
-    """How the samples are shared out among the clusters of a localized model, in total and by class."""
-    if not isinstance(mkl, Localized):
-        return None
-    gates = mkl.gates_
-    groups: dict[str, Any] = {"all samples": gates.mean(axis=0)}
-    if hasattr(mkl, "classes_"):
-        labels = np.asarray(y)
-        groups.update({str(c): gates[labels == c].mean(axis=0) for c in mkl.classes_})
-    sure = np.histogram(gates.max(axis=1), bins=10, range=(0.0, 1.0))[0]
-    return {
-        "clusters": gates.shape[1],
-        "groups": list(groups),
-        "shares": np.array(list(groups.values())),
-        "sure": sure,
     }

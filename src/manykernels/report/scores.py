@@ -5,14 +5,22 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from ..plots.reading import unwrap
+from ..estimators import model_of
 
 _TOLD = 2  # reasons that are told, if folds failed for different ones
-_LONGEST = 300  # characters of a reason
+_LONGEST_REASON = 300  # characters of a reason
+
+
+class Learner(Protocol):
+    """An estimator of any package, of which no more is used than this."""
+
+    def fit(self, X: Any, y: Any) -> Any: ...
+
+    def score(self, X: Any, y: Any) -> Any: ...
 
 
 @dataclass(frozen=True)
@@ -57,7 +65,10 @@ class Scores:
     def why(self) -> str:
         """Why folds failed, each reason once; empty where none did."""
         reasons = list(dict.fromkeys(fold.error for fold in self.folds if fold.error))
-        told = [reason if len(reason) <= _LONGEST else f"{reason[:_LONGEST]} …" for reason in reasons[:_TOLD]]
+        told = [
+            reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]} …"
+            for reason in reasons[:_TOLD]
+        ]
         return " ".join(told) + (" (Not all reasons are shown.)" if len(reasons) > _TOLD else "")
 
     @property
@@ -92,18 +103,18 @@ class Scores:
         }
 
 
-def score_fold(model: Any, part: Callable[[Any], tuple[Any, Any]], train: Any, test: Any) -> Fold:
+def score_fold(learner: Learner, part: Callable[[Any], tuple[Any, Any]], train: Any, test: Any) -> Fold:
     """Fit on some rows and score on others; ``part`` gives the X and y of rows."""
     started = time.perf_counter()
     try:
-        model.fit(*part(train))
-        value = float(model.score(*part(test)))
+        learner.fit(*part(train))
+        value = float(learner.score(*part(test)))
     except (ValueError, TypeError) as error:  # of a method that is not for these data
         return Fold(seconds=time.perf_counter() - started, error=" ".join(str(error).split()))
     seconds = time.perf_counter() - started
     if not np.isfinite(value):
         return Fold(seconds=seconds, error=f"the score is {value}.")
     try:
-        return Fold(value, seconds, len(unwrap(model)[0].active_))
+        return Fold(value, seconds, model_of(learner)[0].active.size)
     except (TypeError, AttributeError):
         return Fold(value, seconds)  # a rival without kernels of ours

@@ -1,4 +1,4 @@
-"""The data at a glance, and the products that a model selected."""
+"""The data at a glance, the products that a model selected, and how clusters share the samples."""
 
 from __future__ import annotations
 
@@ -11,22 +11,23 @@ from scipy import sparse
 from sklearn.utils.validation import _num_samples
 
 from ..families import Products
+from ..fitting.model import Model
 from ..kernels import Constant, Fitted, Monomial, OnColumns, Power, Product
 
 _COLUMNS = 200  # that are listed
 _BINS = 20
 
 
-def data_section(X: Any, y: Any, mkl: Any, target: str) -> dict[str, Any]:
+def data_section(X: Any, y: Any, model: Model, target: str) -> dict[str, Any]:
     """Samples, columns and the target, before any preparation."""
-    stack = mkl._kind == "stack"
+    stack = model.layout.kind == "stack"
     shape = np.shape(X) if not hasattr(X, "shape") else X.shape
     return {
         "samples": _num_samples(X),
         "features": None if stack or len(shape) < 2 else int(shape[1]),
-        "kernels": len(mkl.kernel_names_),
+        "kernels": len(model.names),
         "kind": "precomputed kernels" if stack else "table" if len(shape) == 2 else "items",
-        "target": _target(y, target, hasattr(mkl, "classes_")),
+        "target": _target(y, target, model.classes is not None),
         "columns": list(_columns(X))[:_COLUMNS] if len(shape) == 2 and not sparse.issparse(X) else [],
     }
 
@@ -71,15 +72,15 @@ def _column(values: Any) -> dict[str, Any]:
 
 
 # -- products -------------------------------------------------------------------------------------
-def interactions_section(mkl: Any) -> dict[str, Any] | None:
+def interactions_section(model: Model, kernels: Any) -> dict[str, Any] | None:
     """Features (or base kernels) as nodes and what products join as edges, with the weights on them."""
-    if not (isinstance(mkl.kernels, Products) or hasattr(mkl, "hull_")):
+    if not (isinstance(kernels, Products) or "hull_" in model.extra):
         return None
-    weights = np.abs(np.atleast_2d(mkl.weights_)).max(axis=0)
-    named = getattr(mkl, "feature_names_in_", None)
+    weights = np.abs(np.atleast_2d(model.weights)).max(axis=0)
+    named = model.layout.feature_names_in
     rows = [
         (list(dict.fromkeys(_factors(kernel, named))), str(name), float(weight))
-        for kernel, name, weight in zip(mkl.kernels_, mkl.kernel_names_, weights, strict=True)
+        for kernel, name, weight in zip(model.kernels, model.names, weights, strict=True)
         if weight > 0
     ]
     if all(len(features) < 2 for features, _, _ in rows):
@@ -127,3 +128,22 @@ def _column_name(column: Any, named: Any) -> str:
     if isinstance(column, str):
         return column
     return f"x{column}" if named is None else str(named[column])
+
+
+# -- clusters -------------------------------------------------------------------------------------
+def gates_section(model: Model, y: Any) -> dict[str, Any] | None:
+    """How the samples are shared out among the clusters of a localized model, in total and by class."""
+    if model.rows != "cluster":
+        return None
+    gates = model.extra["gates_"]
+    groups: dict[str, Any] = {"all samples": gates.mean(axis=0)}
+    if model.classes is not None:
+        labels = np.asarray(y)
+        groups.update({str(c): gates[labels == c].mean(axis=0) for c in model.classes})
+    sure = np.histogram(gates.max(axis=1), bins=10, range=(0.0, 1.0))[0]
+    return {
+        "clusters": gates.shape[1],
+        "groups": list(groups),
+        "shares": np.array(list(groups.values())),
+        "sure": sure,
+    }

@@ -7,21 +7,24 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
-from ..estimators._data import take
+from ..estimators import copies_of, face_of, model_of
 from ..families import Parametric, Relevance
-from ..inspection import keep_trade_off
-from ..plots.reading import unwrap, width_table
+from ..plots.reading import WidthTable, width_table
 
 Array = NDArray[np.float64]
 LEVEL = 0.9
 
 
-def learns_widths(mkl: Any) -> bool:
+def learns_widths(model: Any) -> bool:
     """Whether widths are found and not given, so that they differ from sample to sample."""
-    return isinstance(mkl.kernels, Parametric | Relevance)
+    return finds_widths(face_of(model)[0].kernels)
+
+
+def finds_widths(kernels: Any) -> bool:
+    """Whether kernels given like this have widths that are found."""
+    return isinstance(kernels, Parametric | Relevance)
 
 
 def width_stability(
@@ -37,28 +40,13 @@ def width_stability(
     ``weights`` are all kernels that were found, where they have one width. Errors cost what they cost all
     samples in total, as in :func:`manykernels.inspection.weight_stability`.
     """
-    mkl, inner = unwrap(model, X)
-    y = np.asarray(y)
-    own = width_table(mkl)
-    kind = StratifiedShuffleSplit if hasattr(mkl, "classes_") else ShuffleSplit
-    splitter = kind(n_resamples, train_size=0.5, random_state=random_state)
-    halves = []
-    for rows, _ in splitter.split(np.zeros(len(y)), y):
-        half = clone(mkl)
-        keep_trade_off(half, len(rows) / len(y))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the model of the user's own data has warned
-            table = width_table(half.fit(take(inner, np.sort(rows)), y[np.sort(rows)]))
-        halves.append(table)
+    learned, inner = model_of(model, X)
+    copies, own, y = copies_of(face_of(model)[0]), width_table(learned), np.asarray(y)
+    kind = StratifiedShuffleSplit if learned.classes is not None else ShuffleSplit
+    splits = kind(n_resamples, train_size=0.5, random_state=random_state).split(np.zeros(len(y)), y)
+    halves = [width_table(copies.relearn(inner, y, np.sort(rows))) for rows, _ in splits]
     used = [(one.values[one.weights > 0], one.weights[one.weights > 0]) for one in halves]
-    if own.features is None:
-        means = np.array([nearest_widths(own.values[:, 0], own.weights, v[:, 0], w) for v, w in used])
-    else:  # which features there are may differ: heavy tails need samples to show
-        found = [
-            dict(zip(one.features or [], mean_width(v, w), strict=True)) if w.size else {}
-            for one, (v, w) in zip(halves, used, strict=True)
-        ]
-        means = np.array([[by_name.get(name, np.nan) for name in own.features] for by_name in found])
+    means = _means(own, halves, used)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of kernels that no half has: their ends are NaN
         low, high = np.nanquantile(means, [0.5 - 0.5 * LEVEL, 0.5 + 0.5 * LEVEL], axis=0)
@@ -70,6 +58,17 @@ def width_stability(
         "values": np.concatenate([v for v, _ in used]) if own.features is None else [],
         "weights": np.concatenate([w for _, w in used]) if own.features is None else [],
     }
+
+
+def _means(own: WidthTable, halves: list[WidthTable], used: list[tuple[Array, Array]]) -> Array:
+    """(halves, kernels or features): the mean of the widths that a half found for each; NaN for none."""
+    if own.features is None:
+        return np.array([nearest_widths(own.values[:, 0], own.weights, v[:, 0], w) for v, w in used])
+    found = [  # which features there are may differ: heavy tails need samples to show
+        dict(zip(one.features or [], mean_width(v, w), strict=True)) if w.size else {}
+        for one, (v, w) in zip(halves, used, strict=True)
+    ]
+    return np.array([[by_name.get(name, np.nan) for name in own.features] for by_name in found])
 
 
 def nearest_widths(own: Array, theta: Array, found: Array, weights: Array) -> Array:

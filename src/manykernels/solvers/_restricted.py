@@ -19,7 +19,7 @@ from ..losses import Squared
 from ..objectives import Risk
 from ..oracles import Oracle
 from ..oracles.base import Atom
-from ..oracles.continuous import ContinuousOracle, _parameters
+from ..oracles.continuous import ContinuousOracle, parameters_of
 from ..penalties import Penalty
 from ._interior import InteriorPoint
 from ._lasso import Lasso
@@ -145,7 +145,7 @@ class Finite:
         atoms, weights = self.weights()
         level = float(self.oracle.quad(self.point, atoms).max(initial=0.0)) * (1.0 - tol)
         merged: dict[Atom, float] = {}
-        for z, weight in sorted(zip(atoms, weights, strict=True), key=lambda pair: _parameters(pair[0])):
+        for z, weight in sorted(zip(atoms, weights, strict=True), key=lambda pair: parameters_of(pair[0])):
             if merged:
                 last = next(reversed(merged))
                 middle = self.oracle.between([last, z], np.array([merged[last], weight]))

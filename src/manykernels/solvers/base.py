@@ -116,8 +116,8 @@ class Solver(BaseEstimator, ABC):
     """Moves θ. Parameters are options of the method; the problem comes with `run`."""
 
     matrices: ClassVar[int] = SOLVER  # of n × n that it needs beside the kernels, at most
-    # whether it serves explicit features, whose combinations are never n × n
-    features: ClassVar[bool] = False
+    features: ClassVar[bool] = False  # whether it serves explicit features, whose sums are never n × n
+    uses_constants = False  # whether a constant kernel does what an intercept does not
 
     @abstractmethod
     def run(self, kernels: Kernels, risk: Risk, penalty: Penalty, run: Run) -> Result:
@@ -139,7 +139,7 @@ def listed(solver: Solver, kernels: Kernels) -> Gram:
     return kernels
 
 
-def whole_number(part: BaseEstimator, option: str, least: int) -> int:
+def whole_number(part: Solver, option: str, least: int) -> int:
     """The option as a whole number, at least `least`, or an error."""
     value = getattr(part, option)
     if not isinstance(value, Integral) or isinstance(value, bool) or value < least:

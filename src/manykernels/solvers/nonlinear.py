@@ -15,13 +15,14 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from .._fast.elementwise import power
 from .._fast.threads import blas_for
 from ..grams import Gram
+from ..grams.memory import DESCENT
 from ..objectives import Fit, Risk
 from ..penalties import L2Ball, Penalty
 from ._stopping import goes_on
@@ -113,9 +114,16 @@ class ProjectedGradient(Solver):
     falls as it should (Armijo), so that J falls in every iteration.
     """
 
+    matrices: ClassVar[int] = DESCENT
+
     def __init__(self, degree: int = 2, n_starts: int = 5) -> None:
         self.degree = degree
         self.n_starts = n_starts
+
+    @property
+    def uses_constants(self) -> bool:  # type: ignore[override]
+        """(1 + k)² = 1 + 2k + k²."""
+        return self.degree > 1
 
     def run(self, kernels: Kernels, risk: Risk, penalty: Penalty, run: Run) -> Result:
         """Minimise J; `run.start` = (μ, α) takes the place of the first. `details["starts"]` tells of all."""
@@ -154,7 +162,7 @@ def _first(penalty: L2Ball, gram: Gram, kind: str, rng: np.random.RandomState) -
     M = gram.n_kernels
     if kind == "uniform":
         return penalty.start(M)
-    mu0, radius = penalty._parameters(M)
+    mu0, radius = penalty.centre_and_radius(M)
     direction = np.abs(rng.standard_normal(M))
     return mu0 + radius * direction / np.linalg.norm(direction)
 

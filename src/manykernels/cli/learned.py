@@ -1,0 +1,106 @@
+"""What a command learns, and all that commands do with it."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from ..estimators import copies_of, face_of, model_of, opened
+from ..inspection import weight_stability
+from ..persistence import save
+from ..report import anew, baseline_models, report_data, settled, width_stability, write_report
+from ..report.scores import Learner
+from ..solvers import stoppable
+from ._console import Voice
+from .data import Data
+from .resamples import Again, resampled
+from .tables import facts_without_kernels, model_facts
+from .work import searches_again
+
+
+@dataclass(frozen=True)
+class Learned:
+    """An estimator, often behind a preparation of columns, and the data that it learns from."""
+
+    whole: Any
+    data: Data
+
+    def fit(self, voice: Voice, jobs: int = 1) -> None:
+        """With the bar of the solver or search, which knows how far it is, where somebody can see it."""
+        last = opened(self.whole).last
+        known = last.get_params(deep=False)
+        while_fitting = {"n_jobs": jobs} if "strategy" in known else {}
+        if voice.interactive and "verbose" in known:
+            while_fitting["verbose"] = 1
+        last.set_params(**while_fitting)
+        barred = "verbose" in while_fitting
+        with nullcontext() if barred else voice.waiting(f"learning from {self.data.n} samples"):
+            self.whole.fit(self.data.X, self.data.y)
+        last.set_params(**{name: known[name] for name in while_fitting})
+        if barred and hasattr(last, "best_estimator_"):
+            last.best_estimator_.set_params(verbose=known["verbose"])
+
+    def fit_until_stopped(self, voice: Voice) -> bool:
+        """Whether Ctrl-C ended it before it was done; it then is what was learned until then."""
+
+        def said() -> None:
+            warnings.simplefilter("ignore", ConvergenceWarning)  # whoever stops it knows
+            if not voice.quiet:  # not by the console, which may be in the middle of a line
+                os.write(2, b"\nstopping after this iteration; Ctrl-C again leaves at once.\n")
+
+        with warnings.catch_warnings(), stoppable(said) as wish:
+            self.fit(voice)
+            if stopped := wish.is_set():
+                voice.note(
+                    "stopped by Ctrl-C: these are the weights until then, nothing was scored or written."
+                )
+        return stopped
+
+    def save(self, path: Path, about: dict[str, Any], force: bool) -> None:
+        """To a file, with what `predict` must know of the data."""
+        self.whole.manykernels_ = about
+        save(self.whole, path, overwrite=force)
+
+    # -- what is told of it ---------------------------------------------------------------------
+    def facts(self) -> dict[str, Any]:
+        """Weights, certificate and views, as plain values."""
+        parts = opened(self.whole)
+        try:
+            model, _ = model_of(self.whole)
+        except TypeError:  # of another package
+            return facts_without_kernels(type(parts.last).__name__)
+        return model_facts(model, None if parts.searched is None else parts.searched.best)
+
+    def to_score(self, voice: Voice, seconds: float, cv: int, jobs: int) -> tuple[Learner, str]:
+        """What stands for it in the folds, and whether a search in it chooses "anew" in each or "before"."""
+        search = opened(self.whole).searched
+        if search is not None and searches_again(voice, search.comparison["seconds"], seconds, cv, jobs):
+            return anew(self.whole), "anew"
+        return settled(self.whole), "before"
+
+    def rivals(self) -> dict[str, Learner]:
+        """What it is compared with."""
+        return baseline_models(self.whole, self.data.X)
+
+    def spread(self, voice: Voice, jobs: int) -> dict[str, Any]:
+        """How its weights or widths vary over halves of the data, for a report."""
+        model, X = model_of(self.whole, self.data.X)
+        face, y = face_of(self.whole)[0], self.data.y
+        again = Again(
+            partial(copies_of(face).relearn, X, y, np.arange(0, len(y), 2)),
+            partial(weight_stability, face, X, y),
+            partial(width_stability, face, X, y),
+        )
+        return resampled(voice, model, face.kernels, again, jobs)
+
+    def write_report(self, path: Path, told: dict[str, Any], force: bool) -> None:
+        """With what else is told: title, scores and so on."""
+        write_report(report_data(self.whole, self.data.X, self.data.y, **told), path, overwrite=force)

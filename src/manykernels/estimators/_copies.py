@@ -1,0 +1,76 @@
+"""Copies of an estimator that learn from other samples, or with another C; the estimator stays as it is."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.base import clone, is_classifier
+from sklearn.utils.metaestimators import _safe_split
+
+from ..fitting.model import Model
+from ._explain import LearnedKernel
+from ._reading import face_of
+from ._search import Search
+
+
+@dataclass(frozen=True)
+class Copies:
+    """What learns as an estimator does."""
+
+    template: LearnedKernel  # not fitted
+
+    @property
+    def classifies(self) -> bool:
+        """Whether samples have classes."""
+        return bool(is_classifier(self.template))
+
+    @property
+    def C(self) -> float:
+        """The cost of errors that was given."""
+        given = self.template.get_params(deep=False)
+        if "C" not in given:
+            raise ValueError(f"{type(self.template).__name__} has no parameter C to vary.")
+        return float(given["C"])
+
+    def learn(self, X: Any, y: Any, rows: Any = None, **changes: Any) -> Model:
+        """From all samples or some rows of them, with other parameters."""
+        copy = clone(self.template).set_params(**changes)
+        if rows is not None:
+            X, y = _safe_split(copy, X, y, rows)
+        model: Model = copy.fit(X, y)._model
+        return model
+
+    def relearn(self, X: Any, y: Any, rows: Any) -> Model:
+        """From some rows, at the same trade-off, and quietly: the model of the user's own data has warned."""
+        changes = same_trade_off(self.template.get_params(deep=False), len(rows) / len(y))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return self.learn(X, y, rows, **changes)
+
+
+def copies_of(estimator: Any) -> Copies:
+    """Of an estimator of this package, fitted or not; of a fitted search, what it chose."""
+    if isinstance(estimator, Search):
+        if "comparison_" not in vars(estimator):
+            name = type(estimator).__name__
+            raise ValueError(f"{name} must be fitted first: what it chooses is learned anew.")
+        estimator = face_of(estimator)[0]
+    if not isinstance(estimator, LearnedKernel):
+        raise ValueError(f"{type(estimator).__name__} has no weights_ to look at.")
+    template = clone(estimator)
+    if "verbose" in template.get_params(deep=False):
+        template.set_params(verbose=0)
+    return Copies(template)
+
+
+def same_trade_off(given: Mapping[str, Any], share: float) -> dict[str, Any]:
+    """Parameters that make a fit on a share of the samples the same problem in expectation: C n and UFO's
+    steps stay."""
+    if "C" in given:
+        return {"C": given["C"] / share}
+    if "lam" in given and "epochs" in given:
+        return {"epochs": max(1, round(given["epochs"] / share))}
+    return {}

@@ -1,0 +1,99 @@
+"""What other parts of the package know of an estimator: the model that it holds, and what is around it.
+
+Only functions that users call take an estimator. They ask here for what they need of it, and pass that on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline
+
+from ..fitting.model import Model
+from ._explain import LearnedKernel
+from ._search import Search
+
+
+def model_of(estimator: Any, X: Any = None) -> tuple[Model, Any]:
+    """What was learned by an estimator of this package, also inside searches and pipelines, and X as it gets
+    there."""
+    face, X = face_of(estimator, X)
+    return face._model, X
+
+
+def face_of(estimator: Any, X: Any = None) -> tuple[LearnedKernel, Any]:
+    """The fitted estimator of this package inside searches and pipelines, and X as it gets there."""
+    given = type(estimator).__name__
+    while True:
+        if isinstance(estimator, Pipeline):
+            if X is not None and len(estimator) > 1:
+                X = estimator[:-1].transform(X)
+            estimator = estimator[-1]
+        elif "best_estimator_" in getattr(estimator, "__dict__", {}):
+            estimator = estimator.best_estimator_
+        else:
+            break
+    if not isinstance(estimator, LearnedKernel | Search):
+        raise TypeError(
+            f"{given} was given; expected an estimator of manykernels, or a pipeline or search that ends in "
+            "one."
+        )
+    if isinstance(estimator, Search) and "best_params_" in vars(estimator):
+        raise NotFittedError("the search was fitted with refit=False, so that there is no model to look at.")
+    if isinstance(estimator, Search) or "_model" not in vars(estimator):
+        raise NotFittedError(f"This {type(estimator).__name__} is not fitted yet. Call fit(X, y) first.")
+    return estimator, X
+
+
+@dataclass(frozen=True)
+class Searched:
+    """What a search of this package tried, and what it took."""
+
+    title: str
+    kernels: Any  # that it began with
+    comparison: dict[str, list[Any]]
+    path: dict[str, dict[str, Any]]  # of each strategy
+    best: dict[str, Any]
+    by: Literal["error", "score"]  # what it chose by
+    folds: Any  # as given
+
+    @property
+    def whole(self) -> dict[str, Any] | None:
+        """The path of what it took on all samples, where it kept one."""
+        return self.path[self.best["strategy"]].get("all samples")
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A pipeline in two parts: what is in front, and its last step. Other estimators are their last step."""
+
+    front: list[tuple[str, Any]]
+    name: str
+    last: Any
+
+    @property
+    def searched(self) -> Searched | None:
+        """What the last step tried, if it is a fitted search of this package."""
+        last = self.last
+        if not isinstance(last, Search) or "comparison_" not in vars(last):
+            return None
+        by: Literal["error", "score"] = "error" if last.scoring is None else "score"
+        found = last.comparison_, last.path_, last.best_params_
+        return Searched(type(last).__name__, last.kernels, *found, by, last.cv)
+
+    def behind(self, last: Any) -> Any:
+        """Another last step behind the same preparation, which is not fitted."""
+        if not self.front:
+            return last
+        return Pipeline([*((name, clone(step)) for name, step in self.front), (self.name, last)])
+
+
+def opened(estimator: Any) -> Opened:
+    """An estimator of any package, fitted or not, in its parts."""
+    if not isinstance(estimator, Pipeline):
+        return Opened([], "", estimator)
+    *front, (name, last) = estimator.steps
+    return Opened(front, name, last)

@@ -1,0 +1,1 @@
+"""From samples to what was learned; nothing here takes an estimator."""

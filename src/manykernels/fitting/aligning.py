@@ -1,0 +1,190 @@
+"""Two-stage learning: weigh the kernels by their alignment with the target, and hand the kernel on.
+
+With explicit features the learned kernel is k(x, x') = ⟨z(x), z(x')⟩, z(x) the features √(θ_m s_m) φ_m(x) of
+all kernels with weight: a learner that is linear in z is one that is linear in the kernel.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._fast.linalg import factor, solve
+from .._fast.threads import threads
+from .._warn import warn
+from ..approx import Features
+from ..grams import Gram
+from ..grams.lowrank import Constants, Reduced, reduce, without_means
+from ..objectives import Alignment
+from ..weightings import GreedyAlignment, Weighting
+from ..weightings.base import Weighted
+from ..weightings.choice import FamilyOn, align_family
+from .bound import mixture
+from .checks import require_definite
+from .dictionary import road
+from .featured import map_kernels, sums_of
+from .layout import Layout, require_finite
+from .listed import list_kernels
+from .model import Model
+from .options import Options
+from .progress import watched_pass
+from .samples import AnySamples, Samples
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class FeatureMap:
+    """z(x): the features of all kernels with weight, each times √(θ_m s_m)."""
+
+    features: Features
+    root: Array  # (p,)
+
+    @property
+    def used(self) -> NDArray[np.bool_]:
+        return self.root > 0.0
+
+    def __call__(self, layout: Layout, X: Any, n_jobs: int | None) -> Array:
+        """(n, features with weight) of samples as users give them."""
+        X, used = layout.read(X), self.used
+        with threads(n_jobs):
+            Z = np.asarray(self.features.transform(X)[:, used] * self.root[used])
+        return require_finite(Z, "features")
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """What the first stage learned, and what the second may use of it."""
+
+    model: Model
+    gram: Gram | None = None  # of all kernels on the training samples
+    map: FeatureMap | None = None  # with explicit features
+    reduced: Reduced | None = None  # and the sums that they were learned from
+
+
+def align(options: Options, samples: AnySamples, weighting: Weighting, asked: Any, work: int) -> Aligned:
+    """The first stage, by a weighting that was `asked` for; the second one needs `work` matrices of n × n."""
+    way = road(options)
+    if way == "featured":
+        return _align_features(options, samples, weighting)
+    assert isinstance(samples, Samples)
+    if way == "asked":
+        return _align_family(options, samples, weighting, asked)
+    known = list_kernels(options, samples, work, weighting.pairs, supervised=False)
+    alignment = Alignment(known.gram, samples.Y)
+    with watched_pass(options.title, options.verbose, known.gram):
+        found = weighting.weigh(alignment)
+    if options.foreign and np.all(found.theta >= 0):
+        require_definite(known.gram, known.names, known.slacks, found.theta)
+    facts = _judge(found, alignment.value(found.theta))
+    model = _model(options, samples, known.names, known.kernels, found.theta, facts)
+    return Aligned(model, known.gram)
+
+
+def _align_family(options: Options, samples: Samples, weighting: Weighting, asked: Any) -> Aligned:
+    if not isinstance(weighting, GreedyAlignment):
+        raise ValueError(
+            f"weighting={asked!r} needs a list of kernels, and kernels={options.kernels!r} "
+            "stands for more than can be listed. Give a list such as gaussian_grid(low, high, n); for "
+            "families of widths take weighting='greedy'; for products learn in one stage, with MKLClassifier "
+            "or MKLRegressor."
+        )
+    family = FamilyOn(options.kernels, options.normalize, samples.layout.names, options.memory_limit)
+    found = align_family(family, samples.X, samples.Y, weighting, bool(options.center))
+    facts = {
+        "alignment_": found.alignment,
+        "alignment_bound_": None,
+        "kkt_residual_": None,
+        "unique_": True,
+    }
+    model = _model(options, samples, found.names, found.kernels, found.theta, facts)
+    return Aligned(model, found.gram)
+
+
+def _align_features(options: Options, samples: AnySamples, weighting: Weighting) -> Aligned:
+    """From sums over the samples, which are then forgotten."""
+    mapped = map_kernels(options, samples)
+    reduced = sums_of(options, samples, mapped, intercept=True)
+    alignment, known = _alignment(reduced, mapped.names), reduced.constants
+    found = weighting.weigh(alignment)
+    if np.any(found.theta < 0.0):
+        raise ValueError(
+            "a combination with negative weights has no real features: take weighting='alignf', whose "
+            "weights are non-negative, or approx=None."
+        )
+    features = mapped.centred(known)
+    root = np.repeat(np.sqrt(found.theta * known.scale), np.diff(features.ptr))
+    facts = _judge(found, alignment.value(found.theta)) | {"features_": features}
+    kernels = mapped.fitted(known, options.normalize)
+    model = _model(options, samples, mapped.names, kernels, found.theta, facts)
+    return Aligned(model, map=FeatureMap(features, root), reduced=reduced)
+
+
+def _model(
+    options: Options, samples: AnySamples, names: list[str], kernels: Any, theta: Array, facts: dict[str, Any]
+) -> Model:
+    X_fit = None
+    if isinstance(samples, Samples) and options.approx is None:
+        X_fit = np.arange(len(samples.X)) if samples.stack else samples.X
+    return Model(
+        options.title,
+        samples.layout,
+        names,
+        kernels,
+        theta,
+        mixture(kernels, theta),
+        samples.target,
+        listed=options.listed,
+        alignment=float(facts["alignment_"]),
+        X_fit=X_fit,
+        extra=facts,
+        n_jobs=options.n_jobs,
+    )
+
+
+def _judge(found: Weighted, alignment: float) -> dict[str, Any]:
+    """How good the weights are, as far as the weighting tells."""
+    if not found.unique:
+        warn(
+            "some kernels are linear combinations of others, so that several sets of weights give the "
+            "same learned kernel: do not read a meaning into single weights. Leave such kernels out (see "
+            "manykernels.measures.kernel_similarity), or take weighting='align'."
+        )
+    bound = None if found.bound is None else max(found.bound, alignment)
+    return {
+        "alignment_": alignment,
+        "alignment_bound_": bound,
+        "kkt_residual_": found.residual,
+        "unique_": found.unique,
+    }
+
+
+def _alignment(reduced: Reduced, names: list[str]) -> Alignment:
+    gram, targets = without_means(reduced)
+    gram.names = names
+    return Alignment(gram, targets)
+
+
+def alignment_in_features(features: Features, scale: Array, samples: AnySamples, theta: Array) -> float:
+    """The alignment of the learned kernel with the target on other samples, from their features."""
+    none = np.zeros(scale.size, dtype=bool)
+    known = Constants(scale, None, none, none)  # alignment centres by itself
+    S = samples.statistics(features, False, [], 0)
+    return _alignment(reduce(S, features.ptr, known, True), []).value(theta)
+
+
+def ridge_from_sums(reduced: Reduced, root: Array) -> tuple[Array, Array]:
+    """(coefficients (p, k), intercepts (k,)) of ridge regression (penalty 1) of the targets on features z.
+
+    Ridge of z is kernel ridge of the learned kernel, with an intercept that costs nothing.
+    """
+    used = root > 0.0
+    own = reduced.constants.roots(reduced.gram.ptr)  # √s is in the pseudo-samples already
+    R = np.asarray(reduced.gram.features)[:, used] * (root[used] / own[used])
+    alpha = solve(factor(R @ R.T + np.eye(len(R))), reduced.targets)
+    coef = R.T @ alpha
+    means = (reduced.feature_means * root)[used]
+    return coef, np.asarray(reduced.target_means - means @ coef)

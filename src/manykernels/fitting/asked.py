@@ -1,0 +1,154 @@
+"""Families too large to list: bound to the samples, and asked for one kernel after the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from .._warn import warn
+from ..families import Products
+from ..families.base import names_of
+from ..families.tables import read_columns
+from ..grams.memory import machine_matrices
+from ..kernels import Fitted, Preparation, Prepared
+from ..kernels.monomial import Monomial
+from ..losses import Squared
+from ..oracles import Oracle, build_oracle
+from ..penalties import Penalty
+from ..solvers import FamilySolver, Result, Solver
+from .bound import Bound, mixture, proof_of
+from .listed import finish
+from .model import Model
+from .options import Options
+from .samples import Samples
+
+Array = NDArray[np.float64]
+_TINY = float(np.finfo(float).tiny)
+
+
+@dataclass(frozen=True)
+class Asked(Bound):
+    """A family on the merged rows: who answers, and what was made of X."""
+
+    space: Oracle
+    X: Any
+    prepared: Preparation | None
+
+    def kernel(self, z: Any) -> Fitted:
+        """One kernel of the family, as a function of samples as they were given."""
+        name, kernel = self.space.name(z), self.space.kernel(z)
+        _require_range(name, kernel, self.X)
+        if self.prepared is not None:
+            seen = Prepared(kernel.kernel, self.prepared, "scores")
+            kernel = Fitted.from_constants(seen, kernel.scale_, normalize=kernel.normalize)
+        kernel.name = name
+        return kernel
+
+    def settle(self, options: Options, penalty: Penalty, result: Result) -> Result:
+        # without any bound on the family, as where kernels are drawn and never looked at, there is no gap
+        if result.gap <= options.tol or not np.isfinite(result.gap):
+            return result
+        size = self.space.size
+        count = f"all {size:.3g}" if np.isfinite(size) else "all"
+        whole = f"over {count} kernels" if result.certified else "over the kernels that it found"
+        advice = f"{result.reason.value}. Raise tol." if result.reason else ""
+        advice = advice or f"Raise max_iter (now {options.max_iter}) or tol."
+        warn(
+            f"{options.title} stopped after {result.n_iter} iterations at a relative duality gap "
+            f"of {result.gap:.1e} {whole}, above tol={options.tol:g}. {advice}",
+            ConvergenceWarning,
+        )
+        return result
+
+    def model(self, options: Options, results: list[Result]) -> Model:
+        samples: Samples = self.samples
+        atoms = list(dict.fromkeys(z for result in results for z in result.atoms))
+        atoms = atoms or self._any_atom()  # of weight zero: nothing to learn
+        place = {z: m for m, z in enumerate(atoms)}
+        theta = np.zeros((len(results), len(atoms)))
+        for row, result in zip(theta, results, strict=True):
+            row[[place[z] for z in result.atoms]] = result.weights
+        kernels = [self.kernel(z) for z in atoms]
+        learned = [mixture(kernels, weights) for weights in theta]
+        several = len(theta) > 1
+        model = Model(
+            options.title,
+            samples.layout,
+            [self.space.name(z) for z in atoms],
+            kernels,
+            theta if several else theta[0],
+            learned if several else learned[0],
+            samples.target,
+            listed=False,
+            rows="class" if several else "",
+            proof=proof_of(results, float(options.tol)),
+            atoms=atoms,
+            n_jobs=options.n_jobs,
+        )
+        return finish(samples, model, results, learned, theta)
+
+    def _any_atom(self) -> list[Any]:
+        return [self.space.best(np.ones((self.space.n, 1)), 1).atoms[0]]
+
+
+def bind_asked(options: Options, samples: Samples, solver: Solver) -> Asked:
+    """The family on the merged rows, with everything checked."""
+    family = options.kernels
+    if options.center:
+        raise ValueError(
+            f"center=True was given with kernels={family!r}; centring every kernel of a family by "
+            "itself would change what the family is. Leave center=False: the intercept does the same."
+        )
+    require_variation(samples, family, isinstance(family, Products))
+    if not isinstance(solver, FamilySolver):
+        raise ValueError(
+            f"solver={options.solver!r} needs a list of kernels, and this family is too large for one. Take "
+            "'corrective' or 'greedy' (norm=1), or 'stochastic'."
+        )
+    data, names_in, prepared = samples.data, samples.layout.names, None
+    if isinstance(family, Products) and family.scale:
+        names = names_of(data, names_in)
+        prepared = read_columns(data, names).preparation(data, samples.weight)
+        if prepared is None:
+            raise ValueError(f"No column of X varies, and kernels={family!r} multiplies columns that do.")
+        data, names_in = prepared.transform(data, "scores"), prepared.names(names)
+    largest = max(map(len, options.groups(samples.Y.shape[1])))
+    oracle = build_oracle(
+        family,
+        data,
+        normalize=options.normalize,
+        sample_weight=samples.weight,
+        feature_names=names_in,
+        memory_limit=options.memory_limit,
+        norm=options.penalty,
+        work=solver.matrices + machine_matrices(largest, isinstance(options.loss, Squared)),
+    )
+    intercept = bool(options.fit_intercept)
+    return Asked(samples, solver, oracle, samples.Y, samples.costs, intercept, data, prepared)
+
+
+def require_variation(samples: Samples, family: Any, needed: bool) -> None:
+    """An error where all samples are the same, and the family is made of columns that vary."""
+    if needed and samples.n == 1:
+        raise ValueError(
+            f"X holds 1 sample, or several that are all the same, and kernels={family!r} needs "
+            "columns that vary. Give at least two samples that differ."
+        )
+
+
+def _require_range(name: str, kernel: Fitted, X: Any) -> None:
+    """An error where a product of columns as given is out of range, though that of scaled ones is not."""
+    if not isinstance(kernel.kernel, Monomial):
+        return
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        raw = kernel.kernel.diag(X)
+        fits = np.isfinite(kernel.scale_ * raw).all() and (kernel.scale_ >= _TINY or not raw.any())
+    if not fits:
+        raise ValueError(
+            f"The product {name!r} overflows: its factors are too large, or too small, to be multiplied as "
+            "they are. Scale the data (StandardScaler), or lower the degree."
+        )

@@ -1,0 +1,115 @@
+"""Kernels bound to samples: what a solver is asked, and what is made of its answer.
+
+However kernels are held (`listed.py`, `asked.py`, `featured.py`), a problem is solved in the same way.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from .._warn import warn
+from ..kernels import Mixture
+from ..objectives import Risk
+from ..penalties import Penalty
+from ..solvers import Result, Run
+from .model import Model, Proof
+from .options import Options
+from .progress import watch
+from .targets import sample_costs
+
+Array = NDArray[np.float64]
+Group = list[int]
+
+
+@dataclass(frozen=True)
+class Bound(ABC):
+    """The kernels on the samples, and the problem as it looks there."""
+
+    samples: Any
+    solver: Any
+    space: Any  # what the solver is given: a Gram, an oracle or a graph
+    Y: Array  # (n, outputs)
+    costs: Array  # (n,): what an error costs at C = 1
+    intercept: bool  # whether the solver fits one
+
+    steps: ClassVar[bool] = False  # whether there is no gap, and progress is a number of steps
+
+    def penalty(self, given: Penalty) -> Penalty:
+        """What weights may be, given what they may be for one set of kernels."""
+        return given
+
+    def resume(self, previous: Model, g: int, group: Group, problems: int) -> Any:
+        """Where problem g of so many starts, to go on from an earlier model; None where that does not fit."""
+        return None
+
+    def start(self, start: Any, penalty: Penalty, Y: Array) -> Any:
+        """Where the solver begins, given where it was told to."""
+        return start
+
+    @abstractmethod
+    def settle(self, options: Options, penalty: Penalty, result: Result) -> Result:
+        """The answer, once it is known that it can be trusted; says so where it is not what was asked for."""
+
+    @abstractmethod
+    def model(self, options: Options, results: list[Result]) -> Model:
+        """What the answers (one, or one for each output) mean as a function."""
+
+
+def solve(options: Options, bound: Bound, group: Group, start: Any = None) -> Result:
+    """One problem: the outputs of `group`, which share weights."""
+    loss, penalty = options.loss, bound.penalty(options.penalty)
+    Y = np.ascontiguousarray(bound.Y[:, group])
+    C = np.repeat(sample_costs(options.C, bound.costs)[:, None], len(group), axis=1)
+    # the dual bound holds up to rounding errors of Σα times the intercept: that must not be large for nothing
+    shift = np.median(Y, axis=0) if loss.translates and bound.intercept else 0.0
+    with watch(options.title, options.verbose, float(options.tol), bound.steps) as history:
+        rng, begin = check_random_state(options.random_state), bound.start(start, penalty, Y)
+        run = Run(float(options.tol), int(options.max_iter), rng, begin, history)
+        risk = Risk(loss, Y - shift, C, bound.intercept, shift)
+        result = bound.solver.run(bound.space, risk, penalty, run)
+    return bound.settle(options, penalty, replace(result, intercept=result.intercept + shift))
+
+
+def proof_of(results: list[Result], tol: float) -> Proof:
+    """The proof of several problems together."""
+    primal, dual = (float(sum(getattr(r, side) for r in results)) for side in ("primal", "dual"))
+    histories = [result.history.as_dict() for result in results]
+    return Proof(
+        primal,
+        dual,
+        all(result.certified for result in results),
+        max(1, *(result.n_iter for result in results)),
+        histories if len(results) > 1 else histories[0],
+        tol,
+    )
+
+
+def weights_of(previous: Model, g: int, problems: int, M: int) -> Array | None:
+    """θ of problem g in an earlier model, where that has the same shape."""
+    if previous.atoms is not None or previous.weights.size != problems * M:
+        return None
+    return np.array(np.reshape(previous.weights, (problems, M))[g])
+
+
+def mixture(kernels: list[Any], weights: Array) -> Mixture:
+    """The kernel that these weights mean."""
+    used = np.flatnonzero(weights)
+    return Mixture([kernels[m] for m in used], weights[used])
+
+
+def warn_stopped(options: Options, n_iter: int, gap: float, reason: str = "") -> None:
+    """Say that a fit stopped above its tolerance; `reason` is why more iterations would not help."""
+    advice = f"{reason}: raise tol" if reason else f"Raise max_iter (now {options.max_iter}) or tol"
+    warn(
+        f"{options.title} stopped after {n_iter} iterations at a relative duality gap "
+        f"of {gap:.1e}, above tol={options.tol:g}. {advice}; scaling the features, normalize='trace' or "
+        "a smaller C make the problem easier.",
+        ConvergenceWarning,
+    )

@@ -1,0 +1,263 @@
+"""Explicit features in place of matrices of n × n: from samples to their sums, from sums to weights.
+
+For the squared loss sums over the samples are all that is needed of them, wherever they are; other losses
+need the features of all samples in memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..approx import Features
+from ..families import resolve_kernels
+from ..grams import FactorGram, parse_memory
+from ..grams.features import FeatureGram
+from ..grams.lowrank import Constants, Reduced, constants, reduce, reduce_rows
+from ..grams.memory import require_memory
+from ..grams.statistics import Statistics
+from ..kernels import Fitted, Kernel
+from ..losses import Squared
+from ..penalties import Penalty
+from ..solvers import Result, Solver
+from .bound import Bound, mixture, proof_of, warn_stopped, weights_of
+from .checks import useless_features, warn_duplicates
+from .functions import FeatureFunction
+from .model import Model
+from .options import Options
+from .samples import AnySamples, Samples, probe
+
+Array = NDArray[np.float64]
+_COPIES = 6  # matrices of p × p that a fit holds at once: sums, factor, combinations
+_FEW = 1000  # samples up to which losses with corners are learned faster, and more exactly, with matrices
+_FEATURES = 3  # times the features of all samples, where they are all needed
+_ONLINE = (
+    "UFOMKLClassifier(approx=...) or UFOMKLRegressor(approx=...), whose partial_fit takes the samples block "
+    "by block."
+)
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """The kernels by name, and their features before anything is centred or scaled."""
+
+    kernels: dict[str, Kernel]
+    features: Features
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.kernels)
+
+    @property
+    def ptr(self) -> NDArray[np.intp]:
+        return self.features.ptr
+
+    def centred(self, known: Constants) -> Features:
+        """The features as in training."""
+        return self.features.centred(known.mean)
+
+    def fitted(self, known: Constants, normalize: Any) -> list[Fitted]:
+        """The kernels with their scale on the training data (of features, which is what was learned with)."""
+        fitted = []
+        for (name, kernel), scale in zip(self.kernels.items(), known.scale, strict=True):
+            one = Fitted.from_constants(kernel, float(scale), normalize=normalize)
+            one.name = name
+            fitted.append(one)
+        return fitted
+
+
+@dataclass(frozen=True)
+class Featured(Bound):
+    """Kernels as features, on the samples themselves or on pseudo-samples that stand for them."""
+
+    space: FactorGram
+    mapped: Mapped
+    reduced: Reduced
+    useless: NDArray[np.bool_]
+
+    def resume(self, previous: Model, g: int, group: list[int], problems: int) -> Array | None:
+        return weights_of(previous, g, problems, self.space.n_kernels)
+
+    def start(self, start: Any, penalty: Penalty, Y: Array) -> tuple[Array, Array]:
+        """From weights in any case: a part of the pseudo-samples, to start on, would stand for nothing."""
+        theta = penalty.start(self.space.n_kernels) if start is None else start.copy()
+        return theta, np.zeros_like(Y)
+
+    def settle(self, options: Options, penalty: Penalty, result: Result) -> Result:
+        result.weights[self.useless] = 0.0
+        if not result.gap <= options.tol:
+            warn_stopped(options, result.n_iter, result.gap, result.reason.value)
+        return replace(result, K=None)  # which nobody needs, and many fits may be kept
+
+    def model(self, options: Options, results: list[Result]) -> Model:
+        theta = np.stack([result.weights for result in results])
+        coef, intercept = self.coefficients(options, results)
+        known, mapped, several = self.reduced.constants, self.mapped, len(results) > 1
+        kernels = mapped.fitted(known, options.normalize)
+        learned = [mixture(kernels, weights) for weights in theta]
+        active = np.flatnonzero(theta.any(axis=0))
+        return Model(
+            options.title,
+            self.samples.layout,
+            mapped.names,
+            kernels,
+            theta if several else theta[0],
+            learned if several else learned[0],
+            self.samples.target,
+            FeatureFunction(mapped.centred(known), coef, active, intercept),
+            rows="class" if several else "",
+            proof=proof_of(results, float(options.tol)),
+            n_jobs=options.n_jobs,
+        )
+
+    def coefficients(self, options: Options, results: list[Result]) -> tuple[Array, Array]:
+        """Of features (p, outputs), and intercepts (outputs,)."""
+        outputs = self.Y.shape[1]
+        coef, intercept = np.zeros((self.space.features.shape[1], outputs)), np.zeros(outputs)
+        for group, result in zip(options.groups(outputs), results, strict=True):
+            coef[:, group] = self.reduced.coefficients(result.weights, result.alpha)
+            intercept[group] = result.intercept
+        return coef, intercept if self.intercept else self.reduced.intercept(coef)
+
+
+def bind_featured(options: Options, samples: AnySamples, solver: Solver) -> Featured:
+    """The kernels as features on these samples; all losses but the squared one need them in memory."""
+    mapped = map_kernels(options, samples)
+    if isinstance(options.loss, Squared):
+        return feature_problem(options, samples, solver, mapped, sums_of(options, samples, mapped))
+    if not isinstance(samples, Samples):
+        raise ValueError(
+            f"loss={options.loss!r} was given with samples that are not in memory; only loss='squared' can "
+            f"be learned from sums over them. Take loss='squared', or {_ONLINE}"
+        )
+    reduced = _all_rows(options, samples, solver, mapped)
+    return feature_problem(options, samples, solver, mapped, reduced, samples.costs)
+
+
+def feature_problem(
+    options: Options,
+    samples: AnySamples,
+    solver: Solver,
+    mapped: Mapped,
+    reduced: Reduced,
+    costs: Array | None = None,
+) -> Featured:
+    """On pseudo-samples, whose cost is C and which are without intercept; or on samples of these `costs`."""
+    gram, names = reduced.gram, mapped.names
+    gram.names = names
+    known, constant = reduced.constants, bool(options.fit_intercept)
+    useless = useless_features(known.zero, known.flat, names, constant)
+    gram.scale = np.where(useless, 0.0, gram.scale)
+    if options.penalty.sparse and options.penalty.homogeneous:
+        warn_duplicates(mapped.kernels, gram)
+    intercept = constant and costs is not None
+    costs = np.ones(gram.n) if costs is None else costs
+    return Featured(samples, solver, gram, reduced.targets, costs, intercept, mapped, reduced, useless)
+
+
+def map_kernels(options: Options, samples: AnySamples) -> Mapped:
+    """The kernels for these samples and their features; landmarks depend on samples, weights and seed."""
+    _check(options, samples)
+    approx = options.approx
+    assert approx is not None
+    some, weight, targets = probe(samples, options.supervised)
+    kernels = resolve_kernels(options.kernels, some, weight, samples.layout.names, targets, approx)
+    parts: list[Any] = list(kernels.values())
+    if options.normalize == "cosine":
+        parts = [Fitted.from_constants(kernel, 1.0, normalize="cosine") for kernel in parts]
+        for name, part in zip(kernels, parts, strict=True):
+            part.name = name
+    rng = options.rng
+    rows, own = approx.sample(samples.n, samples.weight, rng)
+    mapped = Mapped(kernels, approx.fit_sample(parts, samples.take(rows), own, rng))
+    p, limit = mapped.features.n_features, parse_memory(options.memory_limit)
+    who = f"{len(kernels)} kernels with {p} features in all need"
+    advice = "Take fewer components or kernels, or raise memory_limit."
+    require_memory(8 * p * p * _COPIES, limit, who, f"several matrices of {p} × {p}", advice)
+    return mapped
+
+
+def _check(options: Options, samples: AnySamples) -> None:
+    """What explicit features cannot do, each with what to do instead."""
+    if samples.layout.kind == "stack":
+        raise ValueError(
+            f"approx={options.approx!r} was given with a stack of matrices, and explicit features are "
+            "computed from samples. Give the samples and kernels that read them, or set approx=None."
+        )
+    if not options.listed:
+        raise ValueError(
+            f"kernels={options.kernels!r} stands for more kernels than can be listed, and approx gives every "
+            "kernel features of its own. Give a list such as gaussian_grid(low, high, n), or approx=None."
+        )
+    if options.center and options.normalize in ("max", "cosine"):
+        raise ValueError(
+            f"normalize={options.normalize!r} was given with center=True and approx: it needs the size of "
+            "every centred sample, which one pass does not give. Take normalize='trace', or center=False."
+        )
+    if options.counts_classes and options.normalize == "frobenius":
+        raise ValueError(
+            "normalize='frobenius' was given with class_weight and approx: it counts samples, and the sums "
+            "that are kept count costs. Take normalize='trace', or class_weight=None."
+        )
+    if options.center and samples.n == 1:
+        raise ValueError(
+            "X holds 1 sample (or copies of one), and center=True leaves nothing of it; give more samples."
+        )
+
+
+def sums_of(options: Options, samples: AnySamples, mapped: Mapped, intercept: bool | None = None) -> Reduced:
+    """Pseudo-samples that stand for all samples where errors are squared, or in alignment."""
+    constant = bool(options.fit_intercept) if intercept is None else intercept
+    if isinstance(samples, Samples) and samples.n <= mapped.features.n_features:  # their own pseudo-samples
+        Phi = mapped.features.transform(samples.data)
+        known = constants_of_rows(options, samples, Phi, mapped.ptr)
+        return reduce_rows(Phi, samples.Y, samples.costs, mapped.ptr, known, constant)
+    S = samples.statistics(mapped.features, options.normalize == "max", mapped.names, options.verbose)
+    return reduced_sums(options, mapped, S, constant)
+
+
+def reduced_sums(options: Options, mapped: Mapped, S: Statistics, intercept: bool) -> Reduced:
+    """Pseudo-samples from sums over samples."""
+    known = constants(S, mapped.ptr, bool(options.center), options.normalize)
+    return reduce(S, mapped.ptr, known, intercept)
+
+
+def _all_rows(options: Options, samples: Samples, solver: Solver, mapped: Mapped) -> Reduced:
+    """The features of all samples, for losses that need every one of them."""
+    n, p, limit = samples.n, mapped.features.n_features, parse_memory(options.memory_limit)
+    room = [8 * n * (p * _FEATURES + extra) for extra in (0, n * _COPIES)]
+    corners = not options.loss.smooth and n <= _FEW and room[1] <= limit
+    matrices = n <= p or corners or not solver.features  # n × n, for what knows nothing else
+    who = f"loss={options.loss!r} with {p} features of all {n} samples needs"
+    advice = f"Take fewer components, loss='squared' (which needs sums only), or {_ONLINE}"
+    what = f"copies of them{f' and matrices of {n} × {n}' if matrices else ''}"
+    require_memory(room[matrices], limit, who, what, advice)
+    Phi, ptr = mapped.features.transform(samples.data), mapped.ptr
+    known = constants_of_rows(options, samples, Phi, ptr)
+    if known.mean is not None:
+        Phi -= known.mean
+    Phi *= known.roots(ptr)
+    gram = FactorGram(Phi, ptr) if matrices else FeatureGram(Phi, ptr)
+    return Reduced(gram, samples.Y, known, np.zeros(p), np.zeros(samples.Y.shape[1]))
+
+
+def constants_of_rows(options: Options, samples: Samples, Phi: Array, ptr: NDArray[np.intp]) -> Constants:
+    """Centring and normalising from the features of all samples."""
+    center, normalize = bool(options.center), options.normalize
+    w = np.ones(samples.n) if samples.weight is None else samples.weight
+    squares = np.einsum("i,ij,ij->j", w, Phi, Phi)
+    sizes = np.full(ptr.size - 1, np.nan)
+    if normalize == "max":
+        parts = np.split(Phi, ptr[1:-1], axis=1)
+        sizes = np.array([np.einsum("ij,ij->i", A, A).max() for A in parts])
+    none = np.empty((0, 0))
+    S = Statistics(none, none, none, w @ Phi, squares, float(w.sum()), sizes, samples.n)
+    norms = None
+    if normalize == "frobenius":
+        half = np.sqrt(w)[:, None] * (Phi - S.sums / S.total if center else Phi)
+        parts = np.split(half, ptr[1:-1], axis=1)
+        norms = np.array([np.linalg.norm(A.T @ A) for A in parts])
+    return constants(S, ptr, center, normalize, norms)

@@ -1,0 +1,323 @@
+"""Which part of each sample belongs to which cluster: the gates of localized learning (003).
+
+c_j(x) ≥ 0 with Σ_j c_j(x) = 1, fixed before the kernels are weighed, because the problem is convex only then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+
+from .._arguments import as_numbers, require_arguments
+from ..grams import Gram
+from ..kernels import Kernel
+from ..kernels.data import Data, is_stack, n_samples, numeric
+from .rows import Rows
+
+Array = NDArray[np.float64]
+GATINGS = ("kernel-kmeans", "kmeans", "hard")
+_STARTS, _ROUNDS, _SETTLED = 10, 100, 1e-9
+
+
+Means = Callable[[Any, Array, int, int, np.random.RandomState], tuple[Array, float]]
+
+
+@dataclass(frozen=True)
+class Gating:
+    """How localized learning shares samples out among clusters, as it was asked for.
+
+    `means(X, weight, n_clusters, n_starts, rng)` gives the centres of k-means, and the sum of squares.
+    """
+
+    gating: Any
+    n_clusters: int
+    temperature: float
+    means: Means
+
+    @property
+    def alone(self) -> bool:
+        """Whether there is but one cluster, so that nothing is local."""
+        named = isinstance(self.gating, str)
+        return self.n_clusters == 1 if named else np.shape(self.gating)[1:] == (1,)
+
+
+class Gate:
+    """Shares of the training samples (n, l), and of new ones by calling it."""
+
+    def __init__(self, training: Array) -> None:
+        self.training = training
+
+    def __call__(self, X: Data) -> Array:
+        raise NotImplementedError
+
+
+class CentreGate(Gate):
+    """softmax_j(−d_j(x)/t), or the nearest centre (t = 0); d_j is a squared distance up to a common term."""
+
+    def __init__(self, distances: Callable[[Data], Array], t: float, training: Array) -> None:
+        super().__init__(training)
+        self.distances, self.t = distances, t
+
+    def __call__(self, X: Data) -> Array:
+        return _shares(self.distances(X), self.t)
+
+
+class KernelDistances:
+    """‖φ(x) − μ_j‖² − k(x, x) for centres μ_j = Σ_i R_ij φ(x_i): −2 Σ_i R_ij k(x, x_i) + μ_j · μ_j."""
+
+    def __init__(self, kernel: Kernel, X: Data, R: Array, squares: Array) -> None:
+        self.kernel, self.X, self.R, self.squares = kernel, X, R, squares
+
+    def __call__(self, X: Data) -> Array:
+        return np.asarray(self.squares - 2.0 * self.kernel(X, self.X) @ self.R)
+
+
+class PointDistances:
+    """‖x − μ_j‖² for centres in the space of the features."""
+
+    def __init__(self, centres: Array) -> None:
+        self.centres = centres
+
+    def __call__(self, X: Data) -> Array:
+        A = np.asarray(numeric(X) @ self.centres.T)
+        return np.asarray(np.sum(self.centres**2, axis=1) - 2.0 * A)
+
+
+class GivenGate(Gate):
+    """Shares that the user gave for the training samples alone."""
+
+    def __init__(self, given: Array, training: Array) -> None:
+        super().__init__(training)
+        self.given = given
+
+    def __call__(self, X: Data) -> Array:
+        raise ValueError(
+            "gating was given as an array, which says nothing about new samples: give their gates too, "
+            "predict(X, gates=...), or give gating as a function of X."
+        )
+
+
+class KnownGate(Gate):
+    """Shares that the user gives for the samples of one call, for a model of l clusters."""
+
+    def __init__(self, shares: Any, training: Array) -> None:
+        super().__init__(training)
+        self.shares = shares
+
+    def __call__(self, X: Data) -> Array:
+        return check_gates(self.shares, n_samples(X), self.training.shape[1])
+
+
+class TrainedGate(Gate):
+    """Shares of any samples, where those of the training samples as they were given are known."""
+
+    def __init__(self, gate: Gate, X: Data, shares: Array) -> None:
+        super().__init__(gate.training)
+        self.gate, self.X, self.shares = gate, X, shares
+
+    def __call__(self, X: Data) -> Array:
+        return self.shares if X is self.X else self.gate(X)
+
+
+class FunctionGate(Gate):
+    """Shares by a function of the user's."""
+
+    def __init__(self, function: Callable[[Data], Any], training: Array) -> None:
+        super().__init__(training)
+        self.function = function
+
+    def __call__(self, X: Data) -> Array:
+        return check_gates(self.function(X), n_samples(X), self.training.shape[1])
+
+
+def fit_gate(
+    asked: Gating, X: Data, rows: Rows, gram: Gram, kernel: Kernel, rng: np.random.RandomState
+) -> Gate:
+    """The gate for merged samples X (a stack as given), which count as often as they were given.
+
+    `kernel` is the uniform combination, `gram` the kernels on the merged samples.
+    """
+    gating, n_clusters, temperature = asked.gating, asked.n_clusters, asked.temperature
+    if callable(gating):
+        require_arguments(gating, 1, "gating(X)")
+        shares = check_gates(gating(X), n_samples(X), None)
+        return FunctionGate(gating, _filled(shares[rows.first] if is_stack(X) else shares))
+    if not isinstance(gating, str):
+        return _given(check_gates(gating, rows.owner.size, None), rows)
+    if gating not in GATINGS:
+        raise ValueError(
+            f"gating={gating!r} was given; expected one of {', '.join(map(repr, GATINGS))}, an array of "
+            "shares (n_samples, n_clusters), or a function of X that returns one."
+        )
+    if n_clusters > gram.n:
+        raise ValueError(
+            f"n_clusters={n_clusters} was given for {gram.n} different samples; expected at most as many "
+            "clusters as samples."
+        )
+    if gating == "kmeans":
+        return _in_features(asked, X, rows.weight, rng)
+    return _in_feature_space(0.0 if gating == "hard" else temperature, n_clusters, X, rows, gram, kernel, rng)
+
+
+def _given(shares: Array, rows: Rows) -> Gate:
+    training = _filled(shares[rows.first])
+    kept = np.flatnonzero(rows.owner >= 0)
+    apart = np.abs(shares[kept] - training[rows.owner[kept]]).max(axis=1) > 1e-9
+    if apart.any():
+        i = int(kept[apart.argmax()])
+        raise ValueError(
+            f"samples {rows.first[rows.owner[i]]} and {i} are equal, targets too, and their gates differ: "
+            f"{training[rows.owner[i]].tolist()} and {shares[i].tolist()}. Give equal samples equal gates, "
+            "or add what tells them apart to X."
+        )
+    return GivenGate(shares, training)
+
+
+def _in_features(asked: Gating, X: Data, weight: Array, rng: np.random.RandomState) -> Gate:
+    """k-means on X."""
+    if is_stack(X):
+        raise ValueError("gating='kmeans' needs features, and X is a stack; take 'kernel-kmeans'.")
+    centres, inertia = asked.means(numeric(X), weight, asked.n_clusters, _STARTS, rng)
+    t = asked.temperature * inertia / float(weight.sum())
+    distances = PointDistances(centres)
+    return CentreGate(distances, t, _shares(distances(X), t))
+
+
+def _in_feature_space(
+    temperature: float,
+    n_clusters: int,
+    X: Data,
+    rows: Rows,
+    gram: Gram,
+    kernel: Kernel,
+    rng: np.random.RandomState,
+) -> Gate:
+    """Kernel k-means on the uniform combination, hard at temperature 0."""
+    K, weight = gram.combine(np.full(gram.n_kernels, 1.0 / gram.n_kernels)), rows.weight
+    labels, inertia = kernel_kmeans(K, n_clusters, rng, weight)
+    R = np.eye(n_clusters)[labels]
+    t = temperature * inertia / float(weight.sum())
+    if t > 0.0:
+        R = _soften(K, R, t, weight)
+    R = _means(R, weight)
+    squares = np.einsum("ij,ik,kj->j", R, K, R, optimize=True)
+    training = _shares(squares - 2.0 * K @ R, t)
+    empty = n_clusters - int(np.count_nonzero(training.any(axis=0)))
+    if empty:
+        raise ValueError(
+            f"{empty} of n_clusters={n_clusters} clusters are empty: there are not as many different samples "
+            "in the feature space. Take fewer clusters."
+        )
+    if is_stack(X):  # new stacks hold products with all samples that were given
+        full = np.zeros((rows.owner.size, n_clusters))
+        full[rows.first] = R
+        X, R = np.arange(rows.owner.size), full
+    return CentreGate(KernelDistances(kernel, X, R, squares), t, training)
+
+
+def check_gates(gates: Any, n: int, n_clusters: int | None) -> Array:
+    """Shares (n, l): not negative, a sum of one in every row."""
+    c = as_numbers(gates, "gating", "shares of shape (n_samples, n_clusters)")
+    if c.dtype.kind == "c":
+        raise ValueError("gating holds complex numbers; expected shares from 0 to 1.")
+    c = c.astype(float)
+    if c.ndim != 2 or len(c) != n or (n_clusters is not None and c.shape[1] != n_clusters):
+        expected = f"({n}, {n_clusters or 'n_clusters'})"
+        raise ValueError(f"gates of shape {c.shape} were given; expected {expected}, a row per sample.")
+    if not np.isfinite(c).all() or c.min() < 0.0:
+        i, j = (int(axis[0]) for axis in np.nonzero(~(c >= 0.0) | ~np.isfinite(c)))
+        raise ValueError(f"gates hold {c[i, j]} for sample {i} and cluster {j}; expected shares from 0 to 1.")
+    worst = int(np.abs(c.sum(axis=1) - 1.0).argmax())
+    if abs(c[worst].sum() - 1.0) > 1e-6:
+        raise ValueError(
+            f"the gates of sample {worst} sum to {c[worst].sum():.6g}; expected 1: divide rows by their sums."
+        )
+    return c
+
+
+def _filled(c: Array) -> Array:
+    """Shares of the training samples, with some in every cluster."""
+    if not c.any(axis=0).all():
+        empty = int(np.argmin(c.any(axis=0)))
+        raise ValueError(f"cluster {empty} is empty: no sample has a share in it. Leave its column out.")
+    return c
+
+
+def kernel_kmeans(
+    K: Array, n_clusters: int, rng: np.random.RandomState, weight: Array | None = None
+) -> tuple[NDArray[np.intp], float]:
+    """Labels and Σ_i w_i ‖φ(x_i) − μ‖² of the best of several runs of Lloyd's algorithm in feature space."""
+    w = np.ones(len(K)) if weight is None else weight
+    best: tuple[NDArray[np.intp], float] | None = None
+    for _ in range(_STARTS if n_clusters > 1 else 1):
+        found = _lloyd(K, _spread(K, n_clusters, rng, w), w)
+        if best is None or found[1] < best[1]:
+            best = found
+    assert best is not None
+    return best
+
+
+def _means(R: Array, w: Array) -> Array:
+    """Coefficients of the centres, for shares or labels R."""
+    R = w[:, None] * R
+    return np.asarray(R / R.sum(axis=0))
+
+
+def _lloyd(K: Array, labels: NDArray[np.intp], w: Array) -> tuple[NDArray[np.intp], float]:
+    l, diagonal = int(labels.max()) + 1, K.diagonal()
+    for _ in range(_ROUNDS):
+        R = _means(np.eye(l)[labels], w)
+        D = np.einsum("ij,ij->j", R, K @ R) - 2.0 * K @ R + diagonal[:, None]
+        nearest = D.argmin(axis=1)
+        for j in np.flatnonzero(np.bincount(nearest, minlength=l) == 0):  # take the sample that fits worst
+            counts = np.bincount(nearest, minlength=l)
+            own = np.where(counts[nearest] > 1, D[np.arange(len(D)), nearest], -np.inf)
+            nearest[int(own.argmax())] = j
+        if np.array_equal(nearest, labels):
+            break
+        labels = nearest
+    return labels, float(w @ np.maximum(D[np.arange(len(D)), labels], 0.0))
+
+
+def _spread(K: Array, l: int, rng: np.random.RandomState, w: Array) -> NDArray[np.intp]:
+    """k-means++: centres drawn in proportion to the squared distance from those before."""
+    diagonal = K.diagonal()
+    chosen = [int(rng.choice(len(K), p=w / w.sum()))]
+    D = [np.maximum(diagonal - 2.0 * K[:, chosen[0]] + diagonal[chosen[0]], 0.0)]
+    while len(chosen) < l:
+        nearest = w * np.min(D, axis=0)
+        nearest[chosen] = 0.0
+        total = nearest.sum()
+        free = np.setdiff1d(np.arange(len(K)), chosen)
+        i = int(rng.choice(len(K), p=nearest / total)) if total > 0.0 else int(rng.choice(free))
+        chosen.append(i)
+        D.append(np.maximum(diagonal - 2.0 * K[:, i] + diagonal[i], 0.0))
+    labels = np.argmin(D, axis=0)
+    labels[chosen] = np.arange(l)
+    return np.asarray(labels)
+
+
+def _soften(K: Array, R: Array, t: float, w: Array) -> Array:
+    """Soft k-means from hard labels: centres of shares, shares of distances, until they settle."""
+    for _ in range(_ROUNDS):
+        weights = _means(R, w)
+        products = K @ weights
+        fresh = _shares(np.einsum("ij,ij->j", weights, products) - 2.0 * products, t)
+        if (w @ fresh).min() <= 1e-6 * w.sum():  # a cluster dies out: keep the last ones
+            break
+        change, R = float(np.abs(fresh - R).max()), fresh
+        if change < _SETTLED:
+            break
+    return R
+
+
+def _shares(D: Array, t: float) -> Array:
+    if t > 0.0:
+        with np.errstate(over="ignore"):  # at a small t all but the nearest centre are infinitely far
+            return np.asarray(softmax(-(D - D.min(axis=1, keepdims=True)) / t, axis=1))
+    return np.asarray(np.eye(D.shape[1])[D.argmin(axis=1)])

@@ -1,0 +1,291 @@
+"""From what a user gives as X to what kernels read, at fit and on new data.
+
+There are four kinds. An *array* of numbers, dense or CSR, is what scikit-learn validates. A *table* is a
+frame (or an array of objects) that is kept as it is, because kernels select its columns by name or because
+some columns are text. *Items* are a list of strings or of other objects, for kernels that know what to do
+with them. A *stack* (n_samples, n_train, n_kernels) holds kernels or distances that were computed elsewhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from numbers import Number
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import validate_data
+
+from .._arguments import as_numbers, is_masked
+from ..families.base import names_of, numbers
+from ..families.tables import column_of, holds_numbers
+from .spec import by_name, needs_stack, reads_tables, selections, short, used_columns
+from .stacks import check_new_stack, check_training_stack
+
+Kind = Literal["array", "table", "items", "stack"]
+EXPECTED = "numbers of shape (n_samples, n_features): an array, a CSR matrix, a frame or a list of rows"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What X was at fit: its kind and its columns, so that new samples are read in the same way."""
+
+    title: str  # of the estimator, for messages
+    kernels: Any  # as given, which say what X must be
+    kind: Kind
+    n_features_in: int | None = None
+    feature_names_in: Any = None
+    n_layers: int = 0  # of a stack
+
+    @property
+    def names(self) -> Any:
+        """Names of the columns that the data themselves no longer have."""
+        return self.feature_names_in if self.kind == "array" else None
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """What scikit-learn's conventions call these facts."""
+        known = {"n_features_in_": self.n_features_in, "feature_names_in_": self.feature_names_in}
+        return {name: value for name, value in known.items() if value is not None}
+
+    def read(self, X: Any) -> Any:
+        """New samples in the form of the training data, or an error that says how they differ."""
+        X = X.compute() if is_lazy(X) else collected(X)
+        if self.kind == "stack":
+            return check_new_stack(X, self.n_features_in or 0, self.n_layers)
+        if self.kind == "items":
+            if not is_items(X):
+                raise ValueError(
+                    f"The model was fitted on a list of strings or objects, and got {_kind(X)}. Give a list "
+                    "or a 1-D array."
+                )
+            return _read_items(X, self.kernels)
+        stand_in = _stand_in(self.title)()
+        stand_in.__dict__.update(self.attributes)
+        if self.kind == "array":
+            return _validate_array(stand_in, X, reset=False)
+        _require_columns(X)
+        return _read_table(_like_training(self, stand_in, _as_table(X)), self.kernels)
+
+
+def read_training(title: str, spec: Any, X: Any) -> tuple[Any, Layout]:
+    """X validated, for an estimator of this name and these kernels, and how it is laid out."""
+    X = collected(X)
+    if is_lazy(X):
+        raise ValueError(
+            f"X is a Dask collection ({type(X).__name__}), and exact kernels need all samples in memory, "
+            "n × n. Give MKLRegressor(approx=...) or MKLClassifier(loss='squared', approx=...) explicit "
+            "features, such as approx=Nystroem(100), or call X.compute() first."
+        )
+    stand_in = _stand_in(title)()
+    X, kind = _read(stand_in, spec, X)
+    known = vars(stand_in)
+    layers = X.shape[2] if kind == "stack" else 0
+    columns = known.get("n_features_in_"), known.get("feature_names_in_")
+    return X, Layout(title, spec, kind, *columns, layers)
+
+
+def _read(stand_in: BaseEstimator, spec: Any, X: Any) -> tuple[Any, Kind]:
+    if needs_stack(spec):
+        X = check_training_stack(X, spec)
+        return validate_data(stand_in, X, skip_check_array=True), "stack"
+    if len(getattr(X, "shape", ())) == 3:
+        raise ValueError(
+            f"X of shape {tuple(X.shape)} was given, and kernels={short(spec)} expects (n_samples, "
+            "n_features). A stack of kernels of shape (n_samples, n_train, n_kernels) needs "
+            "kernels='precomputed', a stack of distances kernels=from_distances(gammas)."
+        )
+    if is_items(X):
+        return _read_items(X, spec), "items"
+    _require_columns(X)
+    if _is_table(X, spec):
+        return _read_table(validate_data(stand_in, _as_table(X), skip_check_array=True), spec), "table"
+    return _validate_array(stand_in, X, reset=True), "array"
+
+
+@cache
+def _stand_in(title: str) -> type[BaseEstimator]:
+    """An estimator of this name, for scikit-learn's checks of X, which put it in their messages."""
+    return type(title, (BaseEstimator,), {})
+
+
+def collected(values: Any) -> Any:
+    """A lazy frame of polars in memory, and all else as it is."""
+    lazy = type(values).__name__ == "LazyFrame" and type(values).__module__.startswith("polars")
+    return values.collect() if lazy else values
+
+
+def require_finite(values: NDArray[np.float64], what: str) -> NDArray[np.float64]:
+    """What a model says of samples, which is never infinite or NaN."""
+    finite = np.isfinite(values)
+    if not finite.all():
+        i = int(np.flatnonzero(~finite.reshape(len(finite), -1).all(axis=1))[0])
+        raise ValueError(
+            f"the {what} of sample {i} is not finite: a kernel overflows between it and the training data. "
+            "Scale the features as those of the training samples (StandardScaler), or leave such samples out."
+        )
+    return values
+
+
+def is_lazy(X: Any) -> bool:
+    """Whether X is a Dask collection, without importing Dask."""
+    return type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
+
+
+def take(X: Any, rows: Any) -> Any:
+    """Rows of X in its own type."""
+    return _safe_indexing(X, rows)
+
+
+def evenly(n: int, at_most: int) -> NDArray[np.intp]:
+    """The places of at most so many of n samples, evenly spread."""
+    return np.unique(np.linspace(0, n - 1, min(at_most, n)).astype(np.intp))
+
+
+def _validate_array(estimator: BaseEstimator, X: Any, reset: bool) -> Any:
+    """What scikit-learn validates, as numbers before it sees them: it passes on what NumPy says of others."""
+    if hasattr(X, "columns"):
+        _require_columns(X)
+        numbers(X)  # says which column has no kernel
+        X = _dense(X)
+    elif not sparse.issparse(X):
+        X = as_numbers(X, "X", EXPECTED)
+    return validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64)
+
+
+def _dense(X: Any) -> Any:
+    """A frame of sparse columns whose gaps are not zeros, with the values in their place."""
+    fills = [getattr(dtype, "fill_value", 0) for dtype in getattr(X, "dtypes", ())]
+    return X.sparse.to_dense() if any(fill != 0 for fill in fills) else X
+
+
+def _require_columns(X: Any) -> None:
+    """A frame has at least one column, and no two of one name."""
+    if not hasattr(X, "columns"):
+        return
+    if len(getattr(X, "shape", ())) != 2 or X.shape[1] == 0:
+        raise ValueError(
+            f"X is a {type(X).__name__} with 0 feature(s) (columns); expected at least one column of numbers."
+        )
+    seen: set[Any] = set()
+    for name in X.columns:
+        if name in seen:
+            raise ValueError(
+                f"X has several columns called {name!r}; expected a different name for every column. Rename "
+                "them, or give X.to_numpy()."
+            )
+        seen.add(name)
+
+
+# -- lists of strings and objects -----------------------------------------------------------------
+def is_items(X: Any) -> bool:
+    """Whether X is one-dimensional and holds something else than numbers."""
+    if sparse.issparse(X) or not (isinstance(X, list | tuple) or len(getattr(X, "shape", ())) == 1):
+        return False
+    if len(X) == 0:
+        return False
+    first = next(iter(X))
+    if isinstance(first, str | bytes):
+        return True
+    return not (
+        isinstance(first, Number | np.generic) or hasattr(first, "__len__") or hasattr(first, "__array__")
+    )
+
+
+def _read_items(X: Any, spec: Any) -> Any:
+    if isinstance(spec, str):
+        raise ValueError(
+            f"X is a list of {type(next(iter(X))).__name__} objects, and kernels={spec!r} expects numbers. "
+            "Give kernels that read them, such as kernels=[Spectrum(k=3)] for strings or Callable(function) "
+            "for anything."
+        )
+    items = np.empty(len(X), dtype=object)
+    items[:] = list(X)
+    return items
+
+
+# -- tables ---------------------------------------------------------------------------------------
+def _is_table(X: Any, spec: Any) -> bool:
+    """Whether X must be kept as it is for kernels that select its columns."""
+    chosen = list(selections(spec))
+    if not (chosen or reads_tables(spec)) or sparse.issparse(X):
+        return False
+    if hasattr(X, "columns"):
+        return any(map(by_name, chosen)) or bool(_text_columns(X))
+    if isinstance(X, list | tuple):
+        return any(isinstance(value, str) for row in X if isinstance(row, list | tuple) for value in row)
+    A = X if isinstance(X, np.ndarray) else np.empty(0)
+    return A.ndim == 2 and (
+        A.dtype.kind in "UT" or (A.dtype.kind == "O" and any(isinstance(v, str) for v in A.flat))
+    )
+
+
+def _as_table(X: Any) -> Any:
+    return X if hasattr(X, "columns") else np.asarray(X, dtype=object)
+
+
+def _read_table(X: Any, spec: Any) -> Any:
+    """X, whose columns that some kernel uses hold finite numbers, or text without gaps."""
+    if len(X.shape) != 2 or X.shape[0] == 0 or X.shape[1] == 0:
+        raise ValueError(
+            f"X of shape {tuple(X.shape)} was given; expected at least one sample and one feature."
+        )
+    names = names_of(X)
+    for j in used_columns(spec, X):
+        bad = _gaps(column_of(X, j))
+        if bad.size:
+            raise ValueError(
+                f"Column {names[j]!r} of X holds a missing value, NaN or infinity (row {bad[0]}), and a "
+                "kernel uses it. Impute it, for example by sklearn.impute.SimpleImputer, or leave such "
+                "samples out."
+            )
+    return X
+
+
+def _gaps(column: Any) -> Any:
+    """The rows where there is no finite number, or no text."""
+    missing = getattr(column, "isna", getattr(column, "is_null", None))
+    gaps = np.asarray(missing() if missing is not None else [value is None for value in column], dtype=bool)
+    if holds_numbers(column) and not gaps.any():
+        gaps = ~np.isfinite(np.asarray(column, dtype=np.float64))
+    return np.flatnonzero(gaps)
+
+
+def _like_training(layout: Layout, estimator: BaseEstimator, X: Any) -> Any:
+    """The columns of the training data, by name where they had names."""
+    names = layout.feature_names_in
+    if is_masked(X):
+        as_numbers(X, "X", EXPECTED)  # says so
+    if names is None:
+        return validate_data(estimator, X, reset=False, skip_check_array=True)
+    if not hasattr(X, "columns"):
+        raise ValueError(
+            f"The model was fitted on a frame and selects columns by name, and got {_kind(X)}. Give a frame "
+            f"with columns {shown_names(names)}."
+        )
+    columns = set(X.columns)
+    missing = [name for name in names if name not in columns]
+    if missing:
+        raise ValueError(
+            f"X lacks the columns {shown_names(missing)}, which the model was fitted with; its columns are "
+            f"{shown_names(X.columns)}."
+        )
+    return X[list(names)]
+
+
+def _text_columns(X: Any) -> list[int]:
+    return [j for j in range(X.shape[1]) if not holds_numbers(column_of(X, j))]
+
+
+def shown_names(names: Any) -> str:
+    shown = ", ".join(repr(str(name)) for name in list(names)[:20])
+    return shown + (", …" if len(names) > 20 else "")
+
+
+def _kind(X: Any) -> str:
+    shape = getattr(X, "shape", None)
+    return type(X).__name__ + ("" if shape is None else f" of shape {tuple(shape)}")

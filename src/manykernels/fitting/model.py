@@ -1,0 +1,162 @@
+"""What was learned: kernels and their weights, a function that decides, and how near it is to the optimum.
+
+Faces publish it as fitted attributes; plots, reports and the command line read it and nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._fast.threads import threads
+from ..kernels import Fitted
+from ..solvers.base import relative
+from .functions import FeatureFunction, Function
+from .layout import Layout, require_finite
+from .targets import Target
+
+Array = NDArray[np.float64]
+_ONLINE = 1e-2  # the relative gap above which online learning is far from done
+
+
+@dataclass(frozen=True)
+class Proof:
+    """P of the model, a bound D below the optimum, and how far that was carried."""
+
+    primal: float
+    dual: float  # NaN where there is none
+    certified: bool  # whether D holds for the whole family
+    n_iter: int
+    history: Any  # columns by name, or a list of such for problems that were solved apart
+    tol: float | None = None
+
+    @property
+    def gap(self) -> float:
+        """(P − D)/|P|; NaN where nothing bounds the optimum."""
+        return float("nan") if np.isnan(self.dual) else float(relative(self.primal, self.dual))
+
+    @property
+    def converged(self) -> bool:
+        """Whether the gap is what was asked for; online learning has no tolerance, so 1 % is."""
+        return bool(self.gap <= (_ONLINE if self.tol is None else self.tol))
+
+
+@dataclass(frozen=True)
+class Model:
+    """Weighted kernels, and what they say of samples."""
+
+    title: str  # the estimator's name
+    layout: Layout
+    names: list[str]
+    kernels: list[Fitted]
+    weights: Array  # (M,), or a row for each class or cluster
+    kernel: Any  # the learned kernel, or a list with one for each class
+    target: Target | None = None
+    function: Function | None = None  # None where the model only transforms
+    listed: bool = True  # whether `names` are all kernels that there were
+    rows: Literal["", "class", "cluster"] = ""  # what rows of weights stand for
+    proof: Proof | None = None
+    alignment: float | None = None
+    atoms: list[Any] | None = None  # of families that are not listed
+    X_fit: Any = None  # training samples as given
+    dual: Array | None = None  # (given samples, outputs): coefficients of the training samples
+    dual_point: Array | None = None  # the same for the point that certifies
+    extra: dict[str, Any] = field(default_factory=dict)  # fitted attributes that one method alone has
+    n_jobs: int | None = None
+
+    @cached_property
+    def active(self) -> NDArray[np.intp]:
+        """The kernels with weight."""
+        return np.flatnonzero(np.atleast_2d(self.weights).any(axis=0))
+
+    @property
+    def views(self) -> list[str]:
+        """The view of each kernel; one that belongs to none is its own."""
+        given = [getattr(kernel.kernel, "view", None) for kernel in self.kernels]
+        return [name if view is None else view for name, view in zip(self.names, given, strict=True)]
+
+    @property
+    def view_weights(self) -> dict[str, Any]:
+        """The total weight of each view."""
+        totals: dict[str, Any] = {}
+        for m, view in enumerate(self.views):
+            totals[view] = totals.get(view, 0.0) + self.weights[..., m]
+        return {view: total if np.ndim(total) else float(total) for view, total in totals.items()}
+
+    @property
+    def classes(self) -> NDArray[Any] | None:
+        """Labels, for a classifier."""
+        return getattr(self.target, "classes", None)
+
+    # -- deciding -------------------------------------------------------------------------------
+    def decide(self, X: Any, function: Function | None = None) -> Array:
+        """(n, outputs) for samples as users give them; by another function of the same kernels if told."""
+        X, chosen = self.layout.read(X), function or self.function
+        assert chosen is not None
+        with threads(self.n_jobs):
+            return require_finite(chosen.decide(X), "decision")
+
+    def contributions(self, X: Any, by: str = "kernel", function: Function | None = None) -> Array:
+        """(n, active kernels or views, outputs): what each adds to the decision."""
+        if by not in ("kernel", "view"):
+            raise ValueError(f"by={by!r} was given; expected 'kernel' or 'view'.")
+        X, chosen = self.layout.read(X), function or self.function
+        assert chosen is not None
+        with threads(self.n_jobs):
+            parts = chosen.parts(X)
+        if by == "view":
+            order = {view: v for v, view in enumerate(dict.fromkeys(self.views))}
+            total = np.zeros((parts.shape[0], len(order), parts.shape[2]))
+            for i, m in enumerate(self.active):
+                total[:, order[self.views[m]]] += parts[:, i]
+            parts = total
+        return require_finite(parts, "contributions")
+
+    def single(self, f: Array) -> Array:
+        """Decisions (…, outputs) as users see them: without that axis where y had none.
+
+        Of two scores for two classes it is the second less the first.
+        """
+        if f.shape[-1] == 1 and (self.target is None or self.target.flat):
+            return f[..., 0]
+        two = self.classes is not None and len(self.classes) == f.shape[-1] == 2
+        return f[..., 1] - f[..., 0] if two else f
+
+    def coef(self) -> Array:
+        """(outputs, n_features), where all active kernels are linear."""
+        assert self.function is not None
+        if self.layout.kind != "array" and not isinstance(self.function, FeatureFunction):
+            raise AttributeError(
+                "coef_ needs X to be an array or a frame of numbers; explain decisions by contributions(X)."
+            )
+        return self.function.coef(self.names)
+
+    # -- words ----------------------------------------------------------------------------------
+    def sentence(self) -> str:
+        """How many kernels have weight, and what is proven of it."""
+        used, count = self.active.size, len(self.names)
+        listed = used < count or self.listed
+        found = "1 kernel was found" if used == 1 else f"{used} kernels were found"
+        text = f"{used} of {count} kernels have weight" if listed else found
+        text = text if count > 1 or not listed else "1 kernel"
+        if self.proof is not None and np.isfinite(self.proof.gap):
+            text += f"; {self._proven(self.proof)}"
+        elif self.proof is not None:
+            text += "; no certificate"
+        elif self.alignment is not None:
+            text += f"; alignment with the target {self.alignment:.3f}"
+        return text + "."
+
+    def _proven(self, proof: Proof) -> str:
+        """What the gap proves, and of which kernels; a large one only bounds how far the fit is from done."""
+        certified = "certified" if self.listed else "certified over the whole family"
+        of, gap = certified if proof.certified else "over the kernels looked at", proof.gap
+        if proof.converged:
+            return f"relative duality gap {gap:.1e}, {of}"
+        percent = f"{100 * gap:.0f}" if gap >= 0.1 else f"{100 * gap:.2g}"
+        worst = f"the optimum is at most {percent} % lower" + ("" if proof.certified else f", {of}")
+        return f"not converged: relative duality gap {gap:.1e}, so that {worst}"

@@ -1,0 +1,214 @@
+"""Samples as a fit uses them: X and how it is laid out, targets, weights, and equal rows merged.
+
+`read` looks at what a user gave, once; `Given.samples` makes of it, or of a part of it, what is learned from.
+Samples of a Dask collection answer the same questions (`lazy.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import _num_samples
+
+from ..approx import Features
+from ..grams.statistics import Statistics, bad_row, statistics
+from .layout import Layout, collected, is_lazy, read_training, take
+from .options import Options
+from .progress import watched_rows
+from .rows import Rows, merge
+from .targets import Target, check_length, check_weights
+
+Array = NDArray[np.float64]
+Index = NDArray[np.intp]
+MERGED = 20_000  # samples up to which explicit features merge equal ones, so that a weight is a repetition
+_PROBE = 10_000  # samples that kernels of explicit features are made from, where they depend on data
+
+
+class AnySamples(Protocol):
+    """What explicit features may ask of samples, wherever they are."""
+
+    @property
+    def n(self) -> int:
+        """How many."""
+
+    @property
+    def layout(self) -> Layout: ...
+
+    @property
+    def target(self) -> Target: ...
+
+    @property
+    def weight(self) -> Array | None:
+        """(n,): how often each counts; None where all count once."""
+
+    def take(self, rows: Index) -> Any:
+        """Some rows, in memory."""
+
+    def take_targets(self, rows: Index) -> Array:
+        """Their targets (rows, k)."""
+
+    def statistics(self, features: Features, sizes: bool, names: list[str], verbose: int) -> Statistics:
+        """The sums over all of them."""
+
+    def fold_statistics(
+        self, features: Features, sizes: bool, names: list[str], verbose: int, fold: Index, n_folds: int
+    ) -> list[Statistics]:
+        """The sums over each fold."""
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Samples in memory, merged: row i of what is learned from is row `rows.first[i]` of X."""
+
+    X: Any  # as given, validated
+    layout: Layout
+    target: Target  # that has seen y
+    rows: Rows
+    weights: Array  # (given,)
+    Y: Array  # (n, outputs)
+    cost: Array  # (n,): what an error on the sample counts, beside its weight
+
+    @property
+    def n(self) -> int:
+        return int(self.rows.first.size)
+
+    @property
+    def stack(self) -> bool:
+        return self.layout.kind == "stack"
+
+    @cached_property
+    def data(self) -> Any:
+        """The merged rows, as kernels read them; a stack as it was given."""
+        first = self.rows.first
+        everyone = first.size == self.rows.owner.size and np.array_equal(first, np.arange(first.size))
+        return self.X if self.stack or everyone else take(self.X, first)
+
+    @cached_property
+    def weight(self) -> Array | None:
+        return None if np.all(self.rows.weight == 1.0) else self.rows.weight
+
+    @cached_property
+    def costs(self) -> Array:
+        """(n,): what an error on each sample costs at C = 1."""
+        return self.rows.weight * self.cost
+
+    def take(self, rows: Index) -> Any:
+        found = take(self.data, rows)
+        if isinstance(self.data, np.memmap) and not np.all(np.isfinite(found)):  # not looked at before
+            row = int(rows[np.argmin(np.isfinite(found).all(axis=1))])
+            raise ValueError(bad_row("X", row, 0, self.n))
+        return found
+
+    def take_targets(self, rows: Index) -> Array:
+        return np.asarray(self.Y[rows])
+
+    def statistics(self, features: Features, sizes: bool, names: list[str], verbose: int) -> Statistics:
+        with watched_rows(self.n, verbose) as shown:
+            return self._sums(features, None, sizes=sizes, names=names, progress=shown)
+
+    def fold_statistics(
+        self, features: Features, sizes: bool, names: list[str], verbose: int, fold: Index, n_folds: int
+    ) -> list[Statistics]:
+        with watched_rows(self.n, verbose) as shown:
+            options: dict[str, Any] = {"sizes": sizes, "names": names, "progress": shown}
+            return [self._sums(features, np.flatnonzero(fold == f), **options) for f in range(n_folds)]
+
+    def _sums(self, features: Features, rows: Index | None, **options: Any) -> Statistics:
+        cost = None if np.all(self.cost == 1.0) else self.cost
+        parts = self.data, self.Y, self.weight, cost
+        if rows is not None:
+            parts = (take(self.data, rows), *(None if a is None else a[rows] for a in parts[1:]))
+        return statistics(features, *parts, **options)
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a user gave, read and checked, before anything is made of it."""
+
+    X: Any
+    layout: Layout
+    y: NDArray[Any]
+    weight: Array | None
+    target: Target
+
+    @property
+    def n(self) -> int:
+        return int(_num_samples(self.X))
+
+    def part(self, rows: Index) -> Given:
+        """Some of the samples; of a stack, against each other."""
+        layout = self.layout
+        if layout.kind == "stack":
+            layout = replace(layout, n_features_in=len(rows))
+        weight = None if self.weight is None else self.weight[rows]
+        return replace(self, X=self.new(rows, rows), layout=layout, y=self.y[rows], weight=weight)
+
+    def new(self, rows: Index, train: Index) -> Any:
+        """Some of the samples, as new ones to a model of others."""
+        return self.X[np.ix_(rows, train)] if self.layout.kind == "stack" else take(self.X, rows)
+
+    def samples(self, few: float = np.inf) -> Samples:
+        """What is learned from: nothing that counts nothing, and equal rows merged where there are `few`."""
+        n = self.n
+        weight = np.ones(n) if self.weight is None else self.weight
+        kept = np.flatnonzero(weight > 0)
+        target = self.target.learn(self.y[kept])
+        Y, cost = target.encode(self.y[kept], weight[kept])
+        kept, Y, cost = kept[cost > 0], Y[cost > 0], cost[cost > 0]
+        if kept.size > few:
+            rows = _apart(kept, weight)
+        else:
+            rows = merge(self.X, self.layout.kind, Y, weight, kept)
+        place = np.full(n, -1)
+        place[kept] = np.arange(kept.size)
+        first = place[rows.first]
+        Y = np.ascontiguousarray(Y[first])
+        return Samples(self.X, self.layout, target, rows, weight, Y, cost[first])
+
+    def in_place(self) -> Samples:
+        """All rows where they are; those of weight zero have targets of zero, which nobody counts."""
+        weight = np.ones(self.n) if self.weight is None else self.weight
+        kept = np.flatnonzero(weight > 0)
+        target = self.target.learn(self.y[kept])
+        Y, cost = target.encode(self.y[kept], weight[kept])
+        targets, costs = np.zeros((self.n, Y.shape[1])), np.ones(self.n)
+        targets[kept], costs[kept] = Y, cost
+        rows = replace(_apart(np.arange(self.n), np.ones(self.n)), weight=weight)
+        return Samples(self.X, self.layout, target, rows, weight, targets, costs)
+
+
+def read(options: Options, X: Any, y: Any, sample_weight: Any, target: Target) -> Given:
+    """Samples in memory, targets and weights, or an error that says what is wrong with them."""
+    y, sample_weight = (v.compute() if is_lazy(v) else collected(v) for v in (y, sample_weight))
+    mapped = options.approx is not None and _is_mapped(X)
+    # what is not finite in a mapped file is met, and named, when the block that it is in is read
+    read_X, layout = read_training(options.title, options.kernels, np.asarray(X[:1]) if mapped else X)
+    found = X if mapped else read_X
+    y = target.read(y)
+    n = _num_samples(found)
+    check_length(n, y)
+    weight = None if sample_weight is None else check_weights(sample_weight, n)
+    return Given(found, layout, y, weight, target)
+
+
+def _apart(kept: Index, weight: Array) -> Rows:
+    """Rows that stay by themselves."""
+    owner = np.full(weight.size, -1, dtype=np.intp)
+    owner[kept] = np.arange(kept.size)
+    return Rows(kept, owner, weight[kept], np.where(owner >= 0, 1.0, 0.0))
+
+
+def _is_mapped(X: Any) -> bool:
+    """Whether X is a large file mapped into memory: it is then neither copied nor looked at as a whole."""
+    return isinstance(X, np.memmap) and X.ndim == 2 and len(X) > MERGED and X.dtype.kind in "fiu"
+
+
+def probe(samples: AnySamples, supervised: bool) -> tuple[Any, Array | None, Array | None]:
+    """At most 10,000 samples, evenly taken, their weights and (for kernels that learn from them) targets."""
+    rows = np.unique(np.linspace(0, samples.n - 1, min(_PROBE, samples.n)).astype(np.intp))
+    weight = None if samples.weight is None else samples.weight[rows]
+    return samples.take(rows), weight, samples.take_targets(rows) if supervised else None

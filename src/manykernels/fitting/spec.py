@@ -1,0 +1,143 @@
+"""What can be seen of `kernels` before there are data: kernels, families and the columns they select."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..families import DAG, Auto, Family, FromDistances, Products, Relevance, Subset, Views
+from ..families.views import columns_and_kernels
+from ..kernels import Callable as CallableKernel
+from ..kernels import FromDistance, Kernel, OnColumns, Precomputed
+from ..kernels.algebra import Composite
+from ..kernels.data import positions
+
+
+def leaves(spec: Any) -> Iterator[Kernel | Family]:
+    """Every kernel and family in `kernels`, also those inside of others."""
+    if isinstance(spec, Mapping):
+        spec = list(spec.values())
+    if isinstance(spec, list | tuple):
+        for part in spec:
+            yield from leaves(part)
+    elif isinstance(spec, Kernel):
+        yield spec
+        for value in spec._arguments().values():
+            if isinstance(value, Kernel | list | tuple):
+                yield from leaves(value)
+    elif isinstance(spec, Family):
+        yield spec
+        if isinstance(spec, Subset):
+            yield from leaves(spec.kernels)
+        if isinstance(spec, Views) and isinstance(spec.views, Mapping):
+            for given in spec.views.values():
+                yield from leaves(columns_and_kernels(given)[1])
+        if isinstance(spec, DAG) and isinstance(spec.parents, Mapping):
+            pairs = [given for given in spec.parents.values() if isinstance(given, tuple | list)]
+            yield from leaves([given[0] for given in pairs if given])
+
+
+def needs_stack(spec: Any) -> bool:
+    """Whether X must be a stack of given kernels or distances: what scikit-learn calls pairwise."""
+    if isinstance(spec, Subset):
+        return needs_stack(spec.kernels)
+    if isinstance(spec, str):
+        return spec == "precomputed"
+    return any(
+        isinstance(part, Precomputed | FromDistances)
+        or (isinstance(part, FromDistance) and isinstance(part.distance, int | np.integer))
+        for part in leaves(spec)
+    )
+
+
+def may_be_indefinite(spec: Any) -> bool:
+    """Whether kernels come from outside, so that nothing guarantees that they are positive semidefinite."""
+    return needs_stack(spec) or any(isinstance(part, CallableKernel | FromDistance) for part in leaves(spec))
+
+
+def selections(spec: Any) -> Iterator[Any]:
+    """The columns that kernels select."""
+    for part in leaves(spec):
+        if isinstance(part, OnColumns):
+            yield part.columns
+        elif isinstance(part, Views) and isinstance(part.views, Mapping):
+            for given in part.views.values():
+                yield columns_and_kernels(given)[0]
+
+
+def reads_tables(spec: Any) -> bool:
+    """Whether kernels are made for the columns of a table, whatever they hold."""
+    if isinstance(spec, Subset):
+        return reads_tables(spec.kernels)
+    if isinstance(spec, str):
+        return spec == "auto"
+    return any(
+        isinstance(part, Auto | Relevance) or (isinstance(part, Products) and part.scale)
+        for part in leaves(spec)
+    )
+
+
+def used_columns(spec: Any, X: Any) -> list[int]:
+    """The positions of the columns of X that some kernel reads: all, if one does not select any."""
+    return sorted(_used(spec, X))
+
+
+def _used(spec: Any, X: Any) -> set[int]:
+    if isinstance(spec, Subset):
+        return _used(spec.kernels, X)
+    if isinstance(spec, Mapping):
+        spec = list(spec.values())
+    if isinstance(spec, list | tuple):
+        return set().union(*(_used(part, X) for part in spec))
+    inner = (
+        [v for v in spec._arguments().values() if isinstance(v, Kernel)] if isinstance(spec, Kernel) else []
+    )
+    inner += list(spec.kernels) if isinstance(spec, Composite) else []
+    if inner and not isinstance(spec, OnColumns):
+        return _used(inner, X)
+    chosen = list(selections(spec)) if isinstance(spec, Views) else []
+    chosen += [spec.columns] if isinstance(spec, OnColumns) else []
+    everything = np.arange(X.shape[1])
+    if not chosen:
+        return set(everything.tolist())
+    return {int(j) for columns in chosen for j in np.ravel(everything[positions(X, _called(columns, X))])}
+
+
+def _called(columns: Any, X: Any) -> Any:
+    return columns(X) if callable(columns) else columns
+
+
+def by_name(columns: Any) -> bool:
+    """Whether a selection of columns needs a frame with names."""
+    if isinstance(columns, slice):
+        return isinstance(columns.start, str) or isinstance(columns.stop, str)
+    if isinstance(columns, list | tuple | np.ndarray):
+        return any(isinstance(c, str) for c in columns)
+    return callable(columns) or isinstance(columns, str)
+
+
+def signature(value: Any) -> Hashable:
+    """A key that is equal for kernels that are the same function, whatever they are called."""
+    if isinstance(value, Kernel):
+        own = value._arguments().items()
+        return (type(value), *(signature(v) for key, v in own if key not in ("name", "view")))
+    if isinstance(value, list | tuple):
+        return tuple(map(signature, value))
+    if isinstance(value, np.ndarray):
+        return value.shape, value.dtype.str, value.tobytes()
+    if isinstance(value, slice):
+        return "slice", value.start, value.stop, value.step
+    return value if isinstance(value, Hashable) else id(value)
+
+
+def signatures(kernels: Iterable[Kernel]) -> list[Hashable]:
+    """The key of each kernel."""
+    return [signature(kernel) for kernel in kernels]
+
+
+def short(spec: Any) -> str:
+    """`kernels` for a message."""
+    text = repr(spec)
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,300 @@
+"""From y to what the machines fit, and back: labels as signs of one-vs-rest problems, or numbers.
+
+A kind of target reads y, learns what there is to know of it (`learn`), encodes it and says what each sample
+costs; and it makes predictions of decisions. Nothing else asks whether y holds labels or numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from numbers import Number
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import assert_all_finite, check_array, column_or_1d
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import _check_sample_weight
+
+from .._arguments import as_numbers, is_masked, shown
+from .._warn import warn
+from ..measures import target_factor
+from .layout import collected
+
+Array = NDArray[np.float64]
+_LONGEST = 10**300  # whole numbers beyond it are no floats
+_EXPECTED = "one value per sample: an array, a series or a list"
+_SAMPLES_A_CLASS = 4  # with fewer, whole numbers may well be quantities; two values are the same as either
+_SMALLEST, _LARGEST = 1e-75, 1e75  # C y² and its sums are then far from where floats end
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Classes: ±1 for two of them, one against the rest for more."""
+
+    class_weight: Any = None
+    classes: Any = None  # (k,), once learned
+    task: ClassVar[str] = "classification"
+    flat: ClassVar[bool] = True  # one output has no axis of its own
+
+    def read(self, y: Any) -> NDArray[Any]:
+        return read_labels(y)
+
+    def learn(self, y: NDArray[Any]) -> Self:
+        """The classes that occur in y."""
+        return replace(self, classes=encode(y)[0])
+
+    def encode(self, y: NDArray[Any], weight: Array) -> tuple[Array, Array]:
+        """Targets (n, outputs), and what an error on each sample costs relative to C."""
+        codes = np.searchsorted(self.classes, y)
+        costs = class_costs(self.class_weight, self.classes, codes, weight)
+        return signs(codes, self.classes.size), costs[codes]
+
+    @property
+    def outputs(self) -> int:
+        """Decisions of a sample."""
+        return 1 if self.classes.size == 2 else int(self.classes.size)
+
+    def predict(self, f: Array) -> NDArray[Any]:
+        """The class of each sample with decisions f (n, outputs)."""
+        return np.asarray(self.classes[f.argmax(axis=1) if f.shape[1] > 1 else (f[:, 0] > 0).astype(int)])
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        return {"classes_": self.classes}
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """One number a sample, or several."""
+
+    flat: bool = True  # y had no axis of outputs
+    outputs: int = 1
+    task: ClassVar[str] = "regression"
+
+    def read(self, y: Any) -> NDArray[Any]:
+        return read_numbers(y)
+
+    def learn(self, y: NDArray[Any]) -> Self:
+        """How many numbers a sample has."""
+        return replace(self, flat=y.ndim == 1, outputs=1 if y.ndim == 1 else y.shape[1])
+
+    def encode(self, y: NDArray[Any], weight: Array) -> tuple[Array, Array]:
+        return np.asarray(y).reshape(len(y), -1), np.ones(len(y))
+
+    def predict(self, f: Array) -> NDArray[Any]:
+        return f[:, 0] if self.flat else f
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        return {}
+
+
+@dataclass(frozen=True)
+class Similarity:
+    """The target as a kernel that it stands for: Y with K_Y = YYᵀ, for alignment."""
+
+    task: str = "auto"  # whether y is read as classes or as numbers
+    given: Labels | Numbers | None = None  # what y must be; None where it may be either
+
+    def read(self, y: Any) -> NDArray[Any]:
+        return as_target(y) if self.given is None else self.given.read(y)
+
+    def learn(self, y: NDArray[Any]) -> Self:
+        """What y holds, settled once so that new data are read in the same way."""
+        task = _task_of(y) if self.task == "auto" else self.task
+        return replace(self, task=task, given=None if self.given is None else self.given.learn(y))
+
+    def encode(self, y: NDArray[Any], weight: Array) -> tuple[Array, Array]:
+        return target_factor(y, self.task), np.ones(len(y))
+
+    @property
+    def flat(self) -> bool:
+        return self.given is None or self.given.flat
+
+    @property
+    def classes(self) -> Any:
+        return getattr(self.given, "classes", None)
+
+    def predict(self, f: Array) -> NDArray[Any]:
+        assert self.given is not None
+        return self.given.predict(f)
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        return {} if self.given is None else self.given.attributes
+
+
+def _task_of(y: NDArray[Any]) -> str:
+    """Classes or numbers, as scikit-learn's `type_of_target` has it."""
+    with np.errstate(invalid="ignore"):  # it casts to int, which large numbers do not survive
+        found = type_of_target(y, input_name="y")
+    if found not in ("binary", "multiclass"):
+        return "regression"
+    classes = len(np.unique(y))
+    if len(y) < classes * _SAMPLES_A_CLASS and classes > 2 and y.dtype.kind in "iuf":
+        warn(
+            f"y holds {classes} different whole numbers in {len(y)} samples, and target='auto' reads "
+            "them as classes. If y is a quantity, give target='regression'; else 'classification'."
+        )
+    return "classification"
+
+
+Target = Labels | Numbers | Similarity
+
+
+def require_target(title: str, y: Any) -> None:
+    if y is None:
+        raise ValueError(
+            f"{title} requires y to be passed, but the target y is None: give one value per sample."
+        )
+
+
+def as_target(y: Any) -> NDArray[Any]:
+    """y as an array of labels or numbers, one or several for each sample."""
+    y = collected(y)
+    if is_masked(y) or sparse.issparse(y):
+        as_numbers(y, "y", _EXPECTED)  # says so
+    if isinstance(y, str | bytes | set | frozenset | Mapping | type) or not (
+        hasattr(y, "__len__") or hasattr(y, "__array__")
+    ):
+        raise ValueError(f"y={shown(y)} was given; expected {_EXPECTED}.")
+    try:
+        A = np.asarray(y)
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise ValueError(f"y could not be read ({error}); expected {_EXPECTED}.") from error
+    if A.ndim == 0 or A.dtype.kind == "V":
+        raise ValueError(f"y={shown(y)} was given; expected {_EXPECTED}.")
+    if len(A) == 0:
+        raise ValueError(f"y of shape {A.shape} was given: 0 sample(s); expected {_EXPECTED}.")
+    if A.dtype.kind == "c" or (A.dtype == object and any(isinstance(v, complex) for v in A.flat)):
+        raise ValueError(f"Complex data not supported: y holds complex numbers; expected {_EXPECTED}.")
+    if A.dtype == object and any(isinstance(v, int) and abs(v) > _LONGEST for v in A.flat):
+        raise ValueError(f"y holds whole numbers of hundreds of digits; expected {_EXPECTED}.")
+    if A.dtype.kind in "Mm":
+        raise ValueError(f"y holds values of type {A.dtype}; expected {_EXPECTED}.")
+    return A
+
+
+def check_length(n: int, y: Any) -> None:
+    if len(y) != n:
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: X has {n} samples and y has "
+            f"{len(y)}."
+        )
+
+
+def check_weights(sample_weight: Any, n: int) -> Array:
+    """Weights (n,) ≥ 0, not all of them zero."""
+    sample_weight = collected(sample_weight)
+    if sample_weight is not None and not isinstance(sample_weight, Number):
+        sample_weight = as_numbers(sample_weight, "sample_weight", "one number ≥ 0 for each sample")
+    weight = np.asarray(
+        _check_sample_weight(sample_weight, np.empty((n, 0)), dtype=np.float64, ensure_non_negative=True)
+    )
+    if not np.any(weight > 0):
+        raise ValueError("sample_weight is zero for all samples; expected at least one positive weight.")
+    require_size("sample_weight", weight, "Divide all weights by their mean, and multiply C by it.")
+    return weight
+
+
+def sample_costs(C: Any, weight: Array) -> Array:
+    """C · weight, what an error on each sample costs; an error where the objective would overflow."""
+    costs = float(C) * weight
+    require_size("C (times sample_weight and class_weight)", costs, f"Change C={float(C):g} accordingly.")
+    return costs
+
+
+def require_size(name: str, values: Array, advice: str) -> None:
+    """An error unless the largest of the numbers is zero, or has a square that is neither ∞ nor 0."""
+    largest = float(np.abs(values).max(initial=0.0))
+    if largest and not _SMALLEST <= largest <= _LARGEST:
+        fault = "overflow" if largest > _LARGEST else "vanish"
+        raise ValueError(
+            f"the largest of {name} is {largest:.3g}: in the objective such numbers {fault}. Expected 0, or "
+            f"a number from {_SMALLEST:g} to {_LARGEST:g}. {advice}"
+        )
+
+
+def read_labels(y: Any) -> NDArray[Any]:
+    """Class labels (n,)."""
+    A = as_target(y)
+    y = column_or_1d(A if A.dtype == object or not hasattr(y, "dtype") else y, warn=True)
+    assert_all_finite(y, input_name="y")
+    _check_order(y)
+    check_classification_targets(y)
+    return np.asarray(y)
+
+
+def read_numbers(y: Any) -> Array:
+    """Targets (n,) or (n, outputs)."""
+    y = as_numbers(as_target(y), "y", _EXPECTED)
+    y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", ensure_min_samples=0)
+    if y.ndim > 2 or (y.ndim == 2 and y.shape[1] == 0):
+        raise ValueError(f"y of shape {y.shape} was given; expected (n_samples,) or (n_samples, n_outputs).")
+    require_size("y", y, "Divide y by a constant such as its largest size, and multiply predictions by it.")
+    return np.asarray(y)
+
+
+def _check_order(labels: NDArray[Any]) -> None:
+    """Labels can be put in order, and so counted."""
+    if labels.dtype != object:
+        return
+    missing = [label for label in labels if label is None or label != label]
+    kinds = {
+        str if isinstance(label, str) else Number if isinstance(label, Number) else type(label)
+        for label in labels
+    }
+    if missing or len(kinds) > 1 or not kinds <= {str, Number, bytes}:
+        names = ", ".join(sorted({type(label).__name__ for label in labels}))
+        raise ValueError(
+            f"y holds labels of the types {names}; expected labels of one type, numbers or strings, without "
+            "gaps. Give y as strings: [str(label) for label in y]."
+        )
+
+
+def encode(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """The classes, and the number of each sample's class."""
+    classes, codes = np.unique(y, return_inverse=True)
+    if classes.size < 2:
+        raise ValueError(
+            f"y holds only one class ({classes.tolist()[0]!r}) among the {y.size} sample(s) of positive "
+            "weight; a classifier needs samples of at least two classes."
+        )
+    if classes.size == y.size and y.size > 2:
+        raise ValueError(
+            f"y holds as many classes as samples (n_samples={y.size}), so there is nothing to learn from; is "
+            "y a quantity? Then use the regressor."
+        )
+    return classes, codes.ravel()
+
+
+def signs(codes: NDArray[np.intp], n_classes: int) -> Array:
+    """±1 targets: (n, 1), +1 for the second of two classes; (n, k), each against the rest, for more."""
+    if n_classes == 2:
+        return np.where(codes == 1, 1.0, -1.0)[:, None]
+    return np.where(codes[:, None] == np.arange(n_classes), 1.0, -1.0)
+
+
+def class_costs(
+    class_weight: Any, classes: NDArray[Any], codes: NDArray[np.intp], sample_weight: Array
+) -> NDArray[np.float64]:
+    """What a mistake on each class costs; "balanced" counts a sample of weight w as w samples."""
+    if class_weight is None:
+        return np.ones(classes.size)
+    if isinstance(class_weight, Mapping):
+        costs = compute_class_weight(dict(class_weight), classes=classes, y=classes[codes])
+        if not np.all(np.isfinite(costs)) or np.any(costs < 0) or np.count_nonzero(costs) < 2:
+            raise ValueError(
+                f"class_weight={class_weight!r} was given; expected non-negative numbers, positive for two "
+                "classes or more."
+            )
+        return np.asarray(costs, dtype=float)
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        return np.asarray(sample_weight.sum() / (classes.size * np.bincount(codes, sample_weight)))
+    raise ValueError(
+        f"class_weight={class_weight!r} was given; expected None, 'balanced' or a dict label -> weight."
+    )

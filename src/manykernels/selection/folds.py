@@ -1,0 +1,291 @@
+"""Cross-validation of strategies: the same folds for all, whole paths at a time."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import KFold, StratifiedKFold, check_cv
+from sklearn.utils import check_random_state
+
+from .._arguments import shown
+from .._fast.stopping import goes_on
+from .._fast.threads import processes
+from ..fitting.layout import take
+from ..fitting.samples import Given
+from ..fitting.spec import short
+from ..fitting.targets import class_costs
+from ..grams import parse_memory
+from ..losses import Logistic
+from .paths import Only, path_steps
+from .scoring import Judge
+from .strategies import Strategy
+
+Array = NDArray[np.float64]
+Index = NDArray[np.intp]
+Folds = list[tuple[Index, Index]]
+_FOLDS = 5
+_LOOSE = 1e-2  # the gap to which models are solved that are only scored
+_BEHIND = 1.5  # times the error of the best, in the first fold: what is raced and further behind is left
+
+
+@dataclass(frozen=True)
+class Row:
+    """One model in one fold."""
+
+    score: float
+    loss: float  # a smooth error, which tells models apart that score the same
+    gap: float
+    n_active: int
+
+
+Key = tuple[Any, Only, float]  # norm, kernels, C
+Trial = dict[Key, Row]
+
+
+@dataclass
+class Table:
+    """One strategy over the folds: the models that were there in all of them, in the order of the first."""
+
+    strategy: Strategy
+    trials: list[Trial] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def keys(self) -> list[Key]:
+        return [key for key in self.trials[0] if all(key in trial for trial in self.trials)]
+
+    def column(self, name: str) -> Array:
+        """(folds, models)."""
+        return np.array([[getattr(trial[key], name) for key in self.keys] for trial in self.trials])
+
+    def best(self, by_score: bool) -> tuple[tuple[float, float], int]:
+        """How good the best model is (smaller is better), and which it is."""
+        loss, score = self.column("loss").mean(axis=0), np.round(self.column("score").mean(axis=0), 12)
+        order = np.lexsort((loss, -score)) if by_score else np.lexsort((-score, loss))
+        i = int(order[0])
+        return ((-float(score[i]), float(loss[i])) if by_score else (float(loss[i]), -float(score[i]))), i
+
+
+@dataclass(frozen=True)
+class Data:
+    """Samples, targets and weights, and how models are scored."""
+
+    X: Any  # as given, for models of the user's own
+    given: Given | None  # the same, read; None where samples are in a Dask collection
+    y: NDArray[Any]
+    weight: Array | None
+    classes: NDArray[Any] | None  # None for regression
+    class_weight: Any
+    scorer: Any  # None: accuracy, or R²
+
+    def part(self, rows: Index, train: Index) -> tuple[Any, NDArray[Any], Array | None]:
+        """Rows of the data as given; of a stack, against the training samples."""
+        stack = self.given is not None and self.given.layout.kind == "stack"
+        X = np.asarray(self.X)[np.ix_(rows, train)] if stack else take(self.X, rows)
+        return X, self.y[rows], None if self.weight is None else self.weight[rows]
+
+    def cost(self, rows: Index) -> Array | None:
+        """What errors on these samples count where models are chosen: weight times that of the class."""
+        if self.classes is None or self.class_weight is None:
+            return None if self.weight is None else self.weight[rows]
+        weight = np.ones(len(self.y)) if self.weight is None else self.weight
+        used = weight > 0  # others may be of no class
+        codes = np.searchsorted(self.classes, self.y[used])
+        cost = np.zeros(len(self.y))
+        cost[used] = weight[used] * class_costs(self.class_weight, self.classes, codes, weight[used])[codes]
+        return cost[rows]
+
+    def judge(self, test: Index, present: NDArray[Any] | None, logistic: bool = False) -> Judge:
+        """Who judges models that were learned without these samples, from others of the classes `present`."""
+        weight = None if self.weight is None else self.weight[test]
+        return Judge(self.y[test], weight, self.cost(test), self.classes, present, logistic, self.scorer)
+
+
+# -- which folds ----------------------------------------------------------------------------------
+def make_folds(cv: Any, X: Any, data: Data, groups: Any, random_state: Any) -> Folds:
+    """Splits into training and test samples; each has something to learn from, and something to score."""
+    splitter, y, classes = cv, data.y, data.classes
+    if splitter is None:
+        rng = check_random_state(0 if random_state is None else random_state)
+        counts = len(y) if classes is None else int(np.unique(y, return_counts=True)[1].max())
+        splits = max(2, min(_FOLDS, counts))
+        kind = KFold if classes is None else StratifiedKFold
+        splitter = kind(splits, shuffle=True, random_state=rng.randint(2**31 - 1))
+    if len(y) < 2:
+        raise ValueError(
+            f"X holds {len(y)} sample (n_samples = {len(y)}); a cross-validation needs at least 2."
+        )
+    if isinstance(splitter, bytes) or not (isinstance(splitter, Integral) or hasattr(splitter, "split")):
+        splitter = _read_folds(splitter, len(y))
+    splitter = check_cv(splitter, y, classifier=classes is not None)
+    with _quiet_about_small_classes():
+        folds = [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(X, y, groups)]
+    folds = [(_numbers(train), _numbers(test)) for train, test in folds]
+    _check_folds(folds, data, short(cv))
+    return folds
+
+
+def _check_folds(folds: Folds, data: Data, given: str) -> None:
+    for k, (train, test) in enumerate(folds):
+        used = train if data.weight is None else train[data.weight[train] > 0]
+        if not used.size or not test.size:
+            raise ValueError(f"Fold {k} of cv={given} has no sample to train on, or none to score.")
+        if data.classes is not None and np.unique(data.y[used]).size < 2:
+            raise ValueError(
+                f"Fold {k} of cv={given} trains on samples of one class only ({data.y[used].tolist()[0]!r}). "
+                "Take fewer folds, a stratified or shuffled cv, or groups that do not leave a class out."
+            )
+
+
+@contextmanager
+def _quiet_about_small_classes() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        yield
+
+
+def _read_folds(cv: Any, n: int) -> Folds:
+    """Folds that were given one by one: pairs of rows to train on and rows to score."""
+    expected = (
+        "expected a number of folds, a splitter such as KFold(5), 'loo', or pairs (train, test) of the "
+        "numbers of rows"
+    )
+    if isinstance(cv, str | bytes) or not np.iterable(cv):
+        raise ValueError(f"cv={shown(cv)} was given; {expected}.")
+    folds = []
+    for pair in cv:
+        rows = [np.asarray(part) for part in pair] if isinstance(pair, tuple | list) else []
+        fits = [r.ndim == 1 and (r.dtype.kind in "iu" or (r.dtype == bool and len(r) == n)) for r in rows]
+        if len(rows) != 2 or not all(fits) or any(r.dtype.kind in "iu" and not _within(r, n) for r in rows):
+            raise ValueError(f"cv={shown(cv)} was given; {expected}, each below {n}.")
+        folds.append((rows[0], rows[1]))
+    if not folds:
+        raise ValueError(f"cv={shown(cv)} holds no fold; {expected}.")
+    return folds
+
+
+def _numbers(rows: NDArray[Any]) -> Index:
+    """Rows by number, also where a mask was given."""
+    return np.flatnonzero(rows) if rows.dtype == bool else rows
+
+
+def _within(rows: NDArray[Any], n: int) -> bool:
+    return bool(np.all((rows >= -n) & (rows < n)))
+
+
+# -- running them ---------------------------------------------------------------------------------
+def run_folds(
+    found: list[Strategy],
+    data: Data,
+    folds: Folds,
+    n_jobs: int | None,
+    race: bool,
+    done: Callable[[str], None] = lambda name: None,
+) -> list[Table]:
+    """Every strategy in every fold; with `race`, slow ones go on only if their first fold is not hopeless.
+
+    `done` is told of every strategy in every fold, also of those that are left out. Asked to stop
+    (`solvers.stoppable`), it leaves the folds that every strategy has been through; or, in the first one, the
+    strategies until then.
+    """
+    tables = [Table(strategy) for strategy in found]
+    going = tables
+    if race and len(folds) > 1 and any(strategy.race for strategy in found):
+        if not _run(tables, data, folds[:1], n_jobs, done):
+            return [table for table in tables if table.trials]
+        errors = [min(row.loss for row in table.trials[0].values()) for table in tables]
+        limit = _BEHIND * min(errors)
+        going = [t for t, error in zip(tables, errors, strict=True) if not t.strategy.race or error <= limit]
+        folds = folds[1:]
+        for table in tables:
+            if table not in going:
+                for _ in folds:
+                    done(f"{table.strategy.name} is too far behind")
+    if not _run(going, data, folds, n_jobs, done):
+        whole = max(1, min(len(table.trials) for table in going))
+        for table in going:
+            del table.trials[whole:]
+    return [table for table in tables if table.trials]
+
+
+def _run(
+    tables: list[Table], data: Data, folds: Folds, n_jobs: int | None, done: Callable[[str], None]
+) -> bool:
+    """Add to the tables; whether it got to the end. A trial during which somebody asked to stop is left out,
+    since its models are unfinished, but for the very first.
+    """
+    jobs = [(table, fold) for fold in folds for table in tables]
+    count = processes(n_jobs, len(jobs))
+    strategies = {table.strategy.name: _sharing(table.strategy, effective_n_jobs(count)) for table in tables}
+    parallel = Parallel(n_jobs=count, return_as="generator")  # so that progress can be told
+    found = parallel(delayed(run_trial)(strategies[t.strategy.name], data, *fold) for t, fold in jobs)
+    for (table, _), (trial, seconds) in zip(jobs, found, strict=False):  # may end early
+        asked = not goes_on(0, 1)
+        if not asked or not any(other.trials for other in tables):
+            table.trials.append(trial)
+            table.seconds += seconds
+        done(table.strategy.name)
+        if asked:
+            found.close()
+            return False
+    return True
+
+
+def _sharing(strategy: Strategy, jobs: int) -> Strategy:
+    """The strategy with its share of the memory, where several run at a time."""
+    if jobs == 1 or "memory_limit" not in strategy.template.get_params(deep=False):
+        return strategy
+    limit = max(parse_memory(strategy.template.memory_limit) // jobs, 1)
+    template = clone(strategy.template).set_params(memory_limit=limit)
+    options = None if strategy.options is None else strategy.options.replace(memory_limit=limit)
+    return replace(strategy, template=template, options=options)
+
+
+def run_trial(strategy: Strategy, data: Data, train: Index, test: Index) -> tuple[Trial, float]:
+    """One strategy in one fold, and the seconds it took."""
+    started = time.perf_counter()
+    trial = (_path if strategy.has_path else _one_by_one)(strategy, data, train, test)
+    return trial, time.perf_counter() - started
+
+
+def _path(strategy: Strategy, data: Data, train: Index, test: Index) -> Trial:
+    """The models of a path in C, which is learned as a whole."""
+    options, given = strategy.options, data.given
+    assert options is not None and given is not None
+    samples, new = given.part(train).samples(), given.new(test, train)
+    present = samples.target.attributes.get("classes_")
+    judge = data.judge(test, present, isinstance(options.loss, Logistic))
+    loose = options.replace(tol=max(float(options.tol), _LOOSE), verbose=0)
+    steps = path_steps(loose, samples, new, strategy.norms, strategy.Cs, strategy.parts, judge.error)
+    scores = judge.scores([step.decision for step in steps])
+    return {
+        (step.norm, step.only, step.C): Row(*score, step.gap, step.n_active)
+        for step, score in zip(steps, scores, strict=True)
+    }
+
+
+def _one_by_one(strategy: Strategy, data: Data, train: Index, test: Index) -> Trial:
+    """Models that have no path of their own, fitted for each C anew."""
+    X, y, weight = data.part(train, train)
+    new, _, _ = data.part(test, train)
+    judge, trial = data.judge(test, data.classes), Trial()
+    for norm in strategy.norms:
+        for C in strategy.Cs:
+            model = clone(strategy.template).set_params(**strategy.params(norm, None, C))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                model.fit(X, y) if weight is None else model.fit(X, y, sample_weight=weight)
+            active, gap = len(getattr(model, "active_", ())), float(getattr(model, "dual_gap_", np.nan))
+            trial[norm, None, C] = Row(*judge.score(model, new), gap, active)
+    return trial

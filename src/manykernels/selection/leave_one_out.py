@@ -1,0 +1,103 @@
+"""Leave-one-out along a path of the squared loss, at the weights of all samples: one factorisation a step.
+
+With (K_θ + diag(1/C))α + b1 = y and 1ᵀα = 0, let P be the inverse of the bordered matrix, cut to the samples:
+P = A⁻¹ − A⁻¹11ᵀA⁻¹/(1ᵀA⁻¹1), A = K_θ + diag(1/C). The error of the machine that is fitted without sample i is
+α_i/P_ii. The weights θ have seen that sample, so this is optimistic, the more so the more kernels there are:
+it can choose C, and says nothing about kernels, norms or strategies.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+from sklearn.exceptions import ConvergenceWarning
+
+from .._fast.linalg import factor
+from .._fast.threads import threads
+from ..fitting.dictionary import bind
+from ..fitting.listed import Listed
+from ..fitting.options import Options
+from ..grams.memory import LEFT_OUT
+from ..losses import Squared
+from ..penalties import resolve_penalty
+from .folds import Data, Row, Table, Trial
+from .paths import warm_path
+from .strategies import Strategy
+
+Array = NDArray[np.float64]
+
+
+def left_out(K: Array, Y: Array, cost: Array, fit_intercept: bool) -> Array:
+    """(n, outputs): what each machine that was fitted without a sample says of that sample, less Y."""
+    A = K.copy()
+    A.flat[:: len(A) + 1] += 1.0 / cost
+    L = factor(A)
+    inverse_root = solve_triangular(L, np.eye(len(L)), lower=True, check_finite=False)
+    half = inverse_root @ Y
+    P = np.einsum("ij,ij->j", inverse_root, inverse_root)
+    if fit_intercept:
+        v = inverse_root.sum(axis=1)
+        size = float(v @ v)
+        half -= np.outer(v, (v @ half) / size)
+        P = P - (inverse_root.T @ v) ** 2 / size
+    return np.asarray(-(inverse_root.T @ half) / P[:, None])
+
+
+def loo_table(strategy: Strategy, data: Data) -> Table:
+    """The strategy along its path on all samples, scored by leave-one-out."""
+    started = time.perf_counter()
+    options = _checked(strategy, data)
+    assert data.given is not None
+    table = Table(strategy)
+    trial: Trial = {}
+    norm, judge = strategy.norms[0], data.judge(np.arange(len(data.y)), data.classes)
+    with warnings.catch_warnings(), threads(options.n_jobs):
+        warnings.simplefilter("ignore", ConvergenceWarning)  # rows keep their gap
+        samples = data.given.samples()
+        bound = bind(options, samples, more=LEFT_OUT)
+        assert isinstance(bound, Listed)
+        for C, (result, *_) in warm_path(options, bound, strategy.Cs):
+            K = bound.space.combine(result.weights)
+            error = left_out(K, samples.Y, C * samples.costs, bound.intercept)
+            f = (samples.Y + error)[samples.rows.owner]
+            (score,) = judge.scores([f])
+            trial[norm, None, float(C)] = Row(
+                *score, float(result.gap), int(np.count_nonzero(result.weights))
+            )
+    table.trials.append(trial)
+    table.seconds = time.perf_counter() - started
+    return table
+
+
+def only(found: list[Strategy]) -> Strategy:
+    """The strategy, where there is one: leave-one-out cannot choose between them."""
+    if len(found) > 1:
+        names = ", ".join(repr(strategy.name) for strategy in found)
+        raise ValueError(
+            f"cv='loo' was given with the strategies {names}; at weights and widths that have seen the "
+            "sample it is optimistic and can choose C only. Give one, such as strategy='finite', or cv=5."
+        )
+    return found[0]
+
+
+def _checked(strategy: Strategy, data: Data) -> Options:
+    options = strategy.options
+    if options is None or not options.listed or not strategy.has_path:
+        raise ValueError(
+            f"cv='loo' was given with strategy {strategy.name!r}; leave-one-out from one factorisation needs "
+            "kernels that can be listed, and approx=None. Take cv=5."
+        )
+    if not isinstance(options.loss, Squared) or options.own_weights or data.scorer is not None:
+        raise ValueError(
+            "cv='loo' needs loss='squared', multi_class='shared' and scoring=None; take cv=5 for others."
+        )
+    if len(strategy.norms) > 1:
+        raise ValueError(
+            f"cv='loo' was given with norms={list(strategy.norms)!r}; at weights that have seen the sample "
+            "it is optimistic and can choose C only. Give one norm, such as norms=[1.0], or take cv=5."
+        )
+    return options.replace(C=1.0, penalty=resolve_penalty(strategy.norms[0]))

@@ -1,0 +1,144 @@
+"""How good decisions on held-out samples are: a score that people read, and a smooth error to choose by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.metaestimators import available_if
+
+Array = NDArray[np.float64]
+
+
+class Decided(BaseEstimator):
+    """Stands for a fitted model whose decisions on the samples to score are known."""
+
+    def __init__(self, f: Array, classes: NDArray[Any] | None = None) -> None:
+        self.f, self.classes = f, classes
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+
+class DecidedClassifier(ClassifierMixin, Decided):
+    def __init__(self, f: Array, classes: NDArray[Any] | None = None, logistic: bool = False) -> None:
+        super().__init__(f, classes)
+        self.logistic = logistic
+
+    @property
+    def classes_(self) -> Any:
+        return self.classes
+
+    def decision_function(self, X: Any) -> Array:
+        return self.f[:, 0] if self.f.shape[1] == 1 else self.f
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        assert self.classes is not None
+        f = self.f
+        return np.asarray(self.classes[f.argmax(axis=1) if f.shape[1] > 1 else (f[:, 0] > 0).astype(int)])
+
+    @available_if(lambda model: model.logistic)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Array:
+        p = expit(np.hstack([-self.f, self.f]) if self.f.shape[1] == 1 else self.f)
+        return np.asarray(p / p.sum(axis=1, keepdims=True))
+
+
+class DecidedRegressor(RegressorMixin, Decided):
+    def predict(self, X: Any) -> Array:
+        return self.f[:, 0] if self.f.shape[1] == 1 else self.f
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Judges decisions on held-out samples with these targets, weights and costs."""
+
+    y: NDArray[Any]
+    weight: Array | None  # of scores
+    cost: Array | None  # of errors, by which models are chosen
+    classes: NDArray[Any] | None  # all of them; None for regression
+    present: NDArray[Any] | None  # those that there were to learn from
+    logistic: bool
+    scorer: Any  # None: accuracy, or R²
+
+    def stand_in(self, f: Array) -> Decided:
+        """A model with decisions f (n, outputs)."""
+        if self.classes is None or self.present is None:
+            return DecidedRegressor(f)
+        return DecidedClassifier(all_classes(f, self.present, self.classes), self.classes, self.logistic)
+
+    def error(self, f: Array) -> float:
+        """The smooth error of decisions f."""
+        return smooth_error(self.stand_in(f), None, self.y, self.cost, self.classes)
+
+    def scores(self, decisions: Sequence[Array]) -> list[tuple[float, float]]:
+        """The score and the smooth error of each."""
+        return [self.score(self.stand_in(f)) for f in decisions]
+
+    def score(self, decided: Any, X: Any = None) -> tuple[float, float]:
+        """The score and the smooth error of a model on X, or of one that stands for its decisions."""
+        options = {} if self.weight is None else {"sample_weight": self.weight}
+        if self.scorer is None:
+            score = score_of(decided.predict(X), self.y, self.weight, self.classes)
+        else:
+            score = float(self.scorer(decided, X, self.y, **options))
+        return score, smooth_error(decided, X, self.y, self.cost, self.classes)
+
+
+def all_classes(f: Array, present: NDArray[Any], classes: NDArray[Any]) -> Array:
+    """Decisions for all classes, where some had no sample to train on: those are never chosen."""
+    if present.size == classes.size:
+        return f
+    if f.shape[1] == 1:
+        f = np.hstack([-f, f])
+    full = np.full((len(f), classes.size), float(f.min(initial=0.0)) - 1.0)
+    full[:, np.searchsorted(classes, present)] = f
+    return full
+
+
+def score_of(f: Any, y: Any, weight: Any, classes: NDArray[Any] | None) -> float:
+    """The accuracy or R² (the mean over outputs), without the checks of scikit-learn's, which cost more."""
+    w = np.ones(len(y)) if weight is None else weight
+    if not w.sum():
+        return 0.0
+    if classes is not None:
+        return float(np.average(np.asarray(f) == y, weights=w))
+    residual, spread = (y - f) ** 2, (y - np.average(y, axis=0, weights=w)) ** 2
+    lost, total = np.average(residual, axis=0, weights=w), np.average(spread, axis=0, weights=w)
+    varies = total > 0.0
+    explained = np.where(varies, 1.0 - lost / np.where(varies, total, 1.0), np.where(lost > 0.0, 0.0, 1.0))
+    return float(np.mean(explained))
+
+
+def smooth_error(decided: Any, X: Any, y: Any, weight: Any, classes: NDArray[Any] | None) -> float:
+    """The mean squared error of the predictions, or of decisions clipped to ±1 around the right label."""
+    w = np.ones(len(y)) if weight is None else weight
+    if classes is None:
+        residual = np.asarray(decided.predict(X)) - y
+        squares = residual**2 if residual.ndim == 1 else np.mean(residual**2, axis=1)
+        return float(np.average(squares, weights=w)) if w.sum() else 0.0
+    f = np.clip(_decisions(decided, X, classes), -1.0, 1.0)
+    if f.shape[1] == 1:
+        squares = (f[:, 0] - np.where(y == classes[1], 1.0, -1.0)) ** 2
+    else:
+        squares = np.mean((f - np.where(np.asarray(y)[:, None] == classes, 1.0, -1.0)) ** 2, axis=1)
+    return float(np.average(squares, weights=w)) if w.sum() else 0.0
+
+
+def _decisions(decided: Any, X: Any, classes: NDArray[Any]) -> Array:
+    """(n, classes), or (n, 1) for two: decisions, or probabilities or labels on the scale from −1 to 1."""
+    present = np.asarray(decided.classes_)
+    f = np.empty((0, 0))
+    if hasattr(decided, "decision_function"):
+        f = np.asarray(decided.decision_function(X))
+        f = f.reshape(len(f), -1)
+    elif hasattr(decided, "predict_proba"):
+        f = 2.0 * np.asarray(decided.predict_proba(X)) - 1.0
+    expected = (1, 2) if present.size == 2 else (present.size,)
+    if f.shape[1] not in expected:  # there is none, or one for each pair of classes
+        f = np.where(np.asarray(decided.predict(X))[:, None] == present, 1.0, -1.0)
+    return all_classes(f, present, classes)

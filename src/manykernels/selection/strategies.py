@@ -1,0 +1,200 @@
+"""What model selection chooses from: each strategy is a model, with the values of C and norm to try."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
+
+from .._arguments import is_integral, is_number, shown
+from ..families import Family, Products, Relevance, Subset
+from ..fitting.options import Options
+from ..fitting.spec import needs_stack, short
+from ..fitting.targets import require_size
+from .paths import Only, Parts
+
+_MOST = 1000  # values of C in one path
+NAMES = ("finite", "continuous", "products", "aligned")
+COSTS = tuple(10.0**k for k in range(-1, 5))
+_PRODUCT_COSTS = tuple(10.0 ** (k / 2.0) for k in range(-5, 1))  # sparse: little is gained by more
+_CUBES = 40  # features up to which products have three factors
+_PAIRS = 300  # features up to which they have two
+_MANY = 40  # kernels, from which they are not tried alone
+_ONE_FEATURE = ": Gaussian(width=1)"  # not worth while alone
+_NARROW = ("Gaussian(0.25 ", "Gaussian(0.5 ")
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """A model whose C and norm are to be chosen; `keys` says what they are called in it."""
+
+    name: str
+    template: BaseEstimator  # the model, not fitted
+    options: Options | None  # what it would be fitted with; None for a model of the user's own
+    norms: Sequence[Any]
+    Cs: Sequence[float]
+    keys: tuple[str, str] = ("C", "norm")
+    race: bool = False  # whether a bad first fold rules it out
+    parts: Parts | None = None  # more sets of its kernels to learn from
+
+    @property
+    def has_path(self) -> bool:
+        """Whether a whole path in C can be learned at once, from matrices."""
+        return self.options is not None and self.options.approx is None and self.keys == ("C", "norm")
+
+    def params(self, norm: Any, only: Only, C: float) -> dict[str, Any]:
+        """The parameters that make the template the model for this norm, these kernels and this C."""
+        cost, weight = self.keys
+        given: dict[str, Any] = {cost: 1.0 / C if cost.endswith("alpha") else C} if cost else {}
+        if only is not None:
+            given["kernels"] = Subset(self.template.get_params()["kernels"], only)
+        return given | ({weight: norm} if weight else {})
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a search was asked to choose from, and how models for it are made."""
+
+    kernels: Any
+    strategy: Any
+    norms: Any
+    Cs: Any
+    task: str
+    approximate: bool
+    own: Callable[[Any], BaseEstimator]  # the model of the task for these kernels
+    aligned: Callable[[], BaseEstimator]  # the same in two stages
+    options_of: Callable[[BaseEstimator], Options | None]  # what a model of this package is fitted with
+
+
+def strategies(wish: Wish, X: Any, n_outputs: int) -> list[Strategy]:
+    """The strategies that were asked for; "auto" takes those that suit the data."""
+    asked = wish.strategy
+    if isinstance(asked, str):
+        asked = _auto(wish, X, n_outputs) if asked == "auto" else [asked]
+    if not isinstance(asked, list | tuple) or not asked:
+        raise ValueError(
+            f"strategy={wish.strategy!r} was given; expected 'auto', one of {', '.join(map(repr, NAMES))}, "
+            "or a list of these and of estimators."
+        )
+    found = [_strategy(wish, given, X) for given in asked]
+    seen: dict[str, int] = {}
+    for i, strategy in enumerate(found):
+        seen[strategy.name] = seen.get(strategy.name, 0) + 1
+        if seen[strategy.name] > 1:
+            name = f"{strategy.name} ({seen[strategy.name]})"
+            found[i] = replace(strategy, name=name)
+    return found
+
+
+def _auto(wish: Wish, X: Any, n_outputs: int) -> list[str]:
+    """All that apply: what a user names is what there is to choose from, "auto" leaves the choice open."""
+    if not (isinstance(wish.kernels, str) and wish.kernels == "auto"):
+        return ["finite"]
+    if sparse.issparse(X) or len(getattr(X, "shape", ())) != 2 or wish.approximate:
+        return ["finite"]
+    chosen = ["finite", "continuous"]
+    if 2 <= X.shape[1] <= _PAIRS and n_outputs == 1:
+        chosen.append("products")
+    return chosen
+
+
+def _strategy(wish: Wish, given: Any, X: Any) -> Strategy:
+    Cs, norms = _costs(wish.Cs, COSTS), _norms(wish.norms)
+    if isinstance(given, BaseEstimator):
+        return _of_estimator(wish, given, Cs)
+    kernels = wish.kernels
+    if given == "finite":
+        listed = not isinstance(kernels, Family) or kernels.listed
+        return _own(wish, "finite", kernels, norms if listed else norms[:1], Cs, parts=_parts)
+    if given not in NAMES:
+        raise ValueError(
+            f"strategy={given!r} was given; expected 'auto', one of {', '.join(map(repr, NAMES))}, an "
+            "estimator, or a list of these."
+        )
+    if given == "aligned":
+        return Strategy("aligned", wish.aligned(), None, [None], Cs, _aligned_keys(wish.task))
+    if needs_stack(kernels) or sparse.issparse(X):
+        raise ValueError(
+            f"strategy={given!r} was given with kernels={short(kernels)}; it makes kernels of its own from a "
+            "dense table. Take 'finite' or 'aligned'."
+        )
+    if given == "continuous":
+        chosen = kernels if isinstance(kernels, Family) and not kernels.listed else Relevance()
+        return _own(wish, "continuous", chosen, norms if chosen.listed else [1.0], Cs)
+    degree = 3 if X.shape[1] <= _CUBES else 2
+    template = wish.own(Products(degree=degree, atom_scale="rms", scale=True)).set_params(solver="corrective")
+    if not hasattr(template, "predict_proba"):
+        template.set_params(loss="squared")  # the fastest; but probabilities that were asked for stay
+    options, costs = wish.options_of(template), _costs(wish.Cs, _PRODUCT_COSTS)
+    return Strategy("products", template, options, [1.0], costs, race=True)
+
+
+def _own(
+    wish: Wish, name: str, kernels: Any, norms: Sequence[Any], Cs: Sequence[float], parts: Parts | None = None
+) -> Strategy:
+    template = wish.own(kernels)
+    return Strategy(name, template, wish.options_of(template), norms, Cs, parts=parts)
+
+
+def _parts(names: list[str]) -> list[tuple[Any, Only]]:
+    """Every kernel alone, since learning prefers what fits the training samples; and all but narrow ones."""
+    if len(names) > _MANY:
+        return []
+    whole = [name for name in names if not name.endswith(_ONE_FEATURE)]
+    return [(1.0, (name,)) for name in whole if len(names) > 1] + _wide(names)
+
+
+def _wide(names: list[str]) -> list[tuple[Any, Only]]:
+    """All but the narrow Gaussians, where names say which those are."""
+    wide = tuple(name for name in names if not name.startswith(_NARROW))
+    return [(2.0, wide)] if 1 < len(wide) < len(names) else []
+
+
+def _of_estimator(wish: Wish, given: BaseEstimator, Cs: Sequence[float]) -> Strategy:
+    """A model of the user's: its C is chosen if it has one, and all else is as it was given."""
+    if not (is_classifier(given) if wish.task == "classification" else is_regressor(given)):
+        expected = "classifiers" if wish.task == "classification" else "regressors"
+        raise ValueError(f"strategy holds {short(given)}; expected {expected} here, or names of strategies.")
+    params = given.get_params(deep=False)
+    name, options = type(given).__name__, wish.options_of(given)
+    if "C" in params:
+        keys = ("C", "norm" if "norm" in params else "")
+        return Strategy(name, given, options, [params.get("norm")], Cs, keys)
+    return Strategy(name, given, None, [None], [1.0], ("", ""))
+
+
+def _aligned_keys(task: str) -> tuple[str, str]:
+    return ("estimator__C" if task == "classification" else "estimator__alpha", "")
+
+
+def _costs(given: Any, default: Sequence[float]) -> list[float]:
+    """The values of C to try, rising."""
+    if given is None:
+        return list(default)
+    if is_integral(given) and 1 <= given <= _MOST:
+        return [float(C) for C in np.geomspace(default[0], default[-1], int(given))]
+    several = _is_list(given) and all(map(is_number, given))
+    Cs = np.asarray(given, dtype=np.float64) if several else np.empty(0)
+    if not Cs.size or not np.all((Cs > 0.0) & np.isfinite(Cs)):
+        raise ValueError(
+            f"Cs={shown(given)} was given; expected None, how many values to try (at most {_MOST}), or a "
+            "list of positive numbers."
+        )
+    for C in (Cs.min(), Cs.max()):
+        require_size("Cs", C, "Leave such values out.")
+    return sorted({float(C) for C in Cs})
+
+
+def _is_list(given: Any) -> bool:
+    return isinstance(given, list | tuple) or (isinstance(given, np.ndarray) and given.ndim == 1)
+
+
+def _norms(given: Any) -> list[Any]:
+    norms = list(given) if _is_list(given) else [given]
+    if not norms:
+        raise ValueError(f"norms={shown(given)} was given; expected at least one norm, such as (1.0, 2.0).")
+    return norms
