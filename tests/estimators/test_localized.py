@@ -272,7 +272,13 @@ def test_bad_input(options, message):
         LocalizedMKLClassifier(**{"kernels": KERNELS, **options}).fit(X, LABELS)
 
 
-def test_no_weights_of_samples():
-    """Gates are found for samples as they are given; scikit-learn is told so by the signature."""
-    with pytest.raises(TypeError):
-        LocalizedMKLClassifier(gaussian_grid(0.5, 2.0, 2)).fit(X, LABELS, np.ones(50))
+@pytest.mark.parametrize("gating", ["kernel-kmeans", "kmeans", "hard"])
+def test_a_weight_is_a_repetition(gating):
+    weight = np.random.RandomState(0).randint(0, 3, len(X))
+    options = {"gating": gating, "random_state": 0, "tol": 1e-8}
+    kernels = gaussian_grid(0.5, 2.0, 2)
+    weighted = LocalizedMKLClassifier(kernels, **options).fit(X, LABELS, weight)
+    repeated = np.repeat(np.arange(len(X)), weight)
+    again = LocalizedMKLClassifier(kernels, **options).fit(X[repeated], LABELS[repeated])
+    np.testing.assert_allclose(weighted.decision_function(X), again.decision_function(X), atol=1e-8)
+    assert len(weighted.gates_) == len(X) and weighted.dual_gap_ <= 1e-8

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import is_classifier, is_regressor
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
 
 Array = NDArray[np.float64]
 
@@ -45,6 +46,17 @@ def check_learner(learner: Any, task: str) -> None:
             "such as SVC(kernel='precomputed') or KernelRidge(kernel='precomputed'). To use the learned "
             "kernel as features on purpose, put KernelAligner before it in a Pipeline."
         )
+
+
+def takes_weights(learner: BaseEstimator, sample_weight: Any) -> bool:
+    """Whether samples of several weights can be handed on; an error where that was asked for."""
+    takes = bool(has_fit_parameter(learner, "sample_weight"))
+    if sample_weight is not None and not takes:
+        raise ValueError(
+            f"sample_weight was given with estimator={type(learner).__name__}, whose fit takes no weights. "
+            "Give a learner that does: SVC(kernel='precomputed') or KernelRidge(kernel='precomputed')."
+        )
+    return takes
 
 
 def dual_of(learner: Any, n: int) -> tuple[Array, Any]:

@@ -17,7 +17,8 @@ from ..fitting.functions import blocks
 from ..fitting.layout import is_lazy, require_finite
 from ..fitting.lazy import in_memory, pose_known, pose_new
 from ..fitting.options import Options
-from ..fitting.samples import AnySamples, Given, read
+from ..fitting.rows import Rows
+from ..fitting.samples import MERGED, AnySamples, Given, read
 from ..fitting.stacks import check_training_stack
 from ..fitting.targets import Similarity, as_target, check_length, require_target
 from ..grams import Gram, build_from_stack, build_gram
@@ -48,6 +49,7 @@ class TwoStage(LearnedKernel):
     kkt_residual_: float | None
     unique_: bool
     _map: FeatureMap | None
+    _samples: Rows  # which given samples were learned from, and how much each counts
 
     def _target(self) -> Similarity:
         """What y may hold."""
@@ -61,16 +63,25 @@ class TwoStage(LearnedKernel):
         approx = resolve_approx(self.approx)
         return Options(type(self).__name__, kernels=self.kernels, approx=approx, **shared)
 
-    def _learn(self, X: Any, y: Any, work: int) -> tuple[NDArray[Any], Aligned]:
-        """Fit the kernel; y as it was read, and what the first stage has for the second."""
+    def _learn(
+        self, X: Any, y: Any, work: int, sample_weight: Any = None, merged: bool = False
+    ) -> tuple[NDArray[Any], Aligned]:
+        """Fit the kernel; y as it was read, and what the first stage has for the second.
+
+        Equal samples are `merged` where the second stage can count them.
+        """
         options, weighting = self._options(), resolve_weighting(self.weighting)
         require_target(options.title, y)
         samples: AnySamples
         if options.approx is not None and is_lazy(X):
-            samples, y = pose_known(options, X, y, self._target())
+            samples, y = pose_known(options, X, y, sample_weight, self._target())
         else:
-            given = read(options, X, y, None, self._target())
-            samples, y = given.samples(0), given.y
+            given = read(options, X, y, sample_weight, self._target())
+            few = MERGED if options.approx is not None else np.inf
+            samples, y = given.samples(few if merged and options.listed else 0), given.y
+            if samples.weight is None and samples.n == given.n:
+                samples = given.samples(0)  # nothing was merged: in the order that they were given in
+            self._samples = samples.rows
         found = align(options, samples, weighting, self.weighting, work)
         self._publish(found.model)
         self._map = found.map
@@ -155,8 +166,10 @@ class TwoStage(LearnedKernel):
         if self._map is not None:
             return self._map(model.layout, X, self.n_jobs)
         X = model.layout.read(X)
-        K = np.empty((_num_samples(X), _num_samples(model.X_fit)))
+        # a stack has columns for all samples that were given, also for those that count nothing
+        kept = self._samples.first if model.layout.kind == "stack" else slice(None)
+        K = np.empty((_num_samples(X), self._samples.first.size))
         with threads(self.n_jobs):
             for rows, part in blocks(X, model.X_fit):
-                K[rows] = self.kernel_(part, model.X_fit)
+                K[rows] = self.kernel_(part, model.X_fit)[:, kept]
         return require_finite(K, "learned kernel")

@@ -25,7 +25,7 @@ from ..fitting.targets import Labels, Numbers, Similarity
 from ..grams.memory import LEARNER
 from ._dask import LazyScore, over_blocks
 from ._explain import Array, Explained
-from ._second_stage import as_ridge, check_learner, dual_of, require_feature_learner
+from ._second_stage import as_ridge, check_learner, dual_of, require_feature_learner, takes_weights
 from ._two_stage import TwoStage
 
 
@@ -81,8 +81,16 @@ class _AlignMKL(TwoStage, Explained):
             return Ridge() if self._for == "regression" else RidgeClassifier()
         return self._default() if self.estimator is None else self.estimator
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn the weights of the kernels from samples X and targets y, then the learner."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn the weights of the kernels from samples X and targets y, then the learner.
+
+        Parameters
+        ----------
+        X : array, CSR matrix, frame, list of strings, or stack (n_samples, n_train, n_kernels)
+        y : array of shape (n_samples,), or (n_samples, n_outputs) for regression
+        sample_weight : array of shape (n_samples,), optional
+            A sample of weight 2 counts as two samples, in both stages. The learner must take weights too.
+        """
         learner = self._learner()
         if not hasattr(learner, "get_params") or isinstance(learner, type):
             raise TypeError(
@@ -91,17 +99,20 @@ class _AlignMKL(TwoStage, Explained):
             )
         learner = clone(learner)
         if self.approx is not None:
-            return self._fit_features(X, y, learner)
+            return self._fit_features(X, y, sample_weight, learner)
         check_learner(learner, self._for)
+        counts = takes_weights(learner, sample_weight)
         with threads(self.n_jobs):
-            y, found = self._learn(X, y, work=LEARNER)
+            y, found = self._learn(X, y, LEARNER, sample_weight, merged=counts)
             assert found.gram is not None
-            K = found.gram.combine(self.weights_)
-        self.estimator_ = learner.fit(K, self._second_target(y))
+            K, rows = found.gram.combine(self.weights_), self._samples
+        weight = rows.weight if counts and not np.all(rows.weight == 1.0) else None
+        options = {} if weight is None else {"sample_weight": weight}
+        self.estimator_ = learner.fit(K, self._second_target(y[rows.first], weight), **options)
         self._describe()
         return self
 
-    def _fit_features(self, X: Any, y: Any, learner: Any) -> Self:
+    def _fit_features(self, X: Any, y: Any, sample_weight: Any, learner: Any) -> Self:
         """The second stage on features: a learner of them, or ridge from the sums of the first stage."""
         require_feature_learner(learner, self._for)
         if is_lazy(X) and (self.estimator is not None or self.target not in ("auto", self._for)):
@@ -110,15 +121,19 @@ class _AlignMKL(TwoStage, Explained):
                 "collection: such a learner needs the features of all samples in memory. Take estimator=None "
                 "and target='auto' (ridge regression, from sums over the rows), or call X.compute() first."
             )
+        sums = self.estimator is None
+        counts = sums or takes_weights(learner, sample_weight)
         with threads(self.n_jobs):
-            y, found = self._learn(X, y, work=0)
+            y, found = self._learn(X, y, 0, sample_weight, merged=sums)
             assert self._map is not None and found.reduced is not None and found.model.target is not None
-            if self.estimator is None and found.model.target.task == self._for:
+            if sums and found.model.target.task == self._for:
                 coef, intercept = ridge_from_sums(found.reduced, self._map.root)
                 labels = y if self._for == "classification" else None
                 self.estimator_ = as_ridge(coef, intercept, labels, y.ndim == 1)
             else:
-                self.estimator_ = learner.fit(self._new(X), y)
+                weighted = counts and sample_weight is not None
+                options = {"sample_weight": np.asarray(sample_weight, float)} if weighted else {}
+                self.estimator_ = learner.fit(self._new(X), y, **options)
         self._describe()
         return self
 
@@ -128,7 +143,7 @@ class _AlignMKL(TwoStage, Explained):
     def _given_target(self) -> Labels | Numbers:
         raise NotImplementedError
 
-    def _second_target(self, y: NDArray[Any]) -> NDArray[Any]:
+    def _second_target(self, y: NDArray[Any], weight: Array | None) -> NDArray[Any]:
         """What the learner is to learn."""
         return y
 
@@ -176,7 +191,12 @@ class _AlignMKL(TwoStage, Explained):
         """(n_train,) or (n_train, n_outputs), where the learner is linear in the kernel."""
         if "estimator_" not in self.__dict__ or self._map is not None:
             raise AttributeError(f"{type(self).__name__} has no dual_coef_ before it is fitted on kernels.")
-        return dual_of(self.estimator_, _num_samples(self.X_fit_))[0]
+        dual, kept = dual_of(self.estimator_, self._samples.first.size)[0], self._samples.first
+        if self._model.layout.kind != "stack":
+            return dual
+        everyone = np.zeros((_num_samples(self.X_fit_), *dual.shape[1:]))
+        everyone[kept] = dual
+        return everyone
 
     @property
     def intercept_(self) -> Any:
@@ -222,7 +242,7 @@ class AlignMKLClassifier(LazyScore, ClassifierMixin, _AlignMKL):
     Attributes
     ----------
     kernels_, kernel_names_, weights_, active_, kernel_, X_fit_, alignment_, alignment_bound_, kkt_residual_,
-    unique_ : as in :class:`KernelAligner`.
+    unique_ : as in :class:`KernelAligner`; where samples were repeated or weighted, X_fit_ holds each once.
     estimator_ : the learner, fitted on the learned kernel.
     dual_coef_, intercept_ : of a learner of two classes that is linear in the kernel.
     features_, feature_coef_ : with ``approx``, in place of X_fit_ and dual_coef_.
@@ -278,8 +298,8 @@ class AlignMKLRegressor(LazyScore, RegressorMixin, _AlignMKL):
     def _given_target(self) -> Numbers:
         return Numbers()
 
-    def _second_target(self, y: NDArray[Any]) -> NDArray[Any]:
-        self._offset = y.mean(axis=0)
+    def _second_target(self, y: NDArray[Any], weight: Array | None) -> NDArray[Any]:
+        self._offset = np.average(y, axis=0, weights=weight)
         return np.asarray(y - self._offset)
 
     @over_blocks

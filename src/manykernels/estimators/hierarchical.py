@@ -15,15 +15,17 @@ class Graded(BaseMKL):
     solver: Any
     hull_: list[Any]
 
-    def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn which kernels of the graph are needed, their weights and the machine that uses them.
 
         Parameters
         ----------
         X : array, CSR matrix or frame of numbers
         y : array of shape (n_samples,), or (n_samples, n_outputs) for regression
+        sample_weight : array of shape (n_samples,), optional
+            A sample of weight 2 counts as two samples, one of weight 0 as none.
         """
-        super().fit(X, y)
+        super().fit(X, y, sample_weight)
         return self
 
     def _parts(self) -> dict[str, Any]:

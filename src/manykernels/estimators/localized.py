@@ -28,15 +28,17 @@ class Localized(BaseMKL):
     temperature: float
     norm: Any
 
-    def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Cluster the samples, then learn the weights of the kernels in every cluster and the machine.
 
         Parameters
         ----------
         X : array, CSR matrix, frame, list of strings, or stack (n_samples, n_train, n_kernels)
         y : array of shape (n_samples,), or (n_samples, n_outputs) for regression
+        sample_weight : array of shape (n_samples,), optional
+            A sample of weight 2 counts as two samples, one of weight 0 as none.
         """
-        super().fit(X, y)
+        super().fit(X, y, sample_weight)
         return self
 
     def _parts(self) -> dict[str, Any]:

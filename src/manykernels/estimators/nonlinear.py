@@ -24,15 +24,17 @@ class Nonlinear(BaseMKL):
     radius: float
     n_starts: int
 
-    def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the weights of the kernels together with the machine that uses a power of their sum.
 
         Parameters
         ----------
         X : array, CSR matrix, frame, list of strings, or stack (n_samples, n_train, n_kernels)
         y : array of shape (n_samples,), or (n_samples, n_outputs) for regression
+        sample_weight : array of shape (n_samples,), optional
+            A sample of weight 2 counts as two samples, one of weight 0 as none.
         """
-        super().fit(X, y)
+        super().fit(X, y, sample_weight)
         return self
 
     def _parts(self) -> dict[str, Any]:

@@ -74,6 +74,7 @@ def align(options: Options, samples: AnySamples, weighting: Weighting, asked: An
     if way == "asked":
         return _align_family(options, samples, weighting, asked)
     known = list_kernels(options, samples, work, weighting.pairs, supervised=False)
+    known.gram.weight = samples.weight
     alignment = Alignment(known.gram, samples.Y)
     with watched_pass(options.title, options.verbose, known.gram):
         found = weighting.weigh(alignment)
@@ -91,6 +92,12 @@ def _align_family(options: Options, samples: Samples, weighting: Weighting, aske
             "stands for more than can be listed. Give a list such as gaussian_grid(low, high, n); for "
             "families of widths take weighting='greedy'; for products learn in one stage, with MKLClassifier "
             "or MKLRegressor."
+        )
+    if samples.weight is not None:
+        raise ValueError(
+            f"sample_weight was given with kernels={options.kernels!r} and "
+            "weighting='greedy', which counts every sample once. Repeat samples in place of weights, give a "
+            "list such as gaussian_grid(low, high, n), or learn in one stage: MKLClassifier, MKLRegressor."
         )
     family = FamilyOn(options.kernels, options.normalize, samples.layout.names, options.memory_limit)
     found = align_family(family, samples.X, samples.Y, weighting, bool(options.center))
@@ -128,7 +135,7 @@ def _model(
 ) -> Model:
     X_fit = None
     if isinstance(samples, Samples) and options.approx is None:
-        X_fit = np.arange(len(samples.X)) if samples.stack else samples.X
+        X_fit = np.arange(len(samples.X)) if samples.stack else samples.data
     return Model(
         options.title,
         samples.layout,

@@ -142,17 +142,21 @@ def _encoder(target: Target, dask: Any, y: Any, weights: Any, inner: tuple[int, 
     return learned, EncodeLabels(labels[counts > 0], Y[::2], costs)
 
 
-def pose_known(options: Options, X: Any, y: Any, target: Target) -> tuple[AnySamples, NDArray[Any]]:
-    """Samples of a Dask collection with targets in memory, and these; nothing is merged or weighted."""
+def pose_known(
+    options: Options, X: Any, y: Any, sample_weight: Any, target: Target
+) -> tuple[AnySamples, NDArray[Any]]:
+    """Samples of a Dask collection with targets in memory, and these; nothing is merged."""
     rows = engine().read_chunks(X, "X")
-    (y,) = in_memory(y)
+    y, sample_weight = in_memory(y, sample_weight)
     if rows.n <= MERGED:
-        given = read(options, rows.gather(), y, None, target)
+        given = read(options, rows.gather(), y, sample_weight, target)
         return given.samples(0), given.y
     y = target.read(y)
     check_length(rows.n, y)
+    weight = None if sample_weight is None else check_weights(sample_weight, rows.n)
     learned = target.learn(y)
-    return _with_targets(_layout(options, rows), rows, learned, learned.encode(y, np.ones(len(y)))[0]), y
+    Y, _ = learned.encode(y, np.ones(len(y)))
+    return _with_targets(_layout(options, rows), rows, learned, Y, weight), y
 
 
 def pose_new(layout: Layout, X: Any, y: Any, target: Target) -> AnySamples:
@@ -164,10 +168,13 @@ def pose_new(layout: Layout, X: Any, y: Any, target: Target) -> AnySamples:
     return _with_targets(layout, rows, target, target.encode(y, np.ones(len(y)))[0])
 
 
-def _with_targets(layout: Layout, rows: Any, target: Target, Y: Array) -> LazySamples:
+def _with_targets(
+    layout: Layout, rows: Any, target: Target, Y: Array, weight: Array | None = None
+) -> LazySamples:
     dask = engine()
     targets = dask.read_like(Y, rows, "y")
-    found = dask.DaskSamples(rows, targets, None, None, EncodeNumbers(), ReadBlock(layout.kind))
+    weights = None if weight is None else dask.read_like(weight, rows, "sample_weight")
+    found = dask.DaskSamples(rows, targets, weights, weight, EncodeNumbers(), ReadBlock(layout.kind))
     return LazySamples(layout, target, found)
 
 

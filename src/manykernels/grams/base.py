@@ -43,6 +43,7 @@ class Gram(ABC):
         self.scale = np.ones(n_kernels) if scale is None else np.asarray(scale, dtype=float)
         self.names: list[str] | None = None  # for messages
         self.mean = mean  # w̄ where kernels are centred, None where they are not
+        self.weight: Array | None = None  # how often each sample counts in Frobenius products; once
         self.watch: Callable[[int, int], object] | None = None  # told (entries, of all) of long passes
 
     # -- what subclasses supply -----------------------------------------------------------------
@@ -105,6 +106,8 @@ class Gram(ABC):
     def inner(self, W: Array | None = None) -> Array:
         """(k, k): ⟨K_a, K_b⟩_F of the centred K_a = Σ_m W_am K_m, of the kernels themselves without W.
 
+        Samples count as often as `weight` says: a weight of 2 is a repetition.
+
         Kernels that the Gram does not centre are centred here, by the plain mean of the samples: alignment
         asks for that (004 Def. 2.4). Entries are centred before they are multiplied, because for nearly
         constant kernels the products of raw entries cancel to nothing. One pass over the lower triangles, one
@@ -115,6 +118,12 @@ class Gram(ABC):
         for part in self._over_chunks(lambda B: B @ B.T if W is None else (W @ B) @ (W @ B).T):
             total += part
         return total
+
+    def mean_weight(self) -> Array:
+        """(n,): the share of each sample in a mean, where nothing is centred yet by its weight."""
+        if self.mean is not None:
+            return self.mean
+        return np.full(self.n, 1.0 / self.n) if self.weight is None else self.weight / self.weight.sum()
 
     def norms(self) -> Array:
         """(M,): the Frobenius norms ‖K_m‖ of the centred kernels, without the products between them."""
@@ -138,7 +147,8 @@ class Gram(ABC):
 
     def _over_chunks(self, product: Callable[[Array], Array]) -> list[Array]:
         """Sums, one a thread, of product(B) over chunks B (M, entries) of the centred lower triangles."""
-        mean = np.full(self.n, 1.0 / self.n) if self.mean is None else self.mean
+        mean = self.mean_weight()
+        root = None if self.weight is None else np.sqrt(self.weight)
         means = np.ascontiguousarray(self._products(mean[:, None], self._atoms(None))[:, :, 0])
         grand = means @ mean
         count = max(1, min(self.n, self.n_kernels * self.n**2 * 4 // self._chunk_bytes))
@@ -155,6 +165,8 @@ class Gram(ABC):
                 size = self.n_kernels * (hi - lo) * hi
                 out = buffer[:size].reshape(self.n_kernels, hi - lo, hi)
                 self._centred(lo, hi, means, grand, out)
+                if root is not None:
+                    out *= root[lo:hi, None] * root[:hi]
                 part = product(out.reshape(self.n_kernels, -1))
                 total = part if total is None else total + part
                 if self.watch is not None:

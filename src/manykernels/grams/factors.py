@@ -100,16 +100,23 @@ class FactorGram(Gram):
         Combinations W are formed as matrices, which are few; the kernels are not.
         """
         if W is not None:
-            mean = np.full(self.n, 1.0 / self.n) if self.mean is None else self.mean
-            K = np.array([centred(self.combine(w), mean).ravel() for w in W])  # once more changes nothing
+            mean, root = self.mean_weight(), np.ones(self.n) if self.weight is None else np.sqrt(self.weight)
+            both = np.outer(root, root)
+            K = np.array([(both * centred(self.combine(w), mean)).ravel() for w in W])  # twice is as once
             return np.asarray(K @ K.T)
-        G = np.square(self._cross())
+        G = np.square(self._cross() if self.weight is None else self._weighted_cross(self.weight))
         if not self._rank_one:
             G = np.add.reduceat(np.add.reduceat(G, self.ptr[:-1], axis=0), self.ptr[:-1], axis=1)
         return np.asarray(G * np.outer(self.scale, self.scale))
 
+    def _weighted_cross(self, weight: Array) -> Array:
+        """ΦᵀΦ of the centred features, where samples count as often as they weigh."""
+        Phi = self.features.toarray() if sp.issparse(self.features) else self.features
+        half = np.sqrt(weight)[:, None] * (Phi - self.mean_weight() @ Phi)
+        return np.asarray(half.T @ half)
+
     def norms(self) -> Array:
-        if not self._rank_one:
+        if not self._rank_one or self.weight is not None:
             return np.sqrt(np.diag(self.inner()))
         total, mu = self._sums()
         if sp.issparse(self.features):

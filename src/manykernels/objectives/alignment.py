@@ -19,17 +19,20 @@ class Alignment:
         ρ̂(θ) = θᵀa / (√(θᵀMθ) τ),      a_m = ⟨K_mc, K_Y⟩_F,      M_kl = ⟨K_kc, K_lc⟩_F,      τ = ‖K_Yc‖_F
 
     K_Y is never formed: with the columns ỹ_j of Y less their means, a_m = Σ_j ỹ_jᵀ K_m ỹ_j and τ = ‖ỸᵀỸ‖_F.
+    Samples that count w_i times (``gram.weight``) have w_i w_j in every sum over pairs, and weighted means.
     M costs a product of all pairs of kernels and is computed only when asked for; ``norms`` are ‖K_mc‖_F.
     Ỹ is scaled to entries of at most one, which neither ρ̂ nor its maximum feels, so that no power overflows.
     """
 
     def __init__(self, gram: Gram, Y: Array) -> None:
         self.gram = gram
-        centred = Y - Y.mean(axis=0)
+        weight = np.ones(len(Y)) if gram.weight is None else gram.weight
+        centred = Y - np.average(Y, axis=0, weights=weight)
         centred = centred / np.abs(centred).max()
+        heavy = weight[:, None] * centred
         self.Y = centred
-        self.a = np.asarray(gram.quad(centred).sum(axis=1))
-        self.tau = float(np.linalg.norm(centred.T @ centred))
+        self.a = np.asarray(gram.quad(heavy).sum(axis=1))
+        self.tau = float(np.linalg.norm(centred.T @ heavy))
 
     @cached_property
     def M(self) -> Array:
