@@ -26,12 +26,12 @@ from ._arguments import is_number
 from ._fast.threads import threads
 from .families import Family, resolve_kernels
 from .grams import build_from_stack, build_gram
+from .grams.checks import FLAT
 from .kernels import Kernel
 from .kernels.data import is_stack, rounding
 
 Array = NDArray[np.float64]
 _EPS = float(np.finfo(float).eps)
-_FLAT = 1e-12  # a kernel whose centred norm is a smaller part of its norm is constant
 _KINDS = ("auto", "kernel", "classification", "regression")
 
 
@@ -175,7 +175,7 @@ def kernel_similarity(
                 f"kernel {name!r} is not finite on X: X holds NaN, or the kernel overflows. Impute or scale "
                 "the features, or change the kernel's parameters."
             )
-        if norm <= _FLAT * trace:  # a constant kernel has ‖K‖ = tr K
+        if norm <= FLAT * trace:  # a constant kernel has ‖K‖ = tr K
             raise _flat(f"kernel {name!r}")
     S = products / norms[:, None] / norms
     S = np.minimum(0.5 * (S + S.T), 1.0)
@@ -226,7 +226,7 @@ def _centre(K: Array) -> Array:
 
 def _require_varying(K_c: Array, K: Array, name: str) -> None:
     size = np.abs(K).max()  # divided by, so that no square overflows
-    if size == 0.0 or np.linalg.norm(K_c / size) <= _FLAT * np.linalg.norm(K / size):
+    if size == 0.0 or np.linalg.norm(K_c / size) <= FLAT * np.linalg.norm(K / size):
         raise _flat(name)
 
 

@@ -71,7 +71,7 @@ def test_every_product_is_what_it_says(kind, options, interactions_only, weighte
 def test_enumeration_at_other_degrees_and_in_small_parts(kind, degree, monkeypatch):
     """Prefixes of several factors, and tables that are put together from parts."""
     monkeypatch.setattr(_hadamard, "_WORK", 1)
-    monkeypatch.setattr(_hadamard, "_ROWS", 2)
+    monkeypatch.setattr(_hadamard, "_PAIR_ROWS", 2)
     X, A = data(n=15, r=3)
     oracle = oracle_of(kind, X, degree=degree, multiplicity="paper", atom_scale="rms")
     atoms, bases = all_products(3, degree), base_matrices(kind, X)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .._warn import warn
 from ..grams import Gram, StackGram, is_definite
+from ..grams.checks import FLAT
 from ..kernels import Fitted, Kernel, Precomputed
 from ..kernels.data import rounding
 from ..objectives.rounding import slack
@@ -22,7 +23,6 @@ from .spec import may_be_indefinite, needs_stack, signatures
 Array = NDArray[np.float64]
 _PROBE = 32  # samples on which kernels are looked at before a whole pass is spent on them
 _AFFORDABLE = 1e9  # operations, about ten milliseconds
-_FLAT = 1e-12  # of the trace: a kernel that varies less does not vary
 _CONSTANT = "constant to within 1e-12 of the size, which the intercept offers at no cost"
 _CLIP = "Clip them (drop the negative part of the spectrum), or leave it out."
 
@@ -100,7 +100,7 @@ def find_useless(gram: Gram, names: list[str], constants: bool) -> NDArray[np.bo
 def _flat(gram: Gram, atoms: NDArray[np.intp], rng: np.random.RandomState) -> NDArray[np.intp]:
     z = rng.uniform(0.5, 1.5, (gram.n, 1))
     z -= z.mean()
-    return atoms[gram.quad(z, atoms)[:, 0] <= _FLAT * gram.traces()[atoms] * float(np.sum(z * z))]
+    return atoms[gram.quad(z, atoms)[:, 0] <= FLAT * gram.traces()[atoms] * float(np.sum(z * z))]
 
 
 def useless_features(

@@ -12,6 +12,8 @@ from .._fast import stack as fast
 from ..kernels.data import rounding as rounding_of
 
 _DOUBLE = rounding_of(np.float64)
+FLAT = 1e-12
+"""Of its size: a kernel that varies less between samples does not vary but for rounding."""
 
 
 def check_stack(kernels: NDArray[Any], names: list[str], slack: float | None = None) -> None:

@@ -29,7 +29,7 @@ da: Any = _da
 Array = NDArray[np.float64]
 Encode = Callable[[Any, Any], tuple[Array, Array | None]]  # (y, first row) -> targets, costs
 _TREE = 8  # sums that are added at a time
-_ROWS = 4  # times as many rows as features a task has at least, where chunks are small
+_ROWS_A_FEATURE = 4  # times as many rows as features a task has at least, where chunks are small
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,7 @@ class DaskSamples:
         """The sums of every fold, block by block and then in a tree."""
         known = dask.delayed(_Task(features, sizes, names, self.encode, self.read, n_folds), traverse=False)
         starts, level = self.X.starts, []
-        for group in _groups(self.X.lengths, _ROWS * features.n_features):
+        for group in _groups(self.X.lengths, _ROWS_A_FEATURE * features.n_features):
             weights = None if self.weights is None else [self.weights.blocks[b] for b in group]
             folds = None if fold is None else [fold[starts[b] : starts[b + 1]] for b in group]
             rows = [self.X.blocks[b] for b in group], [self.y.blocks[b] for b in group]

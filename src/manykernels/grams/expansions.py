@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..approx import Features
 
 Index = NDArray[np.intp]
-_ROWS = 1024  # of which decisions are made at a time, at most
+_DECIDED_ROWS = 1024  # of which decisions are made at a time, at most
 _ENTRIES = 1 << 19  # of a kernel between some rows and all samples
 _PRODUCTS = 1 << 21  # numbers in the products between the samples of a block, all kernels together
 _FEATURE_ROWS = 64  # of a block of features, whose products cost its square
@@ -91,7 +91,7 @@ class Expansion(ABC):
     def decide(self, rows: Index, s: Array, share: float) -> Array:
         """(B, k): f of these samples, with w^j = s_j θ^j + share · r^j."""
         f = np.zeros((rows.size, self.outputs))
-        step = self._few(_ROWS)
+        step = self._few(_DECIDED_ROWS)
         for lo in range(0, rows.size, step):
             self._decide(rows[lo : lo + step], s, share, f[lo : lo + step])
         return f + self.intercept(s, share)
@@ -228,7 +228,7 @@ class KernelExpansion(Expansion):
 
     def _squares(self, s: Array, share: float) -> Array:
         squares, active = np.zeros(self.n_kernels), np.flatnonzero(s[: self.n_kernels])
-        step = self._few(_ROWS)
+        step = self._few(_DECIDED_ROWS)
         for lo in range(0, len(self.coef), step):
             rows = np.arange(lo, min(lo + step, len(self.coef)))
             for m, values in self._matrices(rows, active):

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from .base import Array, Atoms, Gram, centred
 from .stack import _renormalise
 
-_ROWS = 4096  # of features that are squared at a time
+_SQUARED_ROWS = 4096  # of features that are squared at a time
 
 
 class FactorGram(Gram):
@@ -81,8 +81,8 @@ class FactorGram(Gram):
 
     def largest(self) -> Array:
         largest = np.zeros(self.n_kernels)
-        for lo in range(0, self.n, _ROWS):
-            squares = self.features[lo : lo + _ROWS] ** 2
+        for lo in range(0, self.n, _SQUARED_ROWS):
+            squares = self.features[lo : lo + _SQUARED_ROWS] ** 2
             squares = squares.toarray() if sp.issparse(squares) else squares
             values = squares if self._rank_one else np.add.reduceat(squares, self.ptr[:-1], axis=1)
             np.maximum(largest, values.max(axis=0), out=largest)

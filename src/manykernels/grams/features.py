@@ -9,7 +9,7 @@ import numpy as np
 from .base import Array, Atoms
 from .factors import FactorGram
 
-_ROWS = 16384  # of Ψ at a time
+_SYSTEM_ROWS = 16384  # of Ψ at a time
 
 
 class Combination:
@@ -34,8 +34,8 @@ class Combination:
         p = self.root.size
         H = np.zeros((p + 1, p + 1))
         used = np.flatnonzero(W > 0.0)
-        for lo in range(0, used.size, _ROWS):
-            rows = used[lo : lo + _ROWS]
+        for lo in range(0, used.size, _SYSTEM_ROWS):
+            rows = used[lo : lo + _SYSTEM_ROWS]
             half = np.sqrt(W[rows])[:, None] * self.Phi[rows]
             H[:p, :p] += half.T @ half
             H[:p, p] += half.T @ np.sqrt(W[rows])

@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from scipy.linalg import blas, lapack, solve_triangular
 
 from .base import Array, Atoms
+from .checks import FLAT
 from .factors import FactorGram
 from .statistics import Statistics, mirrored
 
 Ptr = NDArray[np.intp]
-_FLAT = 1e-12  # of the trace: a kernel that varies less does not vary
 _FEW = 0.4  # of the samples: below this many columns their SYRK is cheaper than a triangular product
 
 
@@ -51,7 +51,7 @@ def constants(
     mean = S.sums / S.total
     traces = np.add.reduceat(S.squares, ptr[:-1])
     centred = np.add.reduceat(np.maximum(S.squares - S.total * mean**2, 0.0), ptr[:-1])
-    flat = ~(centred > _FLAT * traces)
+    flat = ~(centred > FLAT * traces)
     own = np.where(flat, 0.0, centred) if center else traces
     zero = ~(own > 0.0)
     if normalize is None or normalize == "cosine":  # cosine is in the features already

@@ -17,7 +17,7 @@ import numpy as np
 from ._parts import Array, Product, StackParts
 
 _WORK = 1 << 17  # entries of M∘P∘B that are formed together
-_ROWS = 32  # of a table of pairs that are formed together
+_PAIR_ROWS = 32  # of a table of pairs that are formed together
 
 
 class Hadamard:
@@ -89,8 +89,8 @@ class Hadamard:
         for lo in range(0, B.shape[1], step):
             part = B[:, lo : lo + step]
             left = part * weights[lo : lo + step]
-            for i in range(0, len(B), _ROWS):
-                table[i : i + _ROWS, i:] += left[i : i + _ROWS] @ part[i:].T
+            for i in range(0, len(B), _PAIR_ROWS):
+                table[i : i + _PAIR_ROWS, i:] += left[i : i + _PAIR_ROWS] @ part[i:].T
         return table
 
     def _scaled(self, prefix: Product, first: int, table: Array) -> Array:

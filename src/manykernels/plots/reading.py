@@ -14,11 +14,11 @@ from sklearn.utils.validation import _num_samples
 
 from ..fitting.layout import evenly, take
 from ..fitting.model import Model
+from ..grams.checks import FLAT
 from ..kernels import evaluate
 from ..kernels.prepared import Prepared
 
 Array = NDArray[np.float64]
-_FLAT = 1e-12  # of its size: a kernel that varies less is the same for all pairs of samples
 
 
 # -- weights --------------------------------------------------------------------------------------
@@ -102,7 +102,7 @@ def similarity_table(
         scale = np.abs(K).max()
         K = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
         norm = np.linalg.norm(K)
-        kept[i] = norm > _FLAT * scale * n
+        kept[i] = norm > FLAT * scale * n
         rows[i] = K.ravel() / (norm or 1.0)
     chosen, rows = chosen[kept], rows[kept]
     if not chosen.size:
