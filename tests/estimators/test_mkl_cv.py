@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
@@ -308,3 +309,16 @@ def test_unknown_strategies_are_refused():
     for strategy in ("continuous", "products"):
         with pytest.raises(ValueError, match="Take 'finite' or 'aligned'"):
             MKLRegressorCV("precomputed", strategy=strategy).fit(np.ones((N, N, 1)), NUMBERS)
+
+
+def test_heavy_tails_are_told_by_the_names_of_their_columns():
+    rng, n = np.random.RandomState(0), 100
+    text = ["".join(rng.choice(list("abcdefgh"), 9)) for _ in range(n)]
+    columns = {"note": text, "a": rng.randn(n), "flag": rng.randint(0, 2, n), "rare": rng.randn(n)}
+    table = pd.DataFrame(columns | {"lognormal": np.exp(2.0 * rng.randn(n))})
+    table.loc[:3, "rare"] = 50.0
+    search = MKLRegressorCV(strategy="finite", Cs=[1.0], cv=2).fit(table, table["a"])
+    assert "for their heavy tails: rare, lognormal." in search.describe()
+    values = table.drop(columns="note").to_numpy()
+    plain = MKLRegressorCV(strategy="finite", Cs=[1.0], cv=2).fit(values, table["a"])
+    assert "for their heavy tails: x2, x3." in plain.describe()

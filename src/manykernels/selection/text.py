@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -54,7 +54,9 @@ def _about_kernels(model: Model, spec: Any) -> list[str]:
     lines = []
     prepared = next((p for kernel in model.kernels if (p := _preparation(kernel.kernel)) is not None), None)
     if prepared is not None:
-        lines += _about_preparation(prepared, model.layout.feature_names_in)
+        names = model.layout.feature_names_in
+        count = model.layout.n_features_in or 0
+        lines += _about_preparation(prepared, [f"x{j}" for j in range(count)] if names is None else names)
     weights = np.atleast_2d(model.weights).mean(axis=0)
     order = np.argsort(-weights)[:_SHOWN]
     spec = spec.kernels if isinstance(spec, Subset) else spec
@@ -73,12 +75,13 @@ def _preparation(kernel: Kernel) -> Preparation | None:
     return None
 
 
-def _about_preparation(prepared: Preparation, names: Any) -> list[str]:
+def _about_preparation(prepared: Preparation, names: Sequence[Any]) -> list[str]:
     lines = [f"Prepared: {prepared.n_numbers} columns of numbers standardised"]
     if prepared.heavy_.size:
-        which = prepared.kept_[prepared.heavy_]
-        shown = ", ".join(str(names[j]) if names is not None else f"x{j}" for j in which[:_SHOWN])
-        more = f" and {which.size - _SHOWN} more" if which.size > _SHOWN else ""
+        made = prepared.names(list(names))
+        which = [made[j] for j in prepared.heavy_]
+        more = f" and {len(which) - _SHOWN} more" if len(which) > _SHOWN else ""
+        shown = ", ".join(which[:_SHOWN])
         lines[0] += f"; also as normal scores, for their heavy tails: {shown}{more}"
     if prepared.levels:
         lines[0] += f"; {len(prepared.levels)} categorical columns as indicators"
