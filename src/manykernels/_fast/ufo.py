@@ -15,13 +15,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from .codes import EPSILON, HINGE, LOGISTIC, MULTICLASS, MULTINOMIAL, PINBALL, SQUARED, SQUARED_HINGE
 from .threads import split
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 
 _TINY = 1e-16  # of the square of a score
-HINGE, SQUARED_HINGE, LOGISTIC, SQUARED, EPSILON, MULTICLASS, MULTINOMIAL = range(7)
 
 
 @njit(cache=True, nogil=True)
@@ -132,8 +132,8 @@ def step(
 
 
 @njit(cache=True, nogil=True)
-def _descend(code: int, width: float, y: Array, f: Array, g: Array) -> bool:
-    """g = −∂ℓ(y, f); whether it is not zero. y holds targets, or the number of the class."""
+def _descend(code: int, number: float, y: Array, f: Array, g: Array) -> bool:
+    """g = −∂ℓ(y, f); whether it is not zero. y holds targets, or the class; `number` is ε, τ or δ."""
     moves = False
     if code == MULTICLASS:
         own, rival = int(y[0]), -1
@@ -165,9 +165,14 @@ def _descend(code: int, width: float, y: Array, f: Array, g: Array) -> bool:
             g[c] = y[c] * (small if margin >= 0.0 else 1.0) / (1.0 + small)
         elif code == SQUARED:
             g[c] = y[c] - f[c]
-        else:
+        elif code == EPSILON:
             residual = y[c] - f[c]
-            g[c] = np.sign(residual) if abs(residual) > width else 0.0
+            g[c] = np.sign(residual) if abs(residual) > number else 0.0
+        elif code == PINBALL:
+            residual = y[c] - f[c]
+            g[c] = number if residual > 0.0 else (number - 1.0 if residual < 0.0 else 0.0)
+        else:  # Huber's
+            g[c] = min(max(y[c] - f[c], -number), number)
         moves = moves or g[c] != 0.0
     return moves
 
@@ -180,7 +185,7 @@ def run(
     rows: Index,
     Y: Array,
     code: int,
-    width: float,
+    number: float,
     squares: Array,
     s: Array,
     total: Array,
@@ -205,7 +210,7 @@ def run(
         t += 1
         score(Z, s, b, f)
         g = G[b]
-        if _descend(code, width, Y[b], f, g):
+        if _descend(code, number, Y[b], f, g):
             lag = step(Z, K, scale, rows, squares, s, b, g, float(t), lag, curvature, lam, alpha, q)
             if averaging:
                 for j in range(s.size):

@@ -22,7 +22,6 @@ from sklearn.base import is_regressor
 from ..estimators import model_of
 from ..fitting.model import Model
 from ..kernels.data import n_samples
-from ..losses import Squared
 from ..penalties import L2Ball
 from ._common import Readable, count, finite_array, number, probability
 from ._raw import machine
@@ -173,7 +172,7 @@ def _require_lkrr(model: Model, given: Mapping[str, Any]) -> L2Ball:
     """The penalty of a model that was learned with these parameters."""
     asked = {key: given.get(key, "?") for key in ("loss", "norm", "fit_intercept", "center", "normalize")}
     found = {
-        "loss": asked["loss"] == "squared" or isinstance(asked["loss"], Squared),
+        "loss": asked["loss"] == "squared" or getattr(asked["loss"], "quadratic", False),
         "norm": isinstance(asked["norm"], L2Ball),
         "fit_intercept": not asked["fit_intercept"],
         "center": not asked["center"],

@@ -20,7 +20,7 @@ from ..fitting.lazy import pose
 from ..fitting.learning import learn
 from ..fitting.options import Options
 from ..fitting.targets import Labels, Numbers, Target
-from ..losses import Logistic, Loss, resolve_loss
+from ..losses import Loss, resolve_loss
 from ..penalties import resolve_penalty
 from ..solvers import resolve_solver
 from ._dask import LazyScore, over_blocks
@@ -127,7 +127,7 @@ def mkl_parts(given: dict[str, Any]) -> dict[str, Any]:
 
 def is_logistic(loss: Any) -> bool:
     """Whether decisions have probabilities, or an AttributeError that says how to get some."""
-    if (isinstance(loss, str) and loss == "logistic") or isinstance(loss, Logistic):
+    if (isinstance(loss, str) and loss == "logistic") or getattr(loss, "probabilistic", False):
         return True
     raise AttributeError(
         f"probabilities need loss='logistic', and loss={loss!r}; or calibrate: "

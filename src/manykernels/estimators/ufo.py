@@ -24,7 +24,7 @@ Array = NDArray[np.float64]
 
 
 def _has_probabilities(model: Any) -> bool:
-    if model.loss == "logistic" or isinstance(model.loss, Logistic | MulticlassLogistic):
+    if model.loss == "logistic" or getattr(model.loss, "probabilistic", False):
         return True
     raise AttributeError(
         f"probabilities need loss='logistic', and loss={model.loss!r}; or calibrate: "

@@ -16,7 +16,6 @@ from ..families.tables import read_columns
 from ..grams.memory import machine_matrices
 from ..kernels import Fitted, Preparation, Prepared
 from ..kernels.monomial import Monomial
-from ..losses import Squared
 from ..oracles import Oracle, build_oracle
 from ..penalties import Penalty
 from ..solvers import FamilySolver, Result, Solver
@@ -125,7 +124,7 @@ def bind_asked(options: Options, samples: Samples, solver: Solver) -> Asked:
         feature_names=names_in,
         memory_limit=options.memory_limit,
         norm=options.penalty,
-        work=solver.matrices + machine_matrices(largest, isinstance(options.loss, Squared)),
+        work=solver.matrices + machine_matrices(largest, options.loss.quadratic),
     )
     intercept = bool(options.fit_intercept)
     return Asked(samples, solver, oracle, samples.Y, samples.costs, intercept, data, prepared)

@@ -20,7 +20,6 @@ from ..grams.lowrank import Constants, Reduced, constants, reduce, reduce_rows
 from ..grams.memory import require_memory
 from ..grams.statistics import Statistics
 from ..kernels import Fitted, Kernel
-from ..losses import Squared
 from ..penalties import Penalty
 from ..solvers import Result, Solver
 from .bound import Bound, mixture, proof_of, warn_stopped, weights_of
@@ -126,7 +125,7 @@ class Featured(Bound):
 def bind_featured(options: Options, samples: AnySamples, solver: Solver) -> Featured:
     """The kernels as features on these samples; all losses but the squared one need them in memory."""
     mapped = map_kernels(options, samples)
-    if isinstance(options.loss, Squared):
+    if options.loss.quadratic:
         return feature_problem(options, samples, solver, mapped, sums_of(options, samples, mapped))
     if not isinstance(samples, Samples):
         raise ValueError(

@@ -13,7 +13,6 @@ from .._warn import warn
 from ..families import DAG
 from ..grams.memory import GRAPH, machine_matrices
 from ..kernels import Fitted
-from ..losses import Squared
 from ..oracles import bind_dag
 from ..oracles.dags import Hierarchy, ListedHierarchy
 from ..penalties import Penalty
@@ -87,7 +86,7 @@ def bind_graph(options: Options, samples: Samples, solver: Solver) -> Graph:
         sample_weight=samples.weight,
         feature_names=samples.layout.names,
         memory_limit=options.memory_limit,
-        work=GRAPH + machine_matrices(samples.Y.shape[1], isinstance(options.loss, Squared)),
+        work=GRAPH + machine_matrices(samples.Y.shape[1], options.loss.quadratic),
     )
     if isinstance(hierarchy, ListedHierarchy) and isinstance(family, DAG):
         _require_definite(hierarchy, family, samples.data)

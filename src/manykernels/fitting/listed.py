@@ -12,7 +12,6 @@ from ..families import Family, resolve_kernels
 from ..grams import Gram, SelectedGram, build_from_stack, build_gram
 from ..grams.memory import DESCENT, SOLVER, machine_matrices
 from ..kernels import Fitted, Kernel
-from ..losses import Squared
 from ..penalties import Penalty
 from ..solvers import Result, Solver
 from .bound import Bound, mixture, proof_of, warn_stopped, weights_of
@@ -231,7 +230,7 @@ def _named(options: Options, kernels: dict[str, Kernel], gram: Gram, fitted: lis
 
 def bind_listed(options: Options, samples: Samples, solver: Solver, more: int = 0) -> Listed:
     """The kernels as a list, without those that cannot change a decision."""
-    shared = isinstance(options.loss, Squared) or options.own_weights
+    shared = options.loss.quadratic or options.own_weights
     work = solver.matrices + machine_matrices(samples.Y.shape[1], shared) + more
     gates = options.gating
     if gates is not None:

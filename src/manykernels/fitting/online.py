@@ -17,7 +17,7 @@ from ..grams import StackGram, parse_memory
 from ..grams.expansions import Expansion, FeatureExpansion, KernelExpansion
 from ..kernels import Fitted
 from ..losses import StructuredLoss
-from ..solvers.ufo import UFO, GroupRegularizer, always_moves, curvature, dual_exponent, targets
+from ..solvers.ufo import UFO, GroupRegularizer, curvature, dual_exponent
 from .bound import mixture
 from .functions import FeatureFunction, Function, KernelFunction, OwnFunction
 from .layout import Layout
@@ -98,7 +98,7 @@ class Stream:
     def objective(self, f: Array, Y: Array) -> float:
         """P of what was learned, on samples with decisions f that the loss would see."""
         norms = self.expansion.norms(*self.ufo.shares)
-        value = self.loss.value(targets(self.loss, Y), f)
+        value = self.loss.value(self.loss.targets(Y), f)
         return self.ufo.regularizer.value(norms) + float(value.mean())
 
     # -- what was learned -----------------------------------------------------------------------
@@ -183,7 +183,7 @@ def begin(
     features: Features | None = None
     expansion: Expansion
     if approx is None:
-        eager = always_moves(loss)
+        eager = loss.never_rests
         expansion = KernelExpansion(kernels, outputs, gram=gram, eager=eager, **part)
     else:
         features = approx.fit(kernels, X, rng=options.rng)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from .._fast import codes
 from .scalar import EPS, FloatArray, bracket_root, increasing_root
 
 Task = Literal["classification", "regression"]
@@ -24,7 +25,8 @@ class Loss(BaseEstimator, ABC):
     terms −C_i ℓ*(y_i, −a_i), ℓ*(y, u) = sup_f (u f − ℓ(y, f)).
 
     A loss of your own sets `task` and defines `value`, `gradient`, `conjugate`, `bounds` and, if it is
-    smooth, `hessian`; the rest is derived numerically, and can be overridden by something exact.
+    smooth, `hessian`; the rest is derived numerically, and can be overridden by something exact. The data
+    below say what else may be made of it; a piecewise linear one is easiest to derive from `PiecewiseLinear`.
     """
 
     task: ClassVar[Task]
@@ -34,6 +36,29 @@ class Loss(BaseEstimator, ABC):
     """Whether ℓ(y + c, f + c) = ℓ(y, f), so that an intercept makes the fit independent of where y lies."""
     strong: float = 0.0
     """Modulus of strong convexity of ℓ*(y, ·), that is 1 / (largest Hessian); 0 promises nothing."""
+    piecewise_linear: ClassVar[bool] = False
+    """Whether −ℓ*(y, −a) = y a − tube·|a| on the box `bounds(y)`, which holds 0 (`losses/piecewise.py`).
+
+    Box and tube are all that SMO and the joint interior-point method need to know of a loss.
+    """
+    tube: float = 0.0
+    """The half-width ε ≥ 0 of the tube around y in which a piecewise linear loss is zero."""
+    quadratic: ClassVar[bool] = False
+    """Whether ℓ(y, f) = ½ (y − f)²: fits are linear in y, outputs share factors, sums over rows suffice."""
+    probabilistic: ClassVar[bool] = False
+    """Whether 1 / (1 + e^{−f}) is the probability of the class +1."""
+    never_rests: ClassVar[bool] = False
+    """Whether the gradient hardly ever vanishes, so that every sample moves an online learner."""
+    code: ClassVar[int] = codes.NONE
+    """The compiled online step of this loss (`_fast/codes.py`); classes that name none, and those derived
+    from one that does, take their steps in Python."""
+    parameter: float = 0.0
+    """The number that the compiled step needs beside y and f: ε, τ or δ."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "code" not in vars(cls):  # a derived class may change the loss, and the compiled step would not
+            cls.code = codes.NONE
 
     @abstractmethod
     def value(self, y: FloatArray, f: FloatArray) -> FloatArray:
@@ -113,6 +138,6 @@ def weighted(y: FloatArray, f: FloatArray, C: FloatArray) -> tuple[FloatArray, F
     return y, f, C / np.max(C, initial=1e-300)
 
 
-def inside(a: FloatArray, lo: float, hi: float) -> NDArray[np.bool_]:
+def inside(a: FloatArray, lo: FloatArray | float, hi: FloatArray | float) -> NDArray[np.bool_]:
     """Where a is in [lo, hi] up to rounding."""
     return (a >= lo - ROUNDING) & (a <= hi + ROUNDING)

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from .._fast import codes
 from .base import Loss, Task, inside, weighted
 from .scalar import FloatArray, middle, piecewise_linear_minimum, ratio
 
@@ -15,6 +16,8 @@ class Hinge(Loss):
 
     task: ClassVar[Task] = "classification"
     smooth: ClassVar[bool] = False
+    piecewise_linear: ClassVar[bool] = True
+    code: ClassVar[int] = codes.HINGE
 
     def value(self, y: FloatArray, f: FloatArray) -> FloatArray:
         return np.maximum(1.0 - y * f, 0.0)
@@ -52,6 +55,7 @@ class SquaredHinge(Loss):
     """ℓ(y, f) = ½ (1 − yf)₊² with ℓ*(y, u) = yu + ½ u² for yu ≤ 0."""
 
     task: ClassVar[Task] = "classification"
+    code: ClassVar[int] = codes.SQUARED_HINGE
     strong = 1.0
 
     def value(self, y: FloatArray, f: FloatArray) -> FloatArray:

@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import expit, wrightomega, xlog1py, xlogy
 
+from .._fast import codes
 from .base import Loss, Task, inside
 from .scalar import FloatArray
 
@@ -15,6 +16,9 @@ class Logistic(Loss):
     """ℓ(y, f) = log(1 + e^{−yf}) with ℓ*(y, u) = s log s + (1 − s) log(1 − s), s = −yu ∈ [0, 1]."""
 
     task: ClassVar[Task] = "classification"
+    probabilistic: ClassVar[bool] = True
+    never_rests: ClassVar[bool] = True
+    code: ClassVar[int] = codes.LOGISTIC
     strong = 4.0
 
     def value(self, y: FloatArray, f: FloatArray) -> FloatArray:

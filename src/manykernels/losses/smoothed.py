@@ -27,10 +27,11 @@ class Smoothed(Loss):
         return -self._slope(y, f)
 
     def hessian(self, y: FloatArray, f: FloatArray) -> FloatArray:
-        """1/μ where a is neither at a bound nor at rest."""
+        """1/μ where a is neither at a bound nor at rest in the tube."""
         a = self._slope(y, f)
         lo, hi = self.loss.bounds(y)
-        return np.asarray((a > lo) & (a < hi) & (a != 0.0), dtype=np.float64) / self.mu
+        rests = (a == 0.0) & (self.loss.tube > 0.0 or not self.loss.piecewise_linear)
+        return np.asarray((a > lo) & (a < hi) & ~rests, dtype=np.float64) / self.mu
 
     def conjugate(self, y: FloatArray, u: FloatArray) -> FloatArray:
         return self.loss.conjugate(y, u) + 0.5 * self.mu * u * u

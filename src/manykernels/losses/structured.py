@@ -8,12 +8,14 @@ gradient in the weights of every kernel is then g ⊗ φ(x) with one vector g �
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp, softmax, xlogy
 from sklearn.base import BaseEstimator
 
+from .._fast import codes
 from .base import ROUNDING, Loss
 from .scalar import FloatArray
 
@@ -30,6 +32,25 @@ class StructuredLoss(BaseEstimator, ABC):
     """
 
     lipschitz: float = np.inf
+    curvature: float = 1.0
+    """The largest second derivative, as far as it is known; asked where the slope has no bound."""
+    probabilistic: ClassVar[bool] = False
+    """Whether the scores are logarithms of the classes' probabilities, up to a constant."""
+    never_rests: ClassVar[bool] = False
+    """Whether the subgradient hardly ever vanishes, so that every sample moves an online learner."""
+    code: ClassVar[int] = codes.NONE
+    """The compiled step of this loss (`_fast/codes.py`); a class that names none takes them in Python."""
+    parameter: float = 0.0
+    """The number that the compiled step needs beside y and f."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "code" not in vars(cls):  # a derived class may change the loss, and the compiled step would not
+            cls.code = codes.NONE
+
+    def targets(self, Y: FloatArray) -> Any:
+        """What the loss reads of targets (n, k): labels (n,)."""
+        return Y[:, 0].astype(np.intp)
 
     def outputs(self, n_classes: int) -> int:
         """k, the number of scores."""
@@ -72,6 +93,7 @@ class MulticlassHinge(StructuredLoss):
     """
 
     lipschitz: float = float(np.sqrt(2.0))
+    code: ClassVar[int] = codes.MULTICLASS
 
     def value(self, y: Codes, f: FloatArray) -> FloatArray:
         rivals = f.copy()
@@ -99,6 +121,9 @@ class MulticlassLogistic(StructuredLoss):
     """ℓ(y, f) = log Σ_c e^{f_c} − f_y, with ℓ*(y, u) = Σ_c p_c log p_c for p = u + e_y in the simplex."""
 
     lipschitz: float = float(np.sqrt(2.0))
+    probabilistic: ClassVar[bool] = True
+    never_rests: ClassVar[bool] = True
+    code: ClassVar[int] = codes.MULTINOMIAL
 
     def value(self, y: Codes, f: FloatArray) -> FloatArray:
         return np.asarray(logsumexp(f, axis=1) - _own(y, f)[:, 0])
@@ -151,6 +176,26 @@ class PerScore(StructuredLoss):
         """L √k for losses of slope at most L, the end of what a dual variable may be."""
         slopes = np.abs(self.loss.bounds(np.array([-1.0, 1.0])))
         return float(slopes.max() * np.sqrt(self.n_outputs))
+
+    @property
+    def curvature(self) -> float:  # type: ignore[override]
+        """1/strong, 1 where that promises nothing."""
+        return 1.0 / (self.loss.strong or 1.0)
+
+    @property
+    def never_rests(self) -> bool:  # type: ignore[override]
+        return self.loss.never_rests
+
+    @property
+    def code(self) -> int:  # type: ignore[override]
+        return self.loss.code
+
+    @property
+    def parameter(self) -> float:  # type: ignore[override]
+        return self.loss.parameter
+
+    def targets(self, Y: FloatArray) -> FloatArray:
+        return Y
 
     def value(self, y: FloatArray, f: FloatArray) -> FloatArray:  # type: ignore[override]
         return np.asarray(self.loss.value(y, f).sum(axis=1))

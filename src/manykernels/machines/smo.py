@@ -1,4 +1,4 @@
-"""Sequential minimal optimisation for the two piecewise linear losses, hinge and ε-insensitive."""
+"""Sequential minimal optimisation for the piecewise linear losses: hinge, ε-insensitive and their like."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from .._fast import smo as fast
 from .._fast.linalg import factor
-from ..losses import EpsilonInsensitive, Hinge
+from ..losses import Loss
 from .base import Array, Machine, Sensitivity, Solution, direction, feasible
 
 _LARGE = 500  # support vectors from which single precision is used: twice as fast, and it is only a metric
@@ -20,13 +20,11 @@ _JITTER = 1e-8  # relative to the mean diagonal: the metric of a singular kernel
 class SMO(Machine):
     """Second-order working sets, shrinking, warm starts; compiled in `_fast/smo.py`."""
 
-    def __init__(
-        self, loss: Hinge | EpsilonInsensitive, fit_intercept: bool, max_iter: int = 1_000_000
-    ) -> None:
+    def __init__(self, loss: Loss, fit_intercept: bool, max_iter: int = 1_000_000) -> None:
         self.loss = loss
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
-        self.epsilon = float(getattr(loss, "epsilon", 0.0))
+        self.epsilon = float(loss.tube)
 
     def solve(
         self, K: Array, y: Array, C: Array, alpha: Array, tol: float, previous: Sensitivity | None = None

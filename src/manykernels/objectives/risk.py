@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from ..losses import Loss, Squared
+from ..losses import Loss
 from ..losses.base import ROUNDING
 from ..losses.scalar import EPS
-from ..machines import SMO, Newton, Sensitivity, Solution, feasible, machine_for
+from ..machines import Newton, Sensitivity, Solution, feasible, machine_for
 from ..penalties import Penalty
 from .rounding import slack, unit, zero_sum
 
@@ -54,7 +54,7 @@ class Risk:
     @property
     def piecewise_linear(self) -> bool:
         """Whether the loss has corners, so that α(θ) moves from one set of bounds to another."""
-        return isinstance(self.machine, SMO)
+        return self.loss.piecewise_linear
 
     @property
     def has_interior(self) -> bool:
@@ -97,7 +97,7 @@ class Risk:
 
         None where rounding errors leave a larger gap than is asked for: single ones can be refined.
         """
-        if not isinstance(self.loss, Squared) or not isinstance(self.machine, Newton):
+        if not self.loss.quadratic or not isinstance(self.machine, Newton):
             return None
         if not np.all(self.C == self.C[:, :1]):
             return None

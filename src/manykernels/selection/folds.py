@@ -26,7 +26,6 @@ from ..fitting.samples import Given
 from ..fitting.spec import short
 from ..fitting.targets import class_costs
 from ..grams import parse_memory
-from ..losses import Logistic
 from .paths import Only, path_steps
 from .scoring import Judge
 from .strategies import Strategy
@@ -265,7 +264,7 @@ def _path(strategy: Strategy, data: Data, train: Index, test: Index) -> Trial:
     assert options is not None and given is not None
     samples, new = given.part(train).samples(), given.new(test, train)
     present = samples.target.attributes.get("classes_")
-    judge = data.judge(test, present, isinstance(options.loss, Logistic))
+    judge = data.judge(test, present, options.loss.probabilistic)
     loose = options.replace(tol=max(float(options.tol), _LOOSE), verbose=0)
     steps = path_steps(loose, samples, new, strategy.norms, strategy.Cs, strategy.parts, judge.error)
     scores = judge.scores([step.decision for step in steps])

@@ -22,7 +22,6 @@ from ..fitting.dictionary import bind
 from ..fitting.listed import Listed
 from ..fitting.options import Options
 from ..grams.memory import LEFT_OUT
-from ..losses import Squared
 from ..penalties import resolve_penalty
 from .folds import Data, Row, Table, Trial
 from .paths import warm_path
@@ -91,7 +90,7 @@ def _checked(strategy: Strategy, data: Data) -> Options:
             f"cv='loo' was given with strategy {strategy.name!r}; leave-one-out from one factorisation needs "
             "kernels that can be listed, and approx=None. Take cv=5."
         )
-    if not isinstance(options.loss, Squared) or options.own_weights or data.scorer is not None:
+    if not options.loss.quadratic or options.own_weights or data.scorer is not None:
         raise ValueError(
             "cv='loo' needs loss='squared', multi_class='shared' and scoring=None; take cv=5 for others."
         )

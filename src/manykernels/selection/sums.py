@@ -33,7 +33,6 @@ from ..fitting.samples import AnySamples
 from ..fitting.targets import Target
 from ..grams.lowrank import Reduced, squared_error
 from ..grams.statistics import Statistics, spans
-from ..losses import Squared
 from ..penalties import resolve_penalty
 from ..solvers import Result
 from ..solvers.base import relative
@@ -204,7 +203,7 @@ def from_sums(strategy: Strategy, data: Data, folds: Folds) -> bool:
         return False
     if options.supervised:
         return False  # what is learned from y must not know the fold
-    return isinstance(options.loss, Squared) and _is_partition(folds, len(data.y))
+    return options.loss.quadratic and _is_partition(folds, len(data.y))
 
 
 def _is_partition(folds: Folds, n: int) -> bool:

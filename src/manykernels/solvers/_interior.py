@@ -96,7 +96,7 @@ class InteriorPoint:
     ) -> None:
         self.largest = largest
         self.risk, self.penalty, self.combine, self.products = risk, penalty, combine, products
-        self.epsilon = float(getattr(risk.loss, "epsilon", 0.0))
+        self.epsilon = float(risk.loss.tube)
         lo, hi = risk.loss.bounds(risk.Y)
         self.plus = _Half.start(1.0, hi * risk.C, alpha)
         self.minus = _Half.start(-1.0, -lo * risk.C, alpha)

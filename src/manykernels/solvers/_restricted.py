@@ -15,7 +15,6 @@ from typing import Protocol
 import numpy as np
 
 from ..grams import Gram
-from ..losses import Squared
 from ..objectives import Risk
 from ..oracles import Oracle
 from ..oracles.base import Atom
@@ -177,7 +176,7 @@ class Finite:
 
 def restricted(oracle: Oracle, risk: Risk, penalty: Penalty, rng: np.random.RandomState) -> Restricted:
     """The fastest form of the restricted problem."""
-    squared = isinstance(risk.loss, Squared) and risk.Y.shape[1] == 1
+    squared = risk.loss.quadratic and risk.Y.shape[1] == 1
     if squared and oracle.rank_one:
         return Lasso(oracle, risk)
     return Finite(oracle, risk, penalty, rng)

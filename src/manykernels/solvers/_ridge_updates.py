@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 
 from .._fast.linalg import factor, solve
-from ..losses import Squared
 from ..objectives import Risk
 from .base import Array
 
@@ -36,7 +35,7 @@ class RidgePath:
     @staticmethod
     def serves(risk: Risk) -> bool:
         """Whether this is the problem: the squared loss, with costs that all outputs share."""
-        return isinstance(risk.loss, Squared) and bool(np.all(risk.C == risk.C[:, :1]))
+        return risk.loss.quadratic and bool(np.all(risk.C == risk.C[:, :1]))
 
     def solve(self, K: Array, s: float, alpha: Array, tol: float) -> Array:
         """α for the kernel sK to a duality gap of about `tol` times the optimal value, starting from `alpha`.

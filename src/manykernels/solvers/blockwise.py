@@ -26,7 +26,6 @@ from scipy.linalg import solve_triangular
 
 from .._fast.linalg import factor, solve
 from ..grams import Gram
-from ..losses import Squared
 from ..objectives import Risk
 from ..penalties import Penalty
 from ._local_model import LocalModel
@@ -115,7 +114,7 @@ class Blockwise(Solver):
         )
 
     def _check(self, risk: Risk, max_iter: int) -> None:
-        if not isinstance(risk.loss, Squared):
+        if not risk.loss.quadratic:
             raise ValueError(
                 f"solver='blockwise' was given with loss={risk.loss!r}; conjugate gradients are for "
                 "loss='squared'. Take that, approx=Nystroem(...) for explicit features, or UFOMKLClassifier, "

@@ -15,32 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
+from .._fast import codes
 from .._fast import ufo as fast
 from ..grams.expansions import Block, Expansion
-from ..losses import (
-    EpsilonInsensitive,
-    Hinge,
-    Logistic,
-    MulticlassHinge,
-    MulticlassLogistic,
-    Squared,
-    SquaredHinge,
-    StructuredLoss,
-)
-from ..losses.structured import PerScore
+from ..losses import StructuredLoss
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
-
-_CODES: dict[type, int] = {
-    Hinge: fast.HINGE,
-    SquaredHinge: fast.SQUARED_HINGE,
-    Logistic: fast.LOGISTIC,
-    Squared: fast.SQUARED,
-    EpsilonInsensitive: fast.EPSILON,
-    MulticlassHinge: fast.MULTICLASS,
-    MulticlassLogistic: fast.MULTINOMIAL,
-}
 
 
 @dataclass(frozen=True)
@@ -71,11 +52,6 @@ def _norm(x: Array, p: float) -> float:
     """‖x‖_p of x ≥ 0 without overflow."""
     top = float(x.max(initial=0.0))
     return top * float(((x / top) ** p).sum() ** (1.0 / p)) if top > 0.0 else 0.0
-
-
-def targets(loss: StructuredLoss, Y: Array) -> Any:
-    """What a loss reads: labels (n,), or targets (n, k) where it is a sum over outputs."""
-    return Y if isinstance(loss, PerScore) else Y[:, 0].astype(np.intp)
 
 
 def dual_exponent(n_kernels: int) -> float:
@@ -136,18 +112,16 @@ class UFO:
     def _steps(self, block: Block, loss: StructuredLoss, Y: Array, G: Array, late: Array) -> None:
         """Compiled for the losses of the package, sample by sample in Python for others."""
         r = self.regularizer
-        scalar = loss.loss if isinstance(loss, PerScore) else loss
-        code, width = _CODES.get(type(scalar), -1), float(getattr(scalar, "epsilon", 0.0))
-        if code >= 0:
+        if loss.code != codes.NONE:
             state = (self.squares, self.s, self.total, self.t, self.lag, self.curvature)
-            given: Any = (*block, Y, code, width, *state, r.lam, r.alpha, r.q, G, late)
+            given: Any = (*block, Y, loss.code, float(loss.parameter), *state, r.lam, r.alpha, r.q, G, late)
             self.t, self.lag = fast.run(*given)
             return
-        f = np.empty(G.shape[1])
+        f, read = np.empty(G.shape[1]), loss.targets(Y)
         for b in range(len(G)):
             self.t += 1
             fast.score(block.Z, self.s, b, f)
-            target: Any = Y[b] if isinstance(loss, PerScore) else int(Y[b, 0])
+            target: Any = int(read[b]) if read.ndim == 1 else read[b]
             G[b] = -np.asarray(loss.subgradient(target, f.copy()), dtype=float)
             how = (float(self.t), self.lag, self.curvature, r.lam, r.alpha, r.q)
             self.lag = fast.step(*block, self.squares, self.s, b, G[b], *how)
@@ -178,7 +152,7 @@ class UFO:
         """f(w) on these samples."""
         s, share = self.shares
         norms = expansion.norms(s, share) if share else s * self.sizes
-        value = loss.value(targets(loss, Y), expansion.decide(rows, s, share))
+        value = loss.value(loss.targets(Y), expansion.decide(rows, s, share))
         return self.regularizer.value(norms) + float(value.mean())
 
     def dual(self, expansion: Expansion, loss: StructuredLoss, Y: Array) -> float:
@@ -193,7 +167,7 @@ class UFO:
         if self.t == 0 or not expansion.complete:
             return -np.inf
         norms, a = self.sizes / self.t, expansion.coef * (len(Y) / self.t)
-        target = targets(loss, Y)
+        target = loss.targets(Y)
 
         def value(u: float) -> float:
             conjugate = loss.conjugate(target, -u * a)
@@ -221,14 +195,6 @@ class UFO:
         return float(R2 * r.q * (1.0 + np.log(self.t)) / (2.0 * r.lam * self.t))
 
 
-def always_moves(loss: StructuredLoss) -> bool:
-    """Whether the subgradient hardly ever vanishes; that of a hinge mostly does."""
-    scalar = loss.loss if isinstance(loss, PerScore) else loss
-    return isinstance(scalar, Logistic | Squared | MulticlassLogistic)
-
-
 def curvature(loss: StructuredLoss) -> float:
-    """ℓ'' of losses of unbounded slope, which need a lag; 0 for others, and 1 where it is not known."""
-    if np.isfinite(loss.lipschitz):
-        return 0.0
-    return 1.0 / (getattr(getattr(loss, "loss", None), "strong", 0.0) or 1.0)
+    """ℓ'' of losses of unbounded slope, which need a lag; 0 for others."""
+    return 0.0 if np.isfinite(loss.lipschitz) else loss.curvature
