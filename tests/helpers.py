@@ -8,12 +8,12 @@ from sklearn.datasets import make_classification
 from manykernels.approx import Nystroem
 from manykernels.grams import StackGram
 from manykernels.kernels import Gaussian, Linear, OnColumns
-from manykernels.losses import EpsilonInsensitive, Hinge, Logistic, Squared, SquaredHinge
+from manykernels.losses import EpsilonInsensitive, Hinge, Huber, Logistic, Pinball, Squared, SquaredHinge
 from manykernels.objectives import Risk
 from manykernels.penalties import ElasticNet, L2Ball, LpBall, Simplex
 from manykernels.solvers import Run
 
-LOSSES = [Hinge(), SquaredHinge(), Logistic(), Squared(), EpsilonInsensitive(0.1)]
+LOSSES = [Hinge(), SquaredHinge(), Logistic(), Squared(), EpsilonInsensitive(0.1), Pinball(0.3), Huber(0.5)]
 PENALTIES = [
     Simplex(),
     LpBall(4 / 3),
@@ -78,6 +78,8 @@ def cvxpy_loss(loss, Y, C, F):
         Hinge: lambda: cp.pos(1 - margin),
         Logistic: lambda: cp.logistic(-margin),
         EpsilonInsensitive: lambda: cp.pos(cp.abs(Y - F) - loss.epsilon),
+        Pinball: lambda: loss.tau * cp.pos(Y - F) + (1 - loss.tau) * cp.pos(F - Y),
+        Huber: lambda: 0.5 * cp.huber(Y - F, loss.delta),  # cvxpy's is twice Huber's
     }
     return cp.sum(cp.multiply(C, terms[type(loss)]()))
 

@@ -10,7 +10,16 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from manykernels import losses
-from manykernels.losses import EpsilonInsensitive, Hinge, Logistic, Loss, Squared, SquaredHinge
+from manykernels.losses import (
+    EpsilonInsensitive,
+    Hinge,
+    Huber,
+    Logistic,
+    Loss,
+    Pinball,
+    Squared,
+    SquaredHinge,
+)
 
 INSTANCES = [
     Hinge(),
@@ -20,13 +29,19 @@ INSTANCES = [
     EpsilonInsensitive(),
     EpsilonInsensitive(epsilon=0.0),
     EpsilonInsensitive(epsilon=1.5),
+    Pinball(),
+    Pinball(tau=0.1),
+    Pinball(tau=0.9),
+    Huber(),
+    Huber(delta=0.25),
 ]
 each_loss = pytest.mark.parametrize("loss", INSTANCES, ids=repr)
 
 
 def test_every_exported_loss_is_covered():
-    exported = {kind for name in losses.__all__ if inspect.isclass(kind := getattr(losses, name))} - {Loss}
-    scalar = {kind for kind in exported if issubclass(kind, Loss)}  # the others: test_structured.py
+    exported = {kind for name in losses.__all__ if inspect.isclass(kind := getattr(losses, name))}
+    # the others: test_structured.py
+    scalar = {kind for kind in exported if issubclass(kind, Loss) and not inspect.isabstract(kind)}
     assert scalar == {type(loss) for loss in INSTANCES}
 
 
@@ -215,3 +230,36 @@ def test_is_a_plain_parameter_object(loss):
 def test_epsilon_is_checked_at_use(epsilon):
     with pytest.raises(ValueError, match="expected a finite number ≥ 0"):
         EpsilonInsensitive(epsilon).value(np.ones(1), np.zeros(1))
+
+
+@pytest.mark.parametrize("tau", [0.0, 1.0, -0.1, np.nan])
+def test_tau_is_checked_at_use(tau):
+    with pytest.raises(ValueError, match="expected a number between 0 and 1"):
+        Pinball(tau).value(np.ones(1), np.zeros(1))
+
+
+@pytest.mark.parametrize("delta", [0.0, -1.0, np.nan, np.inf])
+def test_delta_is_checked_at_use(delta):
+    with pytest.raises(ValueError, match="expected a finite number > 0"):
+        Huber(delta).value(np.ones(1), np.zeros(1))
+
+
+@each_loss
+def test_what_a_loss_says_of_itself_is_true(loss):
+    """Box and tube of the piecewise linear ones, the square of the quadratic one."""
+    y = targets(loss, 200)
+    f, a = np.random.default_rng(9).normal(scale=2.0, size=200), dual_points(loss, y)
+    linear = np.allclose(-loss.conjugate(y, -a), y * a - loss.tube * np.abs(a), rtol=0, atol=1e-12)
+    assert linear == loss.piecewise_linear
+    assert np.allclose(loss.value(y, f), 0.5 * (y - f) ** 2) == loss.quadratic
+    assert not loss.never_rests or np.mean(loss.gradient(y, f) == 0.0) < 0.05
+    g = np.asarray(loss.gradient(np.array([1.0, -1.0]), np.zeros(2)))
+    assert not loss.probabilistic or np.allclose(g, [-0.5, 0.5])
+
+
+def test_a_derived_loss_does_not_inherit_the_compiled_step():
+    class Half(Squared):
+        def gradient(self, y, f):
+            return 0.5 * super().gradient(y, f)
+
+    assert Squared.code >= 0 and Half.code == -1

@@ -5,7 +5,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manykernels.losses import EpsilonInsensitive, Hinge, Logistic, Loss, Squared, SquaredHinge
+from manykernels.losses import (
+    EpsilonInsensitive,
+    Hinge,
+    Huber,
+    Logistic,
+    Loss,
+    Pinball,
+    Squared,
+    SquaredHinge,
+)
 
 INSTANCES = [
     Hinge(),
@@ -14,6 +23,8 @@ INSTANCES = [
     Squared(),
     EpsilonInsensitive(),
     EpsilonInsensitive(epsilon=0.0),
+    Pinball(0.2),
+    Huber(0.5),
 ]
 each_loss = pytest.mark.parametrize("loss", INSTANCES, ids=repr)
 
@@ -106,3 +117,22 @@ def test_flat_minimum_is_found_whatever_the_weight(C):
 def test_tube_wide_enough_for_all_gets_the_middle():
     y = np.array([0.0, 1.0, 4.0])
     assert EpsilonInsensitive(3.0).intercept(y, np.zeros(3), np.array([1.0, 5.0, 2.0])) == 2.0
+
+
+@pytest.mark.parametrize("tau", [0.1, 0.5, 0.9])
+def test_pinball_is_a_quantile(tau):
+    y = np.random.default_rng(0).normal(size=99)  # no τ of these puts the quantile between two samples
+    b = Pinball(tau).intercept(y, np.zeros(99), np.full(99, 0.3))
+    assert b == pytest.approx(np.quantile(y, tau, method="inverted_cdf"), abs=1e-14)
+
+
+def test_huber_between_two_groups_gets_the_middle():
+    """From −9 and 9 by more than δ, each half pulls alike: any b between −8 and 8 is as good."""
+    y = np.repeat([-9.0, 9.0], 3)
+    assert Huber(1.0).intercept(y, np.zeros(6), np.full(6, 0.7)) == pytest.approx(0.0, abs=1e-14)
+
+
+def test_huber_of_small_residuals_is_the_mean():
+    y, C = np.random.default_rng(1).normal(size=(2, 30))
+    C = np.abs(C)
+    assert Huber(50.0).intercept(y, np.zeros(30), C) == pytest.approx(np.average(y, weights=C), abs=1e-13)

@@ -2,7 +2,16 @@
 
 import pytest
 
-from manykernels.losses import EpsilonInsensitive, Hinge, Logistic, Squared, SquaredHinge, resolve_loss
+from manykernels.losses import (
+    EpsilonInsensitive,
+    Hinge,
+    Huber,
+    Logistic,
+    Pinball,
+    Squared,
+    SquaredHinge,
+    resolve_loss,
+)
 
 
 @pytest.mark.parametrize(
@@ -13,6 +22,8 @@ from manykernels.losses import EpsilonInsensitive, Hinge, Logistic, Squared, Squ
         ("logistic", "classification", Logistic),
         ("squared", "regression", Squared),
         ("epsilon_insensitive", "regression", EpsilonInsensitive),
+        ("pinball", "regression", Pinball),
+        ("huber", "regression", Huber),
     ],
 )
 def test_names(name, task, kind):

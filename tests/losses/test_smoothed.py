@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from manykernels.losses import EpsilonInsensitive, Hinge
+from manykernels.losses import EpsilonInsensitive, Hinge, Pinball
 from manykernels.losses.smoothed import Smoothed
 
 
-@pytest.mark.parametrize("loss", [Hinge(), EpsilonInsensitive(0.3)], ids=str)
+@pytest.mark.parametrize("loss", [Hinge(), EpsilonInsensitive(0.3), Pinball(0.2)], ids=str)
 @pytest.mark.parametrize("mu", [1.0, 0.1])
 def test_a_smoothed_loss_is_below_by_at_most_half_mu(loss, mu):
     smooth, f = Smoothed(loss, mu), np.linspace(-3.0, 3.0, 1001)

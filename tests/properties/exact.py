@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from tests.properties.problems import Case
 
+from manykernels.losses import Huber, Pinball
 from manykernels.penalties import ElasticNet, L2Ball
 
 Long = np.longdouble
@@ -134,6 +135,11 @@ def loss_values(loss: Any, Y: np.ndarray, f: np.ndarray) -> np.ndarray:
         return np.log1p(np.exp(-np.abs(Y * f))) + np.maximum(-Y * f, 0)
     if loss == "squared":
         return (Y - f) ** 2 / 2
+    if isinstance(loss, Pinball):
+        return np.where(Y > f, Long(loss.tau), Long(loss.tau) - 1) * (Y - f)
+    if isinstance(loss, Huber):
+        r, delta = np.abs(Y - f), Long(loss.delta)
+        return np.where(r <= delta, r**2 / 2, delta * (r - delta / 2))
     return np.maximum(np.abs(Y - f) - Long(getattr(loss, "epsilon", 0.1)), 0)
 
 
@@ -141,6 +147,8 @@ def slopes(loss: Any, Y: np.ndarray, f: np.ndarray) -> np.ndarray:
     """A bound of |∂ℓ/∂f| near f."""
     if loss == "squared":
         return np.abs(Y - f)
+    if isinstance(loss, Huber):
+        return np.minimum(np.abs(Y - f), loss.delta)
     return np.maximum(1 - Y * f, 0) if loss == "squared_hinge" else np.ones_like(Y)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from manykernels import MKLClassifier, MKLRegressor
 from manykernels.families import Dirichlets, Gaussians, Products, per_feature
 from manykernels.kernels import Dirichlet, Gaussian, Laplacian, Linear, OnColumns, Polynomial
-from manykernels.losses import EpsilonInsensitive
+from manykernels.losses import EpsilonInsensitive, Huber, Pinball
 from manykernels.penalties import ElasticNet, L2Ball
 
 SHARES = ("natural", "hard", "far", "family", "grid", "other")
@@ -243,6 +243,7 @@ def _family(rng: np.random.RandomState, X: np.ndarray) -> tuple[Any, str]:
 # -- the problem --------------------------------------------------------------------------------
 def _options(rng: np.random.RandomState, classify: bool, hard: bool) -> dict[str, Any]:
     losses: list[Any] = ["squared", "squared", "epsilon_insensitive", EpsilonInsensitive(0.0)]
+    losses += [Pinball(0.1), Pinball(0.9), Huber(0.05), Huber(2.0)]
     if classify:
         losses = ["hinge", "hinge", "squared_hinge", "logistic", "squared"]
     norms: list[Any] = [*_NORMS, "net", "ball"]

@@ -10,6 +10,7 @@ from benchmarks.references import attempts
 from tests.properties.exact import Grams, Long, costs, group_norm, loss_values, targets
 from tests.properties.problems import Case
 
+from manykernels.losses import Huber, Pinball
 from manykernels.penalties import ElasticNet, L2Ball
 
 
@@ -75,6 +76,10 @@ def _risk(loss: Any, Y: np.ndarray, cost: np.ndarray, F: Any) -> Any:
         return cp.sum(cp.multiply(C, cp.pos(margin)))
     if loss == "logistic":
         return cp.sum(cp.multiply(C, cp.logistic(margin - 1)))
+    if isinstance(loss, Pinball):
+        return cp.sum(cp.multiply(C, loss.tau * cp.pos(Y - F) + (1 - loss.tau) * cp.pos(F - Y)))
+    if isinstance(loss, Huber):
+        return cp.sum(cp.multiply(C, 0.5 * cp.huber(Y - F, loss.delta)))
     return cp.sum(cp.multiply(C, cp.pos(cp.abs(Y - F) - getattr(loss, "epsilon", 0.1))))
 
 

@@ -12,7 +12,7 @@ from tests.properties.problems import Case
 from manykernels import MKLClassifier
 from manykernels.families import Family
 from manykernels.kernels import Constant, Dirichlet, Gaussian, Laplacian, Linear, OnColumns, Sum
-from manykernels.losses import EpsilonInsensitive
+from manykernels.losses import EpsilonInsensitive, Huber, Pinball
 from manykernels.penalties import ElasticNet, L2Ball
 
 Map = Callable[[np.ndarray], np.ndarray]
@@ -260,7 +260,11 @@ def larger_targets(case: Case, rng: Rng) -> Pair | None:
         return None
     s, loss = float(10.0 ** rng.uniform(-3, 3)), case.model.loss
     second = replace(case, y=s * case.y)
-    if loss != "squared":
+    if isinstance(loss, Pinball):
+        second = second.change(C=s * case.model.C)
+    elif isinstance(loss, Huber):
+        second = second.change(loss=Huber(s * loss.delta))
+    elif loss != "squared":
         epsilon = getattr(loss, "epsilon", 0.1)
         second = second.change(loss=EpsilonInsensitive(s * epsilon), C=s * case.model.C)
     return Pair(case, second, factor=s * s, back=lambda f: f / s)

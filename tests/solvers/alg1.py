@@ -11,6 +11,8 @@ def scalar_steps(epsilon=0.1):
         "logistic": lambda y, f: y / (1 + np.exp(y * f)),
         "squared": lambda y, f: y - f,
         "epsilon_insensitive": lambda y, f: np.sign(y - f) * (abs(y - f) > epsilon),
+        "pinball": lambda y, f: 0.3 * (y > f) - 0.7 * (y < f),
+        "huber": lambda y, f: max(min(y - f, 0.2), -0.2),
     }
 
 

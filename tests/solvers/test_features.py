@@ -8,13 +8,13 @@ from tests.helpers import featured, told
 
 from manykernels.grams import FactorGram
 from manykernels.grams.features import FeatureGram
-from manykernels.losses import EpsilonInsensitive, Hinge, Logistic, Squared, SquaredHinge
+from manykernels.losses import EpsilonInsensitive, Hinge, Huber, Logistic, Pinball, Squared, SquaredHinge
 from manykernels.objectives import Risk
 from manykernels.penalties import ElasticNet, LpBall, Simplex, resolve_penalty
 from manykernels.solvers import ActiveSet, Alternating, Blockwise, Corrective, Greedy, Stochastic
 
 PHI, PTR, SIGNS, COST = featured()
-LOSSES = [Logistic(), SquaredHinge(), Hinge(), EpsilonInsensitive(0.2), Squared()]
+LOSSES = [Logistic(), SquaredHinge(), Hinge(), EpsilonInsensitive(0.2), Squared(), Pinball(0.3), Huber(0.5)]
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=str)

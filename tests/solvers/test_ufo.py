@@ -15,10 +15,12 @@ from manykernels.kernels import FeatureMap, Linear, OnColumns
 from manykernels.losses import (
     EpsilonInsensitive,
     Hinge,
+    Huber,
     Logistic,
     MulticlassHinge,
     MulticlassLogistic,
     OrdinalHinge,
+    Pinball,
     Squared,
     SquaredHinge,
 )
@@ -37,6 +39,8 @@ SCALAR = {
     "logistic": Logistic(),
     "squared": Squared(),
     "epsilon_insensitive": EpsilonInsensitive(0.1),
+    "pinball": Pinball(0.3),
+    "huber": Huber(0.2),
 }
 SEVERAL = {"multiclass": MulticlassHinge(), "multinomial": MulticlassLogistic(), "ordinal": OrdinalHinge()}
 CASES = [(name, k) for name in SCALAR for k in (1, 3)] + [(name, 3) for name in SEVERAL]

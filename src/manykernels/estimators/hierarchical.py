@@ -119,7 +119,7 @@ class HierarchicalMKLRegressor(Graded, MKLRegression):
     """Regression with kernels of a graph, each of which is used only together with its ancestors.
 
     Parameters and attributes are those of :class:`HierarchicalMKLClassifier`, except that ``loss`` is
-    "squared", "epsilon_insensitive" or a regression loss and there are no classes.
+    "squared", "epsilon_insensitive", "pinball", "huber" or a regression loss and there are no classes.
     """
 
     def __init__(

@@ -196,7 +196,7 @@ class LocalizedMKLRegressor(Localized, MKLRegression):
     """Regression with kernels whose weights differ by region (convex localized MKL, 003).
 
     Parameters and attributes are those of :class:`LocalizedMKLClassifier`, except that ``loss`` is "squared",
-    "epsilon_insensitive" or a regression loss and there are no classes.
+    "epsilon_insensitive", "pinball", "huber" or a regression loss and there are no classes.
     """
 
     def __init__(

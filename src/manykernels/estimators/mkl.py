@@ -121,8 +121,8 @@ class MKLRegressor(MKLRegression):
     """Regression with a learned combination of kernels; several outputs share its weights.
 
     Parameters and attributes are those of :class:`MKLClassifier`, except that ``loss`` is "squared",
-    "epsilon_insensitive" or a regression loss, y is (n_samples,) or (n_samples, n_outputs), and there are no
-    classes.
+    "epsilon_insensitive", "pinball", "huber" or a regression loss, y is (n_samples,) or
+    (n_samples, n_outputs), and there are no classes.
     """
 
     def __init__(

@@ -145,7 +145,8 @@ class MKLRegressorCV(LazyScore, RegressorMixin, Search):
     """Regression with a learned kernel, where kernels, norm and C are chosen by cross-validation.
 
     Parameters and attributes are those of :class:`MKLClassifierCV`, except that ``loss`` is "squared",
-    "epsilon_insensitive" or a regression loss, ``scoring=None`` is R², and there are no classes.
+    "epsilon_insensitive", "pinball", "huber" or a regression loss, ``scoring=None`` is R², and there are no
+    classes.
     """
 
     def __init__(

@@ -171,7 +171,8 @@ class NonlinearMKLRegressor(Nonlinear, MKLRegression):
 
     With ``loss="squared"`` and ``fit_intercept=False`` the objective is half of Eq. 2.17 with λ = 1/C.
     Parameters and attributes are those of :class:`NonlinearMKLClassifier`, except that ``loss`` is "squared",
-    "epsilon_insensitive" or a regression loss and there are no classes; several outputs share μ.
+    "epsilon_insensitive", "pinball", "huber" or a regression loss and there are no classes; several outputs
+    share μ.
     """
 
     def __init__(

@@ -22,9 +22,10 @@ class UFOMKLRegressor(RegressorMixin, BaseUFO):
     """Online regression with a learned, sparse combination of kernels; several outputs share its weights.
 
     Parameters and attributes are those of :class:`~manykernels.UFOMKLClassifier`, except that ``loss`` is
-    "squared", "epsilon_insensitive" or a regression loss. With ``fit_intercept`` targets are taken from their
-    mean in the first data seen. The squared loss has no bound on its slope, and Alg. 1 would take first steps
-    of size 1/λ: the regulariser counts some steps more than were taken, as many as keep steps stable.
+    "squared", "epsilon_insensitive", "pinball", "huber" or a regression loss. With ``fit_intercept``
+    targets are taken from their mean in the first data seen. The squared loss has no bound on its slope, and
+    Alg. 1 would take first steps of size 1/λ: the regulariser counts some steps more than were taken, as many
+    as keep steps stable.
     """
 
     def __init__(

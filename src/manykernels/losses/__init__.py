@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from .base import Loss, Task
 from .hinge import Hinge, SquaredHinge
+from .huber import Huber
 from .logistic import Logistic
+from .piecewise import PiecewiseLinear
+from .pinball import Pinball
 from .regression import EpsilonInsensitive, Squared
 from .structured import MulticlassHinge, MulticlassLogistic, OrdinalHinge, StructuredLoss
 
 __all__ = [
     "EpsilonInsensitive",
     "Hinge",
+    "Huber",
     "Logistic",
     "Loss",
     "MulticlassHinge",
     "MulticlassLogistic",
     "OrdinalHinge",
+    "PiecewiseLinear",
+    "Pinball",
     "Squared",
     "SquaredHinge",
     "StructuredLoss",
@@ -28,6 +34,8 @@ NAMES: dict[str, type[Loss]] = {
     "logistic": Logistic,
     "squared": Squared,
     "epsilon_insensitive": EpsilonInsensitive,
+    "pinball": Pinball,
+    "huber": Huber,
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from typing import Any
 
@@ -75,3 +76,28 @@ def ratio(x: FloatArray, k: FloatArray) -> FloatArray:
     """x/k for k ≥ 0, with 0/0 = 0: no force, no step."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return np.where(np.equal(x, 0.0), 0.0, np.divide(x, k))
+
+
+def piecewise_quadratic_minimum(r: FloatArray, C: FloatArray, delta: float) -> float:
+    """The b at which g(b) = Σ_i C_i clip(b − r_i, −δ, δ) vanishes: the middle, where it does in an interval.
+
+    Between two neighbours among the r ± δ g is linear, and the pair around its root is found by bisection.
+    """
+
+    def g(b: float) -> float:
+        forces = C * np.clip(b - r, -delta, delta)
+        total, slack = float(np.sum(forces)), EPS * float(np.sum(np.abs(forces)))
+        return total if abs(total) > slack else 0.0
+
+    breaks = np.unique(np.concatenate([r - delta, r + delta]))
+    left = bisect_left(breaks, 0.0, key=g)  # the first break at which g is not negative
+    right = bisect_right(breaks, 0.0, key=g)  # ... and the first at which it is positive
+    if right > left:  # g vanishes at a break, or at several and between them
+        return middle(float(breaks[left]), float(breaks[right - 1]))
+    lo, hi = breaks[left - 1], breaks[left]
+    b = 0.5 * lo + 0.5 * hi
+    within = np.abs(b - r) < delta
+    if not within.any():  # δ is less than the rounding of r, and g jumps
+        return float(hi)
+    pull = delta * float(np.sum(np.sign(r - b)[~within] * C[~within]))
+    return float(np.clip((np.sum(C[within] * r[within]) + pull) / np.sum(C[within]), lo, hi))
