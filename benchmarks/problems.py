@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from manykernels.grams import Gram
 from manykernels.kernels import Gaussian, Kernel, evaluate
 from manykernels.losses import Hinge, Loss
-from manykernels.objectives import Risk
+from manykernels.objectives import Risk, Separable
 from manykernels.penalties import resolve_penalty
 from manykernels.solvers import ActiveSet, Result, Run
 
@@ -74,7 +74,7 @@ def stack_of(kernels: list[Kernel], X: Any) -> Array:
 
 def risk_of(y: Array, C: float, loss: Loss | None = None) -> Risk:
     """The regularised risk of one output, with an intercept."""
-    return Risk(loss or Hinge(), y[:, None], np.full((y.size, 1), C), True)
+    return Separable(loss or Hinge(), y[:, None], np.full((y.size, 1), C), True)
 
 
 def solve(gram: Gram, risk: Risk, norm: float, tol: float = 1e-3, max_iter: int = 1000) -> Result:

@@ -54,7 +54,7 @@ def libsvm_wrapper(
         if tol is not None or t == rounds:
             f = K @ alpha
             f += risk.loss.intercept(y, f, risk.C[:, 0])  # kinder than libsvm's own
-            primal = 0.5 * penalty.group_norm(a) + risk.loss_value(f[:, None])
+            primal = 0.5 * penalty.group_norm(a) + risk.value(f[:, None])
             gap = (primal - risk.dual(alpha[:, None], q, penalty, 0.0)) / primal
         if tol is not None and gap <= tol:
             break

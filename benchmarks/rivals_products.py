@@ -68,6 +68,6 @@ def alternating_features(F: Array, y: Array, C: float, rounds: int) -> Alternate
         used, a = theta, theta * score
         theta = a / a.sum()
         f = without @ alpha + y.mean()
-        objective.append(0.5 * float(a.sum()) ** 2 + risk.loss_value(f[:, None]))
+        objective.append(0.5 * float(a.sum()) ** 2 + risk.value(f[:, None]))
     dual = risk.dual(alpha[:, None], np.array([score.max() ** 2]), penalty, 0.0)
     return Alternated(used, objective, (objective[-1] - dual) / objective[-1])

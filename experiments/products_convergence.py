@@ -14,7 +14,7 @@ from manykernels.families import Products
 from manykernels.grams import FactorGram, Gram, StackGram
 from manykernels.kernels import Fitted
 from manykernels.losses import Squared
-from manykernels.objectives import Risk
+from manykernels.objectives import Risk, Separable
 from manykernels.oracles import Oracle, build_oracle
 from manykernels.oracles.products import ProductsOracle
 from manykernels.penalties import LpBall
@@ -122,7 +122,7 @@ def compete(X: Array, y: Array, C: float, limit: float, seed: int, matrices: boo
     oracle = build_oracle(Products(degree=3), X, normalize="trace", norm=2.0)
     assert isinstance(oracle, ProductsOracle)
     gram = oracle.gram(list(oracle.atoms()))
-    risk = Risk(Squared(), y[:, None], np.full((y.size, 1), C), True)
+    risk = Separable(Squared(), y[:, None], np.full((y.size, 1), C), True)
     curves = {
         SGD: timed(Stochastic().run, oracle, risk, limit, seed),
         UCD: timed(Stochastic(sampling="uniform").run, oracle, risk, limit, seed),
@@ -200,7 +200,7 @@ def growth(quick: bool) -> tuple[str, list[Facts], str]:
     rng = np.random.RandomState(0)
     X = rng.uniform(-1.0, 1.0, (n, r))
     y = X[:, 0] * X[:, 1] + X[:, 2] ** 3 + 0.1 * rng.randn(n)
-    risk = Risk(Squared(), (y / y.std())[:, None], np.ones((n, 1)), True)
+    risk = Separable(Squared(), (y / y.std())[:, None], np.ones((n, 1)), True)
     rows: list[Facts] = []
     for D in degrees:
         oracle = Unbounded(build_oracle(Products(degree=D), X, normalize="trace", norm=2.0))

@@ -13,7 +13,7 @@ from manykernels.grams.expansions import KernelExpansion
 from manykernels.kernels import Gaussian, Kernel, evaluate
 from manykernels.losses import Hinge
 from manykernels.losses.structured import PerScore
-from manykernels.objectives import Risk
+from manykernels.objectives import Separable
 from manykernels.penalties import resolve_penalty
 from manykernels.solvers import ActiveSet, Run
 from manykernels.solvers.ufo import UFO, GroupRegularizer, dual_exponent
@@ -120,7 +120,7 @@ def batch(stack: Array, Y: Array, lam: float) -> tuple[Curve, float]:
     q = dual_exponent(len(stack))
     exponent = q / (q - 1.0)
     penalty = resolve_penalty(exponent / (2.0 - exponent))
-    risk = Risk(Hinge(), Y, np.full(Y.shape, 1.0 / (len(Y) * lam)), False)
+    risk = Separable(Hinge(), Y, np.full(Y.shape, 1.0 / (len(Y) * lam)), False)
     gram, rng = StackGram(stack), np.random.RandomState(0)
     ActiveSet().run(gram, risk, penalty, Run(tol=0.1, max_iter=1000, rng=rng))
     clock = Clock()

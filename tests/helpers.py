@@ -9,7 +9,7 @@ from manykernels.approx import Nystroem
 from manykernels.grams import StackGram
 from manykernels.kernels import Gaussian, Linear, OnColumns
 from manykernels.losses import EpsilonInsensitive, Hinge, Huber, Logistic, Pinball, Squared, SquaredHinge
-from manykernels.objectives import Risk
+from manykernels.objectives import Separable
 from manykernels.penalties import ElasticNet, L2Ball, LpBall, Simplex
 from manykernels.solvers import Run
 
@@ -44,7 +44,7 @@ def problem(seed=0, n=22, M=4, outputs=1):
 def risk_of(loss, labels, targets, C=1.0, fit_intercept=True):
     """The risk of a loss on the labels or on the targets, whichever it is for."""
     Y = labels if loss.task == "classification" else targets
-    return Risk(loss, Y, np.broadcast_to(np.asarray(C, dtype=float), Y.shape).copy(), fit_intercept)
+    return Separable(loss, Y, np.broadcast_to(np.asarray(C, dtype=float), Y.shape).copy(), fit_intercept)
 
 
 def run(solver, stack, risk, penalty, tol=1e-7, max_iter=1000, **options):

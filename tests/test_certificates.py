@@ -16,7 +16,7 @@ from manykernels.inspection import certificate
 from manykernels.kernels import Gaussian, Linear, Polynomial
 from manykernels.losses import Hinge, Squared
 from manykernels.machines import feasible
-from manykernels.objectives import Risk
+from manykernels.objectives import Separable
 from manykernels.objectives.rounding import zero_sum
 from manykernels.penalties import LpBall, Simplex
 
@@ -127,7 +127,7 @@ def test_without_room_there_is_only_zero():
 @pytest.mark.parametrize("loss, targets", [(Hinge(), [1.0, -1.0]), (Squared(), [0.3, -2.0])])
 def test_larger_kernels_allow_for_more_rounding(loss, targets):
     Y = np.resize(targets, (10, 1))
-    risk = Risk(loss, Y, np.full((10, 1), 2.0), True)
+    risk = Separable(loss, Y, np.full((10, 1), 2.0), True)
     alpha = risk.exact(Y * rng.uniform(0.1, 1.0, (10, 1)))
     q, f = np.array([3.0]), 0.5 * Y
     values = [risk.primal(Simplex(), np.ones(1), q, f, alpha, size) for size in (0.0, 1.0, 1e8, 1e12)]

@@ -22,7 +22,7 @@ from manykernels.grams.lowrank import (
 from manykernels.grams.statistics import statistics
 from manykernels.kernels import Callable, Constant, Gaussian, Linear
 from manykernels.losses import Squared
-from manykernels.objectives import Alignment, Risk
+from manykernels.objectives import Alignment, Separable
 from manykernels.penalties import ElasticNet, L2Ball, resolve_penalty
 from manykernels.solvers import ActiveSet, Alternating, Greedy, Stochastic
 from manykernels.weightings import Align, Alignf, AlignfLinear, GreedyAlignment, Uniform
@@ -190,7 +190,7 @@ def test_every_solver_finds_on_pseudo_samples_what_it_finds_on_samples(solver, n
     low, dense = low_and_dense()
     penalty, results = resolve_penalty(norm), []
     for gram, targets, intercept in ((low.gram, low.targets, False), (dense, Y, True)):
-        risk = Risk(Squared(), targets, np.full(targets.shape, 3.0), intercept)
+        risk = Separable(Squared(), targets, np.full(targets.shape, 3.0), intercept)
         start = (penalty.start(4), np.zeros_like(targets))
         results.append(solver.run(gram, risk, penalty, told(1e-4, 300, start=start)))
     a, b = results
@@ -209,7 +209,7 @@ def test_without_an_intercept_nothing_is_centred():
     penalty = resolve_penalty(2.0)
     found = [
         ActiveSet().run(
-            gram, Risk(Squared(), targets, np.ones(targets.shape), False), penalty,
+            gram, Separable(Squared(), targets, np.ones(targets.shape), False), penalty,
             told(1e-10, 200, start=(penalty.start(4), 0.0 * targets)),
         )
         for gram, targets in ((low.gram, low.targets), (dense, Y))

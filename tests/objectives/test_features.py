@@ -7,7 +7,7 @@ from tests.helpers import featured
 from manykernels.grams import FactorGram
 from manykernels.grams.features import FeatureGram
 from manykernels.losses import Logistic, Squared, SquaredHinge
-from manykernels.objectives import Risk
+from manykernels.objectives import Separable
 from manykernels.objectives.features import FeatureRisk
 
 PHI, PTR, SIGNS, COST = featured()
@@ -21,8 +21,8 @@ def test_the_sensitivity_is_that_of_matrices(loss, intercept):
     theta, zero = np.array([0.3, 0.2, 0.4, 0.1]), np.zeros_like(two)
     values = []
     for gram, risk in (
-        (FeatureGram(PHI, PTR), FeatureRisk(Risk(loss, two, costs, intercept))),
-        (FactorGram(PHI, PTR), Risk(loss, two, costs, intercept)),
+        (FeatureGram(PHI, PTR), FeatureRisk(Separable(loss, two, costs, intercept))),
+        (FactorGram(PHI, PTR), Separable(loss, two, costs, intercept)),
     ):
         K = gram.combine(theta)
         fit = risk.solve(K, zero, 1e-12)

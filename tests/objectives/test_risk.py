@@ -8,7 +8,7 @@ from tests.helpers import LOSSES, PENALTIES, problem, risk_of
 
 from manykernels.losses import EpsilonInsensitive, Hinge, Squared, SquaredHinge
 from manykernels.machines import feasible
-from manykernels.objectives import Risk
+from manykernels.objectives import Separable
 from manykernels.penalties import LpBall, Simplex
 
 each_loss = pytest.mark.parametrize("loss", LOSSES, ids=repr)
@@ -46,7 +46,7 @@ def test_weak_duality_and_the_best_scaling(loss, penalty, fit_intercept, outputs
         f = np.einsum("m,mij,jk->ik", theta, stack, beta) + (rng.randn() if fit_intercept else 0.0)
         size = theta @ energies(stack, beta) + penalty.value(theta)
         duals.append(best)
-        primals.append(0.5 * size + risk.loss_value(f))
+        primals.append(0.5 * size + risk.value(f))
     assert max(duals) <= min(primals)
 
 
@@ -58,7 +58,7 @@ def test_solutions_close_the_gap_at_one_kernel(loss, fit_intercept):
     risk = risk_of(loss, labels, targets, 2.0, fit_intercept)
     fit = risk.solve(stack.sum(axis=0), np.zeros_like(labels), 1e-9)
     q = energies(stack, fit.alpha)
-    P = 0.5 * q.sum() + risk.loss_value(fit.f)
+    P = 0.5 * q.sum() + risk.value(fit.f)
     assert fit.gap <= 1e-9
     np.testing.assert_allclose(risk.dual(fit.alpha, q, LpBall(np.inf), 0.0), P, rtol=1e-8)
     np.testing.assert_allclose(risk.dual_fit(fit.alpha) - 0.5 * q.sum(), P, rtol=1e-8)
@@ -91,7 +91,7 @@ def test_feasible_keeps_what_is_feasible():
 def test_a_bound_passed_by_rounding_does_not_void_the_dual(loss, sign):
     """α_3 = −1e-17 where 0 is the bound is zero, and the ray goes on."""
     y = np.array([[1.0], [-1.0], [sign]])
-    risk = Risk(loss, y, np.ones((3, 1)), True)
+    risk = Separable(loss, y, np.ones((3, 1)), True)
     alpha, q = np.array([[0.5], [-0.5], [0.0]]), np.array([0.25])
     rounded = alpha.copy()
     rounded[2] = -sign * 1e-17
@@ -114,7 +114,7 @@ def test_a_dual_point_outside_the_box_is_no_bound():
     for loss in LOSSES:
         risk = risk_of(loss, labels, targets, 0.5)
         best = risk.solve(stack[0], np.zeros((12, 1)), 1e-10)
-        optimum = 0.5 * float(energies(stack[:1], best.alpha)[0]) + risk.loss_value(best.f)
+        optimum = 0.5 * float(energies(stack[:1], best.alpha)[0]) + risk.value(best.f)
         for scale in (-1.0, 3.0, 100.0):
             alpha = scale * best.alpha
             value = risk.dual(alpha, energies(stack[:1], alpha), Simplex(), 0.0)

@@ -44,7 +44,8 @@ class TestOtherProblemsAreFound:
     """The comparison itself: pairs that are not what they say are reported."""
 
     def test_another_objective(self):
-        case = draw(3, "natural")
+        seed = next(s for s in range(100) if draw(s, "natural").model.loss == "squared")  # never interpolates
+        case = draw(seed, "natural")
         assert compare("costs", Pair(case, case.change(C=2.0 * case.model.C)))
 
     def test_other_decisions(self):

@@ -6,7 +6,7 @@ from tests.helpers import LOSSES, PENALTIES, gaussians, problem, risk_of, run, t
 
 from manykernels.grams import FactorGram, StackGram
 from manykernels.losses import EpsilonInsensitive, Hinge, Logistic, Squared, SquaredHinge
-from manykernels.objectives import Risk
+from manykernels.objectives import Separable
 from manykernels.oracles import FiniteOracle
 from manykernels.penalties import ElasticNet, L2Ball, LpBall, Simplex
 from manykernels.solvers import (
@@ -218,7 +218,7 @@ def test_squared_hinge_with_a_margin_of_exactly_one():
         alpha = 1.0 / (2.0 + 1.0 / C)  # of samples 1 and 2, whose margins are 2α
         F[2, 0] = 1.0 / (2.0 * alpha)
         for stack in (np.array([F @ F.T]), np.array([F @ F.T, 0.5 * F @ F.T])):
-            risk = Risk(SquaredHinge(), y, np.full((3, 1), C), False)
+            risk = Separable(SquaredHinge(), y, np.full((3, 1), C), False)
             assert run(ActiveSet(), stack, risk, Simplex(), tol=1e-9).converged
 
 
@@ -275,7 +275,7 @@ def test_kernels_without_weight_that_bind_are_not_dropped_for_ever(seed):
     X[rng.randint(60, size=120), np.arange(120)] = 1.0
     y = np.where(rng.rand(60) < 0.5, 1.0, -1.0)[:, None]
     gram = FactorGram(X / np.sqrt((X**2).mean(axis=0)), np.arange(121))
-    risk = Risk(Hinge(), y, np.full_like(y, 0.3), True)
+    risk = Separable(Hinge(), y, np.full_like(y, 0.3), True)
     result = ActiveSet().run(gram, risk, Simplex(), told(1e-3, 60))
     assert result.converged and result.gap <= 1e-3
 
@@ -288,7 +288,7 @@ def test_kernels_that_the_joint_method_used_are_known_after_the_working_set_chan
     X[rng.randint(n, size=M), np.arange(M)] = 1.0
     y = np.where(rng.rand(n) < 0.5, 1.0, -1.0)[:, None]
     gram = FactorGram(X / np.sqrt((X**2).mean(axis=0)), np.arange(M + 1))
-    risk = Risk(EpsilonInsensitive(0.1), y, np.full_like(y, 10.0 ** rng.uniform(-2, 3)), True)
+    risk = Separable(EpsilonInsensitive(0.1), y, np.full_like(y, 10.0 ** rng.uniform(-2, 3)), True)
     solver = ActiveSet(add=int(rng.choice([1, 2, 5])))
     rough, fine = (solver.run(gram, risk, Simplex(), told(tol, 200)) for tol in (1e-4, 1e-13))
     assert rough.gap <= 1e-4 and fine.gap <= 1e-8 and fine.reason in (Reason.NONE, Reason.STALLED)

@@ -11,7 +11,7 @@ from manykernels.families import Products
 from manykernels.grams import StackGram
 from manykernels.kernels import Gaussian, OnColumns
 from manykernels.losses import Hinge, Logistic, Squared
-from manykernels.objectives import Risk
+from manykernels.objectives import Separable
 from manykernels.oracles import Best, FiniteOracle, build_oracle
 from manykernels.penalties import ElasticNet, L2Ball, LpBall, Simplex
 from manykernels.solvers import ActiveSet, Corrective, Greedy, History, Stochastic, resolve_solver
@@ -306,7 +306,7 @@ def test_names_and_the_restricted_problem():
     X, _, targets = data()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        risk = Risk(Squared(), targets, np.full_like(targets, 2.0), True)
+        risk = Separable(Squared(), targets, np.full_like(targets, 2.0), True)
         found = solve(oracle_of(X, degree=3), risk)
     lasso = Lasso(oracle_of(X, degree=3), risk)
     lasso.add(list(oracle_of(X, degree=3).atoms()))

@@ -9,7 +9,7 @@ from tests.helpers import featured, told
 from manykernels.grams import FactorGram
 from manykernels.grams.features import FeatureGram
 from manykernels.losses import EpsilonInsensitive, Hinge, Huber, Logistic, Pinball, Squared, SquaredHinge
-from manykernels.objectives import Risk
+from manykernels.objectives import Separable
 from manykernels.penalties import ElasticNet, LpBall, Simplex, resolve_penalty
 from manykernels.solvers import ActiveSet, Alternating, Blockwise, Corrective, Greedy, Stochastic
 
@@ -24,7 +24,7 @@ LOSSES = [Logistic(), SquaredHinge(), Hinge(), EpsilonInsensitive(0.2), Squared(
     ids=str,
 )
 def test_the_optimum_is_that_of_matrices(loss, norm, intercept):
-    penalty, risk = resolve_penalty(norm), Risk(loss, SIGNS, COST, intercept)
+    penalty, risk = resolve_penalty(norm), Separable(loss, SIGNS, COST, intercept)
     found = ActiveSet().run(FeatureGram(PHI, PTR), risk, penalty, told(1e-4, 300))
     matrices = ActiveSet().run(FactorGram(PHI, PTR), risk, penalty, told(1e-4, 300))
     assert found.gap <= 1e-4
@@ -36,7 +36,7 @@ def test_the_optimum_is_that_of_matrices(loss, norm, intercept):
     K = FactorGram(PHI, PTR).combine(found.weights)
     f = K @ found.alpha + found.intercept
     q = FactorGram(PHI, PTR).quad(found.alpha).sum(axis=1)
-    primal = 0.5 * penalty.group_norm(found.weights * np.sqrt(q)) + risk.loss_value(f)
+    primal = 0.5 * penalty.group_norm(found.weights * np.sqrt(q)) + risk.value(f)
     assert found.primal == pytest.approx(primal, rel=1e-8)
     assert found.dual >= risk.dual(found.alpha, q, penalty, 0.0) * (1 - 1e-9)
 
@@ -45,7 +45,7 @@ def test_the_optimum_is_that_of_matrices(loss, norm, intercept):
 @pytest.mark.parametrize("C", [1e-4, 1.0])
 def test_tolerances_that_rounding_does_not_allow_end_with_a_gap_that_holds(loss, C):
     """A machine whose gap is zero already has to end too: it made a smoothed loss of no width at all."""
-    risk = Risk(loss, SIGNS[:60], np.full((60, 1), C), True)
+    risk = Separable(loss, SIGNS[:60], np.full((60, 1), C), True)
     penalty, gram = resolve_penalty(1.0), FeatureGram(np.ascontiguousarray(PHI[:60]), PTR)
     with np.errstate(divide="raise", invalid="raise"):
         rough = ActiveSet().run(gram, risk, penalty, told(1e-3, 15))
@@ -57,7 +57,7 @@ def test_tolerances_that_rounding_does_not_allow_end_with_a_gap_that_holds(loss,
 @pytest.mark.parametrize("kind", [Alternating, Blockwise, Corrective, Greedy, Stochastic])
 def test_other_solvers_say_that_they_need_matrices(kind):
     assert ActiveSet.features and not kind.features
-    risk, penalty = Risk(Squared(), SIGNS, COST, True), LpBall(2.0)
+    risk, penalty = Separable(Squared(), SIGNS, COST, True), LpBall(2.0)
     with pytest.raises(ValueError, match=r"needs matrices .*'active-set'"):
         kind().run(FeatureGram(PHI, PTR), risk, penalty, told(1e-3, 10))
 
@@ -65,7 +65,7 @@ def test_other_solvers_say_that_they_need_matrices(kind):
 def test_nothing_of_samples_by_samples_is_made():
     """Not even where the method would begin on a part of the samples."""
     Phi, Y, C = (np.tile(part, (8, 1)) for part in (PHI, SIGNS, COST))
-    risk, gram = Risk(Logistic(), Y, C, True), FeatureGram(Phi, PTR)
+    risk, gram = Separable(Logistic(), Y, C, True), FeatureGram(Phi, PTR)
     tracemalloc.start()
     found = ActiveSet().run(gram, risk, Simplex(), told(1e-3, 50))
     peak = tracemalloc.get_traced_memory()[1]

@@ -12,7 +12,7 @@ from tests.helpers import LOSSES, cvxpy_loss, risk_of, told
 from manykernels.families import DAG, AnovaDAG, PolynomialDAG
 from manykernels.kernels import Gaussian, Linear, OnColumns
 from manykernels.losses import EpsilonInsensitive, Hinge, Logistic, Squared
-from manykernels.objectives import Risk
+from manykernels.objectives import Separable
 from manykernels.oracles._bind_dags import bind_dag
 from manykernels.penalties import Simplex
 from manykernels.solvers import Hierarchical, History
@@ -123,7 +123,7 @@ def test_only_hulls_have_weight(graph):
 def test_several_outputs_share_the_hull():
     hierarchy, X, _, targets = data("powers")
     Y = np.concatenate([targets, X[:, :1] * X[:, 2:]], axis=1)
-    risk = Risk(Squared(), Y, np.full(Y.shape, 3.0), True)
+    risk = Separable(Squared(), Y, np.full(Y.shape, 3.0), True)
     found = solve(hierarchy, risk)
     nodes = listed(hierarchy)
     d = np.array([hierarchy.price(v) for v in nodes])
@@ -135,7 +135,7 @@ def test_several_outputs_share_the_hull():
 def test_without_an_intercept_and_with_unequal_costs():
     hierarchy, X, _, targets = data("powers")
     C = np.random.RandomState(0).uniform(0.1, 3.0, targets.shape)
-    risk = Risk(EpsilonInsensitive(0.2), targets + 1.0, C, False)
+    risk = Separable(EpsilonInsensitive(0.2), targets + 1.0, C, False)
     found = solve(hierarchy, risk)
     nodes = listed(hierarchy)
     d = np.array([hierarchy.price(v) for v in nodes])
@@ -256,7 +256,7 @@ def test_limits_are_kept_and_said():
     short = solve(hierarchy, risk, max_iter=3, options=Hierarchical(steps=0))
     assert not short.certified
     unseen = bind_dag(PolynomialDAG(3, beta=1.01), np.random.RandomState(0).randn(30, 12), normalize="trace")
-    risk = Risk(Squared(), np.random.RandomState(1).randn(30, 1), np.ones((30, 1)), True)
+    risk = Separable(Squared(), np.random.RandomState(1).randn(30, 1), np.ones((30, 1)), True)
     loose = solve(unseen, risk, tol=1e-3, options=Hierarchical(max_visited=3, max_active=20))
     assert not loose.certified
 
@@ -286,7 +286,7 @@ def test_exponentially_many_nodes_are_not_visited():
     X = rng.randn(120, 40)
     y = X[:, 3] * X[:, 5] + X[:, 7] + 0.1 * rng.randn(120)
     hierarchy = bind_dag(PolynomialDAG(3), X, normalize="trace")
-    risk = Risk(Squared(), y[:, None], np.full((120, 1), 1.0), True)
+    risk = Separable(Squared(), y[:, None], np.full((120, 1), 1.0), True)
     found = solve(hierarchy, risk, tol=1e-3)
     assert hierarchy.size == 4.0**40 and found.certified and found.gap <= 1e-3
     assert {((3, 1),), ((5, 1),), ((3, 1), (5, 1)), ((7, 1),)} <= set(found.atoms)

@@ -7,7 +7,7 @@ from benchmarks.references import optimal_value
 
 from manykernels.grams import FactorGram
 from manykernels.losses import Squared
-from manykernels.objectives import Risk
+from manykernels.objectives import Separable
 from manykernels.solvers._lasso import Lasso
 
 
@@ -33,7 +33,8 @@ def data(n=40, m=15, seed=0):
 
 
 def lasso_of(F, y, C, fit_intercept=True, scale=None):
-    return Lasso(Columns(F, scale), Risk(Squared(), y[:, None], C[:, None], fit_intercept))
+    risk = Separable(Squared(), y[:, None], C[:, None], fit_intercept)
+    return Lasso(Columns(F, scale), risk, risk.least_squares())
 
 
 def solved(F, y, C, fit_intercept=True, scale=1.0):

@@ -87,7 +87,7 @@ def test_interior_point_reaches_high_accuracy(penalty, loss, fit_intercept, C, o
     stack, labels, targets = problem(1, 30, 6, outputs=outputs)
     risk = risk_of(loss, labels, targets, C, fit_intercept)
     start, zero = penalty.start(6), np.zeros_like(labels)
-    scale = risk.loss_value(zero)
+    scale = risk.value(zero)
     rough = risk.solve(np.einsum("m,mij->ij", start, stack), zero, 0.05 * scale).alpha
     inner = InteriorPoint(
         risk,
@@ -105,7 +105,7 @@ def test_interior_point_reaches_high_accuracy(penalty, loss, fit_intercept, C, o
     theta = inner.weights()
     fit = risk.solve(np.einsum("m,mij->ij", theta, stack), alpha, 1e-9 * scale)
     q = np.einsum("ik,mij,jk->m", fit.alpha, stack, fit.alpha)
-    primal = 0.5 * theta @ q + 0.5 * penalty.value(theta) + risk.loss_value(fit.f)
+    primal = 0.5 * theta @ q + 0.5 * penalty.value(theta) + risk.value(fit.f)
     # the elastic net's h is curved, and its slope at the last step is not solved as exactly as the box
     accuracy = 1e-3 if isinstance(penalty, ElasticNet) else 1e-7
     assert -1e-9 * primal <= primal - dual <= accuracy * primal

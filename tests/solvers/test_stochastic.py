@@ -14,7 +14,7 @@ from manykernels.families import Products
 from manykernels.grams import FactorGram, StackGram
 from manykernels.kernels import Gaussian, OnColumns
 from manykernels.losses import Hinge, Logistic, Squared
-from manykernels.objectives import Risk
+from manykernels.objectives import Separable
 from manykernels.oracles import Draws, FiniteOracle, build_oracle
 from manykernels.penalties import ElasticNet, L2Ball, LpBall, Simplex
 from manykernels.solvers import ActiveSet, Alternating, History, Stochastic, resolve_solver
@@ -67,9 +67,7 @@ def test_converges_to_the_optimum(loss, penalty, tol):
     assert np.all(result.weights >= 0) and np.isfinite(penalty.value(result.weights))
     K = np.einsum("m,mij->ij", result.weights, stack)
     fit = risk.solve(K, np.zeros_like(result.alpha), 1e-9)
-    value = 0.5 * np.sum(result.alpha * (K @ result.alpha)) + risk.loss_value(
-        K @ result.alpha + result.intercept
-    )
+    value = 0.5 * np.sum(result.alpha * (K @ result.alpha)) + risk.value(K @ result.alpha + result.intercept)
     assert value == pytest.approx(risk.machine_value(fit), rel=0.02 * tol), (
         "α is that of the weights returned"
     )
@@ -265,8 +263,8 @@ def test_ridge_path_is_the_exact_solution(fit_intercept, C):
     """Along a path of kernels with few fresh factors, targets far from zero included."""
     rng = np.random.RandomState(0)
     F, Y = rng.randn(40, 60), rng.randn(40, 2) + 1e4 * fit_intercept
-    risk = Risk(Squared(), Y, np.repeat(C * rng.uniform(0.5, 2.0, (40, 1)), 2, axis=1), fit_intercept)
-    path, alpha, w = RidgePath(risk), np.zeros_like(Y), rng.uniform(size=60)
+    risk = Separable(Squared(), Y, np.repeat(C * rng.uniform(0.5, 2.0, (40, 1)), 2, axis=1), fit_intercept)
+    path, alpha, w = RidgePath(risk.least_squares(), fit_intercept), np.zeros_like(Y), rng.uniform(size=60)
     for k in range(40):
         w[rng.choice(60, 3)] *= 1.2
         K, s = (F * w) @ F.T, 1.0 / (1.0 + k)
@@ -283,9 +281,9 @@ def test_ridge_path_is_the_exact_solution(fit_intercept, C):
 
 def test_ridge_path_serves_what_it_can_solve():
     stack, labels, targets = problem(0, 12, 3, outputs=2)
-    assert RidgePath.serves(risk_of(Squared(), labels, targets, np.linspace(1, 2, 12)[:, None]))
-    assert not RidgePath.serves(risk_of(Squared(), labels, targets, np.array([[1.0, 2.0]])))
-    assert not RidgePath.serves(risk_of(Logistic(), labels, targets))
+    assert risk_of(Squared(), labels, targets, np.linspace(1, 2, 12)[:, None]).least_squares() is not None
+    assert risk_of(Squared(), labels, targets, np.array([[1.0, 2.0]])).least_squares() is None
+    assert risk_of(Logistic(), labels, targets).least_squares() is None
     risk = risk_of(Squared(), labels, targets, np.array([[1.0, 2.0]]))
     assert run(Stochastic(), stack, risk, LpBall(2.0), 1e-2, 500).converged
 

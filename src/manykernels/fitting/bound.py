@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 
 from .._warn import warn
 from ..kernels import Mixture
-from ..objectives import Risk
+from ..objectives import Risk, Separable
 from ..penalties import Penalty
 from ..solvers import Result, Run
 from .model import Model, Proof
@@ -64,17 +64,24 @@ class Bound(ABC):
 
 def solve(options: Options, bound: Bound, group: Group, start: Any = None) -> Result:
     """One problem: the outputs of `group`, which share weights."""
-    loss, penalty = options.loss, bound.penalty(options.penalty)
-    Y = np.ascontiguousarray(bound.Y[:, group])
-    C = np.repeat(sample_costs(options.C, bound.costs)[:, None], len(group), axis=1)
-    # the dual bound holds up to rounding errors of Σα times the intercept: that must not be large for nothing
-    shift = np.median(Y, axis=0) if loss.translates and bound.intercept else 0.0
+    penalty, Y = bound.penalty(options.penalty), np.ascontiguousarray(bound.Y[:, group])
+    risk = risk_of(options, Y, bound.costs, bound.intercept)
     with watch(options.title, options.verbose, float(options.tol), bound.steps) as history:
         rng, begin = check_random_state(options.random_state), bound.start(start, penalty, Y)
         run = Run(float(options.tol), int(options.max_iter), rng, begin, history)
-        risk = Risk(loss, Y - shift, C, bound.intercept, shift)
         result = bound.solver.run(bound.space, risk, penalty, run)
-    return bound.settle(options, penalty, replace(result, intercept=result.intercept + shift))
+    return bound.settle(options, penalty, replace(result, intercept=result.intercept + risk.shift))
+
+
+def risk_of(options: Options, Y: Array, costs: Array, intercept: bool) -> Risk:
+    """What these targets (n, k) make of the decisions, at C times the costs (n,): the only place that says.
+
+    Where the loss allows it, the targets are taken from their median, and the risk's `shift` says so: the
+    dual bound holds up to rounding errors of Σα times the intercept, which must not be large for nothing.
+    """
+    shift = np.median(Y, axis=0) if options.loss.translates and intercept else 0.0
+    C = np.repeat(sample_costs(options.C, costs)[:, None], Y.shape[1], axis=1)
+    return Separable(options.loss, Y - shift, C, intercept, shift)
 
 
 def proof_of(results: list[Result], tol: float) -> Proof:

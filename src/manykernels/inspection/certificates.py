@@ -23,13 +23,13 @@ from .._fast import compensated
 from .._fast.threads import threads
 from ..estimators import MKLClassifier, MKLRegressor
 from ..fitting.asked import Asked
+from ..fitting.bound import risk_of
 from ..fitting.dictionary import bind
 from ..fitting.functions import FeatureFunction
 from ..fitting.lazy import in_memory
 from ..fitting.model import Model
 from ..fitting.options import Options
 from ..fitting.samples import Samples, read
-from ..fitting.targets import sample_costs
 from ..objectives import Risk
 from ..penalties import Penalty
 
@@ -136,11 +136,9 @@ class _Known:
         """Problem g of the model, on the samples that it was fitted on."""
         assert model.function is not None
         intercept, Y = bool(options.fit_intercept), samples.Y[:, group]
-        shift = np.median(Y, axis=0) if options.loss.translates and intercept else 0.0
-        C = np.repeat(sample_costs(options.C, samples.costs)[:, None], len(group), axis=1)
-        risk = Risk(options.loss, Y - shift, C, intercept)
+        risk = risk_of(options, Y, samples.costs, intercept)
         theta = np.atleast_2d(model.weights)[g]
-        return cls(options, model, samples, risk, theta, group, model.function.intercept[group] - shift)
+        return cls(options, model, samples, risk, theta, group, model.function.intercept[group] - risk.shift)
 
     @property
     def penalty(self) -> Penalty:
@@ -180,15 +178,15 @@ class _Known:
 
     def _primal(self, norms: Array, f: Array) -> float:
         risk = self.risk
-        losses = math.fsum((risk.C * risk.loss.value(risk.Y, f)).ravel())
+        losses = math.fsum(risk.terms(f).ravel())
         return 0.5 * self.penalty.group_norm(norms) + losses
 
     def _dual(self, point: Array, forms: Callable[[Array], Array]) -> float:
         """D along the ray of a dual point, at one that is feasible to the last digit."""
         risk = self.risk
-        z = risk.exact(risk._best_scale(point, forms(point), self.penalty) * point)
-        terms = math.fsum((risk.C * risk.loss.conjugate(risk.Y, -z / risk.C)).ravel())
-        return max(-terms - 0.5 * self.penalty.conjugate(forms(z))[0], risk.dual_fit(np.zeros_like(z)))
+        z = risk.exact(risk.best_scale(point, forms(point), self.penalty) * point)
+        terms = math.fsum(risk.dual_terms(z).ravel())
+        return max(terms - 0.5 * self.penalty.conjugate(forms(z))[0], risk.dual_fit(np.zeros_like(z)))
 
     def _over_family(self, point: Array) -> tuple[float, bool]:
         """D from the family's own bound on its largest quadratic form, where it has one."""
@@ -216,7 +214,7 @@ class _Known:
         norms = np.sqrt(np.divide(squares, scale, out=np.zeros_like(scale), where=scale > 0.0))
         merged = self.samples.data
         f = np.concatenate([Phi @ coef for _, Phi in function.feature_blocks(merged)]) + b
-        alpha = risk.exact(-risk.C * risk.loss.gradient(risk.Y, f))
+        alpha = risk.exact(-risk.gradient(f))
         pull, largest = np.zeros((features.ptr[-1], alpha.shape[1])), np.zeros(scale.size)
         for rows, Phi in function.feature_blocks(merged):
             pull += Phi.T @ alpha[rows]

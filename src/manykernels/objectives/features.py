@@ -9,15 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..machines.features import feature_machine_for
-from .risk import Fit, Risk
+from .base import Fit, Risk
+from .separable import Separable
 
 Array = NDArray[np.float64]
 
 
-class FeatureRisk(Risk):
-    """The risk, with machines in the space of features."""
+class FeatureRisk(Separable):
+    """A sum of losses, with machines in the space of features."""
 
     def __init__(self, risk: Risk) -> None:
+        if not isinstance(risk, Separable):
+            raise TypeError(
+                f"{risk.label} was given with explicit features, whose machines are for sums of losses "
+                "(`Separable`) only; expected kernels as matrices: take approx=None."
+            )
         self.loss, self.Y, self.C, self.fit_intercept = risk.loss, risk.Y, risk.C, risk.fit_intercept
         self.shift, self.machine = risk.shift, feature_machine_for(risk.loss, risk.fit_intercept)
 
@@ -50,4 +56,4 @@ class FeatureRisk(Risk):
             size = s.sensitivity.support.size
             steps.append(s.sensitivity.move(Bd[row : row + size], alpha.shape[0]))
             row += size
-        return alpha + np.stack(steps, axis=1)
+        return np.asarray(alpha + np.stack(steps, axis=1))

@@ -19,14 +19,13 @@ from sklearn.utils.validation import _num_samples
 
 from .._fast.threads import blas_for, threads
 from ..fitting.asked import Asked
-from ..fitting.bound import solve, warn_stopped
+from ..fitting.bound import risk_of, solve, warn_stopped
 from ..fitting.dictionary import bind
 from ..fitting.listed import Listed
 from ..fitting.model import Model
 from ..fitting.options import Options
 from ..fitting.samples import Given, Samples
 from ..kernels import Mixture, evaluate
-from ..objectives import Risk
 from ..penalties import Simplex, resolve_penalty
 from ..solvers import Corrective, History, Result, Run
 from ..solvers.base import relative
@@ -124,14 +123,11 @@ def warm_path(options: Options, bound: Listed, Cs: Sequence[float]) -> Iterator[
 
 def alone_path(options: Options, bound: Listed, Cs: Sequence[float]) -> Iterator[tuple[float, list[Result]]]:
     """The same for one kernel, of weight 1: there is only a machine to fit."""
-    gram, Y, loss, tol = bound.space, bound.Y, options.loss, float(options.tol)
+    gram, Y, tol = bound.space, bound.Y, float(options.tol)
     K, largest = gram.combine(np.ones(1)), gram.largest()
-    translates = loss.translates and bound.intercept
-    shift = np.median(Y, axis=0) if translates else np.zeros(Y.shape[1])
-    cost = np.repeat(bound.costs[:, None], Y.shape[1], axis=1)
     alpha, before = np.zeros_like(Y), 1.0
     for C in sorted(Cs):
-        risk = Risk(loss, Y - shift, C * cost, bound.intercept, shift)
+        risk = risk_of(options.replace(C=C), Y, bound.costs, bound.intercept)
         accuracy = 0.1 * tol * risk.constant_value()
         fit = risk.solve(K, risk.feasible(alpha * min(C / before, _RISE)), accuracy)
         value = risk.machine_value(fit)
@@ -144,7 +140,7 @@ def alone_path(options: Options, bound: Listed, Cs: Sequence[float]) -> Iterator
             atoms=[0],
             weights=np.where(bound.useless, 0.0, 1.0),
             alpha=alpha,
-            intercept=fit.intercept + shift,
+            intercept=fit.intercept + risk.shift,
             primal=risk.primal(Simplex(), np.ones(1), q, fit.f, alpha, largest),
             dual=risk.dual(alpha, q, Simplex(), largest),
             certified=True,
@@ -247,14 +243,11 @@ def _family_results(
     if not isinstance(bound.solver, Corrective):
         yield from (solve(options.replace(C=C), bound, group) for C in Cs)
         return
-    Y = bound.Y[:, group]
-    shift = np.median(Y, axis=0) if options.loss.translates and bound.intercept else 0.0
-    C = np.repeat(Cs[-1] * bound.costs[:, None], len(group), axis=1)
-    risk = Risk(options.loss, Y - shift, C, bound.intercept)
+    risk = risk_of(options.replace(C=Cs[-1]), bound.Y[:, group], bound.costs, bound.intercept)
     run = Run(float(options.tol), int(options.max_iter), options.rng)
     scales = [cost / Cs[-1] for cost in Cs]
     for result in bound.solver.run_path(bound.space, risk, options.penalty, scales, run):
-        yield replace(result, intercept=result.intercept + shift)
+        yield replace(result, intercept=result.intercept + risk.shift)
 
 
 # -- the model that was chosen ----------------------------------------------------------------------

@@ -100,7 +100,7 @@ class HullProblem:
         self.gram, self.shape, self.risk = gram, shape, risk
         self._proof: Proof | None = None
         self.machines, self.largest = 0, gram.largest()
-        rounding = 1e-25 * risk.loss_value(np.zeros_like(risk.Y))
+        rounding = 1e-25 * risk.value(risk.zeros())
         self._rounding = rounding if risk.constant_value() <= rounding else -np.inf
 
     @property
@@ -116,7 +116,7 @@ class HullProblem:
         K = self.gram.combine(zeta)
         fit = self.risk.solve(K, alpha, accuracy)
         q, G = self.prove(fit.alpha, u)
-        primal = 0.5 * self.shape.norm(zeta**2 * q) ** 2 + self.risk.loss_value(fit.f)
+        primal = 0.5 * self.shape.norm(zeta**2 * q) ** 2 + self.risk.value(fit.f)
         primal = 0.0 if primal <= self._rounding else self._upper(zeta, q, fit)
         return HullPoint(u, zeta, K, fit, q, G, self.risk.machine_value(fit), primal)
 
@@ -124,7 +124,7 @@ class HullProblem:
         """P at the worst that rounding may have done."""
         size = float(zeta @ self.largest)
         norm = self.shape.norm(zeta**2 * (q + self.largest * slack(fit.alpha)))
-        return 0.5 * norm**2 + self.risk.worst_loss(fit.f, fit.alpha, size)
+        return 0.5 * norm**2 + self.risk.worst_value(fit.f, fit.alpha, size)
 
     def prove(self, alpha: Array, u: Array) -> tuple[Array, Array]:
         """q and G of α with κ of u; kept as the proof where no other was better."""

@@ -96,10 +96,11 @@ class InteriorPoint:
     ) -> None:
         self.largest = largest
         self.risk, self.penalty, self.combine, self.products = risk, penalty, combine, products
-        self.epsilon = float(risk.loss.tube)
-        lo, hi = risk.loss.bounds(risk.Y)
-        self.plus = _Half.start(1.0, hi * risk.C, alpha)
-        self.minus = _Half.start(-1.0, -lo * risk.C, alpha)
+        box = risk.box()
+        assert box is not None  # piecewise linear risks have one
+        self.target, self.epsilon = box.target, box.tube
+        self.plus = _Half.start(1.0, box.hi, alpha)
+        self.minus = _Half.start(-1.0, -box.lo, alpha)
         self.theta, self.b = penalty.interior(theta), np.zeros(alpha.shape[1])
         self.zero, self.pull = np.zeros_like(self.theta), 0.0  # multipliers of θ ≥ 0, and their scale
         # ψ(θ) + room = 0, linearised, since steps may leave a curved Θ; and its multipliers
@@ -174,8 +175,8 @@ class InteriorPoint:
         K, R = self._kernel(theta), self._slopes(alpha)
         q = np.einsum("mnk,nk->m", R, alpha)
         self.pull = 0.5 * float(q.max()) + 1e-300  # the scale of the multipliers of θ ≥ 0
-        score = np.einsum("m,mnk->nk", theta, R) - self.risk.Y + self.b
-        self.distance = self._gap(q, score + self.risk.Y)
+        score = np.einsum("m,mnk->nk", theta, R) - self.target + self.b
+        self.distance = self._gap(q, score + self.target)
         invp, rp = self.plus.barrier(score + self.epsilon, tau)
         invm, rm = self.minus.barrier(-score + self.epsilon, tau)
         inverse = invp + invm

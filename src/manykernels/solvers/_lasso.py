@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from .._fast.nnls import nnls
 from ..grams import FactorGram
-from ..objectives import Risk
+from ..objectives import LeastSquares, Risk
 from ..oracles import Oracle
 from ..oracles.base import Atom
 from ..penalties import Simplex
@@ -34,10 +34,10 @@ class Lasso:
 
     exact = True
 
-    def __init__(self, oracle: Oracle, risk: Risk) -> None:
+    def __init__(self, oracle: Oracle, risk: Risk, squares: LeastSquares) -> None:
         self.oracle, self.risk = oracle, risk
         self.size = 0.0
-        self.C, self.y = risk.C[:, 0], risk.Y[:, 0]
+        self.C, self.y = squares.cost, squares.targets[:, 0]
         self.centre = self.C / self.C.sum() if risk.fit_intercept else np.zeros(self.y.size)
         self.target = self.y - self.centre @ self.y
         self.atoms: list[Atom] = []

@@ -65,7 +65,7 @@ class Finite:
         self.atoms: list[Atom] = []
         self._gram: Gram | None = None  # of the atoms, once there are any
         self.theta, self.largest, self.size = np.empty(0), np.empty(0), 0.0
-        self.alpha, self.intercept = np.zeros_like(risk.Y), np.zeros(risk.Y.shape[1])
+        self.alpha, self.intercept = risk.zeros(), np.zeros(risk.shape[1])
         self.point = self.alpha  # whose bound is the best
         self.scale, self.primal, self.lowest = 0.0, np.inf, np.inf
 
@@ -102,7 +102,7 @@ class Finite:
 
         How exact is known only when P is: at a new C it can be far below what was known of it before.
         """
-        K, outputs = np.empty((self.gram.n, self.gram.n)), risk.Y.shape[1]
+        K, outputs = np.empty((self.gram.n, self.gram.n)), risk.shape[1]
         theta = self.theta if self.theta.any() else self.penalty.start(len(self.atoms))
         point, size = risk.feasible(self.alpha), self.primal
         for _ in range(_TRIALS):
@@ -176,7 +176,7 @@ class Finite:
 
 def restricted(oracle: Oracle, risk: Risk, penalty: Penalty, rng: np.random.RandomState) -> Restricted:
     """The fastest form of the restricted problem."""
-    squared = risk.loss.quadratic and risk.Y.shape[1] == 1
-    if squared and oracle.rank_one:
-        return Lasso(oracle, risk)
+    squares = risk.least_squares() if risk.shape[1] == 1 and oracle.rank_one else None
+    if squares is not None:
+        return Lasso(oracle, risk, squares)
     return Finite(oracle, risk, penalty, rng)

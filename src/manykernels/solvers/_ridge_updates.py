@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._fast.linalg import factor, solve
-from ..objectives import Risk
+from ..objectives import LeastSquares
 from .base import Array
 
 _FACTOR = 150.0  # samples for which a factor costs as much as one step of conjugate gradients
@@ -20,10 +20,10 @@ _REFINE = 3  # steps with a fresh factor, after which only rounding errors are l
 class RidgePath:
     """α(θ) of the squared loss for one kernel after the other."""
 
-    def __init__(self, risk: Risk) -> None:
-        self.Y = risk.Y
-        self.diagonal = 1.0 / risk.C[:, 0]
-        self.fit_intercept = risk.fit_intercept
+    def __init__(self, squares: LeastSquares, fit_intercept: bool) -> None:
+        self.Y = squares.targets
+        self.diagonal = 1.0 / squares.cost
+        self.fit_intercept = fit_intercept
         self.factors = 0
         self.steps = 0
         self._L: Array | None = None
@@ -31,11 +31,6 @@ class RidgePath:
         self._level = 0.0  # yᵀM⁻¹y, about twice the optimal value
         self._spent = 0.0  # since the last factor, its own cost included, in steps
         self._solves = 0
-
-    @staticmethod
-    def serves(risk: Risk) -> bool:
-        """Whether this is the problem: the squared loss, with costs that all outputs share."""
-        return risk.loss.quadratic and bool(np.all(risk.C == risk.C[:, :1]))
 
     def solve(self, K: Array, s: float, alpha: Array, tol: float) -> Array:
         """α for the kernel sK to a duality gap of about `tol` times the optimal value, starting from `alpha`.

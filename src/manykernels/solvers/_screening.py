@@ -1,14 +1,15 @@
 """Safe screening: kernels that are provably zero in every optimal sparse combination.
 
-Where ℓ* is strongly convex with modulus s, the dual is strongly concave with modulus s/max C, so that every
-optimal α* lies within r = √(2·gap·max C/s) of any dual point α. At norm 1, kernel m has weight only if
-q_m(α*) = max_l q_l(α*). With |√q_m(α*) − √q_m(α)| ≤ r√λ_m and λ_m ≤ tr K_m the largest eigenvalue,
+Where ∇R is Lipschitz with constant L (max C/s for losses with ℓ'' ≤ 1/s), the dual is strongly concave with
+modulus 1/L, so that every optimal α* lies within r = √(2·gap·L) of any dual point α. At norm 1, kernel
+m has weight only if q_m(α*) = max_l q_l(α*). With |√q_m(α*) − √q_m(α)| ≤ r√λ_m and λ_m ≤ tr K_m the largest
+eigenvalue,
 
     √q_m(α) + r√λ_m < max_l (√q_l(α) − r√λ_l)    proves θ*_m = 0,
 
 and for the elastic net √q_m(α) + r√λ_m < 1 − λ does. A screened kernel is never read again: at the
 optimum it cannot be the largest, so leaving it out changes neither the optimum nor its certificate. The
-hinge and ε-insensitive losses have no strongly concave dual, and nothing is screened for them.
+piecewise linear losses have no strongly concave dual, and nothing is screened for them.
 """
 
 from __future__ import annotations
@@ -28,8 +29,7 @@ class Screen:
 
     def __init__(self, gram: Gram, risk: Risk, penalty: Penalty) -> None:
         self.gram, self.risk, self.penalty = gram, risk, penalty
-        modulus = float(risk.loss.strong)
-        self.radius_factor = 2.0 * float(risk.C.max()) / modulus if penalty.sparse and modulus > 0 else np.inf
+        self.radius_factor = 2.0 * risk.smoothness if penalty.sparse else np.inf
         self.alive = np.ones(gram.n_kernels, dtype=bool)
 
     @property

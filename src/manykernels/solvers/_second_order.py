@@ -14,7 +14,7 @@ from ._bundle import Bundle
 from ._interior import InteriorPoint
 from ._screening import Screen
 from ._stopping import goes_on
-from ._working_set import Atoms, WorkingSet, zero_value
+from ._working_set import Atoms, WorkingSet
 from .base import Array, Reason, Result, Run, relative
 
 _PATIENCE = 6  # machines a working set, and one for every 150 samples, before the interior-point method
@@ -106,7 +106,7 @@ class SecondOrder:
 
     def _select(self, theta: Array, alpha: Array, out: Any) -> tuple[Array, Array]:
         """Weights on the few kernels that the machine of a dense combination likes best."""
-        fit = self.risk.solve(self.gram.combine(theta, out=out), alpha, 0.05 * zero_value(self.risk))
+        fit = self.risk.solve(self.gram.combine(theta, out=out), alpha, 0.05 * self.risk.zero_value())
         top, q = self.gram.best(fit.alpha, self.add, _NOBODY)
         self.bound.lift(fit.alpha, self.risk.dual(fit.alpha, q, self.penalty, self.gram.largest()))
         theta = np.zeros_like(theta)

@@ -52,7 +52,7 @@ class WorkingSet:
         self.atoms: Atoms = np.flatnonzero(theta) if penalty.sparse else np.arange(gram.n_kernels)
         self.candidate: Array | None = None  # a dual point better than the centre's, if there is one
         K = gram.combine(theta[self.atoms], self.atoms, out=buffers.pop())
-        fit = risk.solve(K, alpha, accuracy * zero_value(risk))
+        fit = risk.solve(K, alpha, accuracy * risk.zero_value())
         # the objective can be far below that of the zero function
         fit = risk.solve(K, fit.alpha, accuracy * risk.machine_value(fit))
         self.center = self._judge(theta[self.atoms], K, fit)
@@ -70,7 +70,7 @@ class WorkingSet:
         """The value of a machine, from above."""
         R = self.gram.products(fit.alpha, self.atoms)
         q = np.maximum(np.einsum("mnk,nk->m", R, fit.alpha), 0.0)
-        upper = 0.5 * float(theta @ q) + 0.5 * self.penalty.value(theta) + self.risk.loss_value(fit.f)
+        upper = 0.5 * float(theta @ q) + 0.5 * self.penalty.value(theta) + self.risk.value(fit.f)
         tight = self.risk.primal(self.penalty, theta, q, fit.f, fit.alpha, self.largest[self.atoms])
         return Center(theta, K, fit, R, q, upper, tight)
 
@@ -149,8 +149,3 @@ class WorkingSet:
         c.R, c.B = np.concatenate([c.R[keep], R]), None
         c.q = np.concatenate([c.q[keep], np.maximum(np.einsum("mnk,nk->m", R, c.fit.alpha), 0.0)])
         c.theta = np.concatenate([c.theta[keep], np.zeros(new.size)])
-
-
-def zero_value(risk: Risk) -> float:
-    """P of the zero function: what the objective is measured against before anything is known."""
-    return max(risk.loss_value(np.zeros_like(risk.Y)), 1e-300)

@@ -69,16 +69,15 @@ class ActiveSet(Solver):
         if run.start is not None:
             theta, alpha = run.start
             return theta, alpha
-        alpha = np.zeros_like(risk.Y)
+        alpha = risk.zeros()
         runs = -(-int(self.warm_size) // _RUN)
         few = runs < 1 or gram.n < 5 * runs * _RUN
         if few or gram.explicit or gram.n_kernels == 1 or penalty.fixed:
             return penalty.start(gram.n_kernels), alpha
         chosen = run.rng.choice(gram.n // _RUN, runs, replace=False)
         rows = np.sort((chosen[:, None] * _RUN + np.arange(_RUN)).ravel())
-        if np.any(np.ptp(risk.Y[rows], axis=0) == 0):
+        some = risk.subset(rows)
+        if some is None:
             return penalty.start(gram.n_kernels), alpha
-        part = self.run(
-            gram.subset(rows), risk.subset(rows), penalty, Run(tol=0.02, max_iter=30, rng=run.rng)
-        )
+        part = self.run(gram.subset(rows), some, penalty, Run(tol=0.02, max_iter=30, rng=run.rng))
         return part.weights, alpha

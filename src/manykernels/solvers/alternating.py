@@ -32,10 +32,10 @@ class Alternating(Solver):
 
     def run(self, kernels: Kernels, risk: Risk, penalty: Penalty, run: Run) -> Result:
         gram, eta = listed(self, kernels), self._check(penalty)
-        theta, alpha = run.start or (penalty.start(gram.n_kernels), np.zeros_like(risk.Y))
+        theta, alpha = run.start or (penalty.start(gram.n_kernels), risk.zeros())
         mixed = alpha  # the interpolated α of 004; Kloft's update has no use for it
         K, best, dual, gap, proof = np.empty((gram.n, gram.n)), None, -np.inf, 1.0, alpha
-        scale = max(risk.loss_value(np.zeros_like(risk.Y)), 1e-300)
+        scale = risk.zero_value()
         iteration, largest, smallest, waits = 0, gram.largest(), np.inf, 0
         while iteration < run.max_iter:
             iteration += 1

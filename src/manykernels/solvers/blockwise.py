@@ -76,7 +76,7 @@ class Blockwise(Solver):
         )
         theta = penalty.start(gram.n_kernels) if run.start is None else run.start[0]
         best, at, dual, gap, mu, exact = None, None, -np.inf, 1.0, 0.0, _EXACT
-        size, iteration, proof = max(risk.constant_value(), 1e-300), 0, np.zeros_like(risk.Y)
+        size, iteration, proof = max(risk.constant_value(), 1e-300), 0, risk.zeros()
         while iteration < run.max_iter:
             iteration += 1
             allowed = exact * min(gap, 1.0) * size
@@ -114,9 +114,9 @@ class Blockwise(Solver):
         )
 
     def _check(self, risk: Risk, max_iter: int) -> None:
-        if not risk.loss.quadratic:
+        if risk.least_squares() is None:
             raise ValueError(
-                f"solver='blockwise' was given with loss={risk.loss!r}; conjugate gradients are for "
+                f"solver='blockwise' was given with {risk.label}; conjugate gradients are for "
                 "loss='squared'. Take that, approx=Nystroem(...) for explicit features, or UFOMKLClassifier, "
                 "which learns from samples one at a time."
             )
@@ -132,15 +132,17 @@ class _BlockMachine:
         self, gram: Gram, risk: Risk, penalty: Penalty, rows: NDArray[np.intp], history: History
     ) -> None:
         self.gram, self.risk, self.penalty, self.rows, self.history = gram, risk, penalty, rows, history
-        self.cost = risk.C[:, :1]  # the same for all outputs: samples have costs, not outputs
-        self.right = np.column_stack([risk.Y, np.ones(gram.n)]) if risk.fit_intercept else risk.Y
+        squares = risk.least_squares()
+        assert squares is not None  # `_check` has seen to it
+        Y, self.cost = squares.targets, squares.cost[:, None]
+        self.right = np.column_stack([Y, np.ones(gram.n)]) if risk.fit_intercept else Y
         self.solution, self.largest = np.zeros_like(self.right), gram.largest()
 
     def solve(self, theta: Array, tol: float) -> _BlockPoint:
         """The machine to within `tol` of its dual value; then one pass over all kernels for the values."""
         before = _Nystroem(self.gram.columns(theta, self.rows), self.rows, self.cost)
         self._descend(theta, before, tol)
-        risk, outputs = self.risk, self.risk.Y.shape[1]
+        risk, outputs = self.risk, self.risk.shape[1]
         b = self._intercept() if risk.fit_intercept else np.zeros(outputs)
         u = self.solution[:, :outputs]
         alpha = risk.feasible(u - self.solution[:, -1:] * b if risk.fit_intercept else u)

@@ -95,7 +95,7 @@ class Corrective(FamilySolver):
 
     def _path(self, risk: Risk) -> list[float]:
         """Factors of C, from about 1/n, where hardly anything is fitted, up to 1."""
-        first = 1.0 / (risk.Y.shape[0] * float(risk.C.mean()))
+        first = 1.0 / (risk.shape[0] * risk.cost)
         if self.steps == 0 or first >= 1.0:
             return [1.0]
         count = int(np.ceil(-self.steps * np.log10(first)))

@@ -85,22 +85,23 @@ class FrankWolfe:
         self.tol, self.history = run.tol, run.history
         self.k, self.converged, self.gap = 0, False, 1.0
         self.theta: dict[Atom, float] = {}
-        self.scale = max(risk.loss_value(np.zeros_like(risk.Y)), 1e-300)
+        self.scale = risk.zero_value()
         self.primal, self.dual, self.certified = np.inf, -np.inf, -np.inf
         self.best = Best([], np.empty(0), np.inf)  # of the last look
-        outputs = risk.Y.shape[1]
-        self.kept = Kept([], np.empty(0), np.zeros_like(risk.Y), np.zeros(outputs))
+        self.kept = Kept([], np.empty(0), risk.zeros(), np.zeros(risk.shape[1]))
         self.proof: Array | None = None  # the point whose value `certified` is
         self.sharpness = 1.0  # lowered where the errors of machine and smoothing hide what is left
         self.K, self.direction, self.trial = (np.zeros((oracle.n, oracle.n)) for _ in range(3))
-        self.delta = self._smoothing(risk.C)
-        self.fit = self._solve(self.K, np.zeros_like(risk.Y))
+        box = risk.box() if risk.piecewise_linear else None
+        self.steepest = None if box is None else np.maximum(box.hi, -box.lo)  # no |α| is larger
+        self.delta = self._smoothing(risk.zeros() if self.steepest is None else self.steepest)
+        self.fit = self._solve(self.K, risk.zeros())
 
     # -- the machine ------------------------------------------------------------------------------
     def _smoothing(self, alpha: Array) -> float:
         """δ such that what it takes from f costs a share of the gap; 0 where the loss is smooth itself."""
-        pull = float(np.sum(self.risk.C * np.abs(alpha)))
-        if not self.risk.piecewise_linear or pull == 0.0:
+        pull = 0.0 if self.steepest is None else float(np.sum(self.steepest * np.abs(alpha)))
+        if pull == 0.0:
             return 0.0
         return _SHARE * self.sharpness * self.gap * self.scale / pull
 
@@ -123,10 +124,8 @@ class FrankWolfe:
         fit, risk = self.fit, self.risk
         if self.delta == 0.0:
             return fit.f, fit.intercept
-        score, b = fit.f - fit.intercept - self.delta * fit.alpha, np.zeros_like(fit.intercept)
-        if risk.fit_intercept:
-            columns = zip(risk.Y.T, score.T, risk.C.T, strict=True)
-            b[:] = [risk.loss.intercept(y, s, C) for y, s, C in columns]
+        score = fit.f - fit.intercept - self.delta * fit.alpha
+        b = risk.intercepts(score)
         return score + b, b
 
     # -- bounds -----------------------------------------------------------------------------------

@@ -79,7 +79,7 @@ class Hierarchical(Solver):
 
     def _path(self, risk: Risk) -> list[float]:
         """Factors of C on the way to it, from about 1/n, where hardly anything is fitted."""
-        first = 1.0 / (risk.Y.shape[0] * float(risk.C.mean()))
+        first = 1.0 / (risk.shape[0] * risk.cost)
         if self.steps == 0 or first >= 1.0:
             return []
         count = int(np.ceil(-self.steps * np.log10(first)))

@@ -132,7 +132,7 @@ class ProjectedGradient(Solver):
             raise ValueError(f"{penalty!r} was given to ProjectedGradient; expected L2Ball(mu0, radius).")
         # what is left of the gap shows in J, whose last changes are about tol² of it
         J = PoweredRisk(gram, risk, int(self.degree), max(1e-2 * run.tol * run.tol, 1e-11))
-        alpha = np.zeros_like(risk.Y) if start is None else start[1]
+        alpha = risk.zeros() if start is None else start[1]
         kinds = ["uniform" if start is None else "given"] + ["random"] * (int(self.n_starts) - 1)
         starts: dict[str, list[Any]] = {name: [] for name in COLUMNS}
         best: Result | None = None

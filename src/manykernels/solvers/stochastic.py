@@ -183,9 +183,10 @@ class _InnerMachine:
 
     def __init__(self, risk: Risk, tol: float | None) -> None:
         self.risk, self.tol, self.k = risk, tol, 0
-        self.path = RidgePath(risk) if RidgePath.serves(risk) else None
-        self.alpha = np.zeros_like(risk.Y)
-        self.value = risk.loss_value(np.zeros_like(risk.Y))
+        squares = risk.least_squares()
+        self.path = None if squares is None else RidgePath(squares, risk.fit_intercept)
+        self.alpha = risk.zeros()
+        self.value = risk.value(risk.zeros())
 
     def solve(self, iterate: Iterate) -> Array:
         self.k += 1
@@ -236,14 +237,14 @@ class _Looks:
     def _solve(self, K: Array, alpha: Array) -> Fit:
         """The machine at K, to a small part of the gap that is asked for."""
         accuracy = max(0.01 * self.tol, 1e-12)
-        value = min(self.primal, self.risk.loss_value(np.zeros_like(self.risk.Y)))
+        value = min(self.primal, self.risk.value(self.risk.zeros()))
         fit = self.risk.solve(K, alpha, accuracy * value)
         value = self.risk.machine_value(fit)
         return fit if fit.gap <= accuracy * value else self.risk.solve(K, fit.alpha, accuracy * value)
 
     def _primal(self, atoms: list[Atom], theta: Array, fit: Fit, largest: float) -> float:
         if not atoms:
-            return self.risk.loss_value(fit.f)
+            return self.risk.value(fit.f)
         q = quads(self.oracle, fit.alpha, atoms)
         return self.risk.primal(self.penalty, theta, q, fit.f, fit.alpha, largest)
 

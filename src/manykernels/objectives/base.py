@@ -1,0 +1,252 @@
+"""What one-stage methods minimise: a convex function of the decisions, its dual, and the gap between the two.
+
+    P = ½ Σ_m ‖w_m‖²/θ_m + ½h(θ) + R(f),   f = K_θα + b,   D = −R*(−α) − ½h*(q),   q_m = Σ_k α_kᵀK_mα_k
+
+R*(u) = sup_f ⟨u, f⟩ − R(f), and Σ_i α_ik = 0 for every output k where b is fitted. Nothing here takes R for a
+sum over samples (`Separable` is), its curvature for diagonal, or the domain of R* for a box.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+
+from ..losses.scalar import EPS
+from ..penalties import Penalty
+from .rounding import slack, unit, zero_sum
+
+Array = NDArray[np.float64]
+
+
+@dataclass
+class Fit:
+    """The machines of all outputs at one kernel: α (n, k), b (k,), f (n, k), and their gap."""
+
+    alpha: Array
+    intercept: Array
+    f: Array
+    gap: float
+    solutions: list[Any] = field(default_factory=list, repr=False)  # what `curvature` and `move` need of them
+
+
+@dataclass(frozen=True)
+class Box:
+    """−R*(−α) = ⟨target, α⟩ − tube·‖α‖₁ for lo ≤ α ≤ hi, arrays of (n, k): a piecewise linear risk."""
+
+    target: Array
+    lo: Array
+    hi: Array
+    tube: float
+
+
+@dataclass(frozen=True)
+class LeastSquares:
+    """R(f) = ½ Σ_ik cost_i (targets_ik − f_ik)², with targets (n, k) and cost (n,)."""
+
+    targets: Array
+    cost: Array
+
+
+class Risk(ABC):
+    """R(f) of decisions f (n, k), and how it is fitted with one kernel.
+
+    A risk of your own sets `shape`, `fit_intercept` and `smoothness`, and defines what is abstract here;
+    the rest follows, and can be overridden by something faster. `solve` is the machine: from it `curvature`
+    and `move` know how α moves with the kernel, J(θ) = min_α,b ½αᵀK_θα + R(K_θα + b).
+    """
+
+    shape: tuple[int, int]
+    """(n, k): samples and outputs."""
+    fit_intercept: bool
+    shift: Array | float = 0.0
+    """What was taken from the targets; predictions add it again, and round as numbers of its size do."""
+    smoothness: float = np.inf
+    """A Lipschitz constant of ∇R, so that R* is strongly convex with modulus 1/smoothness."""
+    cost: float = 1.0
+    """What a sample costs on average: paths in C begin where n·cost·scale = 1."""
+
+    # -- the function and its conjugate -----------------------------------------------------------
+    @abstractmethod
+    def terms(self, f: Array) -> Array:
+        """Numbers that add up to R(f), as many as are added: rounding is judged by their sizes."""
+
+    @abstractmethod
+    def gradient(self, f: Array) -> Array:
+        """An element of ∂R(f), (n, k); −∇R is a dual point."""
+
+    @abstractmethod
+    def dual_terms(self, alpha: Array) -> Array:
+        """Numbers that add up to −R*(−α), or to less where it has no closed form; −inf outside its domain."""
+
+    @abstractmethod
+    def feasible(self, alpha: Array) -> Array:
+        """A point near α in the domain of R*(−·), with Σα = 0 for each output where b is fitted."""
+
+    @abstractmethod
+    def intercepts(self, score: Array) -> Array:
+        """(k,): the b that minimise R(score + b), zero where none is fitted."""
+
+    # -- the machine ------------------------------------------------------------------------------
+    @abstractmethod
+    def solve(self, K: Any, alpha: Array, tol: float) -> Fit:
+        """min_α,b ½αᵀKα + R(Kα + b) to a gap of at most `tol`, starting from `alpha`."""
+
+    @abstractmethod
+    def curvature(self, K: Any, fit: Fit, R: Array) -> Array:
+        """B with BᵀB the second derivative of J, from R = (K_mα), (m, n, k); keeps what `move` needs.
+
+        Where R has a Hessian W at f, it is RᵀPR with P = (K + W⁻¹)⁻¹, projected against the intercept.
+        """
+
+    @abstractmethod
+    def move(self, fit: Fit, alpha: Array, Bd: Array) -> Array:
+        """α moved as the machines of `fit` move after a step d of θ, given B d: α − P(Σ_m d_m K_mα)."""
+
+    # -- other risks ------------------------------------------------------------------------------
+    @abstractmethod
+    def scaled(self, factor: float) -> Risk:
+        """factor · R."""
+
+    def subset(self, rows: NDArray[np.intp]) -> Risk | None:
+        """The risk of some samples, weighing as much as all; None where weights cannot be learned from it."""
+        return None
+
+    # -- what some methods ask for ----------------------------------------------------------------
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+        return type(self).__name__
+
+    def box(self) -> Box | None:
+        """The form that the joint interior-point method solves, where this risk has it."""
+        return None
+
+    def least_squares(self) -> LeastSquares | None:
+        """The form that methods for least squares solve, where this risk has it."""
+        return None
+
+    def ray(self, alpha: Array) -> tuple[float, float] | None:
+        """(lin, quad) with −R*(−sα) = s·lin − ½s²·quad for 0 ≤ s ≤ `reach`; None where it is no parabola."""
+        return None
+
+    def reach(self, alpha: Array) -> float:
+        """The largest s with sα in the domain of R*(−·); inf where that is not known."""
+        return np.inf
+
+    @property
+    def piecewise_linear(self) -> bool:
+        """Whether α(θ) jumps from one corner to another, so that steps in θ alone may stall."""
+        return False
+
+    @property
+    def has_interior(self) -> bool:
+        """Whether some α with Σα = 0 is strictly inside the box."""
+        return True
+
+    # -- what follows -----------------------------------------------------------------------------
+    def zeros(self) -> Array:
+        """(n, k): decisions and dual points to start from."""
+        return np.zeros(self.shape)
+
+    def value(self, f: Array) -> float:
+        """R(f)."""
+        return float(np.sum(self.terms(f)))
+
+    def dual_fit(self, alpha: Array) -> float:
+        """−R*(−α), from below."""
+        return float(np.sum(self.dual_terms(alpha)))
+
+    def machine_value(self, fit: Fit) -> float:
+        """½ αᵀKα + R(f): the primal value of the machines of a fit."""
+        return 0.5 * float(np.sum(fit.alpha * (fit.f - fit.intercept))) + self.value(fit.f)
+
+    def zero_value(self) -> float:
+        """R(0), at least a number that can be divided by: what objectives are measured against at first."""
+        return max(self.value(self.zeros()), 1e-300)
+
+    def constant(self) -> Array:
+        """(k,): the best constant function, 0 without an intercept."""
+        return self.intercepts(self.zeros())
+
+    def constant_value(self) -> float:
+        """P of the best constant function: an upper bound on the optimum."""
+        return self.value(self.zeros() + self.constant())
+
+    def constant_alpha(self) -> Array:
+        """α = −∇R at the best constant function, made feasible: the solution without any kernel."""
+        return self.feasible(-self.gradient(self.zeros() + self.constant()))
+
+    def exact(self, alpha: Array) -> Array:
+        """A feasible point next to α, with Σα = 0 exactly for each output where b is fitted."""
+        alpha = self.feasible(alpha)
+        if not self.fit_intercept:
+            return alpha
+        free, ones = np.full(alpha.shape[0], np.inf), np.ones(alpha.shape[0])
+        return np.stack([zero_sum(column, -free, free, ones) for column in alpha.T], axis=1)
+
+    def worst(self, f: Array, off: Array) -> float:
+        """At least R(f + δ) for every |δ| ≤ off; risks without `smoothness` have their own bound."""
+        if not off.any():
+            return self.value(f)
+        first = float(np.sum(np.abs(self.gradient(f)) * off))
+        return self.value(f) + first + 0.5 * self.smoothness * float(np.sum(off * off))
+
+    def worst_value(self, f: Array, alpha: Array, largest: float) -> float:
+        """R(f) at the worst that rounding may do to f = K_θα + b, K_θ at most `largest`."""
+        off = unit(f.shape[0]) * largest * np.abs(alpha).sum(axis=0) + EPS * (np.abs(f) + np.abs(self.shift))
+        return self.worst(f, off)
+
+    def primal(
+        self, penalty: Penalty, theta: Array, q: Array, f: Array, alpha: Array, largest: Array | float
+    ) -> float:
+        """P of w_m = θ_m Φ_mα at the weights that suit it best: ½ min_θ' Σ‖w_m‖²/θ'_m + h(θ') + R(f).
+
+        From above: at the worst that rounding may have done to f and q (see `rounding`); `largest` holds the
+        largest value of each kernel. Where a constant function leaves nothing but rounding errors (a constant
+        target, say), they are zero.
+        """
+        noise = 1e-25 * self.value(np.zeros_like(f))
+        plain = 0.5 * penalty.group_norm(theta * np.sqrt(q)) + self.value(f)
+        if plain <= noise and self.constant_value() <= noise:
+            return 0.0
+        norm = penalty.group_norm(theta * np.sqrt(q + largest * slack(alpha)))
+        upper = 0.5 * norm + self.worst_value(f, alpha, float(np.sum(theta * largest)))
+        return (1.0 + unit(f.shape[0])) * upper
+
+    def dual(self, alpha: Array, q: Array, penalty: Penalty, largest: Array | float) -> float:
+        """The best dual value along the ray sα, s ≥ 0 inside the domain. q = q(α) over the whole family.
+
+        From below: at a point next to sα that is feasible to the last digit, and the largest q that rounding
+        allows for.
+        """
+        s = self.best_scale(alpha, q, penalty)
+        point = self.exact(s * alpha)
+        sizes, moved = np.abs(point).sum(axis=0), np.abs(point - s * alpha).sum(axis=0)
+        allowed = slack(point) + float((2.0 * sizes + moved) @ moved)
+        conjugate = penalty.conjugate(s * s * q + largest * allowed)[0]
+        terms = self.dual_terms(point)
+        value = float(np.sum(terms)) - 0.5 * conjugate
+        value -= unit(alpha.shape[0]) * (float(np.sum(np.abs(terms))) + 0.5 * abs(conjugate))
+        return max(value, self.dual_fit(np.zeros_like(alpha)))  # α = 0 needs no kernel
+
+    def best_scale(self, alpha: Array, q: Array, penalty: Penalty) -> float:
+        """s ≥ 0 with the largest D(sα), inside the domain."""
+        longest, ray = self.reach(alpha), self.ray(alpha)
+        if ray is not None and penalty.homogeneous:
+            linear, quadratic = ray
+            curvature = quadratic + penalty.conjugate(q)[0]
+            s = min(linear / curvature if curvature > 0 else longest, longest)
+            return max(s, 0.0) if np.isfinite(s) else 1.0
+
+        def negative(s: float) -> float:
+            return 0.5 * penalty.conjugate(s * s * q)[0] - self.dual_fit(s * alpha)
+
+        top = min(longest, 4.0)
+        best = minimize_scalar(negative, bounds=(0.0, top), method="bounded", options={"xatol": 1e-10})
+        values = {s: negative(s) for s in (min(1.0, top), float(best.x))}
+        return min((s for s in values if np.isfinite(values[s])), key=lambda s: values[s], default=0.0)
