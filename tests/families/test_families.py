@@ -434,3 +434,27 @@ class TestViews:
     def test_errors(self, spec, message):
         with pytest.raises(ValueError, match=message):
             views(spec).resolve(MIXED)
+
+
+def test_quantiles_that_are_equal_are_one_kernel_with_all_their_names():
+    A = sparse.csr_array(np.eye(4))
+    kernels = Auto().resolve(A)
+    assert list(kernels) == ["Linear", "Gaussian(0.05 quantile)"]
+    assert len(kernels["Gaussian(0.05 quantile)"].member.also) == 7
+    (alone,) = Subset("auto", ["Gaussian(0.95 quantile)"]).resolve(A).values()
+    assert alone.width == pytest.approx(np.sqrt(2.0))
+    both = Subset({"words": "auto"}, ["words: Gaussian(0.95 quantile)", "words: Gaussian(0.18 quantile)"])
+    assert list(both.resolve(A)) == ["words: Gaussian(0.95 quantile)"]
+
+
+def test_other_names_are_unique_too():
+    twice = Subset([Auto(), Auto()], ["Gaussian(1 × median, normal scores) (2)"]).resolve(X)
+    assert list(twice) == ["Gaussian(1 × median, normal scores) (2)"]
+    own = resolve_kernels({"Gaussian(1 × median, normal scores)": Linear(), "a": "auto"}, X)
+    assert type(own["Gaussian(1 × median, normal scores)"]) is Linear
+
+
+def test_families_say_which_kernels_are_of_one_column():
+    found = resolve_kernels({"each": per_feature([1.0], [1]), "columns": rank_one()}, X)
+    columns = [name for name, kernel in found.items() if kernel.member.role == "column"]
+    assert columns == [name for name in found if not name.startswith("each: all")]

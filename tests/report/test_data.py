@@ -7,12 +7,14 @@ import os
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import sparse
 from tests.fitted_models import FITTED, X, fitted, kernels, numbers, stack, y
 from tests.report.reports import NASTY, document, many_widths, nasty, one_width, products, stable_views
 
 import manykernels as mk
-from manykernels.kernels import Gaussian, Linear, OnColumns
+from manykernels.kernels import Constant, Gaussian, Linear, OnColumns
 from manykernels.report import anew, baseline_models, baselines, data, report, report_data, settled
 from manykernels.report.widths import nearest_widths
 
@@ -286,6 +288,24 @@ def test_the_best_single_kernel_of_data_with_heavy_tails_in_some_folds(tmp_path)
         "normal scores" in name for name in mk.MKLClassifier().fit(table[2:], target[2:]).kernel_names_
     )
     assert [row["error"] for row in baselines(model, table, target, cv=3)] == [None] * 4
+
+
+def test_the_best_single_kernel_of_sparse_data():
+    """Widths differ from fold to fold; the kernels go by their quantiles."""
+    draw = np.random.default_rng(3)
+    words = sparse.random_array((60, 20), density=0.2, rng=draw, format="csr")
+    target = (words.sum(axis=1) > np.median(words.sum(axis=1))).astype(int)
+    rows = {row["name"]: row for row in baselines(mk.MKLClassifier().fit(words, target), words, target, cv=3)}
+    assert rows["best single kernel"]["error"] is None
+    assert rows["best single kernel"]["mean"] > 0.5
+
+
+@pytest.mark.filterwarnings("ignore:kernel .constant. is constant")
+def test_a_column_that_is_called_1_is_not_the_empty_product():
+    table = pd.DataFrame({"1": X[:, 0], "b": X[:, 1]})
+    model = mk.MKLRegressor({"1": OnColumns(Linear(), "1"), "constant": Constant()}).fit(table, numbers)
+    found = report_data(model, table, numbers, fit_path=False)["weights"]["names"]
+    assert found == ["1", "constant"]
 
 
 def test_the_snapshot():

@@ -9,7 +9,7 @@ from .._arguments import shown
 from ..kernels import Kernel, Precomputed
 from ..kernels.data import Data, is_stack
 from .auto import Auto
-from .base import Family, unique
+from .base import Family, under, unique
 
 
 def resolve_kernels(
@@ -30,8 +30,16 @@ def resolve_kernels(
     pairs = list(_named(spec, X, sample_weight, feature_names, target, approx))
     if not pairs:
         raise ValueError(f"kernels={shown(spec)} holds no kernel; expected at least one, or kernels='auto'.")
-    names = unique(name for name, _ in pairs)
-    return dict(zip(names, (kernel for _, kernel in pairs), strict=True))
+    kernels = [kernel for _, kernel in pairs]
+    also = [other for kernel in kernels for other in kernel.member.also]
+    names = unique([name for name, _ in pairs] + also)
+    also = names[len(kernels) :]
+    found = {}
+    for name, kernel in zip(names, kernels, strict=False):
+        count = len(kernel.member.also)
+        found[name] = kernel.as_member(also=tuple(also[:count])) if count else kernel
+        also = also[count:]
+    return found
 
 
 def _named(
@@ -54,7 +62,7 @@ def _named(
                 yield key, part
             else:
                 for name, kernel in _named(part, X, sample_weight, feature_names, target, approx):
-                    yield f"{key}: {name}", kernel
+                    yield under(key, name, kernel)
     elif isinstance(spec, list | tuple):
         for part in spec:
             yield from _named(part, X, sample_weight, feature_names, target, approx)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from ..kernels import Constant, Gaussian, Kernel, Linear, OnColumns, Polynomial, Spectrum
 from ..kernels.data import Array, Data, numeric, strings, take_columns, take_rows
 from ..kernels.prepared import Part, Preparation, Prepared
 from ..kernels.stationary import squared_distances
-from .base import Family, names_of
+from .base import Family, names_of, under
 from .tables import holds_numbers, read_columns, views_of
 
 _STEPS = (-2, -1, 0, 1, 2)  # powers of two, times the median distance
@@ -36,10 +37,9 @@ class Auto(Family):
     as well.
 
     Sparse matrices are taken as they are, since centring would fill them: a linear kernel, and Gaussians at
-    eight quantiles of the distances. Distances are those among at most 1000 rows, taken evenly; a row of
-    weight w counts as w rows. With ``approx=`` only kernels that have features there are offered. Data
-    without two different rows get a linear kernel only, data that are all
-    zero a constant.
+    eight quantiles of the distances, where these differ. Distances are those among at most 1000 rows, taken
+    evenly; a row of weight w counts as w rows. With ``approx=`` only kernels that have features there are
+    offered. Data without two different rows get a linear kernel only, data that are all zero a constant.
     """
 
     def resolve(self, X: Data, sample_weight: Any = None, feature_names: Any = None) -> dict[str, Kernel]:
@@ -53,13 +53,9 @@ class Auto(Family):
             part = take_columns(X, columns)
             inner = _dense(part, sample_weight, [names[j] for j in columns], few=False)
             for name, kernel in inner.items():
-                kernels[f"{view}: {name}"] = OnColumns(kernel, columns, view=view)
+                name, seen = under(view, name, OnColumns(kernel, columns, view=view))
+                kernels[name] = seen
         return kernels | _dense(X, sample_weight, names, few=not kernels)
-
-
-def without_scores(name: str) -> str:
-    """The name of the kernel that one on normal scores is the same as where no column has heavy tails."""
-    return name.replace(_SCORES, "")
 
 
 def _single(X: Data, sample_weight: Any, feature_names: Any) -> dict[str, Kernel]:
@@ -93,22 +89,24 @@ def _features(X: Data, prepared: Preparation, sample_weight: Any) -> dict[str, K
     kernels: dict[str, Kernel] = {"Linear": Prepared(Linear(), prepared)}
     if d > 1:
         kernels["Polynomial(degree=2)"] = Prepared(Polynomial(2, coef0=float(d)), prepared)
-    parts: list[tuple[Part, str]] = [("scaled", "")]
-    if prepared.heavy_.size:
-        parts.append(("scores", _SCORES))
-    for part, suffix in parts:
+    parts: list[tuple[Part, tuple[str, ...]]] = [("scaled", ("",)), ("scores", (_SCORES,))]
+    if not prepared.heavy_.size:  # normal scores are the features themselves
+        parts = [("scaled", ("", _SCORES))]
+    for part, suffixes in parts:
         median = median_distance(prepared.transform(X, part), sample_weight)
         for step in _STEPS if median > 0.0 else ():
             scale = 2.0**step
-            name = f"Gaussian({scale:g} × median{suffix})"  # the same for all samples of one kind of data
-            kernels[name] = Prepared(Gaussian(scale * median), prepared, part)
+            name, *also = (f"Gaussian({scale:g} × median{suffix})" for suffix in suffixes)
+            kernel = Prepared(Gaussian(scale * median), prepared, part)
+            kernels[name] = kernel.as_member(scale=scale, also=tuple(also))
     return kernels
 
 
 def _each(X: Data, prepared: Preparation, names: list[str]) -> dict[str, Kernel]:
     """A Gaussian of each feature with numbers, of width one deviation, on normal scores where it has any."""
+    gaussian = Gaussian(1.0).as_member(role="column")
     return {
-        f"{name}: Gaussian(width=1)": Prepared(OnColumns(Gaussian(1.0), [j]), prepared, "scores")
+        f"{name}: Gaussian(width=1)": Prepared(OnColumns(gaussian, [j]), prepared, "scores")
         for j, name in enumerate(names)
     }
 
@@ -117,8 +115,13 @@ def _sparse(A: Any, sample_weight: Any) -> dict[str, Kernel]:
     if not A.nnz:
         return {"Constant": Constant()}
     kernels: dict[str, Kernel] = {"Linear": Linear()}
-    for width in distance_quantiles(A, sample_weight):
-        kernels[f"Gaussian(width={width:.4g})"] = Gaussian(width)
+    widths = _distances_at(A, sample_weight, _QUANTILES)
+    # Not by their widths, which differ from fold to fold; of equal ones the first stands for the others.
+    names = [f"Gaussian({q:.2g} quantile)" for q in _QUANTILES[: widths.size]]
+    group = np.cumsum(_differs(widths))
+    for k in np.unique(group):
+        (first, *_), (name, *also) = widths[group == k], (names[i] for i in np.flatnonzero(group == k))
+        kernels[name] = Gaussian(float(first)).as_member(also=tuple(also))
     return kernels
 
 
@@ -130,6 +133,12 @@ def median_distance(A: Array, sample_weight: Any = None) -> float:
 
 def distance_quantiles(A: Any, sample_weight: Any, quantiles: Array = _QUANTILES) -> list[float]:
     """The distinct quantiles of the positive distances between the rows of A."""
+    values = _distances_at(A, sample_weight, quantiles)
+    return [float(value) for value in values[_differs(values)]]
+
+
+def _distances_at(A: Any, sample_weight: Any, quantiles: Array) -> Array:
+    """The quantiles of the positive distances between the rows of A; none where all rows are equal."""
     n = A.shape[0]
     w = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     rows = np.flatnonzero(w > 0)
@@ -145,14 +154,17 @@ def distance_quantiles(A: Any, sample_weight: Any, quantiles: Array = _QUANTILES
     return _quantiles(d[positive], weight[positive], quantiles)
 
 
-def _quantiles(d: Array, weight: Array, quantiles: Array) -> list[float]:
-    """The distinct values where the weighted distribution of d reaches each quantile."""
+def _quantiles(d: Array, weight: Array, quantiles: Array) -> Array:
+    """The values where the weighted distribution of d reaches each quantile."""
     if not len(d):
-        return []
+        return np.empty(0)
     order = np.argsort(d)
     reached = np.cumsum(weight[order])
     # The slack makes repeated and weighted data, whose sums round differently, take the same value.
     at = np.searchsorted(reached, quantiles * reached[-1] * (1.0 - _ROUNDING))
-    values = d[order][at]
-    new = np.concatenate([[True], np.diff(values) > _SAME_WIDTH * values[1:]])
-    return [float(value) for value in values[new]]
+    return np.asarray(d[order][at])
+
+
+def _differs(values: Array) -> NDArray[np.bool_]:
+    """Whether each of these rising values is another one than the value before."""
+    return np.concatenate([[True], np.diff(values) > _SAME_WIDTH * values[1:]])[: values.size]

@@ -63,6 +63,12 @@ def numbers(X: Data, feature_names: Any = None) -> Any:
         raise
 
 
+def under(prefix: str, name: str, kernel: Kernel) -> tuple[str, Kernel]:
+    """A kernel's name as one of several called ``prefix``, and the kernel, whose other names are so too."""
+    also = tuple(f"{prefix}: {other}" for other in kernel.member.also)
+    return f"{prefix}: {name}", kernel.as_member(also=also) if also else kernel
+
+
 def unique(names: Iterable[str]) -> list[str]:
     """The names, with " (2)", " (3)", … after those that occurred before."""
     taken: set[str] = set()

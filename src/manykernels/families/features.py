@@ -41,13 +41,14 @@ class PerFeature(Family):
         numbers(X, feature_names)
         base: list[Kernel] = [Gaussian(float(sigma * np.sqrt(2.0))) for sigma in self.widths]
         base += [Polynomial(degree) for degree in self.degrees]
+        single = [kernel.as_member(role="column") for kernel in base]
         labels = [f"Gaussian(σ={sigma:.6g})" for sigma in self.widths]
         labels = unique([*labels, *(f"Polynomial(degree={degree})" for degree in self.degrees)])
         features = unique(["all", *names_of(X, feature_names)])
         kernels: dict[str, Kernel] = {}
         for j, feature in enumerate(features):
-            for label, kernel in zip(labels, base, strict=True):
-                kernels[f"{feature}: {label}"] = kernel if j == 0 else OnColumns(kernel, j - 1)
+            for label, kernel, one in zip(labels, base, single, strict=True):
+                kernels[f"{feature}: {label}"] = kernel if j == 0 else OnColumns(one, j - 1)
         return kernels
 
 
@@ -58,5 +59,5 @@ class RankOne(Family):
 
     def resolve(self, X: Data, sample_weight: Any = None, feature_names: Any = None) -> dict[str, Kernel]:
         numbers(X, feature_names)
-        linear = Linear()
+        linear = Linear().as_member(role="column")
         return {name: OnColumns(linear, j) for j, name in enumerate(unique(names_of(X, feature_names)))}

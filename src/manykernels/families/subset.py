@@ -7,16 +7,16 @@ from typing import Any, ClassVar
 
 from ..kernels import Kernel
 from ..kernels.data import Data
-from .auto import without_scores
 from .base import Family
 
 
 class Subset(Family):
     """Of the kernels that ``kernels`` means for the data, those with these names, in that order.
 
-    ``"auto"`` has kernels on normal scores only for data with heavy tails. Without those a kernel on normal
-    scores is the same as the one on the features themselves, which then takes its place: names that were
-    chosen on all samples mean the same in a fold of them.
+    Some kernels of a family are one and the same in some data: on normal scores, where no column has heavy
+    tails, and on the columns themselves; at two quantiles of distances that are equal. There the one that is
+    listed goes by the names of all of them (``Member.also``), so that names that were chosen on all samples
+    mean the same in a fold of them.
     """
 
     supervised: ClassVar[bool] = True  # where ``kernels`` is
@@ -31,14 +31,17 @@ class Subset(Family):
         from ._resolve import resolve_kernels
 
         found = resolve_kernels(self.kernels, X, sample_weight, feature_names, target)
-        meant = {name: name if name in found else without_scores(name) for name in self.names}
-        if not meant or any(name not in found for name in meant.values()):
+        called = {other: name for name, kernel in found.items() for other in kernel.member.also}
+        meant = {name: name if name in found else called.get(name) for name in self.names}
+        if not meant or None in meant.values():
             raise ValueError(
                 f"names={list(self.names)!r} was given to Subset; expected one or more of "
                 f"{', '.join(map(repr, found))}."
             )
-        chosen = {}
+        chosen: dict[str, Kernel] = {}
+        taken = {name for name, own in meant.items() if name == own}
         for name, own in meant.items():
-            if name == own or own not in meant:  # one kernel is there once
+            if own is not None and (name == own or own not in taken):  # one kernel is there once
                 chosen[name] = found[own]
+                taken.add(own)
         return chosen

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..kernels import Kernel, OnColumns
 from ..kernels.data import Columns, Data, take_columns
-from .base import Family
+from .base import Family, under
 
 
 def views(views: Mapping[str, Any]) -> Views:
@@ -50,7 +50,8 @@ class Views(Family):
             except ValueError as error:
                 raise ValueError(f"View {view!r}: {error}") from error
             for name, kernel in chosen.items():
-                kernels[f"{view}: {name}"] = OnColumns(kernel, columns, view=str(view))
+                name, seen = under(str(view), name, OnColumns(kernel, columns, view=str(view)))
+                kernels[name] = seen
         return kernels
 
 

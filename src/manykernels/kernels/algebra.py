@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from .._fast import elementwise
-from .base import Kernel, brief, empty_matrix
+from .base import Kernel, Member, brief, empty_matrix
 from .data import Array, Data
 
 _MEMBER = re.compile(r"k(\d+)")
@@ -134,6 +134,10 @@ class Scaled(Kernel):
         factor = self._number("factor", zero=True)
         self.kernel.fill(S, out)
         out *= factor
+
+    @property
+    def member(self) -> Member:
+        return self._member or self.kernel.member
 
     @property
     def has_features(self) -> bool:

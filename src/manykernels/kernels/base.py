@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Hashable
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -17,6 +19,28 @@ if TYPE_CHECKING:
     from .algebra import Power, Product, Scaled, Sum
 
 _DIAGONAL_BLOCK = 64
+Role = Literal["column", "empty product"]
+
+
+@dataclass(frozen=True)
+class Member:
+    """Which of a family's kernels one is. Whoever chooses among kernels asks this: names are for people.
+
+    Attributes
+    ----------
+    role : "column" for a kernel of one column among kernels of a table, "empty product" for the constant
+        among products; None for what has no special part.
+    scale : the width in median distances between samples, where the family measures it so.
+    also : what the family calls other kernels that are this one in the data at hand, and need not be in
+        others. What was chosen by name on all samples is found by them in a part of the samples.
+    """
+
+    role: Role | None = None
+    scale: float | None = None
+    also: tuple[str, ...] = ()
+
+
+_NOBODY = Member()
 
 
 class Kernel(BaseEstimator):
@@ -34,6 +58,7 @@ class Kernel(BaseEstimator):
     """
 
     name: str | None = None
+    _member: Member | None = None
     __array_ufunc__ = None  # so that np.float64(2) * kernel asks the kernel
 
     def __call__(self, X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
@@ -102,6 +127,26 @@ class Kernel(BaseEstimator):
     def terms(self) -> list[tuple[float, Kernel]]:
         """(c_j, k_j) with k = Σ c_j k_j and no k_j a sum itself: lets mixtures share work inside sums."""
         return [(1.0, self)]
+
+    @property
+    def member(self) -> Member:
+        """Which of a family's kernels this is; kernels around another one are what that one is."""
+        return _NOBODY if self._member is None else self._member
+
+    def as_member(self, **facts: Any) -> Self:
+        """The same kernel, which says these facts of itself (see ``Member``) beside those that it said."""
+        made = copy(self)
+        made._member = replace(self.member, **facts)
+        return made
+
+    def __sklearn_clone__(self) -> Self:
+        return self._told(super().__sklearn_clone__())
+
+    def _told(self, made: Self) -> Self:
+        """A clone that says of itself what this kernel does."""
+        if self._member is not None:
+            made._member = self._member
+        return made
 
     @property
     def label(self) -> str:

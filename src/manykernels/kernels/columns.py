@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._arguments import shown as in_words
-from .base import Kernel
+from .base import Kernel, Member
 from .data import Array, Columns, Data, column_key, same, take_columns
 
 
@@ -54,6 +54,10 @@ class Seen(Kernel):
 
     def fill(self, S: Array, out: Array) -> None:
         self.kernel.fill(S, out)
+
+    @property
+    def member(self) -> Member:
+        return self._member or self.kernel.member
 
     @property
     def has_features(self) -> bool:

@@ -27,7 +27,7 @@ class FeatureMap(Kernel):
         self.name = name
 
     def __sklearn_clone__(self) -> Self:
-        return type(self)(self.function, name=self.name)
+        return self._told(type(self)(self.function, name=self.name))
 
     def compute(self, X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
         maps = self.feature_maps(X) if Y is None else self.feature_maps(X, Y)

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from .._fast import elementwise
-from .base import Kernel
+from .base import Kernel, Member
 from .data import Array, Data, is_stack, n_samples, same, take_rows
 
 Normalize = Literal["trace", "max", "cosine", "frobenius"] | None
@@ -210,6 +210,10 @@ class Fitted(Kernel):
         self.kernel.fill(S, out)
         if self.scale_ != 1.0:
             out *= self.scale_
+
+    @property
+    def member(self) -> Member:
+        return self._member or self.kernel.member
 
     @property
     def has_features(self) -> bool:

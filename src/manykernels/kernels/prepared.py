@@ -153,7 +153,7 @@ class Prepared(Seen):
 
     def __sklearn_clone__(self) -> Self:
         """The preparation stays fitted: it is what makes this kernel the one it is."""
-        return type(self)(self.kernel, self.preparation, self.part, name=self.name)
+        return self._told(type(self)(self.kernel, self.preparation, self.part, name=self.name))
 
     def _select(self, X: Data) -> Data:
         self._check()

@@ -83,7 +83,7 @@ class ProductHierarchy(Hierarchy):
         powers = _powers(v)
         fitted = Fitted.from_constants(self._function(powers), self.scale(powers))
         fitted.name = self.name(v)
-        return fitted
+        return fitted if powers else fitted.as_member(role="empty product")
 
     def scale(self, v: Power) -> float:
         """Π_i a_{i,v_i}."""

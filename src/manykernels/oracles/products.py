@@ -99,7 +99,7 @@ class ProductsOracle(Oracle):
             product = factors[0] if len(factors) == 1 else ProductKernel(factors)
         fitted = Fitted.from_constants(product, scale)
         fitted.name = self.name(z)
-        return fitted
+        return fitted if runs else fitted.as_member(role="empty product")
 
     def scales(self, products: Sequence[Product]) -> Array:
         """s_z; 0 for products that are zero on all samples and cannot be scaled to unit size."""

@@ -95,7 +95,7 @@ def report_data(
         "widths": _widths(learned, widths, prepared=model is not face),
         "gates": gates_section(learned, y),
     }
-    _name_constants(sections)
+    _name_constants(sections, learned)
     head = {
         "format": FORMAT,
         "title": title,
@@ -174,14 +174,14 @@ def _certificate(proof: Proof | None) -> dict[str, Any]:
     return {"gap": proof.gap, "certified": proof.certified, "converged": converged}
 
 
-def _name_constants(sections: Mapping[str, Any]) -> None:
+def _name_constants(sections: Mapping[str, Any], model: Model) -> None:
     """The empty product is called 1, which reads like a number of a kernel."""
-    if not sections["weights"]["constant"]:
-        return
+    pairs = zip(model.names, model.kernels, strict=True)
+    empty = {name for name, kernel in pairs if kernel.member.role == "empty product"}
     for section in ("weights", "path", "contributions"):
         if sections[section] is not None:
             names = sections[section]["names"]
-            sections[section]["names"] = [f"{name} (constant)" if name == "1" else name for name in names]
+            sections[section]["names"] = [f"{name} (constant)" if name in empty else name for name in names]
 
 
 def _views(views: Mapping[str, Any], stability: Any) -> dict[str, Any]:

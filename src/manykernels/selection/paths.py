@@ -8,7 +8,7 @@ the others. Each problem starts from the solution of the one before, from small 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,14 +25,14 @@ from ..fitting.listed import Listed
 from ..fitting.model import Model
 from ..fitting.options import Options
 from ..fitting.samples import Given, Samples
-from ..kernels import Mixture, evaluate
+from ..kernels import Kernel, Mixture, evaluate
 from ..penalties import Simplex, resolve_penalty
 from ..solvers import Corrective, History, Result, Run
 from ..solvers.base import relative
 
 Array = NDArray[np.float64]
 Only = tuple[str, ...] | None
-Parts = Callable[[list[str]], list[tuple[Any, Only]]]
+Parts = Callable[[Mapping[str, Kernel]], list[tuple[Any, Only]]]
 _RISE = 1.5  # times α, at most, where C rises: those at their bound go up with it, the others hardly move
 _WORSE = 1.02  # times the error before
 _STORED = 50_000_000  # numbers of kernels against new samples that are kept at a time
@@ -62,7 +62,7 @@ def path_steps(
 ) -> list[PathStep]:
     """Learn for all norms and, in ascending order, all C; decide on the samples `new`, as kernels read them.
 
-    `parts` names, given the names of all kernels, more sets of kernels to learn from, each with its norm. A
+    `parts` names, given all kernels by name, more sets of kernels to learn from, each with its norm. A
     path ends where the `error` of its decisions grows: the last step then stands for larger C.
     """
     options = options.replace(C=1.0, penalty=resolve_penalty(norms[0]))
@@ -88,7 +88,8 @@ def _over_list(
     decide = _Decisions(bound, new)
     sets: list[tuple[Any, Only]] = [(norm, None) for norm in norms]
     with blas_for(bound.space.n):
-        for norm, only in sets + (parts(names) if parts else []):
+        kernels = dict(zip(names, bound.known.kernels, strict=True))
+        for norm, only in sets + (parts(kernels) if parts else []):
             chosen = np.arange(len(names)) if only is None else np.array([names.index(n) for n in only])
             one = options.replace(penalty=resolve_penalty(norm))
             now = np.inf

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from ..families import Family, Products, Relevance, Subset
 from ..fitting.options import Options
 from ..fitting.spec import needs_stack, short
 from ..fitting.targets import require_size
+from ..kernels import Kernel
 from .paths import Only, Parts
 
 _MOST = 1000  # values of C in one path
@@ -24,8 +25,7 @@ _PRODUCT_COSTS = tuple(10.0 ** (k / 2.0) for k in range(-5, 1))  # sparse: littl
 _CUBES = 40  # features up to which products have three factors
 _PAIRS = 300  # features up to which they have two
 _MANY = 40  # kernels, from which they are not tried alone
-_ONE_FEATURE = ": Gaussian(width=1)"  # not worth while alone
-_NARROW = ("Gaussian(0.25 ", "Gaussian(0.5 ")
+_NARROW = 0.5  # median distances: the width up to which a kernel is narrow
 
 
 @dataclass(frozen=True)
@@ -140,18 +140,24 @@ def _own(
     return Strategy(name, template, wish.options_of(template), norms, Cs, parts=parts)
 
 
-def _parts(names: list[str]) -> list[tuple[Any, Only]]:
+def _parts(kernels: Mapping[str, Kernel]) -> list[tuple[Any, Only]]:
     """Every kernel alone, since learning prefers what fits the training samples; and all but narrow ones."""
-    if len(names) > _MANY:
+    return _singles(kernels) + _wide(kernels)
+
+
+def _singles(kernels: Mapping[str, Kernel]) -> list[tuple[Any, Only]]:
+    """Each of a few kernels; one column is not worth while alone where others see the whole table."""
+    if not 1 < len(kernels) <= _MANY:
         return []
-    whole = [name for name in names if not name.endswith(_ONE_FEATURE)]
-    return [(1.0, (name,)) for name in whole if len(names) > 1] + _wide(names)
+    whole = [name for name, kernel in kernels.items() if kernel.member.role != "column"]
+    return [(1.0, (name,)) for name in whole or kernels]
 
 
-def _wide(names: list[str]) -> list[tuple[Any, Only]]:
-    """All but the narrow Gaussians, where names say which those are."""
-    wide = tuple(name for name in names if not name.startswith(_NARROW))
-    return [(2.0, wide)] if 1 < len(wide) < len(names) else []
+def _wide(kernels: Mapping[str, Kernel]) -> list[tuple[Any, Only]]:
+    """All but the narrow Gaussians, where kernels say which those are."""
+    scales = {name: kernel.member.scale for name, kernel in kernels.items()}
+    wide = tuple(name for name, scale in scales.items() if scale is None or scale > _NARROW)
+    return [(2.0, wide)] if 1 < len(wide) < len(kernels) else []
 
 
 def _of_estimator(wish: Wish, given: BaseEstimator, Cs: Sequence[float]) -> Strategy:
