@@ -24,7 +24,7 @@ from manykernels.families import (
     rank_one,
     views,
 )
-from manykernels.kernels import Gaussian, Linear, Spectrum
+from manykernels.kernels import Gaussian, Linear, Matern, Spectrum, Tanimoto
 from manykernels.losses import EpsilonInsensitive
 from manykernels.penalties import L2Ball
 
@@ -35,6 +35,7 @@ numbers = X[:, 0] * X[:, 1] + 0.1 * X[:, 2]
 kernels = {"linear": Linear(), "narrow": Gaussian(width=1.0), "wide": Gaussian(width=4.0)}
 strings = ["".join("ab"[int(v > 0)] for v in row) for row in X]
 new = 0.9 * X[:20]
+bits = np.packbits(np.hstack([X > 0.0, X > 0.5, X < -0.5]), axis=1)
 stack = np.stack([k(X) for k in kernels.values()], axis=-1)
 
 
@@ -58,6 +59,11 @@ FITTED: dict[str, Callable[[], tuple[Any, Any]]] = {
             X, numbers
         ),
         new,
+    ),
+    "matern": lambda: (mk.MKLRegressor([Matern(0.5), Matern(1.5, 2.0), Matern(1.0)]).fit(X, numbers), new),
+    "tanimoto": lambda: (
+        mk.MKLClassifier({"bits": Tanimoto(packed=True), "inner": Tanimoto("inner")}).fit(bits, y),
+        bits[:20],
     ),
     "per feature": lambda: (mk.MKLClassifier(per_feature()).fit(X, y), new),
     "rank one": lambda: (mk.MKLClassifier(rank_one()).fit(X, y), new),

@@ -8,6 +8,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
+from scipy.special import gamma, kv
 from sklearn.base import clone
 
 import manykernels.kernels as package
@@ -24,6 +25,7 @@ from manykernels.kernels import (
     Kernel,
     Laplacian,
     Linear,
+    Matern,
     Mixture,
     Monomial,
     OnColumns,
@@ -36,11 +38,12 @@ from manykernels.kernels import (
     Scaled,
     Spectrum,
     Sum,
+    Tanimoto,
 )
 
 rng = np.random.default_rng(0)
 N, M, D = 40, 13, 11  # more features than are compared by plain differences
-X_NUMBERS, Y_NUMBERS = rng.normal(size=(N, D)) + 3.0, rng.normal(size=(M, D)) + 3.0
+X_NUMBERS, Y_NUMBERS = (np.abs(rng.normal(size=(n, D)) + 3.0) for n in (N, M))  # Tanimoto takes no others
 X_NUMBERS[rng.random(X_NUMBERS.shape) < 0.3] = 0.0
 X_STRINGS, Y_STRINGS = (
     ["".join(rng.choice(list("acgt"), size=rng.integers(0, 12))) for _ in range(n)] for n in (N, M)
@@ -75,6 +78,22 @@ def gaussian(width):
     return lambda x, y: np.exp(-np.sum((x - y) ** 2) / width**2)
 
 
+def matern(nu, width):
+    def value(x, y):
+        t = np.sqrt(2.0 * nu) * np.linalg.norm(x - y) / width
+        return 2.0 ** (1.0 - nu) / gamma(nu) * t**nu * kv(nu, t) if t > 0.0 else 1.0
+
+    return value
+
+
+def tanimoto(x, y):
+    return (x @ y) / (x @ x + y @ y - x @ y) if np.any(x) or np.any(y) else 1.0
+
+
+def minmax(x, y):
+    return np.minimum(x, y).sum() / np.maximum(x, y).sum()
+
+
 STANDARDISED = Preparation().fit(X_NUMBERS)
 
 
@@ -92,7 +111,13 @@ CASES = [
     (Gaussian(width=2.5), gaussian(2.5), SPARSE),
     (ARDGaussian([2.0] * D), gaussian(2.0), SPARSE),
     (Laplacian(width=4.0), lambda x, y: np.exp(-np.sum(np.abs(x - y)) / 4.0), SPARSE),
+    (Matern(nu=0.5, width=4.0), matern(0.5, 4.0), SPARSE),
+    (Matern(nu=1.5, width=4.0), matern(1.5, 4.0), SPARSE),
+    (Matern(nu=2.5, width=4.0), matern(2.5, 4.0), SPARSE),
+    (Matern(nu=0.8, width=4.0), matern(0.8, 4.0), SPARSE),
     (Cosine(), cosine, SPARSE),
+    (Tanimoto(), minmax, SPARSE),
+    (Tanimoto(form="inner"), tanimoto, SPARSE),
     (Constant(value=0.7), lambda x, y: 0.7, SPARSE),
     (Monomial([-1, 0], [1, 3]), lambda x, y: x[-1] * y[-1] * (x[0] * y[0]) ** 3, SPARSE),
     (Dirichlet(frequency=0.3), dirichlet(0.3, 1), DENSE),

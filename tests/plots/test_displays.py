@@ -39,7 +39,16 @@ from manykernels.plots.reading import width_table
 
 NO_HISTORY = {"align", "align regressor", "aligner"}
 NO_PARTS = {"aligner", "powers"}
-NO_WIDTHS = {"rank one", "stack", "strings", "products", "polynomials", "views of a frame", "centred frame"}
+NO_WIDTHS = {
+    "rank one",
+    "tanimoto",
+    "stack",
+    "strings",
+    "products",
+    "polynomials",
+    "views of a frame",
+    "centred frame",
+}
 PAINTED = {"classifier", "ovr", "many widths"}
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from tests.fitted_models import X, fitted, frame, numbers, stack, strings, three, y
+from tests.fitted_models import X, bits, fitted, frame, numbers, stack, strings, three, y
 
 from manykernels import LocalizedMKLClassifier, MKLClassifier, MKLRegressor
 from manykernels.families import ARDGaussians, Gaussians, Products, views
@@ -37,7 +37,7 @@ def target_of(name: str) -> Any:
 
 
 def data_of(name: str) -> Any:
-    return {"stack": stack, "strings": strings}.get(name, frame() if "frame" in name else X)
+    return {"stack": stack, "strings": strings, "tanimoto": bits}.get(name, frame() if "frame" in name else X)
 
 
 def document(name: str, **options: Any) -> dict[str, Any]:

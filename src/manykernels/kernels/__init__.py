@@ -8,12 +8,14 @@ from .feature_map import FeatureMap
 from .fitted import Fitted
 from .given import Callable, FromDistance, Precomputed
 from .inner import Constant, Cosine, Linear, Polynomial
+from .matern import Matern
 from .mixture import Mixture
 from .monomial import Monomial
 from .prepared import Preparation, Prepared
 from .shared import combine, evaluate
 from .stationary import Dirichlet, Gaussian, Laplacian
 from .strings import Spectrum
+from .tanimoto import Tanimoto
 
 __all__ = [
     "Kernel",
@@ -22,8 +24,10 @@ __all__ = [
     "Gaussian",
     "ARDGaussian",
     "Laplacian",
+    "Matern",
     "Dirichlet",
     "Cosine",
+    "Tanimoto",
     "Constant",
     "Monomial",
     "Spectrum",

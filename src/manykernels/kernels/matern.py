@@ -1,0 +1,91 @@
+"""The Matérn kernels: stationary, with as many derivatives as one asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import numpy as np
+from scipy.special import gammaln, kve
+
+from .._arguments import is_number, shown
+from .._fast import elementwise, similarity
+from .base import Kernel
+from .data import Array, Data, n_samples
+from .stationary import squared_distances
+
+_LARGEST = 1e300  # of 2ν/width²: finite, so that the narrowest kernel is still 1 at distance 0
+_FAR = 1e4  # of t: k is 0 from there on, for all ν that are taken
+_SMOOTHEST = 100.0  # ν beyond which the Bessel function overflows where it matters
+_CLOSED = {0.5: (0.0, 0.0), 1.5: (1.0, 0.0), 2.5: (1.0, 1.0 / 3.0)}  # ν: (a, b) in (1 + a t + b t²) exp(−t)
+
+
+class Matern(Kernel):
+    """k(x, x') = 2^{1−ν}/Γ(ν) t^ν K_ν(t), t = √(2ν) r, r = ‖x − x'‖ / width; 1 at r = 0.
+
+    K_ν is the modified Bessel function of the second kind (Rasmussen & Williams 2006, Eq. 4.14). Functions
+    with this kernel have ⌈ν⌉ − 1 derivatives in mean square, so a small ν suits rough targets:
+
+        ν = ½   exp(−r)                        ν = 5/2   (1 + √5 r + 5r²/3) exp(−√5 r)
+        ν = 3/2 (1 + √3 r) exp(−√3 r)          ν = ∞     exp(−r²/2)
+
+    These are fast; other ν (up to 100) call SciPy's Bessel function, which takes hundreds of times as long.
+    The width is the length scale ℓ of Gaussian processes, so the limit ν = ∞ is ``Gaussian(√2 · width)``
+    here: ``Gaussian(width)`` is exp(−‖x − x'‖²/width²), without the ½.
+    """
+
+    def __init__(self, nu: float = 1.5, width: float = 1.0, *, name: str | None = None) -> None:
+        self.nu = nu
+        self.width = width
+        self.name = name
+
+    @property
+    def statistic(self) -> Hashable | None:
+        return ("sqeuclidean",)
+
+    def compute_statistic(self, X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
+        return squared_distances(X, Y, out)
+
+    @property
+    def rate(self) -> float | None:
+        return -0.5 * self._inverse_square() if self._nu() == np.inf else None
+
+    def fill(self, S: Array, out: Array) -> None:
+        nu = self._nu()
+        if nu == np.inf:
+            elementwise.exp(S, -0.5 * self._inverse_square(), out)
+            return
+        c = min(2.0 * nu * self._inverse_square(), _LARGEST)  # t² = c S
+        if nu in _CLOSED:
+            similarity.matern(S, c, *_CLOSED[nu], out)
+        else:
+            out[...] = _bessel_form(nu, np.minimum(np.sqrt(c * S), _FAR))
+
+    def diag(self, X: Data) -> Array:
+        return np.ones(n_samples(X))
+
+    def _inverse_square(self) -> float:
+        width = self._number("width")
+        return min(1.0 / width / width, _LARGEST)
+
+    def _nu(self) -> float:
+        nu = self.nu
+        if not is_number(nu) or not (0.0 < nu <= _SMOOTHEST or nu == np.inf):
+            raise ValueError(
+                f"nu={shown(nu)} was given to Matern; expected a positive number up to {_SMOOTHEST:g} (0.5, "
+                "1.5 and 2.5 are fast), or inf, the Gaussian limit."
+            )
+        return float(nu)
+
+
+def _bessel_form(nu: float, t: Array) -> Array:
+    """2^{1−ν}/Γ(ν) t^ν K_ν(t), in logarithms, since the factors overflow long before the product does.
+
+    Where K_ν(t) itself overflows, t is so small that the first terms of the series around 0 are exact:
+    1 − z/(ν−1) + z²/(2(ν−1)(ν−2)) − …, z = t²/4; up to ν = 3 it is 1 there.
+    """
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore", under="ignore"):
+        K = kve(nu, t)  # K_ν(t) exp(t)
+        k = np.exp((1.0 - nu) * np.log(2.0) - gammaln(nu) + nu * np.log(t) + np.log(K) - t)
+    z = 0.25 * t * t
+    near = 1.0 - z / (nu - 1.0) * (1.0 - 0.5 * z / (nu - 2.0)) if nu > 3.0 else np.ones_like(t)
+    return np.minimum(np.where(K == np.inf, near, k), 1.0)
