@@ -78,7 +78,9 @@ class TestContract:
         np.testing.assert_allclose(draws.probabilities, 1.0 / oracle.size)
 
     def test_offers(self, name):
-        assert all(ORACLES[name].offers(question) for question in ("best", "sample", "sample_uniform"))
+        asked = ("atoms", "best", "sample_uniform", *(["sample"] if name in DRAWING else []))
+        assert all(ORACLES[name].offers(question) for question in asked)
+        assert ORACLES[name].offers("sample") == (name in DRAWING)
 
     def test_pickle(self, name):
         oracle = ORACLES[name]

@@ -17,18 +17,33 @@ class Family(BaseEstimator):
     ``factors`` says that every kernel is one column of X times itself, so that a Gram engine can work on the
     columns and never form a matrix of n × n. ``listed`` says that ``resolve`` lists the kernels; families too
     large for that are asked through an oracle. ``supervised`` says that ``resolve`` also takes the training
-    targets, as ``target`` of shape (n_samples, n_outputs).
+    targets, as ``target`` of shape (n_samples, n_outputs). ``needs_variation`` says that it is made of
+    columns that differ from sample to sample.
+
+    A family of one's own defines ``resolve``, where it can be listed; or sets ``listed = False`` and defines
+    ``bind``. How the families of this package that are not listed bind is in ``oracles/build.py``.
     """
 
     factors: ClassVar[bool] = False
     listed: ClassVar[bool] = True
     supervised: ClassVar[bool] = False
+    needs_variation: ClassVar[bool] = False
+    instead: ClassVar[str] = ""  # what to do where there are too many kernels for a list, for a message
 
     def resolve(self, X: Data, sample_weight: Any = None, feature_names: Any = None) -> dict[str, Kernel]:
         """The kernels for training data X, by name and in order; sample weights mean repetition."""
         raise NotImplementedError(
             f"{type(self).__name__} must define resolve(X, sample_weight, feature_names)."
         )
+
+    def bind(self, X: Data, **how: Any) -> Any:
+        """The family on training data X, as an Oracle of ``manykernels.oracles`` that solvers ask.
+
+        ``how`` holds normalize, sample_weight, feature_names, memory_limit, norm (the penalty) and work, as
+        ``oracles.build_oracle`` explains them. An oracle that answers ``atoms`` is listed where a solver
+        or a penalty needs a list; ``best`` and ``sample`` are what the solvers of families ask.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define bind(X, **how), or be listed.")
 
 
 def names_of(X: Data, feature_names: Any = None) -> list[str]:

@@ -40,6 +40,9 @@ class Parametric(Family):
     """
 
     listed: ClassVar[bool] = False
+    instead: ClassVar[str] = (
+        "A grid of kernels, such as gaussian_grid(low, high, n), is a list, which every solver serves."
+    )
     rate: ClassVar[str | None] = None
     bounds: Any = None
     lipschitz: Any = None

@@ -19,6 +19,10 @@ class Hierarchical(Family):
     """What all graphs share: a kernel may be used only together with all its ancestors.
 
     The price of node v is d_v = β^depth(v), β > 1, so that a kernel costs the more the deeper it is.
+
+    HierarchicalMKLClassifier and HierarchicalMKLRegressor learn over a graph of any size. MKLClassifier and
+    MKLRegressor take its kernels as a plain list, without order and prices, for every norm and solver, where
+    there are at most 100,000 of them (20,000 with ``solver="auto"``).
     """
 
     beta: float | None
@@ -44,12 +48,18 @@ class _Products(Hierarchical):
     """Graphs with a node for every choice of one power (or none) of each feature."""
 
     listed: ClassVar[bool] = False
+    needs_variation: ClassVar[bool] = True
+    instead: ClassVar[str] = (
+        "HierarchicalMKLClassifier and HierarchicalMKLRegressor learn over graphs of any size; select fewer "
+        "columns (SelectKBest), or lower the degree, for a list of all kernels."
+    )
 
     def resolve(self, X: Data, sample_weight: Any = None, feature_names: Any = None) -> dict[str, Kernel]:
         raise ValueError(
-            f"{type(self).__name__} stands for more kernels than can be listed, and this needs a list. Give "
-            "it alone, as kernels=..., to HierarchicalMKLClassifier or HierarchicalMKLRegressor; no "
-            "solver=... of other estimators can serve it."
+            f"{type(self).__name__} stands for more kernels than can be listed beside others, and this needs "
+            "a list. Give it alone, as kernels=..., to HierarchicalMKLClassifier or "
+            "HierarchicalMKLRegressor; or, without the order of its kernels, to MKLClassifier or "
+            "MKLRegressor (solver='auto')."
         )
 
 
@@ -61,6 +71,7 @@ class PolynomialDAG(_Products):
     x1 · x3² are x3² and x1 · x3. Its price is d_v = β^(v_1 + … + v_r), ``beta`` = β > 1 (None: max(2, √r/2)).
 
     Features are taken as they are: scale them beforehand (StandardScaler), so that powers mean something.
+    MKLClassifier and MKLRegressor take a small graph as the list of its kernels.
     """
 
     def __init__(self, degree: int = 3, beta: float | None = None) -> None:
@@ -83,6 +94,7 @@ class AnovaDAG(_Products):
 
     ``width`` is that of the Gaussian exp(−(x_i − x'_i)²/width²) of each feature, in units of the feature's
     standard deviation. ``beta`` as for :class:`PolynomialDAG`: a subset of s features costs β^s.
+    MKLClassifier and MKLRegressor take a small graph as the list of its kernels.
     """
 
     def __init__(self, width: float = 1.0, beta: float | None = None) -> None:
@@ -103,7 +115,7 @@ class DAG(Hierarchical):
     """A graph of one's own: ``parents`` is a dict name → (kernel, [names of its parents]).
 
     Nodes without parents are where learning starts. The price of a node is β^depth, depth being the longest
-    way down to it and ``beta`` = β > 1 (None: 2).
+    way down to it and ``beta`` = β > 1 (None: 2). MKLClassifier and MKLRegressor take it as a list.
     """
 
     def __init__(self, parents: Any, beta: float | None = None) -> None:

@@ -1,4 +1,4 @@
-"""All products of base kernels up to a degree: far too many to list, and never listed."""
+"""All products of base kernels up to a degree: mostly too many to list, and asked for the best ones."""
 
 from __future__ import annotations
 
@@ -32,10 +32,16 @@ class Products(Family):
     scores, categories as indicators.
 
     Base kernels are normalised as the estimator asks, products are not. Solvers ask this family through an
-    oracle (``oracles/products.py``).
+    oracle (``oracles/products.py``); where a solver or a norm needs a list, all products are listed, up to
+    100,000 of them (20,000 with ``solver="auto"``, beyond which they are drawn at random).
     """
 
     listed: ClassVar[bool] = False
+    needs_variation: ClassVar[bool] = True
+    instead: ClassVar[str] = (
+        "With a lower degree, fewer columns (SelectKBest) or fewer base kernels the products can be listed, "
+        "and every solver and norm serves them."
+    )
 
     def __init__(
         self,
@@ -57,9 +63,9 @@ class Products(Family):
 
     def resolve(self, X: Data, sample_weight: Any = None, feature_names: Any = None) -> dict[str, Kernel]:
         raise ValueError(
-            "Products stands for more kernels than can be listed, and this needs a list. Give it alone, as "
-            "kernels=Products(...), to MKLClassifier or MKLRegressor, with solver='corrective', 'greedy' or "
-            "'stochastic'."
+            "Products stands for more kernels than can be listed beside others, and this needs a list. Give "
+            "it alone, as kernels=Products(...), to MKLClassifier or MKLRegressor (solver='auto'); to join "
+            "kernels to it, put them into its base."
         )
 
     def options(self) -> tuple[int, Array]:

@@ -6,4 +6,13 @@ from .build import build_oracle
 from .finite import FiniteOracle
 from .products import ProductsOracle
 
-__all__ = ["Atom", "Best", "Draws", "FiniteOracle", "Oracle", "ProductsOracle", "bind_dag", "build_oracle"]
+__all__ = [
+    "Atom",
+    "Best",
+    "Draws",
+    "FiniteOracle",
+    "Oracle",
+    "ProductsOracle",
+    "bind_dag",
+    "build_oracle",
+]

@@ -31,6 +31,7 @@ def bind_continuous(
     sample_weight: Array | None,
     feature_names: Any,
     memory_limit: int | float | str | None,
+    norm: Any = 1.0,
     work: int,
 ) -> ContinuousOracle:
     """The kernels of a continuum on training data X; see ``build_oracle``."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 
@@ -98,6 +99,18 @@ class ProductHierarchy(Hierarchy):
             if p < self.D:
                 below.append(tuple(sorted([*(pair for pair in powers if pair[0] != i), (i, p + 1)])))
         return below
+
+    def nodes(self) -> Iterator[Node]:
+        """By degree, and then by features."""
+        used = np.flatnonzero(self.scales[:, 1] > 0.0).tolist()
+        powers = itertools.product(range(self.D + 1), repeat=len(used))
+        for v in sorted(powers, key=lambda v: (sum(v), [-p for p in v])):
+            yield tuple((i, p) for i, p in zip(used, v, strict=True) if p)
+
+    @property
+    def count(self) -> float:
+        with np.errstate(over="ignore"):
+            return float(np.float64(self.D + 1.0) ** np.count_nonzero(self.scales[:, 1] > 0.0))
 
     def bounds(self, A: Array, sources: Sequence[Node]) -> Array:
         """One matrix product for all sources: Π_j b_{j,t_j} = Π_j b_{j,0} · Π_{i∈t} b_{i,t_i}/b_{i,0}.

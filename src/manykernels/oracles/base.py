@@ -8,7 +8,7 @@ solvers can serve its family.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,6 +67,14 @@ class Oracle(ABC):
         """(len(atoms),): q_z."""
         return np.asarray(self.gram(atoms).quad(A).sum(axis=1)) if len(atoms) else np.zeros(0)
 
+    def atoms(self) -> Iterator[Atom]:
+        """All atoms, in order; only finite families have them, and only few are short enough to be listed."""
+        raise NotImplementedError
+
+    def bytes_of(self, count: int) -> float:
+        """What the Gram of so many atoms takes in memory, with a copy in the making."""
+        return 8.0 * count * self.n * (3.0 if self.rank_one else self.n)
+
     def best(self, A: Array, k: int) -> Best:
         """The k atoms of the largest q, or the best that could be found."""
         raise NotImplementedError
@@ -94,5 +102,5 @@ class Oracle(ABC):
         return None
 
     def offers(self, question: str) -> bool:
-        """Whether "best", "best_against", "sample" or "sample_uniform" is answered."""
+        """Whether "atoms", "best", "best_against", "sample" or "sample_uniform" is answered."""
         return getattr(type(self), question) is not getattr(Oracle, question)

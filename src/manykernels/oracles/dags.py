@@ -10,7 +10,7 @@ A(w) the ancestors of w with w, the question that makes exponential graphs tract
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +63,15 @@ class Hierarchy(ABC):
     @abstractmethod
     def children(self, v: Node) -> list[Node]:
         """The nodes right below v."""
+
+    @abstractmethod
+    def nodes(self) -> Iterator[Node]:
+        """All nodes that are not zero; for graphs small enough to list."""
+
+    @property
+    def count(self) -> float:
+        """How many `nodes` there are."""
+        return self.size
 
     @abstractmethod
     def bounds(self, A: Array, sources: Sequence[Node]) -> Array:
@@ -136,6 +145,9 @@ class ListedHierarchy(Hierarchy):
 
     def children(self, v: Node) -> list[Node]:
         return list(self._children[str(v)])
+
+    def nodes(self) -> Iterator[Node]:
+        return iter(self._parents)
 
     def scan(self, A: Array, hull: set[Node], allowed: float, count: int) -> list[Node]:
         names = list(self._parents)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -20,11 +20,15 @@ class FiniteOracle(Oracle):
         self.n, self.size = gram.n, gram.n_kernels
 
     def name(self, atom: Atom) -> str:
-        return self.whole._name(self._position(atom))
+        m = self._position(atom)
+        return str(m) if self.whole.names is None else self.whole.names[m]
 
     def kernel(self, atom: Atom) -> Fitted:
         assert self.kernels is not None
         return self.kernels[self._position(atom)]
+
+    def atoms(self) -> Iterator[Atom]:
+        return iter(range(int(self.size)))
 
     def gram(self, atoms: Sequence[Atom]) -> Gram:
         return SelectedGram(self.whole, np.array([self._position(atom) for atom in atoms], dtype=np.intp))

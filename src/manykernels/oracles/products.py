@@ -156,6 +156,13 @@ class ProductsOracle(Oracle):
             return super().total(A, r) if r == np.inf and self.rank_one else None
         return super().total(A, r) if r == np.inf else self.enumerator.power_sum(A, r) ** (1.0 / r)
 
+    def offers(self, question: str) -> bool:
+        """Draws by the gradient need sums over all products, which scales of each product forbid; and
+        products of matrices are looked at one by one, or not at all."""
+        if question == "sample":
+            return self.weight is None
+        return super().offers(question) if question != "best" else self.rank_one or self.enumerable
+
     # -- draws ----------------------------------------------------------------------------------
     def sample(self, A: Array, size: int, rng: np.random.RandomState) -> Draws:
         """Products z with the probability c_z q°_z / normaliser(A) (000 Alg. 3), q° without c_z in its scale.
