@@ -194,7 +194,7 @@ class TestBadInput:
     def test_norms(self):
         """Splitting a kernel of a continuum into copies lowers the objective without end for p > 1."""
         for solver in ("corrective", "greedy"):
-            with pytest.raises(ValueError, match=f"solver='{solver}'.*norm=1.*copies of itself.*a grid"):
+            with pytest.raises(ValueError, match=f"solver='{solver}'.*norm=1.*copies of itself.*A grid"):
                 MKLRegressor(Gaussians(), norm=2.0, solver=solver).fit(X, y)
         model = MKLRegressor(Gaussians(0.1, 30.0), norm=2.0, solver="stochastic", max_iter=20, random_state=0)
         model.fit(X, y)

@@ -157,8 +157,9 @@ def test_functions_that_are_no_kernels(function, message, first):
 
 
 def test_other_estimators_say_who_serves_a_graph():
-    with pytest.raises(ValueError, match="HierarchicalMKLClassifier or HierarchicalMKLRegressor"):
-        MKLRegressor(PolynomialDAG()).fit(X, TARGET)
+    many = np.random.RandomState(0).randn(20, 30)
+    with pytest.raises(ValueError, match="HierarchicalMKLClassifier and HierarchicalMKLRegressor"):
+        MKLRegressor(PolynomialDAG()).fit(many, many[:, 0])
 
 
 def test_text_is_refused():

@@ -298,7 +298,7 @@ def test_kernels_that_the_joint_method_used_are_known_after_the_working_set_chan
 @pytest.mark.parametrize("solver", [ActiveSet(), Alternating(), Blockwise(), ProjectedGradient()], ids=str)
 def test_solvers_of_lists_refuse_families(solver):
     stack, labels, targets = problem(0)
-    with pytest.raises(ValueError, match=r"needs a list of kernels.*'corrective'"):
+    with pytest.raises(ValueError, match=r"needs a list of kernels.*Take solver='stochastic'\."):
         solver.run(
             FiniteOracle(StackGram(stack)), risk_of(Squared(), labels, targets), L2Ball(0.0, 1.0), told()
         )
@@ -309,7 +309,7 @@ def test_graphs_and_powers_are_problems_of_their_own():
     risk = risk_of(Squared(), labels, targets)
     with pytest.raises(ValueError, match="needs a graph of kernels"):
         run(Hierarchical(), stack, risk, Simplex())
-    with pytest.raises(ValueError, match=r"expected L2Ball"):
+    with pytest.raises(ValueError, match=r"needs L2Ball\(mu0, radius\)"):
         run(ProjectedGradient(), stack, risk, Simplex())
     for solver in (Hierarchical(), ProjectedGradient()):
         with pytest.raises(ValueError, match="expected one of 'auto'"):

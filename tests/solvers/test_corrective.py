@@ -281,7 +281,9 @@ def test_greedy_stochastic_and_the_active_set_agree(loss, kind):
 )
 def test_other_norms_are_refused(penalty):
     X, _, targets = data()
-    with pytest.raises(ValueError, match=r"it needs norm=1, .* take solver='stochastic', or 'active-set'"):
+    with pytest.raises(
+        ValueError, match=r"solver='corrective' needs norm=1, .* and norm=.* was given. Take "
+    ):
         solve(oracle_of(X), risk_of(Squared(), None, targets), penalty=penalty)
 
 

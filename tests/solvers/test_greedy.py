@@ -209,7 +209,7 @@ def test_refusals():
             run(Greedy(), stack, risk, penalty)
     endless = FiniteOracle(StackGram(stack))
     endless.size = np.inf
-    with pytest.raises(ValueError, match="splitting a kernel into copies of itself lowers"):
+    with pytest.raises(ValueError, match="splitting a kernel of a continuum into copies of itself lowers"):
         Greedy().run(endless, risk, LpBall(2.0), told(1e-3, 10))
     with pytest.raises(ValueError, match=r"step='newton'.*line-search"):
         run(Greedy("newton"), stack, risk, Simplex())

@@ -428,7 +428,7 @@ def test_no_iteration_and_no_sampler_are_refused(monkeypatch):
         run(Stochastic(), stack, risk, LpBall(2.0), max_iter=0)
     oracle = FiniteOracle(StackGram(stack))
     monkeypatch.setattr(oracle, "offers", lambda question: question != "sample")
-    with pytest.raises(ValueError, match=r"'sample'.*solver='greedy'"):
+    with pytest.raises(ValueError, match=r"'sample'.*Take norm=1 with solver='corrective' or 'greedy'"):
         Stochastic().run(oracle, risk, LpBall(2.0), told(1e-3, 3))
     assert Stochastic("uniform").run(oracle, risk, LpBall(2.0), told(1e-3, 3)).n_iter <= 3
 

@@ -18,7 +18,7 @@ from ..kernels import Fitted, Preparation, Prepared
 from ..kernels.monomial import Monomial
 from ..oracles import Oracle, build_oracle
 from ..penalties import Penalty
-from ..solvers import FamilySolver, Result, Solver
+from ..solvers import Result
 from .bound import Bound, mixture, proof_of
 from .listed import finish
 from .model import Model
@@ -37,9 +37,14 @@ class Asked(Bound):
     X: Any
     prepared: Preparation | None
 
+    @property
+    def oracle(self) -> Oracle:
+        """Who answers."""
+        return self.space
+
     def kernel(self, z: Any) -> Fitted:
         """One kernel of the family, as a function of samples as they were given."""
-        name, kernel = self.space.name(z), self.space.kernel(z)
+        name, kernel = self.oracle.name(z), self.oracle.kernel(z)
         _require_range(name, kernel, self.X)
         if self.prepared is not None:
             seen = Prepared(kernel.kernel, self.prepared, "scores")
@@ -51,7 +56,7 @@ class Asked(Bound):
         # without any bound on the family, as where kernels are drawn and never looked at, there is no gap
         if result.gap <= options.tol or not np.isfinite(result.gap):
             return result
-        size = self.space.size
+        size = self.oracle.size
         count = f"all {size:.3g}" if np.isfinite(size) else "all"
         whole = f"over {count} kernels" if result.certified else "over the kernels that it found"
         advice = f"{result.reason.value}. Raise tol." if result.reason else ""
@@ -77,7 +82,7 @@ class Asked(Bound):
         model = Model(
             options.title,
             samples.layout,
-            [self.space.name(z) for z in atoms],
+            [self.oracle.name(z) for z in atoms],
             kernels,
             theta if several else theta[0],
             learned if several else learned[0],
@@ -94,20 +99,18 @@ class Asked(Bound):
         return [self.space.best(np.ones((self.space.n, 1)), 1).atoms[0]]
 
 
-def bind_asked(options: Options, samples: Samples, solver: Solver) -> Asked:
-    """The family on the merged rows, with everything checked."""
+def bind_asked(options: Options, samples: Samples, matrices: int) -> Asked:
+    """The family on the merged rows, with everything checked, before anyone is chosen to solve it.
+
+    `matrices` of n × n are what a solver may need.
+    """
     family = options.kernels
     if options.center:
         raise ValueError(
             f"center=True was given with kernels={family!r}; centring every kernel of a family by "
             "itself would change what the family is. Leave center=False: the intercept does the same."
         )
-    require_variation(samples, family, isinstance(family, Products))
-    if not isinstance(solver, FamilySolver):
-        raise ValueError(
-            f"solver={options.solver!r} needs a list of kernels, and this family is too large for one. Take "
-            "'corrective' or 'greedy' (norm=1), or 'stochastic'."
-        )
+    require_variation(samples, family, family.needs_variation)
     data, names_in, prepared = samples.data, samples.layout.names, None
     if isinstance(family, Products) and family.scale:
         names = names_of(data, names_in)
@@ -124,10 +127,10 @@ def bind_asked(options: Options, samples: Samples, solver: Solver) -> Asked:
         feature_names=names_in,
         memory_limit=options.memory_limit,
         norm=options.penalty,
-        work=solver.matrices + machine_matrices(largest, options.loss.quadratic),
+        work=matrices + machine_matrices(largest, options.loss.quadratic),
     )
     intercept = bool(options.fit_intercept)
-    return Asked(samples, solver, oracle, samples.Y, samples.costs, intercept, data, prepared)
+    return Asked(samples, None, oracle, samples.Y, samples.costs, intercept, data, prepared)
 
 
 def require_variation(samples: Samples, family: Any, needed: bool) -> None:

@@ -76,16 +76,8 @@ def _equal_layers(gram: Gram, a: int, b: int) -> bool:
 
 # -- useless kernels ------------------------------------------------------------------------------
 def find_useless(gram: Gram, names: list[str], constants: bool) -> NDArray[np.bool_]:
-    """Kernels that cannot change a decision, with a warning: zero, or constant where `constants` are useless.
-
-    zᵀKz with Σz = 0 vanishes for a constant kernel and, for a random z, for no other. A few samples rule out
-    nearly all kernels, and only the rest is looked at in full.
-    """
-    useless = np.zeros(gram.n_kernels, dtype=bool)
-    rng = np.random.RandomState(0)
-    some = evenly(gram.n, _PROBE)
-    suspects = _flat(gram if some.size == gram.n else gram.subset(some), np.arange(gram.n_kernels), rng)
-    flat = _flat(gram, suspects, rng) if suspects.size else suspects
+    """Kernels that cannot change a decision, with a warning: zero, or constant if `constants` are useless."""
+    useless, flat = np.zeros(gram.n_kernels, dtype=bool), constant_kernels(gram)
     zero = gram.traces()[flat] <= 0.0
     if gram.mean is not None:
         zero[:] = True
@@ -95,6 +87,17 @@ def find_useless(gram: Gram, names: list[str], constants: bool) -> NDArray[np.bo
         warn_useless([names[m] for m in flat[~zero]], _CONSTANT, hint)
     useless[flat[zero | constants]] = True
     return useless
+
+
+def constant_kernels(gram: Gram) -> NDArray[np.intp]:
+    """Kernels that are the same for all pairs of samples, or zero.
+
+    zᵀKz with Σz = 0 vanishes for a constant kernel and, for a random z, for no other. A few samples rule out
+    nearly all kernels, and only the rest is looked at in full.
+    """
+    rng, some = np.random.RandomState(0), evenly(gram.n, _PROBE)
+    suspects = _flat(gram if some.size == gram.n else gram.subset(some), np.arange(gram.n_kernels), rng)
+    return _flat(gram, suspects, rng) if suspects.size else suspects
 
 
 def _flat(gram: Gram, atoms: NDArray[np.intp], rng: np.random.RandomState) -> NDArray[np.intp]:

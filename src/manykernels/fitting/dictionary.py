@@ -1,18 +1,21 @@
 """How the kernels of a fit are held: the one place that decides, and the only "auto" of a solver.
 
 As a list of Gram matrices (`listed.py`; behind gates in `gated.py`, under a power in `powers.py`), as a
-family that is asked for its best kernels one after the other (`asked.py`; a graph in `graphs.py`), or as
-explicit features (`featured.py`). The rest of the road does not tell them apart.
+family that is asked for its best kernels one after the other (`asked.py`; a graph in `graphs.py`), or is
+listed because it is short enough (`enumerated.py`), or as explicit features (`featured.py`). The rest of the
+road does not tell them apart.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
-from ..solvers import Hierarchical, Solver, resolve_solver
-from ..solvers.nonlinear import ProjectedGradient
-from .asked import bind_asked
+from ..grams.memory import DRAWS
+from ..solvers import Held, Solver, refusal, resolve_solver, why_not
+from .asked import Asked, bind_asked
 from .bound import Bound
+from .enumerated import Enumerated, can_be_listed
 from .featured import bind_featured
 from .gated import Gated
 from .graphs import bind_graph
@@ -22,37 +25,80 @@ from .powers import Powers
 from .samples import AnySamples, Samples
 
 Road = Literal["listed", "asked", "featured"]
+_MANY = 200  # kernels from which dense weights are learned faster by alternation than by second order
 
 
 def bind(options: Options, samples: AnySamples, more: int = 0) -> Bound:
     """The kernels on the samples, checked; `more` matrices of n × n are needed beside those of the solver."""
     way = road(options)
+    given = options.solver
+    if isinstance(given, Solver) and given.serves.problem == "hull":
+        assert isinstance(samples, Samples)
+        return bind_graph(options, samples, given)
+    if way == "asked":
+        assert isinstance(samples, Samples)
+        return _bind_family(options, samples)
     solver = choose_solver(options, way)
+    _require_served(options, solver, [Held("list")])
     if way == "featured":
         return bind_featured(options, samples, solver)
     assert isinstance(samples, Samples)
-    if isinstance(solver, Hierarchical):
-        return bind_graph(options, samples, solver)
-    if way == "asked":
-        return bind_asked(options, samples, solver)
     listed = bind_listed(options, samples, solver, more)
-    if isinstance(solver, ProjectedGradient):
+    if solver.serves.problem == "power":
         return Powers.of(listed)
     return listed if options.gating is None else Gated.of(listed, options.gating, options.rng)
 
 
 def road(options: Options) -> Road:
-    """How these kernels are held."""
+    """How these kernels are held; what is asked may still be listed, once it is bound to samples."""
     if options.approx is not None:
         return "featured"
     return "listed" if options.listed else "asked"
 
 
-def choose_solver(options: Options, way: Road) -> Solver:
-    """The solver that was asked for. "auto" is the second-order method; over a family that cannot be listed
-    it is column generation, or where many kernels have weight, stochastic descent."""
+def choose_solver(options: Options, way: Road, asked: Asked | None = None) -> Solver:
+    """The solver that was asked for, or what "auto" stands for:
+
+    | kernels | norm | solver |
+    |---|---|---|
+    | a list, or features | any | "active-set" |
+    | a family that answers "best" | 1 | "corrective" |
+    | another one that is short enough to be listed | elastic net, or up to 200 kernels | "active-set" |
+    | the same | others | "alternating" |
+    | every other family | any | "stochastic" |
+    """
     if isinstance(options.solver, Solver):
         return options.solver
     if options.solver != "auto" or way != "asked":
         return resolve_solver(options.solver)
-    return resolve_solver("corrective" if options.penalty.sparse else "stochastic")
+    assert asked is not None
+    penalty, corrective = options.penalty, resolve_solver("corrective")
+    if why_not(corrective, Held.of(asked.oracle), options.loss, penalty) is None:
+        return corrective
+    if not can_be_listed(options, asked, DRAWS, wished=False):
+        return resolve_solver("stochastic")
+    dense = not penalty.sparse and asked.oracle.size > _MANY
+    return resolve_solver("alternating" if dense else "active-set")
+
+
+def _bind_family(options: Options, samples: Samples) -> Bound:
+    """A family: asked, where the solver asks and the family answers, else listed, if it is short enough."""
+    may_draw = options.solver == "auto" and not options.penalty.sparse
+    matrices = DRAWS if may_draw else resolve_solver(options.solver).matrices
+    asked = bind_asked(options, samples, matrices)
+    solver = choose_solver(options, "asked", asked)
+    held = Held.of(asked.oracle)
+    ways = [replace(held, answers=held.answers - {"atoms"})]
+    if can_be_listed(options, asked, matrices, wished=True):
+        ways.append(Held("list", size=held.size))
+    held = _require_served(options, solver, ways)
+    return Enumerated.of(asked, solver) if held.kind == "list" else replace(asked, solver=solver)
+
+
+def _require_served(options: Options, solver: Solver, ways: list[Held]) -> Held:
+    """The first way to hold the kernels in which the solver serves the problem, or an error."""
+    for held in ways:
+        if why_not(solver, held, options.loss, options.penalty) is None:
+            return held
+    advice = getattr(options.kernels, "instead", "") if ways[-1].kind == "family" else ""
+    raise ValueError(refusal(solver, ways, options.loss, options.penalty, advice))

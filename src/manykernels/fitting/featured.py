@@ -229,7 +229,9 @@ def _all_rows(options: Options, samples: Samples, solver: Solver, mapped: Mapped
     n, p, limit = samples.n, mapped.features.n_features, parse_memory(options.memory_limit)
     room = [8 * n * (p * _FEATURES + extra) for extra in (0, n * _COPIES)]
     corners = not options.loss.smooth and n <= _FEW and room[1] <= limit
-    matrices = n <= p or corners or not solver.features  # n × n, for what knows nothing else
+    matrices = (
+        n <= p or corners or "features" not in solver.serves.kernels
+    )  # n × n, for what knows nothing else
     who = f"loss={options.loss!r} with {p} features of all {n} samples needs"
     advice = f"Take fewer components, loss='squared' (which needs sums only), or {_ONLINE}"
     what = f"copies of them{f' and matrices of {n} × {n}' if matrices else ''}"

@@ -25,6 +25,7 @@ from ..estimators import MKLClassifier, MKLRegressor
 from ..fitting.asked import Asked
 from ..fitting.bound import risk_of
 from ..fitting.dictionary import bind
+from ..fitting.enumerated import Enumerated
 from ..fitting.functions import FeatureFunction
 from ..fitting.lazy import in_memory
 from ..fitting.model import Model
@@ -160,9 +161,14 @@ class _Known:
             K = gram(kernels[m])
             compensated.expand(K, alpha, float(self.theta[m]), high, low)
             q[m] = max(compensated.quad(K, alpha), 0.0)
-        primal = self._primal(self.theta * np.sqrt(q), high + (low + self.intercept))
+        norms, f = self.theta * np.sqrt(q), high + (low + self.intercept)
         if not self.model.listed:
-            return primal, *self._over_family(point)
+            bound = bind(self.options, self.samples)
+            assert isinstance(bound, Asked)
+            if isinstance(bound, Enumerated):  # a penalty may tell the kernels of a list apart
+                norms = bound.spread(self.model.atoms or [], norms)
+            return self._primal(norms, f), *self._over_family(bound, point)
+        primal = self._primal(norms, f)
 
         def forms(z: Array) -> Array:
             return np.array([max(compensated.quad(gram(kernel), z), 0.0) for kernel in kernels])
@@ -188,11 +194,12 @@ class _Known:
         terms = math.fsum(risk.dual_terms(z).ravel())
         return max(terms - 0.5 * self.penalty.conjugate(forms(z))[0], risk.dual_fit(np.zeros_like(z)))
 
-    def _over_family(self, point: Array) -> tuple[float, bool]:
+    def _over_family(self, bound: Asked, point: Array) -> tuple[float, bool]:
         """D from the family's own bound on its largest quadratic form, where it has one."""
-        bound = bind(self.options, self.samples)
-        assert isinstance(bound, Asked)
-        oracle = bound.space
+        if isinstance(bound, Enumerated):
+            q, largest = bound.space.quad(point).sum(axis=1), bound.space.largest()
+            return self.risk.dual(point, q, self.penalty, largest), True
+        oracle = bound.oracle
         top = oracle.best(point, 1).upper if self.penalty.sparse else None
         if not self.penalty.sparse:
             p = float(getattr(self.penalty, "p", 2.0))

@@ -222,14 +222,14 @@ class _FamilyDecisions:
 
     def __call__(self, result: Result) -> Array:
         f = np.zeros((_num_samples(self.new), result.alpha.shape[1]))
-        if not self.bound.space.rank_one:
-            kernels = [self.bound.space.kernel(z) for z in result.atoms]
+        if not self.bound.oracle.rank_one:
+            kernels = [self.bound.oracle.kernel(z) for z in result.atoms]
             return (
                 f + Mixture(kernels, result.weights)(self.new, self.bound.X) @ result.alpha if kernels else f
             )
         for z, weight in zip(result.atoms, result.weights, strict=True):
             if z not in self.maps:
-                kernel = self.bound.space.kernel(z)
+                kernel = self.bound.oracle.kernel(z)
                 here, there = kernel.kernel.feature_maps(self.new, self.bound.X)
                 self.maps[z] = (kernel.scale_ * here, there)
             here, there = self.maps[z]
@@ -241,7 +241,7 @@ def _family_results(
     options: Options, bound: Asked, group: list[int], Cs: Sequence[float]
 ) -> Iterator[Result]:
     """The solutions for all C, by one path where the solver has one."""
-    if not isinstance(bound.solver, Corrective):
+    if not isinstance(bound.solver, Corrective) or bound.space is not bound.oracle:
         yield from (solve(options.replace(C=C), bound, group) for C in Cs)
         return
     risk = risk_of(options.replace(C=Cs[-1]), bound.Y[:, group], bound.costs, bound.intercept)

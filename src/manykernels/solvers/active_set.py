@@ -9,8 +9,6 @@ family is looked at when the working set is solved, and the gap is always that o
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from .._fast.threads import blas_for
@@ -21,6 +19,7 @@ from ..penalties import Penalty
 from ._second_order import SecondOrder
 from ._stopping import goes_on
 from .base import Array, Kernels, Result, Run, Solver, listed, whole_number
+from .declarations import Serves
 
 _RUN = 8  # samples read together when a part of them is drawn: a cache line of every row
 
@@ -40,7 +39,7 @@ class ActiveSet(Solver):
         0 never does.
     """
 
-    features: ClassVar[bool] = True
+    serves = Serves(kernels=frozenset({"list", "features"}))
 
     def __init__(self, add: int | None = None, cuts: int = 12, warm_size: int = 200) -> None:
         self.add = add
@@ -48,7 +47,7 @@ class ActiveSet(Solver):
         self.warm_size = warm_size
 
     def run(self, kernels: Kernels, risk: Risk, penalty: Penalty, run: Run) -> Result:
-        gram = listed(self, kernels)
+        gram = listed(self, kernels, risk, penalty)
         default = max(5, min(20, gram.n_kernels // 10))
         add = default if self.add is None else whole_number(self, "add", 1)
         cuts = whole_number(self, "cuts", 2)

@@ -13,7 +13,9 @@ from ..objectives import Risk
 from ..penalties import Penalty
 from ._stopping import goes_on
 from .base import Kernels, Reason, Result, Run, Solver, listed, relative
+from .declarations import Serves
 
+_UNIQUE = "since it needs best weights that are unique for given αᵀK_mα"
 _IDLE = 20  # iterations without a smaller gap, by a thousandth: rounding errors are all that is left
 
 
@@ -30,8 +32,15 @@ class Alternating(Solver):
     def __init__(self, interpolation: float | None = None) -> None:
         self.interpolation = interpolation
 
+    @property
+    def serves(self) -> Serves:  # type: ignore[override]
+        """The interpolated algorithm moves to the best weights for given αᵀK_mα: they must be unique."""
+        if self.interpolation is None:
+            return Serves()
+        return Serves(sparse=False, needs="norm > 1 or L2Ball(mu0, radius)", because=_UNIQUE)
+
     def run(self, kernels: Kernels, risk: Risk, penalty: Penalty, run: Run) -> Result:
-        gram, eta = listed(self, kernels), self._check(penalty)
+        gram, eta = listed(self, kernels, risk, penalty), self._check()
         theta, alpha = run.start or (penalty.start(gram.n_kernels), risk.zeros())
         mixed = alpha  # the interpolated α of 004; Kloft's update has no use for it
         K, best, dual, gap, proof = np.empty((gram.n, gram.n)), None, -np.inf, 1.0, alpha
@@ -77,15 +86,10 @@ class Alternating(Solver):
             dual_alpha=proof,
         )
 
-    def _check(self, penalty: Penalty) -> float | None:
+    def _check(self) -> float | None:
         eta = self.interpolation
         if eta is None:
             return None
         if not 0.0 <= eta < 1.0:
             raise ValueError(f"interpolation={eta!r} was given; expected None or a number in [0, 1).")
-        if penalty.sparse:
-            raise ValueError(
-                f"the interpolated algorithm needs best weights that are unique for given αᵀK_mα, which "
-                f"{penalty!r} does not give; use norm > 1, L2Ball(mu0, radius), or solver='active-set'."
-            )
         return float(eta)

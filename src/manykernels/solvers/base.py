@@ -17,12 +17,12 @@ from sklearn.base import BaseEstimator
 from ..grams import Gram
 from ..grams.memory import SOLVER
 from ..objectives import Risk
-from ..oracles.base import Atom, Oracle
-from ..oracles.dags import Hierarchy
+from ..oracles.base import Atom
 from ..penalties import Penalty
+from .declarations import Held, Serves, why_not
+from .declarations import Kernels as Kernels
 
 Array = NDArray[np.float64]
-Kernels = Gram | Oracle | Hierarchy  # a list, a family too large for one, or a graph
 
 
 @dataclass
@@ -113,10 +113,14 @@ def relative(primal: float, dual: float) -> float:
 
 
 class Solver(BaseEstimator, ABC):
-    """Moves θ. Parameters are options of the method; the problem comes with `run`."""
+    """Moves θ. Parameters are options of the method; the problem comes with `run`.
 
+    A solver of one's own, in a file of one's own, defines `run`, and says in `serves` what it can solve: by
+    default every penalty and loss over a list of kernels.
+    """
+
+    serves: Serves = Serves()
     matrices: ClassVar[int] = SOLVER  # of n × n that it needs beside the kernels, at most
-    features: ClassVar[bool] = False  # whether it serves explicit features, whose sums are never n × n
     uses_constants = False  # whether a constant kernel does what an intercept does not
 
     @abstractmethod
@@ -124,18 +128,19 @@ class Solver(BaseEstimator, ABC):
         """Minimise P to a relative gap of `run.tol` over all kernels, from `run.start` where it can."""
 
 
-def listed(solver: Solver, kernels: Kernels) -> Gram:
-    """The kernels as a list, or an error where they are none, or not of a kind that the solver serves."""
-    if not isinstance(kernels, Gram):
-        raise ValueError(
-            f"solver={solver!r} needs a list of kernels, and this family is too large for one. Take "
-            "'corrective' or 'greedy' (norm=1), or 'stochastic'."
-        )
-    if kernels.explicit and not solver.features:
-        raise ValueError(
-            f"solver={solver!r} needs matrices of {kernels.n} × {kernels.n}, and these kernels stay in "
-            "features. Take solver='active-set'."
-        )
+def require_served(solver: Solver, kernels: Kernels, risk: Risk, penalty: Penalty) -> None:
+    """An error where the solver does not serve this problem, which names those that do."""
+    held = Held.of(kernels)
+    if why_not(solver, held, risk, penalty) is not None:
+        from .serving import refusal  # which knows all solvers
+
+        raise ValueError(refusal(solver, [held], risk, penalty))
+
+
+def listed(solver: Solver, kernels: Kernels, risk: Risk, penalty: Penalty) -> Gram:
+    """The kernels as a list, or an error where they are none, or the solver does not serve the problem."""
+    require_served(solver, kernels, risk, penalty)
+    assert isinstance(kernels, Gram)
     return kernels
 
 

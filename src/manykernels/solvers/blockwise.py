@@ -31,6 +31,7 @@ from ..penalties import Penalty
 from ._local_model import LocalModel
 from ._stopping import goes_on
 from .base import Array, History, Kernels, Result, Run, Solver, listed, relative, whole_number
+from .declarations import Serves
 
 _STEPS = 500  # of conjugate gradients for one machine
 _ACCURACY = 1e-10  # of the model's minimum
@@ -62,14 +63,18 @@ class Blockwise(Solver):
         Samples of the preconditioner. More take fewer passes; memory is 8 n landmarks bytes, twice.
     """
 
+    serves = Serves(
+        quadratic=True,
+        hint="For many samples approx=Nystroem(...), explicit features, serves every loss.",
+    )
     matrices: ClassVar[int] = 0
 
     def __init__(self, landmarks: int = 1000) -> None:
         self.landmarks = landmarks
 
     def run(self, kernels: Kernels, risk: Risk, penalty: Penalty, run: Run) -> Result:
-        gram = listed(self, kernels)
-        self._check(risk, run.max_iter)
+        gram = listed(self, kernels, risk, penalty)
+        self._check(run.max_iter)
         count = min(int(self.landmarks), max(gram.n // 10, 1))
         machine = _BlockMachine(
             gram, risk, penalty, np.sort(run.rng.permutation(gram.n)[:count]), run.history
@@ -113,13 +118,7 @@ class Blockwise(Solver):
             dual_alpha=proof,
         )
 
-    def _check(self, risk: Risk, max_iter: int) -> None:
-        if risk.least_squares() is None:
-            raise ValueError(
-                f"solver='blockwise' was given with {risk.label}; conjugate gradients are for "
-                "loss='squared'. Take that, approx=Nystroem(...) for explicit features, or UFOMKLClassifier, "
-                "which learns from samples one at a time."
-            )
+    def _check(self, max_iter: int) -> None:
         whole_number(self, "landmarks", 1)
         if max_iter < 1:
             raise ValueError(f"max_iter={max_iter} was given; expected at least 1.")

@@ -7,7 +7,6 @@ to a certificate each time. The gap is that of the whole family wherever the ora
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import ClassVar
 
 import numpy as np
 
@@ -19,7 +18,8 @@ from ..penalties import Penalty
 from ._family import FamilySolver
 from ._restricted import Finite, restricted
 from ._stopping import goes_on
-from .base import Array, Reason, Result, Run, relative, whole_number
+from .base import Array, Reason, Result, Run, relative, require_served, whole_number
+from .declarations import Serves
 
 _LOOSE = 0.05  # the gap along the path
 _COARSE = 0.3  # the largest gap that an accuracy is a share of
@@ -45,7 +45,13 @@ class Corrective(FamilySolver):
         Whether a result without a bound on the whole family is an error.
     """
 
-    asks: ClassVar[tuple[str, ...]] = ("best",)
+    serves = Serves(
+        kernels=frozenset({"list", "family"}),
+        penalties=frozenset({"norm 1"}),
+        asks=("best",),
+        needs="norm=1",
+        because="where few kernels have weight: other norms give weight to every kernel of a family",
+    )
 
     def __init__(self, add: int | None = None, steps: int = 1, certify: bool = False) -> None:
         self.add = add
@@ -67,15 +73,15 @@ class Corrective(FamilySolver):
         self, oracle: Oracle, risk: Risk, penalty: Penalty, scales: Sequence[float], run: Run
     ) -> Iterator[Result]:
         """The solutions at costs scale · C, each from the one before; the scales must rise to 1."""
+        require_served(self, oracle, risk, penalty)
         search = self._begin(oracle, risk, penalty, run)
         for scale in scales:
             search.grow(scale, run.tol)
             yield search.result(run.tol)
 
     def _begin(self, oracle: Oracle, risk: Risk, penalty: Penalty, run: Run) -> _Growth:
-        """What a run begins with, or an error."""
-        self.require(oracle, "Greedy and Corrective ask for the best kernels, Stochastic draws them.")
-        self._check(oracle, penalty)
+        """What a run begins with."""
+        whole_number(self, "steps", 0)
         add = (50 if oracle.rank_one else 10) if self.add is None else whole_number(self, "add", 1)
         return _Growth(oracle, risk, penalty, add, run)
 
@@ -87,11 +93,6 @@ class Corrective(FamilySolver):
                 "look at every kernel, or has several parameters to search. Make it smaller (a lower degree, "
                 "fewer features, one width), or take certify=False and read certified_."
             )
-
-    def _check(self, oracle: Oracle, penalty: Penalty) -> None:
-        whole_number(self, "steps", 0)
-        few = "where few kernels have weight. Other norms give weight to every kernel of a family"
-        self.require_sparse(oracle, penalty, "corrective", few)
 
     def _path(self, risk: Risk) -> list[float]:
         """Factors of C, from about 1/n, where hardly anything is fitted, up to 1."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from ..penalties import Penalty
 from ._family import FamilySolver
 from ._stopping import goes_on
 from .base import Array, Result, Run, relative
+from .declarations import Serves
 
 _EXACT = 0.03  # of the slope at η = 0 may be left by the line search
 _TRIALS = 30  # machines in one line search at most; Newton's method needs two or three
@@ -46,26 +47,30 @@ class Greedy(FamilySolver):
         another place), which needs one machine a step and does not lower the objective in each.
     """
 
-    asks: ClassVar[tuple[str, ...]] = ("best",)
+    serves = Serves(
+        kernels=frozenset({"list", "family"}),
+        penalties=frozenset({"norm 1"}),
+        asks=("best",),
+        needs="norm=1",
+        because="because its steps stay on the simplex",
+    )
 
     def __init__(self, step: str = "line-search") -> None:
         self.step = step
 
     def _over(self, oracle: Oracle, risk: Risk, penalty: Penalty, run: Run) -> Result:
-        self._check(oracle, penalty, run.max_iter)
+        self._check(run.max_iter)
         with blas_for(oracle.n):
             descent = FrankWolfe(oracle, risk, penalty, run)
             while not descent.look() and goes_on(descent.k, run.max_iter):
                 descent.move(None if self.step == "line-search" else 2.0 / (descent.k + 2.0))
         return descent.result()
 
-    def _check(self, oracle: Oracle, penalty: Penalty, max_iter: int) -> None:
+    def _check(self, max_iter: int) -> None:
         if self.step not in _RULES:
             raise ValueError(f"step={self.step!r} was given to Greedy; expected one of {', '.join(_RULES)}.")
         if max_iter < 1:
             raise ValueError(f"max_iter={max_iter} was given; expected at least 1.")
-        self.require_sparse(oracle, penalty, "greedy", "because its steps stay on the simplex")
-        self.require(oracle, "Take solver='stochastic', or a finite list of kernels.")
 
 
 class Kept(NamedTuple):

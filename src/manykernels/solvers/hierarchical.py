@@ -27,7 +27,8 @@ from ..oracles.dags import Hierarchy, Node
 from ..penalties import Penalty
 from ._hull import HullPoint, HullProblem, Proof, Shape, largest
 from ._stopping import goes_on
-from .base import Array, Kernels, Result, Run, Solver, relative, whole_number
+from .base import Array, Kernels, Result, Run, Solver, relative, require_served, whole_number
+from .declarations import Serves
 
 _LOOSE = 0.05  # the gap along the path
 _ROOM = 0.9  # of the gap asked for: the rest is for leaving out nodes that hardly matter
@@ -54,6 +55,7 @@ class Hierarchical(Solver):
         Of the path, a decade of C; 0 starts at C.
     """
 
+    serves = Serves(kernels=frozenset({"graph"}), problem="hull")
     matrices: ClassVar[int] = GRAPH
 
     def __init__(self, max_active: int = 400, max_visited: int = 4000, add: int = 10, steps: int = 1) -> None:
@@ -64,10 +66,8 @@ class Hierarchical(Solver):
 
     def run(self, kernels: Kernels, risk: Risk, penalty: Penalty, run: Run) -> Result:
         """The same over a graph, from the hull `run.start` where one is given; the graph is the penalty."""
-        if not isinstance(kernels, Hierarchy):
-            raise ValueError(
-                f"solver={self!r} needs a graph of kernels: take HierarchicalMKLClassifier or -Regressor."
-            )
+        require_served(self, kernels, risk, penalty)
+        assert isinstance(kernels, Hierarchy)
         for option, least in (("max_active", 1), ("max_visited", 1), ("add", 1), ("steps", 0)):
             whole_number(self, option, least)
         search = _HullSearch(self, kernels, risk, run)

@@ -27,6 +27,7 @@ from ..objectives import Fit, Risk
 from ..penalties import L2Ball, Penalty
 from ._stopping import goes_on
 from .base import Array, History, Kernels, Result, Run, Solver, listed
+from .declarations import Serves
 
 COLUMNS = ("start", "objective", "iterations", "residual", "converged")  # of the table of starts
 _ARMIJO = 1e-4  # of the decrease that the gradient promises, which a step must keep
@@ -114,6 +115,9 @@ class ProjectedGradient(Solver):
     falls as it should (Armijo), so that J falls in every iteration.
     """
 
+    serves = Serves(
+        penalties=frozenset({"ball", "ball around mu0"}), needs="L2Ball(mu0, radius)", problem="power"
+    )
     matrices: ClassVar[int] = DESCENT
 
     def __init__(self, degree: int = 2, n_starts: int = 5) -> None:
@@ -127,9 +131,8 @@ class ProjectedGradient(Solver):
 
     def run(self, kernels: Kernels, risk: Risk, penalty: Penalty, run: Run) -> Result:
         """Minimise J; `run.start` = (μ, α) takes the place of the first. `details["starts"]` tells of all."""
-        gram, start = listed(self, kernels), run.start
-        if not isinstance(penalty, L2Ball):
-            raise ValueError(f"{penalty!r} was given to ProjectedGradient; expected L2Ball(mu0, radius).")
+        gram, start = listed(self, kernels, risk, penalty), run.start
+        assert isinstance(penalty, L2Ball)
         # what is left of the gap shows in J, whose last changes are about tol² of it
         J = PoweredRisk(gram, risk, int(self.degree), max(1e-2 * run.tol * run.tol, 1e-11))
         alpha = risk.zeros() if start is None else start[1]

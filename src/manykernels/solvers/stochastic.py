@@ -25,6 +25,7 @@ from ._family import FamilySolver
 from ._ridge_updates import RidgePath
 from ._stopping import goes_on
 from .base import Array, Result, Run, relative, whole_number
+from .declarations import Serves
 
 _DUST = 1e-12  # of the largest weight: below it a kernel has none
 _STEP = 0.5  # of the radius of the ball that the first automatic step goes
@@ -58,8 +59,6 @@ class Stochastic(FamilySolver):
         The relative gap to which the machine is solved in each iteration; None chooses.
     """
 
-    asks: ClassVar[tuple[str, ...]] = ("sample",)
-
     matrices: ClassVar[int] = DRAWS
 
     def __init__(
@@ -78,8 +77,19 @@ class Stochastic(FamilySolver):
         self.potential = potential
         self.inner_tol = inner_tol
 
+    @property
+    def serves(self) -> Serves:  # type: ignore[override]
+        """It starts from no weight at all and gives some to the kernels that it draws."""
+        return Serves(
+            kernels=frozenset({"list", "family"}),
+            penalties=frozenset({"norm 1", "norm p", "ball"}),
+            asks=("sample_uniform" if self.sampling == "uniform" else "sample",),
+            needs="a finite norm from 1 on, or L2Ball(radius=...) around 0",
+            because="since it starts from no weight at all",
+        )
+
     def _over(self, oracle: Oracle, risk: Risk, penalty: Penalty, run: Run) -> Result:
-        self._check(oracle, penalty, run.max_iter)
+        self._check(run.max_iter)
         euclidean = self.potential == "euclidean"
         iterate = iterate_for(oracle, penalty, euclidean)
         p = 2.0 if euclidean else penalty.potential
@@ -117,7 +127,7 @@ class Stochastic(FamilySolver):
         ratio = g[at] / draws.probabilities
         return atoms, np.bincount(at, weights=ratio) / at.size, float(np.abs(ratio).max())
 
-    def _check(self, oracle: Oracle, penalty: Penalty, max_iter: int) -> None:
+    def _check(self, max_iter: int) -> None:
         if self.sampling not in ("gradient", "uniform"):
             raise ValueError(f"sampling={self.sampling!r} was given; expected 'gradient' or 'uniform'.")
         if self.potential not in ("auto", "euclidean"):
@@ -128,19 +138,6 @@ class Stochastic(FamilySolver):
             raise ValueError(f"step={self.step!r} was given; expected 'auto', 'theorem' or a number above 0.")
         if max_iter < 1:
             raise ValueError(f"max_iter={max_iter} was given; expected at least 1.")
-        around = isinstance(penalty, L2Ball) and np.any(np.asarray(penalty.mu0) != 0.0)
-        if around or penalty.fixed or not isinstance(penalty, LpBall | L2Ball):
-            raise ValueError(
-                f"{penalty!r} was given to Stochastic, which starts from no weight at all and gives some to "
-                "the kernels it draws; expected a finite norm from 1 on, or L2Ball(radius=...) around 0. "
-                "Use solver='active-set' for other penalties of finitely many kernels."
-            )
-        question = "sample" if self.sampling == "gradient" else "sample_uniform"
-        if not oracle.offers(question):
-            raise ValueError(
-                f"Stochastic(sampling={self.sampling!r}) needs a family that answers {question!r}, and "
-                f"{type(oracle).__name__} does not. Use solver='greedy' or 'corrective', or another sampling."
-            )
 
 
 class Steps:

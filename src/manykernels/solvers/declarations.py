@@ -1,0 +1,127 @@
+"""What a solver can solve, as data: which kernels, penalties and losses, and the one question about it.
+
+A solver says it in a record of its class (`Serves`), and `why_not` compares that with a problem. Everything
+that chooses a solver or refuses one asks here (`serving.py`), so that what a refusal recommends works.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+
+from ..grams import Gram
+from ..losses import Loss
+from ..objectives import Risk
+from ..oracles import Oracle
+from ..oracles.dags import Hierarchy
+from ..penalties import ElasticNet, L2Ball, LpBall, Penalty
+
+Kind = Literal["list", "features", "family", "graph"]
+Kernels = Gram | Oracle | Hierarchy  # a list (be it of matrices or of features), a family, or a graph
+QUESTIONS = ("atoms", "best", "sample", "sample_uniform")
+
+
+@dataclass(frozen=True)
+class Serves:
+    """The problems of a solver. Without arguments: every penalty and loss over a list of kernels."""
+
+    kernels: frozenset[Kind] = frozenset({"list"})
+    penalties: frozenset[str] | None = None  # names of `penalty_kind`; None is every penalty
+    sparse: bool = True  # whether penalties under which weights are exactly zero are served
+    quadratic: bool = False  # whether errors must be squared
+    asks: tuple[str, ...] = ()  # what a family must answer
+    needs: str = ""  # which penalties these are, for a message: "norm=1"
+    because: str = ""  # why not others
+    hint: str = ""  # what else there is for those whom it refuses
+    problem: Literal["sum", "power", "hull"] = "sum"  # of kernels: what is learned
+
+
+@dataclass(frozen=True)
+class DataFit:
+    """What is known of the risk before there are samples, or after."""
+
+    quadratic: bool  # a sum of squared errors
+    label: str  # for a message: "loss=Hinge()"
+
+    @classmethod
+    def of(cls, given: Loss | Risk | DataFit) -> DataFit:
+        """Of a loss, or of a risk."""
+        if isinstance(given, DataFit):
+            return given
+        if isinstance(given, Risk):
+            return cls(given.least_squares() is not None, given.label)
+        return cls(given.quadratic, f"loss={given!r}")
+
+
+@dataclass(frozen=True)
+class Held:
+    """How kernels are held, as far as that decides who can serve them."""
+
+    kind: Kind
+    answers: frozenset[str] = frozenset()  # the questions that a family answers
+    size: float = 0.0  # how many kernels a family has
+    who: str = "this family"
+
+    @classmethod
+    def of(cls, kernels: Kernels) -> Held:
+        """How these are held."""
+        if isinstance(kernels, Gram):
+            return cls("features" if kernels.explicit else "list", size=float(kernels.n_kernels))
+        if isinstance(kernels, Hierarchy):
+            return cls("graph", size=float(kernels.size))
+        answers = frozenset(question for question in QUESTIONS if kernels.offers(question))
+        return cls("family", answers, float(kernels.size), type(kernels).__name__)
+
+
+class Declares(Protocol):
+    """A solver, as far as it is asked here."""
+
+    @property
+    def serves(self) -> Serves: ...
+
+
+def penalty_kind(penalty: Penalty) -> str:
+    """A name for what weights may be: what declarations and refusals call penalties."""
+    if isinstance(penalty, L2Ball):
+        around = np.any(np.asarray(penalty.mu0) != 0.0)
+        return "ball around mu0" if around else "sum" if penalty.fixed else "ball"
+    if isinstance(penalty, LpBall):
+        return "norm 1" if penalty.sparse else "sum" if penalty.fixed else "norm p"
+    return "elastic net" if isinstance(penalty, ElasticNet) else type(penalty).__name__
+
+
+def why_not(solver: Declares, held: Held, risk: Loss | Risk | DataFit, penalty: Penalty) -> str | None:
+    """Why this solver cannot solve such a problem, as the end of a sentence; None if it can."""
+    serves, fit = solver.serves, DataFit.of(risk)
+    missing = [question for question in serves.asks if question not in held.answers]
+    if held.kind not in serves.kernels:
+        return _wrong_kernels(serves, held)
+    if held.kind == "family" and missing:
+        return f"needs a family that answers {missing[0]!r}, and {held.who} does not"
+    if serves.quadratic and not fit.quadratic:
+        return f"is for loss='squared', and {fit.label} was given"
+    kinds, which = serves.penalties, penalty_kind(penalty)
+    if (kinds is not None and which not in kinds) or (penalty.sparse and not serves.sparse):
+        why = f", {serves.because}" if serves.because else ""
+        if held.kind == "family" and not np.isfinite(held.size):
+            why = (
+                "; for p > 1, splitting a kernel of a continuum into copies of itself lowers the objective "
+                "without end, so that there is no optimum to find"
+            )
+        return f"needs {serves.needs}{why}, and norm={penalty!r} was given"
+    return None
+
+
+def _wrong_kernels(serves: Serves, held: Held) -> str:
+    if held.kind == "features":
+        return "needs matrices of n × n, and these kernels stay in features"
+    if serves.kernels == {"graph"}:
+        return "needs a graph of kernels: take HierarchicalMKLClassifier or HierarchicalMKLRegressor"
+    if held.kind == "graph":
+        return "was given a graph of kernels, which Hierarchical() is for"
+    if "atoms" in held.answers:
+        return "needs a list of kernels, and was given a family: list it, oracle.gram(list(oracle.atoms()))"
+    count = f"{held.size:.3g}" if np.isfinite(held.size) else "infinitely many"
+    return f"needs a list of kernels, and there are {count}, more than can be listed"

@@ -1,0 +1,92 @@
+"""Who serves a problem: the names of solvers, and refusals that name those which would work."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..losses import Loss, Squared
+from ..objectives import Risk
+from ..penalties import Penalty, Simplex
+from .active_set import ActiveSet
+from .alternating import Alternating
+from .base import Solver
+from .blockwise import Blockwise
+from .corrective import Corrective
+from .declarations import DataFit, Held, why_not
+from .greedy import Greedy
+from .stochastic import Stochastic
+
+Fit = Loss | Risk | DataFit
+NAMES: dict[str, type[Solver]] = {
+    "auto": ActiveSet,
+    "active-set": ActiveSet,
+    "alternating": Alternating,
+    "blockwise": Blockwise,
+    "corrective": Corrective,
+    "greedy": Greedy,
+    "stochastic": Stochastic,
+}
+
+
+def resolve_solver(solver: object) -> Solver:
+    """The solver that a name stands for, or the object itself, if it learns sums of kernels."""
+    if isinstance(solver, Solver) and solver.serves.problem == "sum":
+        return solver
+    if isinstance(solver, str) and solver in NAMES:
+        return NAMES[solver]()
+    known = ", ".join(repr(name) for name in NAMES)
+    raise ValueError(
+        f"solver={solver!r} was given; expected one of {known}, or an object of "
+        "manykernels.solvers such as ActiveSet()."
+    )
+
+
+def serving(ways: Sequence[Held], risk: Fit, penalty: Penalty) -> list[str]:
+    """The names of all solvers that serve the problem, held in any of these ways."""
+    return [
+        name
+        for name, kind in NAMES.items()
+        if name != "auto" and any(why_not(kind(), held, risk, penalty) is None for held in ways)
+    ]
+
+
+def refusal(solver: Solver, ways: Sequence[Held], risk: Fit, penalty: Penalty, advice: str = "") -> str:
+    """Why this solver cannot be used, and what can: another solver, else another norm or loss, or `advice`.
+
+    The kernels could be held in any of these `ways`; the last is the one that the solver came closest to.
+    """
+    reason = why_not(solver, ways[-1], risk, penalty)
+    works = what_works(ways, risk, penalty)
+    parts = (f"solver={called(solver)} {reason}.", works, advice, solver.serves.hint)
+    return " ".join(part for part in parts if part)
+
+
+def what_works(ways: Sequence[Held], risk: Fit, penalty: Penalty) -> str:
+    """Solvers for the problem; where there are none, or only a heuristic, for the nearest that has some."""
+    names, found = serving(ways, risk, penalty), []
+    heuristic = bool(names) and not all(np.isfinite(held.size) for held in ways) and not penalty.sparse
+    if names:
+        found.append(f"solver={_either(names)}" + (", a heuristic there" if heuristic else ""))
+    if heuristic or not names:
+        for change, others in (
+            ("norm=1", serving(ways, risk, Simplex())),
+            ("loss='squared'", serving(ways, Squared(), penalty)),
+        ):
+            if others and others != names:
+                found.append(f"{change} with solver={_either(others)}")
+    return f"Take {'; or '.join(found)}." if found else ""
+
+
+def _either(names: list[str]) -> str:
+    *most, last = map(repr, names)
+    return f"{', '.join(most)} or {last}" if most else last
+
+
+def called(solver: Solver) -> str:
+    """A solver as a user would give it: by its name, where it has one and no options."""
+    for name, kind in NAMES.items():
+        if name != "auto" and type(solver) is kind and repr(solver) == repr(kind()):
+            return repr(name)
+    return repr(solver)
