@@ -82,7 +82,7 @@ class Asked(Bound):
         model = Model(
             options.title,
             samples.layout,
-            [self.oracle.name(z) for z in atoms],
+            [str(kernel.name) for kernel in kernels],
             kernels,
             theta if several else theta[0],
             learned if several else learned[0],

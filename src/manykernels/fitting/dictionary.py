@@ -26,6 +26,7 @@ from .samples import AnySamples, Samples
 
 Road = Literal["listed", "asked", "featured"]
 _MANY = 200  # kernels from which dense weights are learned faster by alternation than by second order
+_SPREAD = 1.1  # the norm from which that is so: nearer to 1 its steps take weights to 0, and leave them there
 
 
 def bind(options: Options, samples: AnySamples, more: int = 0) -> Bound:
@@ -63,8 +64,9 @@ def choose_solver(options: Options, way: Road, asked: Asked | None = None) -> So
     |---|---|---|
     | a list, or features | any | "active-set" |
     | a family that answers "best" | 1 | "corrective" |
-    | another one that is short enough to be listed | elastic net, or up to 200 kernels | "active-set" |
-    | the same | others | "alternating" |
+    | another one that is short enough to be listed, of up to 200 kernels | any | "active-set" |
+    | a larger one that is | below 1.1, or the elastic net | "active-set" |
+    | a larger one that is | others | "alternating" |
     | every other family | any | "stochastic" |
     """
     if isinstance(options.solver, Solver):
@@ -77,7 +79,7 @@ def choose_solver(options: Options, way: Road, asked: Asked | None = None) -> So
         return corrective
     if not can_be_listed(options, asked, DRAWS, wished=False):
         return resolve_solver("stochastic")
-    dense = not penalty.sparse and asked.oracle.size > _MANY
+    dense = not penalty.sparse and asked.oracle.size > _MANY and getattr(penalty, "p", 2.0) >= _SPREAD
     return resolve_solver("alternating" if dense else "active-set")
 
 
