@@ -91,7 +91,7 @@ def test_more_landmarks_take_fewer_passes(monkeypatch):
 
 def test_what_it_cannot_do():
     with pytest.raises(
-        ValueError, match=r"'blockwise' is for loss=Squared.*loss=Hinge.*'active-set'.*Nystroem"
+        ValueError, match=r"'blockwise' is for loss='squared'.*loss=Hinge.*'active-set'.*Nystroem"
     ):
         MKLClassifier(KERNELS, loss="hinge", solver="blockwise").fit(X, LABELS > 0)
     with pytest.raises(ValueError, match="landmarks=0"):
