@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.special import gammaln, kve
 
-from manykernels import MKLClassifier, MKLRegressor
-from manykernels.approx import Nystroem
+from manykernels import MKLClassifier, MKLRegressor, load, save
+from manykernels.approx import Nystroem, RandomFeatures
 from manykernels.kernels import Gaussian, Matern, OnColumns, combine, evaluate
 
 RNG = np.random.default_rng(0)
@@ -76,9 +76,10 @@ def test_distances_are_shared_with_gaussians(monkeypatch):
     np.testing.assert_allclose(combine(kernels, np.ones(4), X), expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize(
-    "given", [{}, {"memory_limit": "200kB"}, {"approx": Nystroem(30), "loss": "squared"}]
-)
+APPROX = [{"approx": approx, "loss": "squared"} for approx in (Nystroem(30), RandomFeatures(200))]
+
+
+@pytest.mark.parametrize("given", [{}, {"memory_limit": "200kB"}, *APPROX])
 def test_in_models(given):
     rough = np.abs(X[:, 0]) + 0.1 * X[:, 1]
     kernels = [*(Matern(nu, width) for nu in (0.5, 1.5, 2.5, 1.0) for width in (1.0, 4.0)), Gaussian(1.0)]
@@ -87,3 +88,11 @@ def test_in_models(given):
     assert model.score(X, rough) > 0.9 and model.dual_gap_ <= model.tol
     model = MKLClassifier(kernels, C=10.0, **given).fit(X, Y)
     assert model.score(X, Y) > 0.9 and model.dual_gap_ <= model.tol
+
+
+def test_random_features_are_saved(tmp_path):
+    kernels = [Matern(0.5), Matern(2.0), Gaussian(1.0)]
+    model = MKLClassifier(kernels, loss="squared", approx=RandomFeatures(20), random_state=0).fit(X, Y)
+    save(model, tmp_path / "model")
+    again = load(tmp_path / "model")
+    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))

@@ -25,7 +25,7 @@ class OwnFeatures(Approximation):
             if not has_own_map(kernel):
                 raise ValueError(
                     f"approx='features' was given, but {kernel.label} has no finite feature map of its own"
-                    f"{_why(kernel)}. Use approx=RandomFeatures() for Gaussian and Laplacian kernels; "
+                    f"{_why(kernel)}. Use approx=RandomFeatures() for Gaussians, Laplacians, Matern; "
                     "Nystroem serves every kernel."
                 )
         return Features(own_parts(list(enumerate(kernels)), X), len(kernels))

@@ -8,34 +8,37 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaincinv
+from scipy.special import gammainc
 
 from .._fast.fourier import fourier
-from ..kernels import Fitted, Gaussian, Kernel, Laplacian
-from ..kernels.ard import ARDGaussian
+from ..kernels import Fitted, Kernel
 from ..kernels.columns import Seen
 from ..kernels.data import Array, Data, numeric, take_rows
+from ..kernels.spectral import Independent, Radial, Spectral
 from .base import Approximation, Features, Part, ours
 from .own import has_own_map, own_parts
 
+_BELOW_ONE = np.nextafter(1.0, 0.0)
 _LARGEST = 1e150  # of 1/width: narrower kernels are 0 between any two different points anyway
 
 
 class RandomFeatures(Approximation):
     """φ(x) = √(1/D) (cos ω_1ᵀx, …, cos ω_Dᵀx, sin ω_1ᵀx, …, sin ω_Dᵀx), D = n_components / 2.
 
-    E⟨φ(x), φ(x')⟩ = E cos ωᵀ(x − x') = k(x, x') (Bochner), ω drawn from the Fourier transform of k:
+    E⟨φ(x), φ(x')⟩ = E cos ωᵀ(x − x') = k(x, x') (Bochner), ω drawn from the Fourier transform of k, which
+    kernels that have one say themselves (``Kernel.spectral``):
 
         Gaussian   exp(−‖x − x'‖²/s²)    ω ~ N(0, 2/s²)
         Laplacian  exp(−‖x − x'‖₁/s)     ω_j ~ Cauchy(1/s), independent (the distance is ℓ₁)
+        Matern     of width s and ν      ω ~ t with 2ν degrees of freedom, over s
 
     Pairs of cos and sin have ‖φ(x)‖² = k(x, x) exactly, and no phase to draw. The error falls as 1/√D.
 
-    ``orthogonal=True`` lowers the variance and leaves the mean as it is. Gaussian: the directions of each d
-    frequencies are orthogonal (Yu et al. 2016), their lengths chi-distributed with d degrees of freedom, one
-    in each of D strata of equal probability. The Laplacian's frequencies have no rotation invariance to use,
-    so each of their coordinates is stratified and the strata are shuffled (a Latin hypercube). On one column
-    both are a stratified sample.
+    ``orthogonal=True`` lowers the variance and leaves the mean as it is. Where no direction is favoured, as
+    by Gaussians, the directions of each d frequencies are orthogonal (Yu et al. 2016), and their lengths are
+    one in each of D strata of equal probability. The Laplacian's frequencies have no rotation invariance to
+    use, so each of their coordinates is stratified and the strata are shuffled (a Latin hypercube). On one
+    column both are a stratified sample.
 
     Frequencies are drawn once for all kernels of one kind on the same columns, for s = 1, and divided by each
     width: a grid of widths costs one product XΩ. Their errors are then not independent of each other, and do
@@ -91,23 +94,19 @@ class RandomFeatures(Approximation):
 
 
 class _Stationary:
-    """factor · k(x_J / s), with k of width 1: ``path`` chooses or prepares columns, step by step."""
+    """factor · k(x_J), with k of a known density: ``path`` chooses or prepares columns, step by step."""
 
-    def __init__(self, factor: float, path: tuple[Seen, ...], base: Kernel) -> None:
-        rate = base.rate
-        assert rate is not None
+    def __init__(self, factor: float, path: tuple[Seen, ...], spectral: Spectral) -> None:
         self.factor = factor
         self.path = path
-        self.cauchy = type(base) is Laplacian
-        self.scale = min(-rate if self.cauchy else float(np.sqrt(-rate)), _LARGEST)  # 1 / s
-        self.widths = np.asarray(base.widths, dtype=np.float64) if isinstance(base, ARDGaussian) else None
+        self.spectral = spectral
+        self.scale = min(spectral.scale, _LARGEST)  # 1 / s
 
     @property
     def key(self) -> Hashable | None:
         """Kernels with equal keys share frequencies."""
         steps = tuple(step._key() for step in self.path)
-        widths = None if self.widths is None else tuple(self.widths)
-        return None if None in steps else (self.cauchy, widths, steps)
+        return None if None in steps else (self.spectral.law, self.spectral.widths, steps)
 
     def select(self, X: Data) -> Any:
         """The columns, as numbers."""
@@ -117,7 +116,7 @@ class _Stationary:
 
 
 class _Fourier(Part):
-    """Kernels of one kind on the same columns: (cos, sin) of XΩ, scaled for each width."""
+    """Kernels of one law on the same columns: (cos, sin) of XΩ, scaled for each width."""
 
     def __init__(
         self,
@@ -134,9 +133,9 @@ class _Fourier(Part):
         self.scale = np.array([kernel.scale for _, kernel in members])
         self.root = np.sqrt([kernel.factor / D for _, kernel in members])
         d = self.first.select(X).shape[1]
-        omega = (cauchy if self.first.cauchy else gaussian)(d, D, orthogonal, rng)
-        if self.first.widths is not None:
-            omega /= self.first.widths[:, None]
+        omega = frequencies(self.first.spectral.law, d, D, orthogonal, rng)
+        if self.first.spectral.widths is not None:
+            omega /= np.array(self.first.spectral.widths)[:, None]
         self.omega = omega * (2.0 / np.pi)  # angles in quarter turns
 
     def fill(self, X: Data, out: Any, start: NDArray[np.intp]) -> None:
@@ -149,23 +148,30 @@ class _Fourier(Part):
         fourier(P, self.scale, self.root, start, out)
 
 
-def gaussian(d: int, D: int, orthogonal: bool, rng: np.random.RandomState) -> Array:
-    """(d, D): ω ~ N(0, 2), the Fourier transform of exp(−‖x − x'‖²)."""
+def frequencies(
+    law: Radial | Independent, d: int, D: int, orthogonal: bool, rng: np.random.RandomState
+) -> Array:
+    """(d, D): D frequencies ω of this law."""
+    if isinstance(law, Radial):
+        directions, u = _directions(d, D, orthogonal, rng)
+        return directions * law.lengths(u, d) if d else directions
+    u = np.array([_strata(D, rng) if orthogonal else rng.uniform(size=D) for _ in range(d)]).reshape(d, D)
+    return law.coordinates(u)
+
+
+def _directions(d: int, D: int, orthogonal: bool, rng: np.random.RandomState) -> tuple[Array, Array]:
+    """(d, D): unit vectors, and D uniform numbers for their lengths."""
     if not orthogonal or d == 0:
-        return np.asarray(np.sqrt(2.0) * rng.standard_normal((d, D)))
+        z = rng.standard_normal((d, D))
+        length = np.sqrt(np.einsum("ij,ij->j", z, z))
+        # The quantile of a standard normal vector's own length, so that a normal law gives that vector back.
+        return z / length, np.minimum(gammainc(0.5 * max(d, 1), 0.5 * length**2), _BELOW_ONE)
     directions = np.empty((d, D))
     for lo in range(0, D, d):
         # The signs that QR chooses do not matter: cos is even.
         Q, _ = np.linalg.qr(rng.standard_normal((d, min(d, D - lo))))
         directions[:, lo : lo + d] = Q
-    lengths = np.sqrt(2.0 * gammaincinv(0.5 * d, _strata(D, rng)))
-    return np.asarray(np.sqrt(2.0) * directions * lengths)
-
-
-def cauchy(d: int, D: int, orthogonal: bool, rng: np.random.RandomState) -> Array:
-    """(d, D): independent Cauchy coordinates, the Fourier transform of exp(−‖x − x'‖₁)."""
-    u = np.array([_strata(D, rng) if orthogonal else rng.uniform(size=D) for _ in range(d)]).reshape(d, D)
-    return np.asarray(np.tan(np.pi * (u - 0.5)))
+    return directions, _strata(D, rng)
 
 
 def _strata(D: int, rng: np.random.RandomState) -> Array:
@@ -188,15 +194,14 @@ def _stationary(kernel: Kernel) -> _Stationary | None:
     while isinstance(base, Seen):
         path.append(base)
         base = base.kernel
-    if type(base) not in (Gaussian, Laplacian, ARDGaussian):
-        return None
-    return _Stationary(factor, tuple(path), base)
+    spectral = base.spectral()
+    return None if spectral is None else _Stationary(factor, tuple(path), spectral)
 
 
 def _no_features(kernel: Kernel) -> str:
     centred = " once it is centred: set center=False" if isinstance(kernel, Fitted) and kernel.center else ""
     return (
-        f"{kernel.label} has no random features{centred}. RandomFeatures serves Gaussian and Laplacian "
-        "kernels (also on columns, scaled or normalised) and kernels with a finite map of their own; "
-        "Nystroem serves every kernel."
+        f"{kernel.label} has no random features{centred}. RandomFeatures serves kernels that know their "
+        "spectral density, such as Gaussian, Laplacian and Matern (also on columns, scaled or normalised), "
+        "and kernels with a finite map of their own; Nystroem serves every kernel."
     )

@@ -11,7 +11,8 @@ from scipy import sparse
 from .._fast import elementwise
 from .base import Kernel
 from .data import Array, Data, n_samples, numeric_pair
-from .stationary import squared_distances
+from .spectral import Spectral
+from .stationary import Normal, squared_distances
 
 _SHOWN = 4  # widths that a label has room for
 
@@ -38,6 +39,9 @@ class ARDGaussian(Kernel):
 
     def fill(self, S: Array, out: Array) -> None:
         elementwise.exp(S, -1.0, out)
+
+    def spectral(self) -> Spectral:
+        return Spectral(Normal(), widths=tuple(map(float, self.widths)))
 
     def diag(self, X: Data) -> Array:
         return np.ones(n_samples(X))

@@ -17,6 +17,7 @@ from .data import Array, Data, matrix_shape, n_samples, rounding, same, take_row
 
 if TYPE_CHECKING:
     from .algebra import Power, Product, Scaled, Sum
+    from .spectral import Spectral
 
 _DIAGONAL_BLOCK = 64
 Role = Literal["column", "empty product"]
@@ -54,7 +55,8 @@ class Kernel(BaseEstimator):
       computes S once per key. ``fill`` must allow ``out`` to be ``S`` itself.
 
     ``diag`` has a general but slower form here. A kernel with a finite feature map, k = ΦΦᵀ, says so by
-    ``has_features`` and writes ``features``. Parameters are stored as given and checked when used.
+    ``has_features`` and writes ``features``; one of differences x − x' whose spectral density is known says
+    it by ``spectral``. Parameters are stored as given and checked when used.
     """
 
     name: str | None = None
@@ -123,6 +125,14 @@ class Kernel(BaseEstimator):
     def feature_maps(self, *sets: Data) -> list[Any]:
         """Φ of each set of points in common coordinates, so that k(X, Y) = Φ_X Φ_Yᵀ."""
         raise TypeError(f"{self.label} has no finite feature map.")
+
+    def spectral(self) -> Spectral | None:
+        """The spectral density, if k(x, x') is a function of x − x' with k(x, x) = 1 and it is known.
+
+        A kernel that says it has random features; one that inherits from such a kernel and is another
+        function must say its own.
+        """
+        return None
 
     def terms(self) -> list[tuple[float, Kernel]]:
         """(c_j, k_j) with k = Σ c_j k_j and no k_j a sum itself: lets mixtures share work inside sums."""

@@ -3,20 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import gammaln, kve
+from scipy.special import betaincinv, gammaln, kve
 
 from .._arguments import is_number, shown
 from .._fast import elementwise, similarity
 from .base import Kernel
 from .data import Array, Data, n_samples
-from .stationary import squared_distances
+from .spectral import Radial, Spectral
+from .stationary import Normal, squared_distances
 
 _LARGEST = 1e300  # of 2ν/width²: finite, so that the narrowest kernel is still 1 at distance 0
 _FAR = 1e4  # of t: k is 0 from there on, for all ν that are taken
+_RAREST = 1e-200  # so that frequencies stay finite
 _SMOOTHEST = 100.0  # ν beyond which the Bessel function overflows where it matters
 _CLOSED = {0.5: (0.0, 0.0), 1.5: (1.0, 0.0), 2.5: (1.0, 1.0 / 3.0)}  # ν: (a, b) in (1 + a t + b t²) exp(−t)
+
+
+@dataclass(frozen=True)
+class Student(Radial):
+    """ω ~ t with 2ν degrees of freedom in d dimensions, density ∝ (1 + ‖ω‖²/2ν)^{−ν−d/2}.
+
+    ω = z √(2ν/g) with z ~ N(0, I) and g ~ χ²(2ν), so that 1/(1 + ‖ω‖²/2ν) = g/(g + ‖z‖²) =: c is
+    Beta(ν, d/2).
+    """
+
+    nu: float
+
+    def lengths(self, u: Array, d: int) -> Array:
+        c = np.maximum(betaincinv(self.nu, 0.5 * d, 1.0 - u), _RAREST)  # falls as ‖ω‖ rises
+        return np.asarray(np.sqrt(2.0 * self.nu * (1.0 - c) / c))
 
 
 class Matern(Kernel):
@@ -59,6 +77,11 @@ class Matern(Kernel):
             similarity.matern(S, c, *_CLOSED[nu], out)
         else:
             out[...] = _bessel_form(nu, np.minimum(np.sqrt(c * S), _FAR))
+
+    def spectral(self) -> Spectral:
+        """A t distribution (Rasmussen & Williams 2006, Eq. 4.15), and its limit, a normal one."""
+        nu, inverse = self._nu(), float(np.sqrt(self._inverse_square()))
+        return Spectral(Normal(), np.sqrt(0.5) * inverse) if nu == np.inf else Spectral(Student(nu), inverse)
 
     def diag(self, X: Data) -> Array:
         return np.ones(n_samples(X))

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.special import gammaincinv
 from sklearn.metrics.pairwise import manhattan_distances
 
 from .._fast import elementwise
 from .base import Kernel, empty_matrix, into
 from .data import Array, Data, dense_pair, n_samples, numeric_pair
 from .inner import inner_products, squared_norms
+from .spectral import Independent, Radial, Spectral
 
 _LARGEST = 1e300  # finite, so that the narrowest kernel is still exp(−0) = 1 at distance 0
 _FEW_FEATURES = 8  # up to which plain differences are as fast as GEMM, and they lose no digits
@@ -63,6 +66,14 @@ def _dense_if_few(A: Any, B: Any, symmetric: bool) -> tuple[Any, Any, bool]:
     return A, A if symmetric else (B.toarray() if sparse.issparse(B) else B), symmetric
 
 
+@dataclass(frozen=True)
+class Normal(Radial):
+    """ω ~ N(0, 2): E cos ωᵀz = exp(−‖z‖²). ‖ω‖²/2 is χ² with d degrees of freedom."""
+
+    def lengths(self, u: Array, d: int) -> Array:
+        return np.asarray(np.sqrt(4.0 * gammaincinv(0.5 * d, u)))
+
+
 class Gaussian(Kernel):
     """k(x, x') = exp(−‖x − x'‖² / width²)."""
 
@@ -85,8 +96,19 @@ class Gaussian(Kernel):
     def fill(self, S: Array, out: Array) -> None:
         elementwise.exp(S, self.rate, out)
 
+    def spectral(self) -> Spectral:
+        return Spectral(Normal(), float(np.sqrt(-self.rate)))
+
     def diag(self, X: Data) -> Array:
         return np.ones(n_samples(X))
+
+
+@dataclass(frozen=True)
+class Cauchy(Independent):
+    """ω_j with density 1/(π(1 + ω_j²)): E cos ωᵀz = exp(−‖z‖₁)."""
+
+    def coordinates(self, u: Array) -> Array:
+        return np.asarray(np.tan(np.pi * (u - 0.5)))
 
 
 class Laplacian(Kernel):
@@ -109,6 +131,9 @@ class Laplacian(Kernel):
 
     def fill(self, S: Array, out: Array) -> None:
         elementwise.exp(S, self.rate, out)
+
+    def spectral(self) -> Spectral:
+        return Spectral(Cauchy(), -self.rate)
 
     def diag(self, X: Data) -> Array:
         return np.ones(n_samples(X))
