@@ -28,7 +28,7 @@ def tried(model):
 @pytest.mark.parametrize(
     "names",
     [
-        ("Gaussian(0.25 cm)", "Gaussian(0.5 cm)", "wide"),
+        ("Gaussian(0.25 cm)", "middle", "wide"),
         ("all: Gaussian(width=1)", "left: Gaussian(width=1)", "right: Gaussian(width=1)"),
         ("1", "1 (2)", "Gaussian(1 × median, normal scores)"),
     ],

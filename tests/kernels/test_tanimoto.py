@@ -108,7 +108,9 @@ def test_wrong_arguments():
         Tanimoto(packed=True)(sparse.csr_array(PACKED))
 
 
-@pytest.mark.parametrize("given", [{}, {"memory_limit": "200kB"}, {"approx": Nystroem(30)}])
+@pytest.mark.parametrize(
+    "given", [{}, {"memory_limit": "200kB"}, {"approx": Nystroem(30), "random_state": 0}]
+)
 def test_in_models(given):
     halves = [OnColumns(Tanimoto(form), slice(0, 18)) for form in ("minmax", "inner")]
     for X in (BITS, COUNTS * BITS, sparse.csr_array(BITS)):
