@@ -310,7 +310,7 @@ def test_names_and_the_restricted_problem():
         warnings.simplefilter("error")
         risk = Separable(Squared(), targets, np.full_like(targets, 2.0), True)
         found = solve(oracle_of(X, degree=3), risk)
-    lasso = Lasso(oracle_of(X, degree=3), risk)
+    lasso = Lasso(oracle_of(X, degree=3), risk, risk.least_squares())
     lasso.add(list(oracle_of(X, degree=3).atoms()))
     np.testing.assert_allclose(lasso.solve(1.0, 0.0)[1], found.primal, rtol=1e-6)
 
