@@ -1,9 +1,18 @@
 """A user's own loss: five methods are enough, the base class derives the rest."""
 
+import cvxpy as cp
 import numpy as np
 import pytest
+from benchmarks.references import optimal_value, root
+from tests.helpers import problem, risk_of, run
 
-from manykernels.losses import Hinge, Logistic, Loss, resolve_loss
+from manykernels import MKLRegressor
+from manykernels.approx import Nystroem
+from manykernels.kernels import Gaussian, Linear
+from manykernels.losses import Hinge, Logistic, Loss, PiecewiseLinear, resolve_loss
+from manykernels.machines import SMO
+from manykernels.penalties import Simplex
+from manykernels.solvers import ActiveSet
 
 
 class Huber(Loss):
@@ -96,3 +105,41 @@ def test_derived_methods_agree_with_exact_ones(exact):
 def test_resolve_takes_it():
     loss = Huber(2.0)
     assert resolve_loss(loss, "regression") is loss
+
+
+class Lopsided(PiecewiseLinear):
+    """2 (r − ε)₊ + ½ (−r − ε)₊: box and tube are all that is said of it."""
+
+    task = "regression"
+    translates = True
+    tube = 0.2
+
+    def bounds(self, y):
+        return np.full_like(y, -0.5), np.full_like(y, 2.0)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_a_piecewise_linear_loss_is_solved_by_the_methods_of_the_hinge(fit_intercept):
+    stack, labels, targets = problem(2, 30)
+    risk = risk_of(Lopsided(), labels, targets + 1.0, 1.5, fit_intercept)
+    assert isinstance(risk.machine, SMO) and risk.piecewise_linear and risk.box() is not None
+    roots = [root(K) for K in stack]
+    w = [cp.Variable((L.shape[1], 1)) for L in roots]
+    r = risk.Y - sum(L @ v for L, v in zip(roots, w, strict=True)) - (cp.Variable() if fit_intercept else 0.0)
+    size = 0.5 * cp.square(sum(cp.norm(v, "fro") for v in w))
+    fit = 1.5 * cp.sum(2.0 * cp.pos(r - 0.2) + 0.5 * cp.pos(-r - 0.2))
+    optimum = optimal_value(cp.Problem(cp.Minimize(size + fit)), 1e-10)
+    result = run(ActiveSet(), stack, risk, Simplex(), 1e-8)
+    assert result.primal == pytest.approx(optimum, rel=1e-6) and result.gap <= 1e-7
+
+
+@pytest.mark.parametrize("n", [60, 1100])
+def test_a_piecewise_linear_loss_is_learned_in_features(n):
+    """As matrices up to a thousand samples, without any beyond."""
+    rng = np.random.RandomState(0)
+    X = rng.randn(n, 3)
+    y = X[:, 0] * X[:, 1] + 0.3 * rng.randn(n)
+    model = MKLRegressor([Linear(), Gaussian(1.5)], loss=Lopsided(), approx=Nystroem(15), random_state=0).fit(
+        X, y
+    )
+    assert model.certified_ and model.dual_gap_ <= 1e-3
