@@ -65,8 +65,17 @@ def products(problems: Problems) -> None:
     for solver in (Corrective(), Greedy("2/(k+1)")):
         paper = Products(rho=[1.0, 1.0, 2.0], multiplicity="paper", interactions_only=True)
         add("numbers", MKLRegressor, kernels=paper, solver=solver, max_iter=40, **fixed)
+    for solver in ("auto", "active-set", "alternating"):
+        add(
+            "numbers",
+            MKLRegressor,
+            note=f"listed products, {solver}",
+            kernels=family,
+            norm=2.0,
+            solver=solver,
+        )
     listed = {"solver": "active-set", "fails": True}
-    add("numbers", MKLRegressor, note="products, active-set", kernels=family, **listed)
+    add("numbers", MKLRegressor, note="Gaussians, active-set", kernels=Gaussians(), **listed)
 
 
 def continua(problems: Problems) -> None:

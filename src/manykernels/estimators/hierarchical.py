@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 from ..families import DAG, AnovaDAG, PolynomialDAG
-from ..solvers import Hierarchical
+from ..solvers import Hierarchical, Solver
 from ._base import BaseMKL, MKLClassification, MKLRegression
 
 
@@ -43,10 +43,10 @@ class Graded(BaseMKL):
             )
         return given
 
-    def _solver(self) -> Hierarchical:
+    def _solver(self) -> Solver:
         if isinstance(self.solver, str) and self.solver == "auto":
             return Hierarchical()
-        if not isinstance(self.solver, Hierarchical):
+        if not isinstance(self.solver, Solver) or self.solver.serves.problem != "hull":
             raise ValueError(
                 f"solver={self.solver!r} was given; expected 'auto', or Hierarchical(max_active=...) of "
                 "manykernels.solvers."

@@ -24,7 +24,9 @@ class MKLClassifier(MKLClassification):
         "squared" is least squares on the labels ±1: the fastest, one factorisation for all classes.
     C : float
         What errors cost: C_i = C · sample_weight_i · class weight.
-    solver : "auto", "active-set", "alternating" or Solver
+    solver : "auto", "active-set", "alternating", "blockwise", "corrective", "greedy", "stochastic" or Solver
+        "auto" goes by kernels and norm; one that does not serve them is refused with the names of those that
+        do. "blockwise" is for the squared loss without matrices of n × n; the last three are for families.
     multi_class : "shared" or "ovr"
         More than two classes: one-vs-rest machines that share the weights of the kernels, or have their own.
     approx : None, Nystroem(...), RandomFeatures(...) or "features"
