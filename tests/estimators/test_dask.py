@@ -45,6 +45,7 @@ APPROX = Nystroem(30)
 def _nothing_is_small(monkeypatch):
     """A few samples are taken into memory and merged there; here they are to stay where they are."""
     monkeypatch.setattr("manykernels.fitting.lazy.MERGED", 0)
+    monkeypatch.setattr("manykernels.estimators._two_stage.MERGED", 0)
 
 
 @pytest.fixture(scope="module")

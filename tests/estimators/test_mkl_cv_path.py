@@ -299,8 +299,10 @@ def test_a_trial_knows_of_the_training_part_only():
     everything, target, _ = search._read(data, y, None)
     some, _, _ = search._read(RAW[rows], SIGNAL[rows], None)
     for strategy in strategies(search._wish(target), RAW, 1):
-        whole, _ = run_trial(strategy, everything, TRAIN, KEPT)
-        parted, _ = run_trial(strategy, some, TRAIN, KEPT)
+        on_all = search._with_samples(strategy, data, y, None, everything)
+        on_some = search._with_samples(strategy, RAW[rows], SIGNAL[rows], None, some)
+        whole, _ = run_trial(on_all, everything, TRAIN, KEPT)
+        parted, _ = run_trial(on_some, some, TRAIN, KEPT)
         assert list(whole) == list(parted)
         for key, row in whole.items():
             assert row.score == pytest.approx(parted[key].score, abs=1e-9)

@@ -82,8 +82,7 @@ def test_learners_without_weights_are_refused_by_name():
     twice = mk.AlignMKLClassifier(KERNELS, estimator=Plain(kernel="precomputed")).fit(X[TWICE], y[TWICE])
     assert len(twice.X_fit_) == len(TWICE)  # which are then not merged
     search = GridSearchCV(SVC(kernel="precomputed"), {"C": [1.0, 10.0]}, cv=2)
-    with pytest.raises(ValueError, match="takes no weights"):
-        mk.AlignMKLClassifier(KERNELS, estimator=search).fit(X, y, WEIGHT)
+    assert mk.AlignMKLClassifier(KERNELS, estimator=search).fit(X, y, WEIGHT).score(X, y) > 0.6
 
 
 def test_learners_of_features_get_the_weights():
@@ -96,3 +95,20 @@ def test_learners_of_features_get_the_weights():
 def test_greedy_alignment_counts_every_sample_once():
     with pytest.raises(ValueError, match=r"counts every sample once.*gaussian_grid"):
         mk.AlignMKLRegressor(Gaussians(), weighting="greedy").fit(X, t, WEIGHT)
+
+
+def test_a_class_that_weighs_nothing_is_no_class():
+    labels = np.where(np.arange(40) < 6, "none", np.where(X[:, 0] > 0, "up", "down"))
+    weight = np.where(labels == "none", 0.0, 1.0)
+    model = mk.AlignMKLClassifier(KERNELS, approx=Nystroem(10), random_state=0).fit(X, labels, weight)
+    assert model.classes_.tolist() == model.estimator_.classes_.tolist() == ["down", "up"]
+    kept = weight > 0
+    assert model.score(X[kept], labels[kept]) > 0.8
+    without = mk.AlignMKLClassifier(KERNELS, approx=Nystroem(10), random_state=0)
+    without.fit(X[kept], labels[kept])
+    np.testing.assert_allclose(model.weights_, without.weights_, atol=1e-10)
+
+
+def test_alignment_of_few_new_samples_in_features():
+    model = mk.AlignMKLClassifier(KERNELS, approx=Nystroem(10), random_state=0).fit(X, np.arange(40) % 3)
+    assert -1.0 <= model.score_alignment(X[:3], np.arange(3)) <= 1.0

@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_expit
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
@@ -19,7 +18,7 @@ from ..families import Products
 from ..fitting.lazy import pose
 from ..fitting.learning import learn
 from ..fitting.options import Options
-from ..fitting.targets import Labels, Numbers, Target
+from ..fitting.targets import Labels, Numbers, Target, log_probabilities
 from ..losses import Loss, resolve_loss
 from ..penalties import resolve_penalty
 from ..solvers import resolve_solver
@@ -98,7 +97,7 @@ class BaseMKL(Explained):
         over the training samples, of what the product adds to the decision. ``pandas.DataFrame`` takes it as
         it is.
         """
-        if "weights_" not in self.__dict__ or not isinstance(self.kernels, Products):
+        if "weights_" not in self.__dict__ or not isinstance(self._model.layout.kernels, Products):
             raise AttributeError(
                 f"{type(self).__name__} has selected_products_ once fitted on Products(...)."
             )
@@ -173,14 +172,6 @@ class MKLClassification(LazyScore, ClassifierMixin, BaseMKL):
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of ``predict_proba``, exact also where probabilities are tiny."""
         return log_probabilities(self._decide(X))
-
-
-def log_probabilities(f: Array) -> Array:
-    """(n, classes), of one-vs-rest decisions f (n, outputs) of the logistic loss."""
-    if f.shape[1] == 1:
-        return np.column_stack([log_expit(-f[:, 0]), log_expit(f[:, 0])])
-    log_p = log_expit(f)
-    return np.asarray(log_p - np.logaddexp.reduce(log_p, axis=1)[:, None])
 
 
 class MKLRegression(LazyScore, RegressorMixin, BaseMKL):

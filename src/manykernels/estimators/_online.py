@@ -22,7 +22,7 @@ from ..losses import StructuredLoss
 from ._explain import Array, Explained
 from ._params import check_online
 
-_SETTLED = ("loss", "average", "normalize", "fit_intercept")  # by the first data seen
+_SETTLED = ("kernels", "approx", "loss", "average", "normalize", "fit_intercept")  # by the first data seen
 _SHARED = "normalize fit_intercept memory_limit random_state n_jobs verbose".split()
 
 
@@ -90,8 +90,8 @@ class BaseUFO(Explained):
         X, layout = self._read(options, X)
         check_length(_num_samples(X), y)
         self._learn_targets(y)
-        print_ = joblib.hash((X, y)) if self.warm_start else None
-        again = state is not None and print_ == self._fingerprint
+        fingerprint = joblib.hash((X, y)) if self.warm_start else None
+        again = state is not None and fingerprint == self._fingerprint
         if state is not None and layout.kind == "stack" and not again:
             raise ValueError(
                 "warm_start goes on with the stack and y of the last fit that had warm_start=True, and got "
@@ -101,7 +101,7 @@ class BaseUFO(Explained):
         Y = self._encode(y, state.loss)
         self._count(y)
         history, primal = state.passes(X, Y, again)
-        self._store(state, proof_of_passes(primal, history), print_)
+        self._store(state, proof_of_passes(primal, history), fingerprint)
 
     def _stream(self, X: Any, y: NDArray[Any]) -> Self:
         """The samples of a ``partial_fit``."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -11,19 +12,19 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.metrics import check_scoring
 from sklearn.utils import indexable
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from .._arguments import require_arguments
 from ..approx import resolve_approx
-from ..fitting.layout import Layout, is_lazy
+from ..fitting.layout import Layout, collected, is_lazy
 from ..fitting.lazy import in_memory, lazy_layout
 from ..fitting.options import Options
-from ..fitting.samples import Given, read
+from ..fitting.samples import read
 from ..fitting.targets import Target, check_length, check_weights, require_target
 from ..selection.folds import Data, make_folds
 from ..selection.paths import refit_path
 from ..selection.search import Effort, Outcome, compare, require_weights
-from ..selection.strategies import Wish, strategies
+from ..selection.strategies import Strategy, Wish, strategies
 from ..selection.text import describe_search
 from ._explain import PairwiseTags
 from ._params import check_learning
@@ -107,13 +108,15 @@ class Search(HTMLSummary, PairwiseTags):
             delattr(self, name)
         data, target, layout = self._read(X, y, sample_weight)
         self.__dict__.update(layout.attributes | target.attributes)
-        found = strategies(self._wish(target), data.X, target.outputs)
+        seen = data.X if data.given is None else data.given.X
+        found = strategies(self._wish(target), seen, target.outputs)
+        found = [self._with_samples(strategy, X, y, sample_weight, data) for strategy in found]
         loo = isinstance(self.cv, str) and self.cv == "loo"
-        cut = data.X if data.given is not None else np.zeros((len(data.y), 1))
+        cut = np.zeros((len(data.y), 1)) if data.given is None else data.X
         folds = None if loo else make_folds(self.cv, cut, data, groups, self.random_state)
         race = isinstance(self.strategy, str) and self.strategy == "auto" and self.scoring is None
         effort = Effort(type(self).__name__, self.verbose, self.n_jobs, race)
-        outcome = compare(found, data, folds, self._target(), effort)
+        outcome = compare(found, data, folds, effort)
         self.comparison_, self.path_ = outcome.comparison, outcome.path
         self.best_params_, self.best_score_ = outcome.params, outcome.score
         if self.refit:
@@ -133,7 +136,7 @@ class Search(HTMLSummary, PairwiseTags):
             check_length(n, y)
         else:
             given = read(options, X, y, sample_weight, target)  # what is wrong is said before it is split
-            (X,) = indexable(X)
+            (X,) = indexable(collected(X))
             layout, y, weight = given.layout, given.y, given.weight
         target = target.learn(y if weight is None else y[weight > 0])
         scorer = None if self.scoring is None else self._scorer(weight is not None)
@@ -141,6 +144,22 @@ class Search(HTMLSummary, PairwiseTags):
             X, given, y, weight, getattr(target, "classes", None), getattr(self, "class_weight", None), scorer
         )
         return data, target, layout
+
+    def _with_samples(self, strategy: Strategy, X: Any, y: Any, sample_weight: Any, data: Data) -> Strategy:
+        """The strategy with the samples as its own kernels read them, and its own costs of classes."""
+        options = strategy.options
+        if options is None:
+            if data.weight is not None and not has_fit_parameter(strategy.template, "sample_weight"):
+                raise ValueError(
+                    f"sample_weight was given with strategy {strategy.name!r}, whose fit takes no weights. "
+                    "Leave it out, or repeat samples in place of weights."
+                )
+            return strategy
+        target: Target = strategy.template._target()
+        given = None
+        if data.given is not None:
+            given = read(options, X, y, sample_weight, target)
+        return replace(strategy, given=given, target=target)
 
     def _wish(self, target: Target) -> Wish:
         return Wish(
@@ -167,7 +186,7 @@ class Search(HTMLSummary, PairwiseTags):
 
     def _refit(self, outcome: Outcome, data: Data) -> BaseEstimator:
         """The model that was chosen, on all samples."""
-        best, chosen, given = outcome.params, outcome.chosen, data.given
+        best, chosen = outcome.params, outcome.chosen
         chosen_params = chosen.params(best["norm"], best["kernels"], best["C"])
         model: Any = clone(chosen.template).set_params(**chosen_params)
         if "verbose" in model.get_params(deep=False):
@@ -176,10 +195,10 @@ class Search(HTMLSummary, PairwiseTags):
             model._publish(outcome.sums.refit(best["norm"], best["C"]))
             return model
         options = options_of(model) if chosen.has_path else None
-        if options is None or not options.listed or not isinstance(given, Given):
-            options_ = {} if data.weight is None else {"sample_weight": data.weight}
-            return model.fit(data.X, data.y, **options_)
-        learned, outcome.path[chosen.name]["all samples"] = refit_path(options, given, chosen.Cs)
+        if options is None or not options.listed or chosen.given is None:
+            weights = {} if data.weight is None else {"sample_weight": data.weight}
+            return model.fit(data.X, data.y, **weights)
+        learned, outcome.path[chosen.name]["all samples"] = refit_path(options, chosen.given, chosen.Cs)
         model._publish(learned)
         return model
 

@@ -50,7 +50,10 @@ def check_learner(learner: Any, task: str) -> None:
 
 def takes_weights(learner: BaseEstimator, sample_weight: Any) -> bool:
     """Whether samples of several weights can be handed on; an error where that was asked for."""
-    takes = bool(has_fit_parameter(learner, "sample_weight"))
+    inner = learner
+    while getattr(inner, "estimator", None) is not None and not has_fit_parameter(inner, "sample_weight"):
+        inner = inner.estimator  # a search over its parameters hands weights on
+    takes = bool(has_fit_parameter(inner, "sample_weight"))
     if sample_weight is not None and not takes:
         raise ValueError(
             f"sample_weight was given with estimator={type(learner).__name__}, whose fit takes no weights. "

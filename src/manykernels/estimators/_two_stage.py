@@ -77,11 +77,10 @@ class TwoStage(LearnedKernel):
             samples, y = pose_known(options, X, y, sample_weight, self._target())
         else:
             given = read(options, X, y, sample_weight, self._target())
-            few = MERGED if options.approx is not None else np.inf
-            samples, y = given.samples(few if merged and options.listed else 0), given.y
-            if samples.weight is None and samples.n == given.n:
-                samples = given.samples(0)  # nothing was merged: in the order that they were given in
-            self._samples = samples.rows
+            features = options.approx is not None  # whose landmarks are drawn in an order of their own
+            few = MERGED if features else np.inf
+            samples = given.samples(few if merged and options.listed else 0, in_order=not features)
+            y, self._samples = given.y, samples.rows
         found = align(options, samples, weighting, self.weighting, work)
         self._publish(found.model)
         self._map = found.map
@@ -107,7 +106,7 @@ class TwoStage(LearnedKernel):
                 else:
                     read_X, y = layout.read(X), as_target(*in_memory(y))
                     check_length(_num_samples(read_X), y)
-                    samples = Given(read_X, layout, y, None, target).samples(0)
+                    samples = Given(read_X, layout, y, None, target).known()
                 scale = np.array([kernel.scale_ for kernel in self.kernels_])
                 return alignment_in_features(self._map.features, scale, samples, self.weights_)
             gram = self._gram_of_new(X)

@@ -19,7 +19,7 @@ class WholeFits(BaseEstimator):
     They run on a twin, which has the attributes of the model. What they store is the twin's until they
     return; then one assignment hands it over. An error or Ctrl-C before that leaves the model as it was:
     fitted on the data of before, or not fitted. Objects that both hold must not be changed in place: who goes
-    on from an earlier state copies it first (``BaseUFO._go_on``). The parts that were given are looked at
+    on from an earlier state copies it first (``Stream.go_on``). The parts that were given are looked at
     before (``_parts.py``).
     """
 

@@ -20,7 +20,7 @@ from .._arguments import shown
 from .._fast.threads import threads
 from ..fitting.aligning import ridge_from_sums
 from ..fitting.functions import FeatureFunction, Function, KernelFunction
-from ..fitting.layout import is_lazy, require_finite
+from ..fitting.layout import is_lazy, require_finite, take
 from ..fitting.targets import Labels, Numbers, Similarity
 from ..grams.memory import LEARNER
 from ._dask import LazyScore, over_blocks
@@ -121,19 +121,19 @@ class _AlignMKL(TwoStage, Explained):
                 "collection: such a learner needs the features of all samples in memory. Take estimator=None "
                 "and target='auto' (ridge regression, from sums over the rows), or call X.compute() first."
             )
-        sums = self.estimator is None
-        counts = sums or takes_weights(learner, sample_weight)
+        counts = self.estimator is None or takes_weights(learner, sample_weight)
         with threads(self.n_jobs):
-            y, found = self._learn(X, y, 0, sample_weight, merged=sums)
+            y, found = self._learn(X, y, 0, sample_weight, merged=counts)
             assert self._map is not None and found.reduced is not None and found.model.target is not None
-            if sums and found.model.target.task == self._for:
+            if self.estimator is None and found.model.target.task == self._for:
                 coef, intercept = ridge_from_sums(found.reduced, self._map.root)
-                labels = y if self._for == "classification" else None
+                labels = found.model.classes if self._for == "classification" else None
                 self.estimator_ = as_ridge(coef, intercept, labels, y.ndim == 1)
             else:
-                weighted = counts and sample_weight is not None
-                options = {"sample_weight": np.asarray(sample_weight, float)} if weighted else {}
-                self.estimator_ = learner.fit(self._new(X), y, **options)
+                rows = self._samples
+                Z, weight = self._new(take(X, rows.first)), rows.weight
+                options = {} if np.all(weight == 1.0) else {"sample_weight": weight}
+                self.estimator_ = learner.fit(Z, y[rows.first], **options)
         self._describe()
         return self
 

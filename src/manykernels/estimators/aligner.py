@@ -92,7 +92,7 @@ class KernelAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TwoStage)
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the weights of the kernels from samples X and their targets y."""
         with threads(self.n_jobs):
-            self._learn(X, y, work=0)
+            self._learn(X, y, work=0, merged=self.approx is not None)  # else it has a column for every sample
         mapped = self._map
         self._n_features_out = _num_samples(self.X_fit_) if mapped is None else int(mapped.used.sum())
         return self

@@ -14,8 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from ..families import Family
 from ..fitting.functions import GatedFunction
 from ..fitting.gates import Gating
+from ..fitting.targets import log_probabilities
 from ..penalties import LpBall, resolve_penalty
-from ._base import BaseMKL, MKLClassification, MKLRegression, is_logistic, log_probabilities, mkl_parts
+from ._base import BaseMKL, MKLClassification, MKLRegression, is_logistic, mkl_parts
 
 Array = NDArray[np.float64]
 

@@ -16,8 +16,8 @@ class MKLClassifier(MKLClassification):
     Parameters
     ----------
     kernels : "auto", list, dict name -> kernel, family, kernel or "precomputed"
-        What there is to choose from. "auto" is a linear kernel and Gaussians of several widths; "precomputed"
-        takes X of shape (n_samples, n_train, n_kernels).
+        What there is to choose from. "auto" suits a table: linear, polynomial and Gaussian kernels (see
+        ``families.Auto``); "precomputed" takes X of shape (n_samples, n_train, n_kernels).
     norm : float in [1, inf] or Penalty
         1 selects few kernels, inf is their plain sum, values between compromise.
     loss : "hinge", "squared_hinge", "logistic", "squared" or Loss

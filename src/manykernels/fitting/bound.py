@@ -12,13 +12,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
 from .._warn import warn
 from ..kernels import Mixture
 from ..objectives import Risk, Separable
 from ..penalties import Penalty
 from ..solvers import Result, Run
+from ..solvers.base import relative
 from .model import Model, Proof
 from .options import Options
 from .progress import watch
@@ -46,11 +46,11 @@ class Bound(ABC):
         return given
 
     def resume(self, previous: Model, g: int, group: Group, problems: int) -> Any:
-        """Where problem g of so many starts, to go on from an earlier model; None where that does not fit."""
+        """Turn an earlier model into a starting point of problem g; None where it has another shape."""
         return None
 
     def start(self, start: Any, penalty: Penalty, Y: Array) -> Any:
-        """Where the solver begins, given where it was told to."""
+        """Make a starting point of it that this penalty allows."""
         return start
 
     @abstractmethod
@@ -67,7 +67,7 @@ def solve(options: Options, bound: Bound, group: Group, start: Any = None) -> Re
     penalty, Y = bound.penalty(options.penalty), np.ascontiguousarray(bound.Y[:, group])
     risk = risk_of(options, Y, bound.costs, bound.intercept)
     with watch(options.title, options.verbose, float(options.tol), bound.steps) as history:
-        rng, begin = check_random_state(options.random_state), bound.start(start, penalty, Y)
+        rng, begin = options.rng, bound.start(start, penalty, Y)
         run = Run(float(options.tol), int(options.max_iter), rng, begin, history)
         result = bound.solver.run(bound.space, risk, penalty, run)
     return bound.settle(options, penalty, replace(result, intercept=result.intercept + risk.shift))
@@ -82,6 +82,11 @@ def risk_of(options: Options, Y: Array, costs: Array, intercept: bool) -> Risk:
     shift = np.median(Y, axis=0) if options.loss.translates and intercept else 0.0
     C = np.repeat(sample_costs(options.C, costs)[:, None], Y.shape[1], axis=1)
     return Separable(options.loss, Y - shift, C, intercept, shift)
+
+
+def gap_of(results: list[Result]) -> float:
+    """The relative duality gap of several problems together."""
+    return float(relative(sum(r.primal for r in results), sum(r.dual for r in results)))
 
 
 def proof_of(results: list[Result], tol: float) -> Proof:

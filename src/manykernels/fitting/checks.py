@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -147,9 +146,9 @@ def without_useless(
     alpha = result.alpha if result.dual_alpha is None else result.dual_alpha
     if not left_out.size or not alpha.any():
         return result
-    gram = copy(gram)
-    gram.scale = np.zeros(gram.n_kernels)
-    gram.scale[left_out] = [kernels[m % len(kernels)].scale_ for m in left_out]  # gates repeat them
+    scale = np.zeros(gram.n_kernels)
+    scale[left_out] = [kernels[m % len(kernels)].scale_ for m in left_out]  # gates repeat them
+    gram = gram.rescaled(scale)
     q = np.zeros(gram.n_kernels)
     q[left_out] = gram.quad(alpha, left_out).sum(axis=1)
     lost = 0.5 * penalty.conjugate(q + gram.largest() * slack(alpha))[0]

@@ -41,6 +41,7 @@ class EncodeLabels:
 
     def __call__(self, y: Any, first: int) -> tuple[Array, Array | None]:
         codes = np.searchsorted(self.classes, np.asarray(y).ravel())
+        codes = np.minimum(codes, len(self.classes) - 1)  # others weigh nothing
         return self.targets[codes], None if self.costs is None else self.costs[codes]
 
 
@@ -145,17 +146,20 @@ def _encoder(target: Target, dask: Any, y: Any, weights: Any, inner: tuple[int, 
 def pose_known(
     options: Options, X: Any, y: Any, sample_weight: Any, target: Target
 ) -> tuple[AnySamples, NDArray[Any]]:
-    """Samples of a Dask collection with targets in memory, and these; nothing is merged."""
+    """Samples of a Dask collection with targets in memory, and these."""
     rows = engine().read_chunks(X, "X")
     y, sample_weight = in_memory(y, sample_weight)
     if rows.n <= MERGED:
         given = read(options, rows.gather(), y, sample_weight, target)
-        return given.samples(0), given.y
+        return given.samples(MERGED), given.y
     y = target.read(y)
     check_length(rows.n, y)
     weight = None if sample_weight is None else check_weights(sample_weight, rows.n)
-    learned = target.learn(y)
-    Y, _ = learned.encode(y, np.ones(len(y)))
+    kept = np.arange(rows.n) if weight is None else np.flatnonzero(weight > 0)
+    learned = target.learn(y[kept])
+    some, _ = learned.encode(y[kept], np.ones(kept.size))
+    Y = np.zeros((rows.n, some.shape[1]))  # others count nothing
+    Y[kept] = some
     return _with_targets(_layout(options, rows), rows, learned, Y, weight), y
 
 

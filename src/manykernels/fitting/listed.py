@@ -87,13 +87,13 @@ class Listed(Bound):
         result.weights[self.useless] = 0.0
         if self.useless.any():
             result = without_useless(
-                self.space, known.kernels, known.names, self.useless, penalty, result, float(options.tol)
+                self.space, known.kernels, self.names, self.useless, penalty, result, float(options.tol)
             )
         if self.foreign:
             require_definite(self.space, self.names, known.slacks, result.weights, result.K)
         if not result.gap <= options.tol:
             warn_stopped(options, result.n_iter, result.gap, result.reason.value)
-        return replace(result, K=None)  # paths keep results, and nobody needs it
+        return replace(result, K=None)  # n × n: paths that keep many results stay small
 
     @property
     def names(self) -> list[str]:

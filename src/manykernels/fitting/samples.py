@@ -16,7 +16,7 @@ from sklearn.utils.validation import _num_samples
 
 from ..approx import Features
 from ..grams.statistics import Statistics, bad_row, statistics
-from .layout import Layout, collected, is_lazy, read_training, take
+from .layout import Layout, collected, evenly, is_lazy, read_training, take
 from .options import Options
 from .progress import watched_rows
 from .rows import Rows, merge
@@ -62,7 +62,7 @@ class AnySamples(Protocol):
 
 @dataclass(frozen=True)
 class Samples:
-    """Samples in memory, merged: row i of what is learned from is row `rows.first[i]` of X."""
+    """The training samples after equal rows were merged; sample i is row `rows.first[i]` of X."""
 
     X: Any  # as given, validated
     layout: Layout
@@ -151,8 +151,11 @@ class Given:
         """Some of the samples, as new ones to a model of others."""
         return self.X[np.ix_(rows, train)] if self.layout.kind == "stack" else take(self.X, rows)
 
-    def samples(self, few: float = np.inf) -> Samples:
-        """What is learned from: nothing that counts nothing, and equal rows merged where there are `few`."""
+    def samples(self, few: float = np.inf, in_order: bool = False) -> Samples:
+        """What is learned from: nothing that counts nothing, and equal rows merged where there are `few`.
+
+        Merged rows have an order of their own; with `in_order` they keep theirs where none is merged.
+        """
         n = self.n
         weight = np.ones(n) if self.weight is None else self.weight
         kept = np.flatnonzero(weight > 0)
@@ -163,11 +166,20 @@ class Given:
             rows = _apart(kept, weight)
         else:
             rows = merge(self.X, self.layout.kind, Y, weight, kept)
+            if in_order and rows.first.size == n and np.all(weight == 1.0):
+                rows = _apart(kept, weight)
         place = np.full(n, -1)
         place[kept] = np.arange(kept.size)
         first = place[rows.first]
         Y = np.ascontiguousarray(Y[first])
         return Samples(self.X, self.layout, target, rows, weight, Y, cost[first])
+
+    def known(self) -> Samples:
+        """All rows, for a target that has seen its training data."""
+        Y, cost = self.target.encode(self.y, np.ones(self.n))
+        everyone = np.arange(self.n)
+        weight = np.ones(self.n)
+        return Samples(self.X, self.layout, self.target, _apart(everyone, weight), weight, Y, cost)
 
     def in_place(self) -> Samples:
         """All rows where they are; those of weight zero have targets of zero, which nobody counts."""
@@ -209,6 +221,6 @@ def _is_mapped(X: Any) -> bool:
 
 def probe(samples: AnySamples, supervised: bool) -> tuple[Any, Array | None, Array | None]:
     """At most 10,000 samples, evenly taken, their weights and (for kernels that learn from them) targets."""
-    rows = np.unique(np.linspace(0, samples.n - 1, min(_PROBE, samples.n)).astype(np.intp))
+    rows = evenly(samples.n, _PROBE)
     weight = None if samples.weight is None else samples.weight[rows]
     return samples.take(rows), weight, samples.take_targets(rows) if supervised else None

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.special import log_expit
 from sklearn.utils import assert_all_finite, check_array, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
@@ -298,3 +299,11 @@ def class_costs(
     raise ValueError(
         f"class_weight={class_weight!r} was given; expected None, 'balanced' or a dict label -> weight."
     )
+
+
+def log_probabilities(f: Array) -> Array:
+    """(n, classes), of one-vs-rest decisions f (n, outputs) of the logistic loss."""
+    if f.shape[1] == 1:
+        return np.column_stack([log_expit(-f[:, 0]), log_expit(f[:, 0])])
+    log_p = log_expit(f)
+    return np.asarray(log_p - np.logaddexp.reduce(log_p, axis=1)[:, None])

@@ -15,6 +15,7 @@ from __future__ import annotations
 import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from typing import ClassVar
 
 import numpy as np
@@ -79,6 +80,12 @@ class Gram(ABC):
         used = np.flatnonzero(theta)
         self._combine(atoms[used], np.asarray(theta, dtype=float)[used] * self.scale[atoms[used]], out)
         return out if self.mean is None else centred(out, self.mean)
+
+    def rescaled(self, scale: Array) -> Gram:
+        """The same kernels with other scales."""
+        twin = copy(self)
+        twin.scale = scale
+        return twin
 
     def products(self, A: Array, atoms: Atoms | None = None) -> Array:
         """(len(atoms), n, k): K_m A."""

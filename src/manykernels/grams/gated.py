@@ -24,6 +24,10 @@ class GatedGram(Gram):
         if whole.names is not None:
             self.names = [f"{name}, cluster {j}" for j in range(gates.shape[1]) for name in whole.names]
 
+    def rescaled(self, scale: Array) -> GatedGram:
+        """With scales of kernels that are the same behind every gate."""
+        return GatedGram(self.whole.rescaled(scale[: self.whole.n_kernels]), self.gates)
+
     def _by_gate(self, atoms: Atoms) -> Iterator[tuple[Array, NDArray[np.intp], Atoms]]:
         """(gate, positions in `atoms` of its kernels, these kernels in `whole`)."""
         gate, kernel = np.divmod(atoms, self.whole.n_kernels)

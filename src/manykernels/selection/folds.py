@@ -66,7 +66,8 @@ class Table:
 
     def column(self, name: str) -> Array:
         """(folds, models)."""
-        return np.array([[getattr(trial[key], name) for key in self.keys] for trial in self.trials])
+        keys = self.keys
+        return np.array([[getattr(trial[key], name) for key in keys] for trial in self.trials])
 
     def best(self, by_score: bool) -> tuple[tuple[float, float], int]:
         """How good the best model is (smaller is better), and which it is."""
@@ -138,7 +139,8 @@ def make_folds(cv: Any, X: Any, data: Data, groups: Any, random_state: Any) -> F
 def _check_folds(folds: Folds, data: Data, given: str) -> None:
     for k, (train, test) in enumerate(folds):
         used = train if data.weight is None else train[data.weight[train] > 0]
-        if not used.size or not test.size:
+        counts = test.size and (data.weight is None or bool(np.any(data.weight[test] > 0)))
+        if not used.size or not counts:
             raise ValueError(f"Fold {k} of cv={given} has no sample to train on, or none to score.")
         if data.classes is not None and np.unique(data.y[used]).size < 2:
             raise ValueError(
@@ -260,10 +262,10 @@ def run_trial(strategy: Strategy, data: Data, train: Index, test: Index) -> tupl
 
 def _path(strategy: Strategy, data: Data, train: Index, test: Index) -> Trial:
     """The models of a path in C, which is learned as a whole."""
-    options, given = strategy.options, data.given
+    options, given = strategy.options, strategy.given
     assert options is not None and given is not None
     samples, new = given.part(train).samples(), given.new(test, train)
-    present = samples.target.attributes.get("classes_")
+    present = getattr(samples.target, "classes", None)
     judge = data.judge(test, present, options.loss.probabilistic)
     loose = options.replace(tol=max(float(options.tol), _LOOSE), verbose=0)
     steps = path_steps(loose, samples, new, strategy.norms, strategy.Cs, strategy.parts, judge.error)

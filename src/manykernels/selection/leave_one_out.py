@@ -50,19 +50,21 @@ def loo_table(strategy: Strategy, data: Data) -> Table:
     """The strategy along its path on all samples, scored by leave-one-out."""
     started = time.perf_counter()
     options = _checked(strategy, data)
-    assert data.given is not None
+    assert strategy.given is not None
     table = Table(strategy)
     trial: Trial = {}
-    norm, judge = strategy.norms[0], data.judge(np.arange(len(data.y)), data.classes)
+    norm = strategy.norms[0]
     with warnings.catch_warnings(), threads(options.n_jobs):
         warnings.simplefilter("ignore", ConvergenceWarning)  # rows keep their gap
-        samples = data.given.samples()
+        samples = strategy.given.samples()
+        kept = np.flatnonzero(samples.rows.owner >= 0)  # nothing was learned of classes that cost nothing
+        judge = data.judge(kept, data.classes)
         bound = bind(options, samples, more=LEFT_OUT)
         assert isinstance(bound, Listed)
         for C, (result, *_) in warm_path(options, bound, strategy.Cs):
             K = bound.space.combine(result.weights)
             error = left_out(K, samples.Y, C * samples.costs, bound.intercept)
-            f = (samples.Y + error)[samples.rows.owner]
+            f = (samples.Y + error)[samples.rows.owner[kept]]
             (score,) = judge.scores([f])
             trial[norm, None, float(C)] = Row(
                 *score, float(result.gap), int(np.count_nonzero(result.weights))
@@ -99,4 +101,4 @@ def _checked(strategy: Strategy, data: Data) -> Options:
             f"cv='loo' was given with norms={list(strategy.norms)!r}; at weights that have seen the sample "
             "it is optimistic and can choose C only. Give one norm, such as norms=[1.0], or take cv=5."
         )
-    return options.replace(C=1.0, penalty=resolve_penalty(strategy.norms[0]))
+    return options.replace(penalty=resolve_penalty(strategy.norms[0]))

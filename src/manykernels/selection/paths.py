@@ -19,7 +19,7 @@ from sklearn.utils.validation import _num_samples
 
 from .._fast.threads import blas_for, threads
 from ..fitting.asked import Asked
-from ..fitting.bound import risk_of, solve, warn_stopped
+from ..fitting.bound import gap_of, risk_of, solve, warn_stopped
 from ..fitting.dictionary import bind
 from ..fitting.listed import Listed
 from ..fitting.model import Model
@@ -28,7 +28,6 @@ from ..fitting.samples import Given, Samples
 from ..kernels import Kernel, Mixture, evaluate
 from ..penalties import Simplex, resolve_penalty
 from ..solvers import Corrective, History, Result, Run
-from ..solvers.base import relative
 
 Array = NDArray[np.float64]
 Only = tuple[str, ...] | None
@@ -65,10 +64,10 @@ def path_steps(
     `parts` names, given all kernels by name, more sets of kernels to learn from, each with its norm. A
     path ends where the `error` of its decisions grows: the last step then stands for larger C.
     """
-    options = options.replace(C=1.0, penalty=resolve_penalty(norms[0]))
+    options = options.replace(penalty=resolve_penalty(norms[0]))
     with warnings.catch_warnings(), threads(options.n_jobs):
         warnings.simplefilter("ignore", ConvergenceWarning)  # steps keep their gap
-        bound = bind(options.replace(C=max(Cs)), samples)
+        bound = bind(options, samples)
         if isinstance(bound, Asked):
             return list(_over_family(options, bound, new, norms, Cs))
         assert isinstance(bound, Listed)
@@ -100,7 +99,7 @@ def _over_list(
                 f = [decide(t, r.alpha) + r.intercept for t, r in zip(theta, results, strict=True)]
                 weights = theta if len(results) > 1 else theta[0]
                 active = int(theta.any(axis=0).sum())
-                step = PathStep(norm, only, C, np.hstack(f), weights, active, _gap(results))
+                step = PathStep(norm, only, C, np.hstack(f), weights, active, gap_of(results))
                 yield step
                 before, now = now, error(step.decision) if error else 0.0
                 if now > _WORSE * before:
@@ -150,11 +149,6 @@ def alone_path(options: Options, bound: Listed, Cs: Sequence[float]) -> Iterator
             history=History(),
         )
         yield C, [result]
-
-
-def _gap(results: list[Result]) -> float:
-    """The relative gap of several problems together."""
-    return float(relative(sum(r.primal for r in results), sum(r.dual for r in results)))
 
 
 class _Decisions:
@@ -209,7 +203,7 @@ def _over_family(
                 found[c].append(result)
         for c, cost in enumerate(Cs):
             active = sum(len(result.atoms) for result in found[c])
-            yield PathStep(norm, None, cost, np.hstack(columns[c]), None, active, _gap(found[c]))
+            yield PathStep(norm, None, cost, np.hstack(columns[c]), None, active, gap_of(found[c]))
 
 
 class _FamilyDecisions:
@@ -259,8 +253,8 @@ def refit_path(options: Options, given: Given, Cs: Sequence[float]) -> tuple[Mod
     weights, gaps = [], []
     with warnings.catch_warnings(), threads(options.n_jobs):
         warnings.simplefilter("ignore", ConvergenceWarning)  # the path keeps its gap
-        own = replace(given.layout, title=options.title, kernels=options.kernels)
-        bound = bind(options.replace(C=1.0), replace(given, layout=own).samples())
+        own = replace(given.layout, kernels=options.kernels)  # some of them only, where these are best
+        bound = bind(options, replace(given, layout=own).samples())
         assert isinstance(bound, Listed)
         for C, results in warm_path(options, bound, Cs):
             theta = np.stack([result.weights for result in results])

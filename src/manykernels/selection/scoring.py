@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
+
+from ..fitting.targets import log_probabilities
 
 Array = NDArray[np.float64]
 
@@ -44,8 +45,7 @@ class DecidedClassifier(ClassifierMixin, Decided):
 
     @available_if(lambda model: model.logistic)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:
-        p = expit(np.hstack([-self.f, self.f]) if self.f.shape[1] == 1 else self.f)
-        return np.asarray(p / p.sum(axis=1, keepdims=True))
+        return np.asarray(np.exp(log_probabilities(self.f)))
 
 
 class DecidedRegressor(RegressorMixin, Decided):

@@ -10,7 +10,6 @@ import numpy as np
 
 from ..fitting.progress import progress
 from ..fitting.spec import short
-from ..fitting.targets import Target
 from .folds import Data, Folds, Table, run_folds
 from .leave_one_out import loo_table, only
 from .strategies import Strategy
@@ -41,15 +40,13 @@ class Effort:
     race: bool  # whether what is far behind in the first fold is left
 
 
-def compare(
-    found: list[Strategy], data: Data, folds: Folds | None, target: Target, effort: Effort
-) -> Outcome:
+def compare(found: list[Strategy], data: Data, folds: Folds | None, effort: Effort) -> Outcome:
     """Every strategy in every fold; without folds, one strategy by leave-one-out."""
     lazy, sums = data.given is None, None
     if folds is None and not lazy:
         tables = [loo_table(only(found), data)]
     elif folds is not None and len(found) == 1 and from_sums(found[0], data, folds):
-        table, sums = sums_table(found[0], data, folds, target)
+        table, sums = sums_table(found[0], data, folds)
         tables = [table]
     elif lazy or folds is None:
         raise ValueError(

@@ -13,8 +13,9 @@ from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from .._arguments import is_integral, is_number, shown
 from ..families import Family, Products, Relevance, Subset
 from ..fitting.options import Options
+from ..fitting.samples import Given
 from ..fitting.spec import needs_stack, short
-from ..fitting.targets import require_size
+from ..fitting.targets import Target, require_size
 from ..kernels import Kernel
 from .paths import Only, Parts
 
@@ -40,6 +41,8 @@ class Strategy:
     keys: tuple[str, str] = ("C", "norm")
     race: bool = False  # whether a bad first fold rules it out
     parts: Parts | None = None  # more sets of its kernels to learn from
+    given: Given | None = None  # the samples as its kernels read them
+    target: Target | None = None  # what y is to it
 
     @property
     def has_path(self) -> bool:

@@ -22,7 +22,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .._fast.threads import blas_threads, split, threads
 from ..approx import Features
-from ..fitting.bound import solve
+from ..fitting.bound import gap_of, solve
 from ..fitting.dictionary import choose_solver
 from ..fitting.featured import Featured, Mapped, feature_problem, map_kernels, reduced_sums
 from ..fitting.layout import take
@@ -30,12 +30,10 @@ from ..fitting.lazy import ReadBlock, engine, pose
 from ..fitting.model import Model
 from ..fitting.options import Options
 from ..fitting.samples import AnySamples
-from ..fitting.targets import Target
 from ..grams.lowrank import Reduced, squared_error
 from ..grams.statistics import Statistics, spans
 from ..penalties import resolve_penalty
 from ..solvers import Result
-from ..solvers.base import relative
 from .folds import Data, Folds, Row, Table, Trial
 from .strategies import Strategy
 
@@ -169,9 +167,8 @@ def _along(data: FoldedSums, options: Options, reduced: Reduced, Cs: Sequence[fl
         one = options.replace(C=C)
         last = [solve(one, bound, group, last[g].weights if last else None) for g, group in enumerate(groups)]
         coef, intercept = bound.coefficients(one, last)
-        gap = float(relative(sum(r.primal for r in last), sum(r.dual for r in last)))
         weights = np.stack([result.weights for result in last])
-        yield FoldFit(weights, coef, intercept, reduced.constants.mean, gap)
+        yield FoldFit(weights, coef, intercept, reduced.constants.mean, gap_of(last))
 
 
 def _collect(fits: list[list[list[FoldFit]]], folds: list[Statistics]) -> SumsPath:
@@ -214,7 +211,7 @@ def _is_partition(folds: Folds, n: int) -> bool:
     return all(np.array_equal(np.sort(np.r_[train, test]), np.arange(n)) for train, test in folds)
 
 
-def sums_table(strategy: Strategy, data: Data, folds: Folds, target: Target) -> tuple[Table, FoldedSums]:
+def sums_table(strategy: Strategy, data: Data, folds: Folds) -> tuple[Table, FoldedSums]:
     """The strategy over all folds; and the sums, from which the model of any norm and C follows.
 
     Errors are those of decisions that are not clipped, which the sums know. The accuracy takes another pass.
@@ -227,13 +224,15 @@ def sums_table(strategy: Strategy, data: Data, folds: Folds, target: Target) -> 
     norms, Cs = list(strategy.norms), [float(C) for C in strategy.Cs]
     options = options.replace(verbose=0, penalty=resolve_penalty(norms[0]))
     tests = [test for _, test in folds]
-    if data.given is None:
-        samples = pose(options, data.X, data.y, data.weight, target, in_place=True)
+    assert strategy.target is not None
+    if strategy.given is None:
+        samples = pose(options, data.X, data.y, data.weight, strategy.target, in_place=True)
     else:
-        samples = data.given.in_place()
+        samples = strategy.given.in_place()
     sums = fold_sums(options, samples, tests)
     path = cross_validate(sums, Cs, norms)
-    table, scores = Table(strategy), _scores(data, sums, path, tests)
+    X = data.X if strategy.given is None else strategy.given.X
+    table, scores = Table(strategy), _scores(data, X, sums, path, tests)
     for f in range(len(tests)):
         trial: Trial = {}
         for i, norm in enumerate(norms):
@@ -246,7 +245,7 @@ def sums_table(strategy: Strategy, data: Data, folds: Folds, target: Target) -> 
     return table, sums
 
 
-def _scores(data: Data, sums: FoldedSums, path: SumsPath, tests: list[Index]) -> Array:
+def _scores(data: Data, X: Any, sums: FoldedSums, path: SumsPath, tests: list[Index]) -> Array:
     """(norms, Cs, folds): R², or the accuracy."""
     if data.classes is None:
         spread = [
@@ -259,10 +258,7 @@ def _scores(data: Data, sums: FoldedSums, path: SumsPath, tests: list[Index]) ->
         fold[test] = f
     hits = _Hits(sums.mapped.features, path, data.classes, ReadBlock(sums.samples.layout.kind))
     known = (data.y, data.weight, fold)
-    if data.given is None:
-        counts = engine().sum_rows(data.X, hits.of_block, *known)
-    else:
-        counts = hits(data.given.X, *known)
+    counts = engine().sum_rows(X, hits.of_block, *known) if data.given is None else hits(X, *known)
     return np.asarray(counts[0] / counts[1])
 
 
