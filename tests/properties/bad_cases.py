@@ -250,6 +250,7 @@ _GIVEN: dict[str, Any] = {  # what parts need beside the parameter in question
     "solvers": None,
 }
 _NO_PARTS = ("resolve_", "evaluate", "combine", "stoppable", "approximation_error", "Result", "Run", "Reason")
+_RECORDS = ("History", "Features", "Weighted", "Held", "Serves", "refusal", "serving", "why_not")
 
 
 def part_cases(place: str) -> Iterator[Case]:
@@ -257,7 +258,7 @@ def part_cases(place: str) -> Iterator[Case]:
     module, use = PARTS[place]
     for name in module.__all__:
         part = getattr(module, name)
-        if name.startswith(_NO_PARTS) or name in ("History", "Features", "Weighted"):
+        if name.startswith(_NO_PARTS) or name in _RECORDS:
             continue
 
         def run(value: Any) -> Any:
