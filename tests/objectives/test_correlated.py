@@ -110,7 +110,7 @@ def test_the_dual_is_below_every_primal(fit_intercept):
 
 def test_what_a_risk_cannot_do_is_said():
     stack, risk = setting(True)
-    with pytest.raises(ValueError, match="solver='blockwise' was given with Correlated"):
+    with pytest.raises(ValueError, match="is for loss='squared', and Correlated was given"):
         run(Blockwise(), StackGram(stack), risk, LpBall(2.0))
     with pytest.raises(TypeError, match="Correlated was given with explicit features"):
         run(ActiveSet(), FeatureGram(np.eye(40), np.array([0, 20, 40])), risk, Simplex())
