@@ -29,7 +29,7 @@ ORDER = [
     ("families",),
     ("grams",),
     ("oracles",),
-    ("measures",),
+    ("measures", "clusters"),
     ("machines",),
     ("objectives",),
     ("weightings",),

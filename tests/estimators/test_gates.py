@@ -9,7 +9,8 @@ from scipy import sparse
 from scipy.special import softmax
 
 from manykernels import LocalizedMKLClassifier, LocalizedMKLRegressor
-from manykernels.fitting.gates import check_gates, kernel_kmeans
+from manykernels.clusters import kernel_kmeans
+from manykernels.fitting.gates import check_gates
 from manykernels.kernels import Callable, Gaussian, Linear, Spectrum
 
 rng = np.random.RandomState(0)

@@ -29,7 +29,7 @@ from manykernels.estimators import MKLClassifierCV, MKLRegressorCV
 from manykernels.families import Gaussians, Relevance
 from manykernels.kernels import Gaussian, Linear
 from manykernels.selection.strategies import strategies
-from manykernels.selection.sums import from_sums
+from manykernels.selection.sums_table import from_sums
 
 KERNELS = {"line": Linear(), "narrow": Gaussian(0.5), "wide": Gaussian(2.0)}
 SMALL = {"kernels": KERNELS, "Cs": [1.0, 10.0], "cv": 2}

@@ -12,12 +12,13 @@ from manykernels.approx import Nystroem
 from manykernels.families import ARDGaussians, Dirichlets, Gaussians, PolynomialDAG, Products
 from manykernels.kernels import Gaussian, Linear
 from manykernels.penalties import ElasticNet, L2Ball
+from manykernels.solvers.serving import NAMES
 
 RNG = np.random.RandomState(0)
 X = RNG.uniform(-1.0, 1.0, (14, 2))
 Y = X[:, 0] * X[:, 1] + 0.1 * RNG.randn(14)
 LABELS = np.where(Y > np.median(Y), "up", "down")
-SOLVERS = ["auto", "active-set", "alternating", "blockwise", "corrective", "greedy", "stochastic"]
+SOLVERS = list(NAMES)
 LIST = [Gaussian(0.5), Gaussian(2.0), Linear()]
 FAMILIES = {
     "list": {"kernels": LIST},

@@ -13,7 +13,8 @@ from ..fitting.spec import short
 from .folds import Data, Folds, Table, run_folds
 from .leave_one_out import loo_table, only
 from .strategies import Strategy
-from .sums import FoldedSums, from_sums, sums_table
+from .sums import FoldedSums
+from .sums_table import from_sums, sums_table
 
 COLUMNS = "strategy norm kernels C score std folds seconds".split()
 

@@ -8,7 +8,6 @@ at once. Landmarks are chosen once, without labels.
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -20,13 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from .._fast.threads import blas_threads, split, threads
+from .._fast.threads import blas_threads, split
 from ..approx import Features
 from ..fitting.bound import gap_of, solve
 from ..fitting.dictionary import choose_solver
 from ..fitting.featured import Featured, Mapped, feature_problem, map_kernels, reduced_sums
 from ..fitting.layout import take
-from ..fitting.lazy import ReadBlock, engine, pose
 from ..fitting.model import Model
 from ..fitting.options import Options
 from ..fitting.samples import AnySamples
@@ -34,8 +32,6 @@ from ..grams.lowrank import Reduced, squared_error
 from ..grams.statistics import Statistics, spans
 from ..penalties import resolve_penalty
 from ..solvers import Result
-from .folds import Data, Folds, Row, Table, Trial
-from .strategies import Strategy
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -192,102 +188,6 @@ def _collect(fits: list[list[list[FoldFit]]], folds: list[Statistics]) -> SumsPa
     )
 
 
-# -- as a table of a search -------------------------------------------------------------------------
-def from_sums(strategy: Strategy, data: Data, folds: Folds) -> bool:
-    """Whether sums over rows are all that this strategy needs: those of the folds, and of all but a fold."""
-    options = strategy.options
-    if options is None or options.approx is None or data.scorer is not None:
-        return False
-    if options.supervised:
-        return False  # what is learned from y must not know the fold
-    return options.loss.quadratic and _is_partition(folds, len(data.y))
-
-
-def _is_partition(folds: Folds, n: int) -> bool:
-    """Whether every sample is held out once, and all others are trained on meanwhile."""
-    held = np.concatenate([test for _, test in folds])
-    if len(folds) < 2 or not np.array_equal(np.sort(held), np.arange(n)):
-        return False
-    return all(np.array_equal(np.sort(np.r_[train, test]), np.arange(n)) for train, test in folds)
-
-
-def sums_table(strategy: Strategy, data: Data, folds: Folds) -> tuple[Table, FoldedSums]:
-    """The strategy over all folds; and the sums, from which the model of any norm and C follows.
-
-    Errors are those of decisions that are not clipped, which the sums know. The accuracy takes another pass.
-    Widths, scales and landmarks are those of all samples, since one pass needs one set of features: they know
-    the X of a fold, though not its y.
-    """
-    started = time.perf_counter()
-    options = strategy.options
-    assert options is not None
-    norms, Cs = list(strategy.norms), [float(C) for C in strategy.Cs]
-    options = options.replace(verbose=0, penalty=resolve_penalty(norms[0]))
-    tests = [test for _, test in folds]
-    assert strategy.target is not None
-    if strategy.given is None:
-        samples = pose(options, data.X, data.y, data.weight, strategy.target, in_place=True)
-    else:
-        samples = strategy.given.in_place()
-    sums = fold_sums(options, samples, tests)
-    path = cross_validate(sums, Cs, norms)
-    X = data.X if strategy.given is None else strategy.given.X
-    table, scores = Table(strategy), _scores(data, X, sums, path, tests)
-    for f in range(len(tests)):
-        trial: Trial = {}
-        for i, norm in enumerate(norms):
-            for j, C in enumerate(Cs):
-                loss = float(path.squared_error[i, j, f].mean())
-                active = int(path.weights[i, j, f].any(axis=0).sum())
-                trial[norm, None, C] = Row(float(scores[i, j, f]), loss, float(path.gap[i, j, f]), active)
-        table.trials.append(trial)
-    table.seconds = time.perf_counter() - started
-    return table, sums
-
-
-def _scores(data: Data, X: Any, sums: FoldedSums, path: SumsPath, tests: list[Index]) -> Array:
-    """(norms, Cs, folds): R², or the accuracy."""
-    if data.classes is None:
-        spread = [
-            _variance(data.y[test], None if data.weight is None else data.weight[test]) for test in tests
-        ]
-        spread = [np.where(s > 0.0, s, 1.0) for s in spread]
-        return np.asarray(1.0 - np.mean(path.squared_error / np.reshape(spread, (len(tests), -1)), axis=3))
-    fold = np.empty(len(data.y), dtype=np.intp)
-    for f, test in enumerate(tests):
-        fold[test] = f
-    hits = _Hits(sums.mapped.features, path, data.classes, ReadBlock(sums.samples.layout.kind))
-    known = (data.y, data.weight, fold)
-    counts = engine().sum_rows(X, hits.of_block, *known) if data.given is None else hits(X, *known)
-    return np.asarray(counts[0] / counts[1])
-
-
-@dataclass(frozen=True)
-class _Hits:
-    """How many samples the models that were learned without them get right, and how many there are."""
-
-    features: Features
-    path: SumsPath
-    classes: NDArray[Any]
-    read: ReadBlock
-
-    def __call__(self, X: Any, y: NDArray[Any], weight: Array | None, fold: Index) -> Array:
-        """(2, norms, Cs, folds)."""
-        counts = np.zeros((2, *self.path.squared_error.shape[:3]))
-        for rows, f, values in decisions(self.features, self.path, X, fold):
-            w = np.ones(rows.size) if weight is None else weight[rows]
-            best = values.argmax(axis=3) if values.shape[3] > 1 else (values[..., 0] > 0).astype(int)
-            right = self.classes[best] == y[rows][:, None, None]
-            counts[0, :, :, f] += np.tensordot(w, right, axes=1)
-            counts[1, :, :, f] += w.sum()
-        return counts
-
-    def of_block(self, block: Any, *given: Any) -> Array:
-        """Of a block of rows on a worker, where several are looked at side by side."""
-        with threads(1):
-            return self(self.read(block), *given)
-
-
 def decisions(
     features: Features, path: SumsPath, X: Any, fold: NDArray[Any]
 ) -> Iterator[tuple[Index, int, Array]]:
@@ -303,7 +203,3 @@ def decisions(
             some = rows[lo:hi]
             values = (features.transform(take(X, some)) @ W).reshape(some.size, *shape[:2], shape[4])
             yield some, f, values + path.intercept[:, :, f]
-
-
-def _variance(y: Array, weight: Array | None) -> Array:
-    return np.asarray(np.average((y - np.average(y, axis=0, weights=weight)) ** 2, axis=0, weights=weight))
