@@ -126,8 +126,9 @@ def alone_path(options: Options, bound: Listed, Cs: Sequence[float]) -> Iterator
     gram, Y, tol = bound.space, bound.Y, float(options.tol)
     K, largest = gram.combine(np.ones(1)), gram.largest()
     alpha, before = np.zeros_like(Y), 1.0
+    unit = risk_of(options.replace(C=1.0), Y, bound.costs, bound.intercept)
     for C in sorted(Cs):
-        risk = risk_of(options.replace(C=C), Y, bound.costs, bound.intercept)
+        risk = unit.scaled(C)
         accuracy = 0.1 * tol * risk.constant_value()
         fit = risk.solve(K, risk.feasible(alpha * min(C / before, _RISE)), accuracy)
         value = risk.machine_value(fit)
