@@ -46,7 +46,8 @@ def serves(solver, penalty):
 def check(result, stack, risk, penalty, optimum, tol=TOL):
     assert result.converged
     assert 0.0 <= result.gap <= tol
-    assert result.dual <= optimum * (1 + 3e-6) and result.primal >= optimum * (1 - 3e-6)
+    # as near as the reference comes: its own value was 4e-6 above a certified one with the pinball loss
+    assert result.dual <= optimum * (1 + 1e-5) and result.primal >= optimum * (1 - 1e-5)
     np.testing.assert_allclose(result.primal, optimum, rtol=1e-5)
     assert np.all(result.weights >= 0) and np.isfinite(penalty.value(result.weights))
     again = primal_of(stack, risk, penalty, result.weights, result.alpha, result.intercept)
