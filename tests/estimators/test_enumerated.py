@@ -6,8 +6,14 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from manykernels import HierarchicalMKLRegressor, MKLClassifier, MKLRegressor, MKLRegressorCV
-from manykernels.families import DAG, AnovaDAG, Family, PolynomialDAG, Products, Subset, views
+from manykernels import (
+    AlignMKLRegressor,
+    HierarchicalMKLRegressor,
+    MKLClassifier,
+    MKLRegressor,
+    MKLRegressorCV,
+)
+from manykernels.families import DAG, AnovaDAG, Family, PolynomialDAG, Products, Subset, Views, views
 from manykernels.fitting import enumerated
 from manykernels.inspection import certificate
 from manykernels.kernels import Gaussian, Linear, OnColumns
@@ -132,11 +138,13 @@ def test_a_graph_of_ones_own_is_a_list():
     assert HierarchicalMKLRegressor(DAG(parents)).fit(X, Y).certified_
 
 
-@pytest.mark.parametrize("family", [Products(), PolynomialDAG(2), AnovaDAG()], ids=repr)
-def test_wrappers_say_what_to_do(family):
-    for given in ([family, Linear()], Subset(family, ["x0"]), views({"a": ([0, 1], family)})):
+@pytest.mark.parametrize("family", [Products(degree=3), PolynomialDAG(2), AnovaDAG()], ids=repr)
+def test_wrappers_of_long_families_say_what_to_do(family):
+    wide = np.random.RandomState(0).randn(30, 30)
+    columns = list(range(30))
+    for given in ([family, Linear()], Subset(family, ["x0"]), views({"a": (columns, family)})):
         with pytest.raises(ValueError, match=r"Give it alone, as kernels=.* to "):
-            MKLRegressor(given).fit(X, Y)
+            MKLRegressor(given).fit(wide, wide[:, 0])
 
 
 # -- parts of a user's own ---------------------------------------------------------------------------
@@ -209,3 +217,36 @@ def test_why_not():
     assert "unique" in why_not(Alternating(0.5), listed, squared, one)
     assert "corrective" in serving([listed], squared, one)
     assert serving([listed], squared, ElasticNet(0.5)) == ["active-set", "alternating", "blockwise"]
+
+
+@pytest.mark.parametrize(
+    "kernels",
+    [
+        [Products(degree=2), Gaussian(2.0)],
+        Views({"a": ([0, 1], Products(degree=2)), "b": ([2], Gaussian(1.0))}),
+        {"graph": PolynomialDAG(1), "wide": Gaussian(3.0)},
+        Subset(Products(degree=2), ("x0 · x1", "x2")),
+    ],
+    ids=["list", "views", "dict", "subset"],
+)
+@pytest.mark.filterwarnings("error::UserWarning")
+def test_a_short_family_stands_beside_other_kernels(kernels):
+    rng = np.random.RandomState(0)
+    X = rng.randn(50, 3)
+    y = X[:, 0] * X[:, 1] + 0.1 * rng.randn(50)
+    for norm in (1.0, 2.0):
+        model = MKLRegressor(kernels, norm=norm, C=10.0).fit(X, y)
+        assert model.certified_ and model.dual_gap_ <= 1e-3 and model.score(X, y) > 0.9
+        assert not any(name.endswith("1") and name[-2:-1] in ("", " ") for name in model.kernel_names_)
+    aligned = AlignMKLRegressor(kernels).fit(X, y)
+    assert aligned.alignment_ > 0.5
+
+
+def test_a_short_family_can_be_aligned():
+    rng = np.random.RandomState(0)
+    X = rng.randn(50, 3)
+    y = X[:, 0] * X[:, 1] + 0.1 * rng.randn(50)
+    model = AlignMKLRegressor(Products(degree=2)).fit(X, y)
+    assert model.kernel_names_[int(np.argmax(model.weights_))] == "x0 · x1"
+    with pytest.raises(ValueError, match="more kernels than can be listed"):
+        AlignMKLRegressor(Products(degree=9)).fit(rng.randn(30, 12), rng.randn(30))

@@ -279,8 +279,9 @@ def test_centring_and_solvers_for_lists():
         MKLRegressor(Products(), center=True).fit(X, Y)
     with pytest.raises(ValueError, match=r"'corrective' needs norm=1.* Take solver='active-set'"):
         MKLRegressor(Products(), solver="corrective", norm=2).fit(X, Y)
+    wide = np.random.RandomState(0).randn(len(X), 60)
     with pytest.raises(ValueError, match="Give it alone, as kernels=Products"):
-        MKLRegressor([Products(), Linear()]).fit(X, Y)
+        MKLRegressor([Products(degree=3), Linear()]).fit(wide, Y)
 
 
 def test_a_table_of_products_needs_products():

@@ -96,13 +96,16 @@ def test_contract(family, data, size):
     assert repr(family)
 
 
+WIDE = np.random.RandomState(1).randn(12, 80)
+
+
 @pytest.mark.parametrize("family", UNLISTED)
 def test_families_too_large_to_list_say_who_can_serve_them(family):
     for given in (family, clone(family), [Gaussian(1.0), family], {"all": family}):
         with pytest.raises(ValueError, match=r"more kernels than can be listed.*solver="):
-            resolve_kernels(given, X)
+            resolve_kernels(given, WIDE)
     with pytest.raises(ValueError, match=r"View 'body': .*more kernels than can be listed"):
-        resolve_kernels(views({"body": ([0, 1], family)}), X)
+        resolve_kernels(views({"body": (list(range(80)), family)}), WIDE)
 
 
 def test_a_family_of_ones_own_must_resolve():

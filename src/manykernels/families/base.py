@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 from sklearn.base import BaseEstimator
@@ -44,6 +44,22 @@ class Family(BaseEstimator):
         or a penalty needs a list; ``best`` and ``sample`` are what the solvers of families ask.
         """
         raise NotImplementedError(f"{type(self).__name__} must define bind(X, **how), or be listed.")
+
+
+Lister = Callable[[Family, Data, Any, Any], dict[str, Kernel] | None]
+_LISTERS: list[Lister] = []
+
+
+def list_by(lister: Lister) -> Lister:
+    """Register who lists families that are asked through oracles, which stand above families."""
+    _LISTERS.append(lister)
+    return lister
+
+
+def short_list(family: Family, X: Data, sample_weight: Any, feature_names: Any) -> dict[str, Kernel] | None:
+    """All kernels of a family that is usually asked, to stand beside others; None where they are too many."""
+    found = (lister(family, X, sample_weight, feature_names) for lister in _LISTERS)
+    return next((kernels for kernels in found if kernels is not None), None)
 
 
 def names_of(X: Data, feature_names: Any = None) -> list[str]:

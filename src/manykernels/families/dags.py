@@ -10,7 +10,7 @@ import numpy as np
 from .._arguments import is_number
 from ..kernels import Kernel
 from ..kernels.data import Data
-from .base import Family
+from .base import Family, short_list
 
 _STEEPEST = 1e6  # the price of a step down, whose powers are summed
 
@@ -55,6 +55,9 @@ class _Products(Hierarchical):
     )
 
     def resolve(self, X: Data, sample_weight: Any = None, feature_names: Any = None) -> dict[str, Kernel]:
+        found = short_list(self, X, sample_weight, feature_names)
+        if found is not None:
+            return found
         raise ValueError(
             f"{type(self).__name__} stands for more kernels than can be listed beside others, and this needs "
             "a list. Give it alone, as kernels=..., to HierarchicalMKLClassifier or "

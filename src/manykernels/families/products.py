@@ -11,7 +11,7 @@ from .._arguments import is_number
 from ..kernels import Kernel, Linear, OnColumns
 from ..kernels.data import Array, Columns, Data
 from ._resolve import resolve_kernels
-from .base import Family, names_of, numbers, unique
+from .base import Family, names_of, numbers, short_list, unique
 from .features import RankOne
 
 
@@ -62,6 +62,9 @@ class Products(Family):
         self.scale = scale
 
     def resolve(self, X: Data, sample_weight: Any = None, feature_names: Any = None) -> dict[str, Kernel]:
+        found = short_list(self, X, sample_weight, feature_names)
+        if found is not None:
+            return found
         raise ValueError(
             "Products stands for more kernels than can be listed beside others, and this needs a list. Give "
             "it alone, as kernels=Products(...), to MKLClassifier or MKLRegressor (solver='auto'); to join "

@@ -16,6 +16,7 @@ from .._fast.linalg import factor, solve
 from .._fast.threads import threads
 from .._warn import warn
 from ..approx import Features
+from ..families import Parametric
 from ..grams import Gram
 from ..grams.lowrank import Constants, Reduced, reduce, without_means
 from ..objectives import Alignment
@@ -72,7 +73,7 @@ def align(options: Options, samples: AnySamples, weighting: Weighting, asked: An
         return _align_features(options, samples, weighting)
     assert isinstance(samples, Samples)
     if way == "asked":
-        return _align_family(options, samples, weighting, asked)
+        return _align_family(options, samples, weighting, asked, work)
     known = list_kernels(options, samples, work, weighting.pairs, supervised=False)
     known.gram.weight = samples.weight
     alignment = Alignment(known.gram, samples.Y)
@@ -85,7 +86,10 @@ def align(options: Options, samples: AnySamples, weighting: Weighting, asked: An
     return Aligned(model, known.gram)
 
 
-def _align_family(options: Options, samples: Samples, weighting: Weighting, asked: Any) -> Aligned:
+def _align_family(options: Options, samples: Samples, weighting: Weighting, asked: Any, work: int) -> Aligned:
+    if not isinstance(weighting, GreedyAlignment) and not isinstance(options.kernels, Parametric):
+        # as a list, if there are few of them; otherwise the family says what to do
+        return align(options.replace(kernels=[options.kernels]), samples, weighting, asked, work)
     if not isinstance(weighting, GreedyAlignment):
         raise ValueError(
             f"weighting={asked!r} needs a list of kernels, and kernels={options.kernels!r} "

@@ -5,16 +5,24 @@ from __future__ import annotations
 from functools import singledispatch
 from typing import Any
 
+import numpy as np
+
 from ..families import AnovaDAG, Family, Parametric, PolynomialDAG, Products, resolve_kernels
+from ..families.base import list_by
 from ..grams import build_gram
+from ..grams.base import take
 from ..grams.memory import SOLVER
-from ..kernels.data import Data
+from ..kernels import Kernel
+from ..kernels.data import Data, n_samples
 from ._bind import bind_products
 from ._bind_continuous import bind_continuous
 from ._bind_dags import bind_dag
 from .base import Array, Oracle
 from .finite import FiniteOracle
 from .listing import GraphOracle
+
+_BESIDE = 2000  # kernels of a family that are listed one by one beside others
+_LOOKED_AT = 16  # samples on which a constant shows
 
 
 def build_oracle(
@@ -61,6 +69,25 @@ def bind_family(family: Any, X: Data, **how: Any) -> Oracle:
     gram, fitted = build_gram(kernels, X, center=False, factors=getattr(family, "factors", False), **options)
     gram.names = list(kernels)
     return FiniteOracle(gram, fitted)
+
+
+@list_by
+def list_beside_others(
+    family: Family, X: Data, sample_weight: Any, feature_names: Any
+) -> dict[str, Kernel] | None:
+    """The kernels of a family that can be enumerated, as they are before they are normalised.
+
+    The constant among products is left out: beside others an intercept does its work.
+    """
+    if getattr(family, "scale", False):
+        return None  # its kernels are of columns that are prepared first
+    how: dict[str, Any] = {"sample_weight": sample_weight, "feature_names": feature_names}
+    oracle = build_oracle(family, X, normalize="trace", **how)
+    if not oracle.offers("atoms") or not oracle.size <= _BESIDE:
+        return None
+    found = {oracle.name(z): oracle.kernel(z).kernel for z in oracle.atoms()}
+    few = take(X, np.arange(min(n_samples(X), _LOOKED_AT)))
+    return {name: kernel for name, kernel in found.items() if np.ptp(kernel(few)) > 0.0}
 
 
 bind_family.register(Products, bind_products)

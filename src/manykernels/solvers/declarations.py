@@ -85,7 +85,10 @@ class Declares(Protocol):
 def penalty_kind(penalty: Penalty) -> str:
     """A name for what weights may be: what declarations and refusals call penalties."""
     if isinstance(penalty, L2Ball):
-        around = np.any(np.asarray(penalty.mu0) != 0.0)
+        try:
+            around = bool(np.any(np.asarray(penalty.mu0, dtype=float) != 0.0))
+        except (TypeError, ValueError):  # no numbers, which the ball says itself where it is used
+            around = True
         return "ball around mu0" if around else "sum" if penalty.fixed else "ball"
     if isinstance(penalty, LpBall):
         return "norm 1" if penalty.sparse else "sum" if penalty.fixed else "norm p"
