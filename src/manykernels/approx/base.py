@@ -17,7 +17,7 @@ from .._fast.threads import blas_threads, split
 from ..kernels import Kernel
 from ..kernels.data import Array, Data, n_samples, take_rows
 
-_ROWS = 1024  # at a time, so that what is computed on the way stays small and in cache
+_CACHED_ROWS = 1024  # at a time, so that what is computed on the way stays small and in cache
 _COST = 4  # operations of `split` that one feature is worth
 _LARGE = 1 << 16  # features below which one thread computes them, and BLAS may be as it is
 _TYPES = (np.dtype(np.float64), np.dtype(np.float32))
@@ -101,8 +101,8 @@ class Features:
 
     def _fill(self, X: Data, out: Any, first: int, last: int) -> None:
         """The rows first to last, some at a time."""
-        for lo in range(first, last, _ROWS):
-            hi = min(lo + _ROWS, last)
+        for lo in range(first, last, _CACHED_ROWS):
+            hi = min(lo + _CACHED_ROWS, last)
             block = out[lo:hi] if out.flags.c_contiguous else np.empty((hi - lo, out.shape[1]), out.dtype)
             rows = X if hi - lo == out.shape[0] else take_rows(X, lo, hi)
             for part in self.parts:

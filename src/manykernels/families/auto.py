@@ -17,7 +17,7 @@ from .tables import holds_numbers, read_columns, views_of
 
 _STEPS = (-2, -1, 0, 1, 2)  # powers of two, times the median distance
 _QUANTILES = np.linspace(0.05, 0.95, 8)
-_ROWS = 1000
+_DISTANCE_ROWS = 1000  # samples whose distances widths are measured by
 _FEW = 12  # features, up to which each has a kernel of its own
 _SUBSTRINGS = (3, 5)
 _SCORES = ", normal scores"  # in the names of kernels on them
@@ -142,10 +142,10 @@ def _distances_at(A: Any, sample_weight: Any, quantiles: Array) -> Array:
     n = A.shape[0]
     w = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     rows = np.flatnonzero(w > 0)
-    if len(rows) > _ROWS:
+    if len(rows) > _DISTANCE_ROWS:
         # An even stride in the repeated data: a row of weight w is met in proportion to w.
         ends = np.cumsum(w[rows])
-        picks = np.searchsorted(ends, (np.arange(_ROWS) + 0.5) / _ROWS * ends[-1])
+        picks = np.searchsorted(ends, (np.arange(_DISTANCE_ROWS) + 0.5) / _DISTANCE_ROWS * ends[-1])
         rows, w = rows[np.unique(picks)], np.bincount(rows[picks], minlength=n).astype(np.float64)
     D = squared_distances(A[rows])
     i, j = np.triu_indices(len(rows), 1)

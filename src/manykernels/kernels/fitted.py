@@ -14,7 +14,7 @@ from .data import Array, Data, is_stack, n_samples, same, take_rows
 
 Normalize = Literal["trace", "max", "cosine", "frobenius"] | None
 
-_ROWS = 512  # of K(X, X_fit) at a time
+_MEAN_ROWS = 512  # of K(X, X_fit) at a time
 _ROUNDING = 1e-12  # of the uncentred diagonal: what is left below it after centring is noise
 
 
@@ -183,7 +183,8 @@ class Fitted(Kernel):
             raise ValueError(f"Centring {self.label} on new points needs the training points: give X_fit.")
         n = n_samples(X)
         blocks = [
-            self._weighted(self.kernel(take_rows(X, i, i + _ROWS), self.X_fit_)) for i in range(0, n, _ROWS)
+            self._weighted(self.kernel(take_rows(X, i, i + _MEAN_ROWS), self.X_fit_))
+            for i in range(0, n, _MEAN_ROWS)
         ]
         return np.concatenate(blocks) if blocks else np.empty(0)
 

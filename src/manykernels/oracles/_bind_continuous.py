@@ -19,7 +19,7 @@ from .base import Array
 from .continuous import ContinuousOracle
 
 _OWN = (ARDGaussians, Dirichlets, Gaussians, Laplacians)
-_ROWS = 30  # on which a gradient is checked
+_CHECKED_ROWS = 30  # on which a gradient is checked
 _AGREEMENT = 1e-3  # of the largest entry, between a gradient and finite differences
 
 
@@ -87,7 +87,7 @@ def _without_constant(X: Data, low: Array, high: Array, feature_names: Any) -> A
 
 def _check_gradient(family: Parametric, X: Data, coordinates: Coordinates) -> None:
     """Compare a user's gradient with finite differences, at a third of the box and for some symmetric S."""
-    few = take_rows(X, 0, min(_ROWS, n_samples(X)))
+    few = take_rows(X, 0, min(_CHECKED_ROWS, n_samples(X)))
     S = np.random.RandomState(0).normal(size=(n_samples(few),) * 2)
     S += S.T
     u = coordinates.bounds
