@@ -113,7 +113,8 @@ def why_not(solver: Declares, held: Held, risk: Loss | Risk | DataFit, penalty: 
                 "; for p > 1, splitting a kernel of a continuum into copies of itself lowers the objective "
                 "without end, so that there is no optimum to find"
             )
-        return f"needs {serves.needs}{why}, and norm={penalty!r} was given"
+        given = f"{penalty.p:g}" if isinstance(penalty, LpBall) else repr(penalty)  # as users write it
+        return f"needs {serves.needs}{why}, and norm={given} was given"
     return None
 
 
