@@ -38,6 +38,7 @@ ORDER = [
     ("selection",),
     ("estimators",),
     ("_archives", "_files"),
+    ("comparison",),
     ("inspection", "bounds", "persistence", "datasets"),
     ("plots",),
     ("report",),

@@ -11,11 +11,12 @@ from typer.core import TyperGroup
 
 import manykernels
 
+from ..comparison.methods import METHODS
 from . import commands
 from ._console import BAD_INPUT, one_line, plainly
 from .data import TASKS, Asked
 from .files import Reading
-from .models import KERNELS, METHODS
+from .models import KERNELS
 
 UsageError: Any = typer.BadParameter.__base__  # Typer brings its own Click, or uses the installed one
 

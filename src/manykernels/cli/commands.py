@@ -13,12 +13,13 @@ import pandas as pd
 from rich.markup import escape
 
 from .._files import write_atomically
+from ..comparison.methods import METHODS
 from ..persistence import load
 from ..report.scores import Scores
 from ._console import INTERRUPTED, UserError, Voice, counted, require_known, unless_closed
 from .data import Asked, Data, new_data, training_data
 from .learned import Learned
-from .models import METHODS, pipeline
+from .models import pipeline
 from .outputs import model_output, predictions_output, report_output, require_safe
 from .predictions import CONFIDENCE, KINDS, confidence, in_bytes, neutralised
 from .scores import METRIC, against, cross_validate, folds

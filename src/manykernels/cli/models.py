@@ -2,76 +2,18 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
-from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-import manykernels as mk
-
-from ..families import Gaussians, PolynomialDAG, Products, gaussian_grid, per_feature, rank_one, views
+from ..comparison.methods import METHODS
+from ..families import Gaussians, Products, gaussian_grid, per_feature, rank_one, views
 from ..kernels import Precomputed
-from ..report.baselines import rival
 from ._console import UserError
 from .data import Data
-
-TUNED = [0.1, 1.0, 10.0]  # C of the methods that are compared
-
-
-@dataclass(frozen=True)
-class Method:
-    """A way to learn; `make(task, kernels)` gives an estimator that is not fitted."""
-
-    says: str
-    make: Callable[[str, Any], Any]
-    tune: str | None = "C"
-    stack: bool = True  # whether it takes precomputed kernels
-    own: bool = False  # whether it chooses its kernels itself
-    searches: bool = False  # whether it fits many models, and none that could be stopped half-way
-
-
-def _pair(name: str, **options: Any) -> Callable[[str, Any], Any]:
-    def make(task: str, kernels: Any) -> Any:
-        kind: Any = getattr(mk, name + ("Classifier" if task == "classification" else "Regressor"))
-        return kind(kernels, **options)
-
-    return make
-
-
-def default_model(task: str, kernels: Any = "auto") -> Any:
-    """What `fit` takes when nobody says which: with model selection, where the package has it."""
-    kind = "Classifier" if task == "classification" else "Regressor"
-    found: Any = getattr(mk, f"MKL{kind}CV", None) or getattr(mk, f"MKL{kind}")
-    return found(kernels)
-
-
-def _single(task: str, kernels: Any) -> Any:
-    return rival(task == "classification")
-
-
-def _hierarchical(task: str, kernels: Any) -> Any:
-    return _pair("HierarchicalMKL")(task, PolynomialDAG(degree=2))
-
-
-METHODS = {
-    "auto": Method("what the package takes by itself", default_model, tune=None, searches=True),
-    "sparse": Method("norm 1: few kernels", _pair("MKL")),
-    "lp": Method("norm 2: all, unequally", _pair("MKL", norm=2.0)),
-    "uniform": Method("the plain sum", _pair("MKL", norm=math.inf)),
-    "alignf": Method("alignment, together", _pair("AlignMKL", weighting="alignf"), tune=None),
-    "align": Method("alignment, one by one", _pair("AlignMKL", weighting="align"), tune=None),
-    "localized": Method("weights by region", _pair("LocalizedMKL", random_state=0)),
-    "nonlinear": Method("a power of the sum", _pair("NonlinearMKL", n_starts=2, random_state=0)),
-    "ufo": Method("online, in the primal", _pair("UFOMKL", random_state=0), tune=None),
-    "hierarchical": Method("products of columns", _hierarchical, stack=False, own=True),
-    "single": Method("a tuned Gaussian", _single, tune=None, stack=False, own=True, searches=True),
-}
 
 
 def pipeline(data: Data, method: str, kernels: str = "auto", *, tune: bool = False) -> Any:
@@ -80,9 +22,7 @@ def pipeline(data: Data, method: str, kernels: str = "auto", *, tune: bool = Fal
     stack = bool(data.kernels)
     if stack and not chosen.stack:
         raise UserError(f"--method {method} makes its own kernels, and takes no precomputed ones.")
-    model = chosen.make(data.task, _kernels(data, kernels))
-    if tune and chosen.tune is not None:
-        model = GridSearchCV(model, {chosen.tune: TUNED}, cv=3)
+    model = chosen.estimator(data.task, _kernels(data, kernels), tune=tune)
     return model if stack else Pipeline([("columns", _columns(data)), ("model", model)])
 
 

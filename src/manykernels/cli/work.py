@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from joblib import Parallel, cpu_count, delayed
 
-from ..report.baselines import INNER
+from ..comparison.methods import INNER
 from ._console import Voice
 from .data import Data
 from .files import free_memory

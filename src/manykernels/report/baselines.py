@@ -8,11 +8,10 @@ from typing import Any, Self
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, clone, is_classifier
-from sklearn.kernel_ridge import KernelRidge
-from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, check_cv
-from sklearn.svm import SVC
+from sklearn.model_selection import check_cv
 from sklearn.utils.metaestimators import _safe_split
 
+from ..comparison.methods import inner_folds, rival
 from ..estimators import (
     AlignMKLClassifier,
     AlignMKLRegressor,
@@ -27,7 +26,6 @@ from ..estimators import (
 from ..families import Family, Subset
 from .scores import Fold, Learner, Scores, score_fold
 
-INNER = 3  # folds in which a choice is made within a fold
 _SINGLES = 6  # kernels that are tried alone
 
 
@@ -63,11 +61,6 @@ def _of_kernels(kernels: Any, classes: bool, several: bool) -> dict[str, Any]:
         ranking = align(kernels, weighting="align")
         models["best single kernel"] = BestSingle(ranking, kind(norm=1.0), choice(cv=folds))
     return models
-
-
-def inner_folds(classes: bool) -> Any:
-    """Shuffled, since rows of files are often in some order."""
-    return (StratifiedKFold if classes else KFold)(INNER, shuffle=True, random_state=0)
 
 
 class BestSingle(BaseEstimator):
@@ -112,16 +105,6 @@ class BestSingle(BaseEstimator):
 def _has_list(kernels: Any) -> bool:
     """Whether these are kernels that can be listed, and not more of them than that."""
     return not isinstance(kernels, Family) or bool(kernels.listed)
-
-
-def rival(classes: bool) -> GridSearchCV:
-    """One Gaussian kernel, as people tune it today."""
-    widths = ["scale", 0.01, 0.1]
-    if classes:
-        grid = {"C": [1.0, 10.0, 100.0], "gamma": widths}
-        return GridSearchCV(SVC(), grid, cv=inner_folds(True))
-    grid = {"alpha": [0.01, 0.1, 1.0], "gamma": [0.003, 0.03, 0.3]}
-    return GridSearchCV(KernelRidge(kernel="rbf"), grid, cv=inner_folds(False))
 
 
 def _all_numbers(X: Any) -> bool:

@@ -1,0 +1,1 @@
+"""Comparisons of methods: which there are by name, and how they are held against each other."""

@@ -1,0 +1,85 @@
+"""Methods by name, as ``manykernels.compare`` and the command line offer them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
+from sklearn.svm import SVC
+
+from .. import estimators
+from ..families import PolynomialDAG
+
+TUNED = [0.1, 1.0, 10.0]  # C of the methods that are compared
+INNER = 3  # folds in which a choice is made within a fold
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to learn; ``make(task, kernels)`` gives an estimator that is not fitted."""
+
+    says: str
+    make: Callable[[str, Any], Any]
+    tune: str | None = "C"
+    stack: bool = True  # whether it takes precomputed kernels
+    own: bool = False  # whether it chooses its kernels itself
+    searches: bool = False  # whether it fits many models, and none that could be stopped half-way
+
+    def estimator(self, task: str, kernels: Any = "auto", *, tune: bool = False) -> Any:
+        """Not fitted; with ``tune``, C is chosen by cross-validation wherever the method has one."""
+        model = self.make(task, kernels)
+        return GridSearchCV(model, {self.tune: TUNED}, cv=INNER) if tune and self.tune is not None else model
+
+
+def inner_folds(classes: bool) -> Any:
+    """Shuffled, since rows of files are often in some order."""
+    return (StratifiedKFold if classes else KFold)(INNER, shuffle=True, random_state=0)
+
+
+def rival(classes: bool) -> GridSearchCV:
+    """One Gaussian kernel, as people tune it today."""
+    widths = ["scale", 0.01, 0.1]
+    if classes:
+        grid = {"C": [1.0, 10.0, 100.0], "gamma": widths}
+        return GridSearchCV(SVC(), grid, cv=inner_folds(True))
+    grid = {"alpha": [0.01, 0.1, 1.0], "gamma": [0.003, 0.03, 0.3]}
+    return GridSearchCV(KernelRidge(kernel="rbf"), grid, cv=inner_folds(False))
+
+
+def _pair(name: str, search: str = "", **options: Any) -> Callable[[str, Any], Any]:
+    """What makes the classifier or the regressor of this name, as the task needs."""
+
+    def make(task: str, kernels: Any) -> Any:
+        kind: Any = getattr(
+            estimators, f"{name}{'Classifier' if task == 'classification' else 'Regressor'}{search}"
+        )
+        return kind(kernels, **options)
+
+    return make
+
+
+def _single(task: str, kernels: Any) -> Any:
+    return rival(task == "classification")
+
+
+def _hierarchical(task: str, kernels: Any) -> Any:
+    return _pair("HierarchicalMKL")(task, PolynomialDAG(degree=2))
+
+
+METHODS = {
+    "auto": Method("what the package takes by itself", _pair("MKL", "CV"), tune=None, searches=True),
+    "sparse": Method("norm 1: few kernels", _pair("MKL")),
+    "lp": Method("norm 2: all, unequally", _pair("MKL", norm=2.0)),
+    "uniform": Method("the plain sum", _pair("MKL", norm=math.inf)),
+    "alignf": Method("alignment, together", _pair("AlignMKL", weighting="alignf"), tune=None),
+    "align": Method("alignment, one by one", _pair("AlignMKL", weighting="align"), tune=None),
+    "localized": Method("weights by region", _pair("LocalizedMKL", random_state=0)),
+    "nonlinear": Method("a power of the sum", _pair("NonlinearMKL", n_starts=2, random_state=0)),
+    "ufo": Method("online, in the primal", _pair("UFOMKL", random_state=0), tune=None),
+    "hierarchical": Method("products of columns", _hierarchical, stack=False, own=True),
+    "single": Method("a tuned Gaussian", _single, tune=None, stack=False, own=True, searches=True),
+}
