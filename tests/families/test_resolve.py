@@ -56,7 +56,6 @@ def test_precomputed():
         (None, r"kernels was given None \(NoneType\)"),
         ([Linear(), 3.0], r"kernels was given 3.0 \(float\)"),
         (Gaussian, r"Call it: Gaussian\(...\)"),
-        (np.dot, r"Callable\(function\)"),
         ({0: Linear()}, "key 0; expected names"),
         ({"a": None}, "NoneType"),
     ],

@@ -9,6 +9,7 @@ from .._arguments import check_types, shown
 from ..approx import Approximation
 from ..families import Family
 from ..kernels import Kernel
+from ..kernels.given import is_function
 from ..losses import Loss, StructuredLoss
 from ..penalties import Penalty
 from ..solvers import Solver
@@ -49,10 +50,17 @@ def _check_members(kernel: Kernel, given: dict[str, Any]) -> None:
     """The kernels that a kernel is made of."""
     name = type(kernel).__name__
     if "kernel" in given and not isinstance(given["kernel"], Kernel):
-        raise ValueError(f"kernel={shown(given['kernel'])} was given to {name}; expected a kernel.")
+        hint = _hint(given["kernel"])
+        raise ValueError(f"kernel={shown(given['kernel'])} was given to {name}; expected a kernel.{hint}")
     members = given.get("kernels", [kernel])
     if not isinstance(members, list | tuple) or not members:
         raise ValueError(f"kernels={shown(members)} was given to {name}; expected a list of kernels.")
     for member in members:
         if not isinstance(member, Kernel):
-            raise ValueError(f"{shown(member)} was given to {name} in a list of kernels; expected a kernel.")
+            raise ValueError(
+                f"{shown(member)} was given to {name} in a list of kernels; expected a kernel.{_hint(member)}"
+            )
+
+
+def _hint(member: Any) -> str:
+    return " A plain function becomes one by Callable(function)." if is_function(member) else ""

@@ -8,6 +8,8 @@ from typing import Any
 from .._arguments import shown
 from ..kernels import Kernel, Precomputed
 from ..kernels.data import Data, is_stack
+from ..kernels.functions import function_name
+from ..kernels.given import from_function, is_function
 from .auto import Auto
 from .base import Family, under, unique
 
@@ -22,7 +24,8 @@ def resolve_kernels(
 ) -> dict[str, Kernel]:
     """The kernels that ``spec`` means for training data X, by unique name and in order.
 
-    ``spec`` is ``"auto"``, a kernel, a family, a list of these (or of lists), or a dict name -> any of these.
+    ``spec`` is ``"auto"``, a kernel, a plain function, a family, a list of these (or of lists), or a dict
+    name -> any of these.
     A kernel is called by its dict key or its label, "key: label" where a key holds more than a kernel. Names
     that occur twice get a suffix. Families that learn from y are given ``target``. With an approximation
     ``approx``, "auto" offers the kernels that it serves; kernels that somebody asked for stay.
@@ -49,6 +52,8 @@ def _named(
         spec = _from_string(spec, X)
     if isinstance(spec, Kernel):
         yield spec.label, spec
+    elif is_function(spec):
+        yield function_name(spec), from_function(spec, X)
     elif isinstance(spec, Family):
         more = {"target": target} if spec.supervised else {}
         found = spec.resolve(X, sample_weight, feature_names, **more)
@@ -60,6 +65,8 @@ def _named(
                 raise ValueError(f"kernels was given a dict with key {key!r}; expected names (str) as keys.")
             if isinstance(part, Kernel):
                 yield key, part
+            elif is_function(part):
+                yield key, from_function(part, X)
             else:
                 for name, kernel in _named(part, X, sample_weight, feature_names, target, approx):
                     yield under(key, name, kernel)
@@ -69,8 +76,8 @@ def _named(
     else:
         hint = f" Call it: {spec.__name__}(...)." if isinstance(spec, type) else ""
         raise ValueError(
-            f"kernels was given {shown(spec)} ({type(spec).__name__}); expected a kernel, a family, a list "
-            f"or dict of them, or 'auto'. A plain function becomes a kernel by Callable(function).{hint}"
+            f"kernels was given {shown(spec)} ({type(spec).__name__}); expected a kernel, a function "
+            f"(X, Y) -> matrix, a family, a list or dict of them, or 'auto'.{hint}"
         )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from .._arguments import is_number
 from ..kernels import Kernel
 from ..kernels.data import Data
+from ..kernels.given import from_function, is_function
 from .base import Family, short_list
 
 _STEEPEST = 1e6  # the price of a step down, whose powers are summed
@@ -160,6 +161,8 @@ class DAG(Hierarchical):
             if not isinstance(name, str):
                 raise ValueError(f"DAG was given a node called {name!r}; expected a string.")
             pair = isinstance(entry, list | tuple) and len(entry) == 2
+            if pair and is_function(entry[0]):
+                entry = (from_function(entry[0]), entry[1])
             if not pair or not isinstance(entry[0], Kernel) or not isinstance(entry[1], list | tuple | set):
                 raise ValueError(
                     f"Node {name!r} of DAG was given as {entry!r}; expected (kernel, [names of its parents])."

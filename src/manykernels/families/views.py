@@ -9,6 +9,7 @@ import numpy as np
 
 from ..kernels import Kernel, OnColumns
 from ..kernels.data import Columns, Data, take_columns
+from ..kernels.given import is_function
 from .base import Family, under
 
 
@@ -67,7 +68,7 @@ def _holds_kernels(spec: Any) -> bool:
         spec = list(spec.values())
     if isinstance(spec, list | tuple) and spec:
         return _holds_kernels(spec[0])
-    return isinstance(spec, Kernel | Family) or spec == "auto"
+    return isinstance(spec, Kernel | Family) or spec == "auto" or is_function(spec)
 
 
 def _names(X: Data, part: Data, columns: Columns, feature_names: Any) -> list[str] | None:

@@ -13,10 +13,11 @@ from ..kernels import Callable as CallableKernel
 from ..kernels import FromDistance, Kernel, OnColumns, Precomputed
 from ..kernels.algebra import Composite
 from ..kernels.data import positions
+from ..kernels.given import from_function, is_function
 
 
 def leaves(spec: Any) -> Iterator[Kernel | Family]:
-    """Every kernel and family in `kernels`, also those inside of others."""
+    """Every kernel and family in `kernels`, also those inside of others; functions as kernels."""
     if isinstance(spec, Mapping):
         spec = list(spec.values())
     if isinstance(spec, list | tuple):
@@ -37,6 +38,8 @@ def leaves(spec: Any) -> Iterator[Kernel | Family]:
         if isinstance(spec, DAG) and isinstance(spec.parents, Mapping):
             pairs = [given for given in spec.parents.values() if isinstance(given, tuple | list)]
             yield from leaves([given[0] for given in pairs if given])
+    elif is_function(spec):
+        yield from_function(spec)
 
 
 def needs_stack(spec: Any) -> bool:

@@ -7,15 +7,14 @@ from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from .._arguments import is_masked, require_arguments
 from .._fast import elementwise
-from .base import Kernel, into
-from .data import Array, Data, dense_pair, n_samples, rounding, take_rows
+from .base import Kernel, brief, into
+from .data import Array, Data, dense_pair, n_samples, rounding
+from .functions import OfPairs, called, checked, rounding_of, takes_pairs
 
+_HINT = " A function of two single samples is given as Callable(function, pairs=True)."
 _DATA_DEPENDENT = ("seuclidean", "mahalanobis")
 
 
@@ -105,7 +104,7 @@ class FromDistance(Kernel):
                     f"scipy.spatial.distance for these samples ({error}). Give another, or a function (X, Y)."
                 ) from error
         if callable(self.distance):
-            return into(out, checked(_called(self.distance, X, Y), X, Y, self.distance))
+            return into(out, checked(called(self.distance, X, Y), X, Y, self.distance))
         raise ValueError(
             f"distance={self.distance!r} was given to FromDistance; expected the name of a metric of "
             "scipy.spatial.distance, a function (X, Y) -> distances, or the index of a layer of a stack."
@@ -114,7 +113,7 @@ class FromDistance(Kernel):
     def rounding(self, X: Data) -> float:
         if isinstance(self.distance, int | np.integer):
             return rounding(X.dtype)
-        return _rounding_of(self.distance, X) if callable(self.distance) else super().rounding(X)
+        return rounding_of(self.distance, X) if callable(self.distance) else super().rounding(X)
 
     @property
     def rate(self) -> float:
@@ -130,58 +129,50 @@ class FromDistance(Kernel):
 
 
 class Callable(Kernel):
-    """k given by a function of two sets of samples, ``function(X, Y)`` -> matrix of shape (n_X, n_Y)."""
+    """k given by a function of two sets of samples, ``function(X, Y)`` -> matrix of shape (n_X, n_Y).
 
-    def __init__(self, function: Function[[Data, Data], Any], *, name: str | None = None) -> None:
+    With ``pairs=True`` the function is one of two single samples, ``function(x, y)`` -> number, and is called
+    for every pair. A sample is a row of an array, an item of a list, or a row of a frame by column name.
+    Estimators take plain functions as well, and find out which of both each is (:func:`from_function`).
+
+    Examples
+    --------
+    >>> Callable(lambda a, b: len(set(a) & set(b)), pairs=True)(["abc", "bcd"])
+    array([[3., 2.],
+           [2., 3.]])
+    """
+
+    pairs: bool = False
+
+    def __init__(
+        self, function: Function[[Data, Data], Any], *, pairs: bool = False, name: str | None = None
+    ) -> None:
         self.function = function
+        self.pairs = pairs
         self.name = name
 
     def compute(self, X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
-        return into(out, checked(_called(self.function, X, Y), X, Y, self.function))
+        call = OfPairs(self.function) if self.pairs else self.function
+        return into(out, checked(called(call, X, Y), X, Y, self.function, _HINT))
 
     def rounding(self, X: Data) -> float:
-        return _rounding_of(self.function, X)
+        return super().rounding(X) if self.pairs else rounding_of(self.function, X)
+
+    def _describe(self) -> str:
+        return f"Callable(function={brief(self.function)}{', pairs=True' if self.pairs else ''})"
 
 
-def _rounding_of(function: Any, X: Data) -> float:
-    """That of the type in which a user's function returns its values."""
-    few = take_rows(X, 0, 2)
-    return rounding(np.asarray(_called(function, few, None)).dtype)
+def is_function(value: Any) -> bool:
+    """Whether this is a plain function, or another object that can be called, and no kernel yet."""
+    return callable(value) and not isinstance(value, type | Kernel)
 
 
-def _called(function: Any, X: Data, Y: Data | None) -> Any:
-    """function(X, Y), or an error where it does not take two sets of samples."""
-    try:
-        return function(X, X if Y is None else Y)
-    except TypeError as error:
-        require_arguments(function, 2, "function(X, Y)")
-        raise error
+def from_function(function: Any, X: Data | None = None) -> Callable:
+    """The kernel of a plain function; samples X tell whether it takes sets of samples or single ones.
 
-
-def checked(result: Any, X: Data, Y: Data | None, function: Any) -> Array:
-    """What a user's function returned, as a matrix of the right shape."""
-    name = getattr(function, "__name__", repr(function))
-    shape = (n_samples(X), n_samples(X if Y is None else Y))
-    K = _as_matrix(result, f"{name}(X, Y)", shape)
-    if K.shape != shape:
-        raise ValueError(f"{name}(X, Y) returned shape {K.shape}; expected {shape}, one row per row of X.")
-    return K.astype(np.float64)
-
-
-def _as_matrix(result: Any, what: str, shape: tuple[int, int]) -> NDArray[Any]:
-    """An array of real numbers, or an error that says what was returned instead."""
-    expected = f"expected a NumPy array of real numbers of shape {shape}, one row per row of X."
-    if is_masked(result):
-        raise ValueError(f"{what} returned a masked array with masked values; {expected}")
-    if sparse.issparse(result):
-        raise ValueError(f"{what} returned a sparse matrix; {expected} Call toarray() on it.")
-    try:
-        K = np.asarray(result)
-        K = K.astype(np.float64) if K.dtype == object and K.ndim else K
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"{what} returned {type(result).__name__}, which holds no numbers; {expected}"
-        ) from None
-    if K.dtype.kind not in "biuf":
-        raise ValueError(f"{what} returned values of type {K.dtype}; {expected}")
-    return K
+    It is called with two small sets of samples of different sizes. If it returns a matrix with a row for
+    every sample of the first set and a column for every sample of the second, it takes sets. If it does not,
+    and returns one number for two single samples, it takes those. Otherwise it is taken for a function of
+    sets, and says what is wrong with it where it is used.
+    """
+    return Callable(function, pairs=X is not None and n_samples(X) > 0 and takes_pairs(function, X))
