@@ -5,15 +5,18 @@ Faces publish it as fitted attributes; plots, reports and the command line read 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import _num_samples
 
 from .._fast.threads import threads
 from ..kernels import Fitted
+from ..kernels.data import take_rows
 from ..solvers.base import relative
 from .functions import FeatureFunction, Function
 from .layout import Layout, require_finite
@@ -21,6 +24,7 @@ from .targets import Target
 
 Array = NDArray[np.float64]
 _ONLINE = 1e-2  # the relative gap above which online learning is far from done
+_PARTS = 1 << 23  # numbers in a block of contributions
 
 
 @dataclass(frozen=True)
@@ -102,12 +106,26 @@ class Model:
 
     def contributions(self, X: Any, by: str = "kernel", function: Function | None = None) -> Array:
         """(n, active kernels or views, outputs): what each adds to the decision."""
+        return self._contributions(self.layout.read(X), by, function or self.function)
+
+    def contribution_blocks(
+        self, X: Any, by: str = "kernel", size: int = _PARTS
+    ) -> Iterator[tuple[slice, Array]]:
+        """The same in blocks of rows of at most about so many numbers, for models of very many outputs."""
+        assert self.function is not None
+        X, columns = self.layout.read(X), max(self.active.size, 1) * self.function.intercept.size
+        n, step = _num_samples(X), max(size // columns, 1)
+        for lo in range(0, n, step):
+            hi = min(lo + step, n)
+            yield slice(lo, hi), self._contributions(take_rows(X, lo, hi), by, self.function)
+
+    def _contributions(self, X: Any, by: str, function: Function | None) -> Array:
+        """Of samples as kernels read them."""
         if by not in ("kernel", "view"):
             raise ValueError(f"by={by!r} was given; expected 'kernel' or 'view'.")
-        X, chosen = self.layout.read(X), function or self.function
-        assert chosen is not None
+        assert function is not None
         with threads(self.n_jobs):
-            parts = chosen.parts(X)
+            parts = function.parts(X)
         if by == "view":
             order = {view: v for v, view in enumerate(dict.fromkeys(self.views))}
             total = np.zeros((parts.shape[0], len(order), parts.shape[2]))

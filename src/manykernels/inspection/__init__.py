@@ -1,6 +1,19 @@
-"""How far a model can be trusted: how near to optimal it is, and what becomes of it on other samples."""
+"""How far a model can be trusted: how near to optimal it is, what becomes of it on other samples, and what
+its kernels explain there."""
 
 from .certificates import Certificate, certificate
+from .parts import explained_parts
+from .scores import NoiseCeiling, correlations, noise_ceiling, r2_scores
 from .stability import Stability, weight_stability
 
-__all__ = ["Certificate", "Stability", "certificate", "weight_stability"]
+__all__ = [
+    "Certificate",
+    "NoiseCeiling",
+    "Stability",
+    "certificate",
+    "correlations",
+    "explained_parts",
+    "noise_ceiling",
+    "r2_scores",
+    "weight_stability",
+]
