@@ -4,16 +4,19 @@ its kernels explain there."""
 from .certificates import Certificate, certificate
 from .parts import explained_parts
 from .scores import NoiseCeiling, correlations, noise_ceiling, r2_scores
+from .significance import Significance, significance
 from .stability import Stability, weight_stability
 
 __all__ = [
     "Certificate",
     "NoiseCeiling",
+    "Significance",
     "Stability",
     "certificate",
     "correlations",
     "explained_parts",
     "noise_ceiling",
     "r2_scores",
+    "significance",
     "weight_stability",
 ]
