@@ -3,6 +3,7 @@
 from ._copies import Copies as Copies  # these and what reads estimators are for other parts, not for users
 from ._copies import copies_of as copies_of
 from ._copies import same_trade_off as same_trade_off
+from ._dask import LazyScore as LazyScore
 from ._reading import Opened as Opened
 from ._reading import Searched as Searched
 from ._reading import face_of as face_of

@@ -84,6 +84,11 @@ class Opened:
         found = last.comparison_, last.path_, last.best_params_
         return Searched(type(last).__name__, last.kernels, *found, by, last.cv)
 
+    def settled(self) -> Any:
+        """The whole, not fitted, with what a fitted search chose in the place of the search."""
+        chosen = getattr(self.last, "best_estimator_", None)
+        return self.behind(clone(self.last) if chosen is None else opened(chosen).settled())
+
     def behind(self, last: Any) -> Any:
         """Another last step behind the same preparation, which is not fitted."""
         if not self.front:

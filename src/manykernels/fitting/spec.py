@@ -70,6 +70,16 @@ def selections(spec: Any) -> Iterator[Any]:
                 yield columns_and_kernels(given)[0]
 
 
+def selected_views(spec: Any) -> Iterator[tuple[str, Any]]:
+    """Views by name, and the columns that kernels select for them; a view may occur several times."""
+    for part in leaves(spec):
+        if isinstance(part, OnColumns) and part.view is not None:
+            yield str(part.view), part.columns
+        elif isinstance(part, Views) and isinstance(part.views, Mapping):
+            for view, given in part.views.items():
+                yield str(view), columns_and_kernels(given)[0]
+
+
 def reads_tables(spec: Any) -> bool:
     """Whether kernels are made for the columns of a table, whatever they hold."""
     if isinstance(spec, Subset):

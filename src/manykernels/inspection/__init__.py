@@ -2,6 +2,7 @@
 its kernels explain there."""
 
 from .certificates import Certificate, certificate
+from .importances import Importance, importance
 from .parts import explained_parts
 from .scores import NoiseCeiling, correlations, noise_ceiling, r2_scores
 from .significance import Significance, significance
@@ -9,12 +10,14 @@ from .stability import Stability, weight_stability
 
 __all__ = [
     "Certificate",
+    "Importance",
     "NoiseCeiling",
     "Significance",
     "Stability",
     "certificate",
     "correlations",
     "explained_parts",
+    "importance",
     "noise_ceiling",
     "r2_scores",
     "significance",

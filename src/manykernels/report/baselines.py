@@ -116,8 +116,7 @@ def settled(model: Any) -> Any:
 
     It is quick to score, but since the choice has seen all samples, the scores are a little too good.
     """
-    parts = opened(model)
-    return parts.behind(clone(getattr(parts.last, "best_estimator_", parts.last)))
+    return opened(model).settled()
 
 
 def anew(model: Any) -> Any:

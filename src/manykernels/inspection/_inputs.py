@@ -1,0 +1,117 @@
+"""What of X can be permuted: columns of a table, layers of a stack, and groups of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._arguments import shown
+from ..estimators import Opened
+from ..families.tables import views_of
+from ..fitting.layout import is_items, is_lazy
+from ..fitting.spec import by_name, selected_views
+from ..kernels import Precomputed
+from ..kernels.data import is_stack, positions
+
+Groups = dict[str, list[int]]
+
+
+@dataclass(frozen=True)
+class Header:
+    """The names of what can be permuted; it stands for X where columns are selected."""
+
+    columns: list[str]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return 1, len(self.columns)
+
+    def places(self, chosen: Any) -> list[int]:
+        """A selection of columns by position."""
+        return [int(j) for j in np.ravel(np.arange(len(self.columns))[positions(self, chosen)])]
+
+
+def readable(X: Any) -> Any:
+    """X with columns that can be permuted, or an error that says why there are none."""
+    if is_lazy(X):
+        raise ValueError("X is a Dask collection, and importance permutes samples in memory: X.compute().")
+    if is_items(X):
+        raise ValueError(
+            "X is a list of strings or objects: it has no columns that could be permuted. Give a table with "
+            "such a column, or look at the weights of the kernels."
+        )
+    if not hasattr(X, "shape"):
+        try:
+            X = np.asarray(X, dtype=np.float64)
+        except (TypeError, ValueError):
+            X = np.asarray(X, dtype=object)
+    X = X.tocsr() if hasattr(X, "tocsr") else X
+    if len(X.shape) not in (2, 3) or 0 in X.shape:
+        raise ValueError(f"X of shape {tuple(X.shape)} was given; expected a table, or a stack of kernels.")
+    return X
+
+
+def header_of(X: Any, kernels: Any) -> Header:
+    """The columns of X, or the layers of a stack, by the names that `kernels` gives them."""
+    if not is_stack(X):
+        return Header([str(name) for name in getattr(X, "columns", [f"x{j}" for j in range(X.shape[1])])])
+    names = [f"kernel {m}" for m in range(X.shape[2])]
+    given = kernels.items() if isinstance(kernels, Mapping) else ()
+    for name, kernel in given:
+        if isinstance(kernel, Precomputed):
+            names[kernel.index] = str(name)
+    return Header(names)
+
+
+def groups_of(given: Any, parts: Opened, kernels: Any, X: Any, header: Header) -> Groups:
+    """Groups of columns by name: those given, or the views that the model or the names of columns tell."""
+    if given is None:
+        found = _known_views(parts, kernels, X, header) or views_of(header.columns)
+        trivial = len(found) < 2 or all(len(columns) == 1 for columns in found.values())
+        return {} if trivial else found
+    if not isinstance(given, Mapping) or not given:
+        raise ValueError(
+            f"groups={shown(given)} was given; expected a dict from names to columns, such as "
+            '{"blood": ["iron", "zinc"], "age": "age"}.'
+        )
+    groups = {str(name): header.places(_called(columns, X)) for name, columns in given.items()}
+    for name, columns in groups.items():
+        if not columns:
+            raise ValueError(f"groups[{name!r}] has no columns; expected at least one.")
+    return groups
+
+
+def _known_views(parts: Opened, kernels: Any, X: Any, header: Header) -> Groups:
+    """The views that kernels belong to, where their columns are columns of X, and not made from these."""
+    made, place = _made(parts, header), {name: j for j, name in enumerate(header.columns)}
+    groups: Groups = {}
+    for view, columns in selected_views(kernels):
+        if parts.front and (callable(columns) or (made is None and not by_name(columns))):
+            return {}
+        seen = header if made is None else made
+        try:
+            names = [seen.columns[j] for j in seen.places(_called(columns, X))]
+        except ValueError:  # by the name of a column that a preparation makes
+            return {}
+        if not set(names) <= set(place):
+            return {}
+        groups[view] = sorted({*groups.get(view, []), *(place[name] for name in names)})
+    return groups
+
+
+def _made(parts: Opened, header: Header) -> Header | None:
+    """The columns behind the preparation of a pipeline, or None where nobody knows before it is fitted."""
+    names = header.columns
+    try:
+        for _, step in parts.front:
+            names = [str(name) for name in step.get_feature_names_out(names)]
+    except (AttributeError, ValueError):
+        return None
+    return Header(names)
+
+
+def _called(columns: Any, X: Any) -> Any:
+    return columns(X) if callable(columns) else columns

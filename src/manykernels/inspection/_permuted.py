@@ -1,0 +1,153 @@
+"""Tables and stacks with some of their columns in another order, and the predictions for many of them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.validation import _num_samples
+
+from ..fitting.layout import evenly, take
+from ..kernels.data import is_stack
+
+Array = NDArray[np.float64]
+Index = NDArray[np.intp]
+Scorer = Callable[[Any, Any, Any], float]
+_ENTRIES = 4_000_000  # numbers that tables which are predicted at once may hold, or kernels between them
+_METHODS = ("predict", "decision_function", "predict_proba")
+_SCREENED_ROWS = 50  # samples on which a screen looks at predictions
+
+
+def permuted(X: Any, columns: Sequence[int], order: Index) -> Any:
+    """X with the rows of some columns in another order; the columns of a stack are its layers."""
+    if sparse.issparse(X):
+        moved = np.zeros(X.shape[1])
+        moved[columns] = 1.0
+        return (X @ sparse.diags_array(1.0 - moved) + X[order] @ sparse.diags_array(moved)).tocsr()
+    if hasattr(X, "iloc"):
+        taken = np.arange(X.shape[1])
+        taken[columns] += X.shape[1]
+        both = _library(X).concat([X, X.iloc[order].set_axis(X.index)], axis=1)
+        return both.iloc[:, taken]
+    if hasattr(X, "with_columns"):  # polars
+        return X.with_columns(X[order][:, list(columns)].get_columns())
+    changed = X.copy()
+    changed[..., columns] = X[order][..., columns]
+    return changed
+
+
+def joined(tables: Sequence[Any]) -> Any:
+    """The rows of several tables of one type, one after the other."""
+    if len(tables) == 1:
+        return tables[0]
+    first = tables[0]
+    if sparse.issparse(first):
+        return sparse.vstack(tables, format="csr")
+    if hasattr(first, "iloc"):
+        return _library(first).concat(tables, ignore_index=True)
+    if hasattr(first, "with_columns"):
+        return _library(first).concat(tables)
+    return np.concatenate(tables)
+
+
+def _library(frame: Any) -> Any:
+    """pandas or polars: this package needs neither, and a frame comes with the one that made it."""
+    return sys.modules[type(frame).__module__.partition(".")[0]]
+
+
+class Answers:
+    """A fitted model whose predictions for several tables of equal length are made at once.
+
+    Scorers are given a stand-in of the model, which hands out the part of these predictions that belongs to
+    the table. Whatever else a scorer asks for, the model itself answers.
+    """
+
+    def __init__(self, model: Any, tables: Sequence[Any]) -> None:
+        self.model, self.tables = model, tables
+        self.known: dict[str, Any] = {}
+
+    def scores(self, scorer: Scorer, y: Any) -> list[float]:
+        """The score of the model on each table, all of them with the same targets."""
+        return [float(scorer(self._stand_in(k), table, y)) for k, table in enumerate(self.tables)]
+
+    def _stand_in(self, k: int) -> Any:
+        stand_in = copy(self.model)
+        for method in _METHODS:
+            if hasattr(self.model, method):
+                answer = partial(self._answer, k, method)
+                answer.__name__ = method  # type: ignore[attr-defined]  # which scikit-learn looks at
+                setattr(stand_in, method, answer)
+        return stand_in
+
+    def _answer(self, k: int, method: str, X: Any) -> Any:
+        if X is not self.tables[k]:
+            return getattr(self.model, method)(X)
+        if method not in self.known:
+            self.known[method] = getattr(self.model, method)(joined(self.tables))
+        n = _num_samples(X)
+        return self.known[method][k * n : (k + 1) * n]
+
+
+def batches(X: Any, n_train: int, blocks: Sequence[Sequence[int]], orders: Sequence[Index]) -> Iterator[Any]:
+    """Lists of tables, block by block and order by order, that are small enough to be predicted at once."""
+    size = _num_samples(X) * max(n_train, int(np.prod(X.shape[1:])), 1)
+    at_once = max(1, _ENTRIES // size)
+    pairs = [(block, order) for block in blocks for order in orders]
+    for start in range(0, len(pairs), at_once):
+        yield [permuted(X, *pair) for pair in pairs[start : start + at_once]]
+
+
+def drops(
+    model: Any,
+    scorer: Scorer,
+    X: Any,
+    y: Any,
+    n_train: int,
+    blocks: Sequence[Sequence[int]],
+    orders: Sequence[Index],
+) -> tuple[float, Array]:
+    """The score on held-out samples, and (blocks, orders) what it loses when a block is permuted."""
+    (before,) = Answers(model, [X]).scores(scorer, y)
+    after = [
+        s for tables in batches(X, n_train, blocks, orders) for s in Answers(model, tables).scores(scorer, y)
+    ]
+    return before, before - np.reshape(after, (len(blocks), len(orders)))
+
+
+def screen(model: Any, X: Any, n_train: int, keep: int, rng: np.random.RandomState) -> list[int]:
+    """The columns whose permutation changes what a fitted model says of samples most.
+
+    Columns are permuted in groups. The groups that change the predictions most are halved, until each group
+    is one column, so that p columns take about 2 keep log₂(p / keep) predictions in place of p. Targets are
+    not looked at, so that a column is not preferred because it suits the samples it is scored on.
+    """
+    X = take(X, evenly(_num_samples(X), _SCREENED_ROWS))
+    order = rng.permutation(_num_samples(X))
+    said = _numbers(model, X)
+    width = X.shape[2] if is_stack(X) else X.shape[1]
+    groups: list[Any] = np.array_split(np.arange(width), min(width, 2 * keep))
+    while True:
+        changed = [
+            float(np.mean((part - said) ** 2))
+            for tables in batches(X, n_train, groups, [order])
+            for part in np.split(_numbers(model, joined(tables)), len(tables))
+        ]
+        best = [g for g in np.argsort(-np.array(changed), kind="stable")[:keep] if changed[g] > 0.0]
+        if all(len(groups[g]) == 1 for g in best):
+            return sorted(int(groups[g][0]) for g in best)
+        groups = [half for g in best for half in np.array_split(groups[g], 2) if half.size]
+
+
+def _numbers(model: Any, X: Any) -> Array:
+    """What a model says of samples, as numbers: decisions or probabilities where it has any."""
+    method = next(m for m in ("decision_function", "predict_proba", "predict") if hasattr(model, m))
+    said = np.asarray(getattr(model, method)(X))
+    if said.dtype.kind not in "biuf":  # labels
+        said = np.unique(said, return_inverse=True)[1]
+    return said.reshape(len(said), -1).astype(np.float64)
