@@ -39,7 +39,7 @@ ORDER = [
     ("estimators",),
     ("_archives", "_files"),
     ("comparison",),
-    ("inspection", "bounds", "persistence", "datasets"),
+    ("inspection", "bounds", "persistence", "datasets", "recordings"),
     ("plots",),
     ("report",),
     ("cli", "demo"),
