@@ -39,7 +39,6 @@ class LearnedKernel(HTMLSummary, PairwiseTags):
     kernel_names_: list[str]
     weights_: Array
     active_: NDArray[np.intp]
-    kernel_: Any
     X_fit_: Any
     n_jobs: int | None
     _model: Model
@@ -51,9 +50,15 @@ class LearnedKernel(HTMLSummary, PairwiseTags):
         self._model = model
         self.__dict__.update(model.layout.attributes)
         self.__dict__.update({} if model.target is None else model.target.attributes)
-        self.kernels_, self.kernel_names_, self.kernel_ = model.kernels, model.names, model.kernel
+        self.kernels_, self.kernel_names_ = model.kernels, model.names
         self.weights_, self.active_ = model.weights, model.active
         self.__dict__.update(model.extra)
+
+    @property
+    def kernel_(self) -> Any:
+        """The learned kernel, callable on new data; a list where classes or outputs have their own."""
+        check_is_fitted(self)
+        return self._model.mixtures
 
     @property
     def view_weights_(self) -> dict[str, Any]:
@@ -104,6 +109,8 @@ class Explained(LearnedKernel):
             learned["dual_point_"] = self._single(model.dual_point)
         if proof is not None:
             learned |= {"objective_": proof.primal, "dual_gap_": proof.gap, "certified_": proof.certified}
+            if model.rows == "output" and proof.each is not None:
+                learned |= {"objective_": proof.each[:, 0], "dual_gap_": proof.gaps}
             learned["n_iter_"] = proof.n_iter
             if proof.history is not None:
                 learned["history_"] = proof.history

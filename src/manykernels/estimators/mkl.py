@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._arguments import shown
 from ._base import MKLClassification, MKLRegression, mkl_parts
 
 
@@ -120,11 +121,28 @@ class MKLClassifier(MKLClassification):
 
 
 class MKLRegressor(MKLRegression):
-    """Regression with a learned combination of kernels; several outputs share its weights.
+    """Regression with a learned combination of kernels, for one output or several.
 
     Parameters and attributes are those of :class:`MKLClassifier`, except that ``loss`` is "squared",
     "epsilon_insensitive", "pinball", "huber" or a regression loss, y is (n_samples,) or
-    (n_samples, n_outputs), and there are no classes.
+    (n_samples, n_outputs), and there are no classes. ``multi_output`` takes the place of ``multi_class``:
+
+    multi_output : "shared" or "own"
+        Several outputs share the weights of the kernels, or every output has weights of its own: one problem
+        for each, on the same kernel matrices. With "own" and y of two dimensions ``weights_`` is
+        (n_outputs, n_kernels), ``objective_`` and ``dual_gap_`` are (n_outputs,), and ``kernel_`` is a list.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLRegressor
+    >>> from manykernels.kernels import Linear, OnColumns
+    >>> X = np.random.RandomState(0).randn(50, 4)
+    >>> Y = np.c_[X[:, 0] + X[:, 1], X[:, 2] - X[:, 3]]
+    >>> bands = {"left": OnColumns(Linear(), [0, 1]), "right": OnColumns(Linear(), [2, 3])}
+    >>> model = MKLRegressor(bands, C=100.0, multi_output="own").fit(X, Y)
+    >>> model.weights_.argmax(axis=1).tolist()
+    [0, 1]
     """
 
     def __init__(
@@ -146,6 +164,7 @@ class MKLRegressor(MKLRegression):
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        multi_output: str = "shared",
     ) -> None:
         self.kernels = kernels
         self.norm = norm
@@ -163,6 +182,14 @@ class MKLRegressor(MKLRegression):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.multi_output = multi_output
 
     def _parts(self) -> dict[str, Any]:
-        return mkl_parts(self._given())
+        return mkl_parts(self._given()) | {"own_weights": has_own_weights(self.multi_output)}
+
+
+def has_own_weights(multi_output: Any) -> bool:
+    """Whether every output has weights of its own, or an error where that was not said."""
+    if not isinstance(multi_output, str) or multi_output not in ("shared", "own"):
+        raise ValueError(f"multi_output={shown(multi_output)} was given; expected 'shared' or 'own'.")
+    return multi_output == "own"

@@ -23,13 +23,12 @@ from ..objectives import Alignment
 from ..weightings import GreedyAlignment, Weighting
 from ..weightings.base import Weighted
 from ..weightings.choice import FamilyOn, align_family
-from .bound import mixture
 from .checks import require_definite
 from .dictionary import road
 from .featured import map_kernels, sums_of
 from .layout import Layout, require_finite
 from .listed import list_kernels
-from .model import Model
+from .model import Model, mixture
 from .options import Options
 from .progress import watched_pass
 from .samples import AnySamples, Samples

@@ -19,7 +19,7 @@ from ..kernels.monomial import Monomial
 from ..oracles import Oracle, build_oracle
 from ..penalties import Penalty
 from ..solvers import Result
-from .bound import Bound, mixture, proof_of
+from .bound import Bound, proof_of, weighed
 from .listed import finish
 from .model import Model
 from .options import Options
@@ -77,23 +77,19 @@ class Asked(Bound):
         for row, result in zip(theta, results, strict=True):
             row[[place[z] for z in result.atoms]] = result.weights
         kernels = [self.kernel(z) for z in atoms]
-        learned = [mixture(kernels, weights) for weights in theta]
-        several = len(theta) > 1
         model = Model(
             options.title,
             samples.layout,
             [str(kernel.name) for kernel in kernels],
             kernels,
-            theta if several else theta[0],
-            learned if several else learned[0],
-            samples.target,
+            **weighed(options, samples.target, kernels, theta),
+            target=samples.target,
             listed=False,
-            rows="class" if several else "",
             proof=proof_of(results, float(options.tol)),
             atoms=atoms,
             n_jobs=options.n_jobs,
         )
-        return finish(samples, model, results, learned, theta)
+        return finish(samples, model, results, theta)
 
     def _any_atom(self) -> list[Any]:
         return [self.space.best(np.ones((self.space.n, 1)), 1).atoms[0]]

@@ -14,15 +14,14 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from .._warn import warn
-from ..kernels import Mixture
 from ..objectives import Risk, Separable
 from ..penalties import Penalty
 from ..solvers import Result, Run
 from ..solvers.base import relative
-from .model import Model, Proof
+from .model import Model, Proof, mixture
 from .options import Options
 from .progress import watch
-from .targets import sample_costs
+from .targets import Target, sample_costs
 
 Array = NDArray[np.float64]
 Group = list[int]
@@ -100,7 +99,20 @@ def proof_of(results: list[Result], tol: float) -> Proof:
         max(1, *(result.n_iter for result in results)),
         histories if len(results) > 1 else histories[0],
         tol,
+        np.array([(r.primal, r.dual) for r in results]),
     )
+
+
+def weighed(options: Options, target: Target, kernels: list[Any], theta: Array) -> dict[str, Any]:
+    """What a model says of weights θ (problems, M): `weights`, the `kernel` they mean, what `rows` stand for.
+
+    Outputs may be many, so that their kernels are made when somebody asks for them.
+    """
+    if options.own_weights and target.task == "regression" and not target.flat:
+        return {"weights": theta, "kernel": None, "rows": "output"}
+    if len(theta) == 1:
+        return {"weights": theta[0], "kernel": mixture(kernels, theta[0])}
+    return {"weights": theta, "kernel": [mixture(kernels, weights) for weights in theta], "rows": "class"}
 
 
 def weights_of(previous: Model, g: int, problems: int, M: int) -> Array | None:
@@ -108,12 +120,6 @@ def weights_of(previous: Model, g: int, problems: int, M: int) -> Array | None:
     if previous.atoms is not None or previous.weights.size != problems * M:
         return None
     return np.array(np.reshape(previous.weights, (problems, M))[g])
-
-
-def mixture(kernels: list[Any], weights: Array) -> Mixture:
-    """The kernel that these weights mean."""
-    used = np.flatnonzero(weights)
-    return Mixture([kernels[m] for m in used], weights[used])
 
 
 def warn_stopped(options: Options, n_iter: int, gap: float, reason: str = "") -> None:

@@ -22,7 +22,7 @@ from ..grams.statistics import Statistics
 from ..kernels import Fitted, Kernel
 from ..penalties import Penalty
 from ..solvers import Result, Solver
-from .bound import Bound, mixture, proof_of, warn_stopped, weights_of
+from .bound import Bound, proof_of, warn_stopped, weighed, weights_of
 from .checks import useless_features, warn_duplicates
 from .functions import FeatureFunction
 from .model import Model
@@ -94,20 +94,17 @@ class Featured(Bound):
     def model(self, options: Options, results: list[Result]) -> Model:
         theta = np.stack([result.weights for result in results])
         coef, intercept = self.coefficients(options, results)
-        known, mapped, several = self.reduced.constants, self.mapped, len(results) > 1
+        known, mapped, samples = self.reduced.constants, self.mapped, self.samples
         kernels = mapped.fitted(known, options.normalize)
-        learned = [mixture(kernels, weights) for weights in theta]
         active = np.flatnonzero(theta.any(axis=0))
         return Model(
             options.title,
-            self.samples.layout,
+            samples.layout,
             mapped.names,
             kernels,
-            theta if several else theta[0],
-            learned if several else learned[0],
-            self.samples.target,
-            FeatureFunction(mapped.centred(known), coef, active, intercept),
-            rows="class" if several else "",
+            **weighed(options, samples.target, kernels, theta),
+            target=samples.target,
+            function=FeatureFunction(mapped.centred(known), coef, active, intercept),
             proof=proof_of(results, float(options.tol)),
             n_jobs=options.n_jobs,
         )

@@ -24,6 +24,7 @@ from .gates import Gate, KnownGate
 Array = NDArray[np.float64]
 Active = NDArray[np.intp]
 _BLOCK_BYTES = 1 << 25  # of one matrix between new samples and training samples
+_OUTPUTS = 1024  # whose coefficients are weighted at a time
 _FEATURE_ROWS = 4096  # whose features are held at a time
 
 
@@ -59,7 +60,7 @@ class KernelFunction(Function):
     kernels: list[Fitted]
     theta: Array  # (problems, M)
     active: Active
-    learned: list[Any]  # the kernel of each problem
+    learned: list[Any]  # the kernel of all outputs, unless they have weights of their own
     support: Any
     coefficients: Array  # (support, outputs)
     intercept: Array
@@ -67,11 +68,22 @@ class KernelFunction(Function):
     def decide(self, X: Any) -> Array:
         f = np.empty((_num_samples(X), self.coefficients.shape[1]))
         for rows, part in blocks(X, self.support):
-            for k, kernel in enumerate(self.learned):
-                columns = slice(None) if len(self.learned) == 1 else slice(k, k + 1)
-                f[rows, columns] = kernel(part, self.support) @ self.coefficients[:, columns]
+            if len(self.learned) == 1:
+                f[rows] = self.learned[0](part, self.support) @ self.coefficients
+            else:
+                self._add_each(part, f[rows])
         f += self.intercept
         return f
+
+    def _add_each(self, X: Any, f: Array) -> None:
+        """Σ_m k_m(X, support) (θ_m ∘ coefficients) in place of f: one matrix a kernel for all outputs."""
+        f[:] = 0.0
+        outputs, theta = f.shape[1], self._each_output()
+        for i, K in evaluate([self.kernels[m] for m in self.active], X, self.support):
+            m = self.active[i]
+            for lo in range(0, outputs, _OUTPUTS):
+                part = slice(lo, lo + _OUTPUTS)
+                f[:, part] += K @ (self.coefficients[:, part] * theta[part, m])
 
     def parts(self, X: Any) -> Array:
         theta = self._each_output()[:, self.active]

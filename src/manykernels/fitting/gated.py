@@ -63,14 +63,11 @@ class Gated(Listed):
         weights = result.weights.reshape(self.clusters, -1)
         shares = self._shares(samples)
         learned = GatedMixture(self.known.kernels, weights, self.gate)
-        flat = weights.reshape(1, -1)
-        model = self.describe(options, flat, [learned], results)
-        plain = finish(samples, model, results, [learned], np.atleast_2d(weights))
+        model = self.describe(options, {"weights": weights, "kernel": learned, "rows": "cluster"}, results)
+        plain = finish(samples, model, results, weights)
         learned.gate = TrainedGate(self.gate, plain.X_fit, shares)
         return replace(
             plain,
-            weights=weights,
-            rows="cluster",
             function=self._function(samples, plain.function, weights, result.alpha),
             extra={"gates_": shares},
         )

@@ -18,10 +18,10 @@ from ..oracles.dags import Hierarchy, ListedHierarchy
 from ..penalties import Penalty
 from ..solvers import Result, Solver
 from .asked import require_variation
-from .bound import Bound, mixture, proof_of
+from .bound import Bound, proof_of
 from .checks import check_values, require_kernel
 from .listed import finish
-from .model import Model
+from .model import Model, mixture
 from .options import Options
 from .samples import Samples
 from .spec import may_be_indefinite
@@ -57,14 +57,13 @@ class Graph(Bound):
         samples: Samples = self.samples
         atoms = list(result.atoms)
         kernels: list[Fitted] = [self.space.kernel(v) for v in atoms]
-        learned = [mixture(kernels, result.weights)]
         model = Model(
             options.title,
             samples.layout,
             [self.space.name(v) for v in atoms],
             kernels,
             result.weights,
-            learned[0],
+            mixture(kernels, result.weights),
             samples.target,
             listed=False,
             proof=proof_of(results, float(options.tol)),
@@ -72,7 +71,7 @@ class Graph(Bound):
             extra={"hull_": atoms},
             n_jobs=options.n_jobs,
         )
-        return finish(samples, model, results, learned, result.weights[None])
+        return finish(samples, model, results, result.weights[None])
 
 
 def bind_graph(options: Options, samples: Samples, solver: Solver) -> Graph:

@@ -14,7 +14,7 @@ from ..grams.memory import DESCENT, SOLVER, machine_matrices
 from ..kernels import Fitted, Kernel
 from ..penalties import Penalty
 from ..solvers import Result, Solver
-from .bound import Bound, mixture, proof_of, warn_stopped, weights_of
+from .bound import Bound, proof_of, warn_stopped, weighed, weights_of
 from .checks import (
     affordable,
     check_values,
@@ -103,28 +103,25 @@ class Listed(Bound):
     # -- what was learned -----------------------------------------------------------------------
     def model(self, options: Options, results: list[Result]) -> Model:
         theta = np.stack([result.weights for result in results])
-        learned = [mixture(self.known.kernels, weights) for weights in theta]
-        return finish(self.samples, self.describe(options, theta, learned, results), results, learned, theta)
+        said = weighed(options, self.samples.target, self.known.kernels, theta)
+        return finish(self.samples, self.describe(options, said, results), results, theta)
 
-    def describe(self, options: Options, theta: Array, learned: list[Any], results: list[Result]) -> Model:
-        """All but the function."""
+    def describe(self, options: Options, said: dict[str, Any], results: list[Result]) -> Model:
+        """All but the function, with what is `said` of the weights."""
         samples: Samples = self.samples
-        several = len(theta) > 1
         return Model(
             options.title,
             samples.layout,
             self.known.names,
             self.known.kernels,
-            theta if several else theta[0],
-            learned if several else learned[0],
-            samples.target,
-            rows="class" if several else "",
+            **said,
+            target=samples.target,
             proof=proof_of(results, float(options.tol)),
             n_jobs=options.n_jobs,
         )
 
 
-def finish(samples: Samples, model: Model, results: list[Result], learned: list[Any], theta: Array) -> Model:
+def finish(samples: Samples, model: Model, results: list[Result], theta: Array) -> Model:
     """The model with the function that its weights θ (problems, M) and the machines of the problems mean."""
     alpha = np.concatenate([result.alpha for result in results], axis=1)
     proofs = [r.alpha if r.dual_alpha is None else r.dual_alpha for r in results]
@@ -132,7 +129,7 @@ def finish(samples: Samples, model: Model, results: list[Result], learned: list[
     support, coefficients = support_of(samples, model.kernels, alpha)
     active = np.flatnonzero(theta.any(axis=0))
     function: Function = KernelFunction(
-        model.kernels, theta, active, learned, support, coefficients, intercept
+        model.kernels, theta, active, model.shared_kernel, support, coefficients, intercept
     )
     return replace(
         model,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import _num_samples
 
 from .._fast.threads import threads
-from ..kernels import Fitted
+from ..kernels import Fitted, Mixture
 from ..kernels.data import take_rows
 from ..solvers.base import relative
 from .functions import FeatureFunction, Function
@@ -37,6 +37,7 @@ class Proof:
     n_iter: int
     history: Any  # columns by name, or a list of such for problems that were solved apart
     tol: float | None = None
+    each: Array | None = None  # (problems, 2): P and D of every problem, where several were solved apart
 
     @property
     def gap(self) -> float:
@@ -44,9 +45,21 @@ class Proof:
         return float("nan") if np.isnan(self.dual) else float(relative(self.primal, self.dual))
 
     @property
+    def gaps(self) -> Array:
+        """The gap of every problem, where several were solved apart."""
+        assert self.each is not None
+        return np.array([relative(primal, dual) for primal, dual in self.each])
+
+    @property
     def converged(self) -> bool:
         """Whether the gap is what was asked for; online learning has no tolerance, so 1 % is."""
         return bool(self.gap <= (_ONLINE if self.tol is None else self.tol))
+
+
+def mixture(kernels: list[Any], weights: Array) -> Mixture:
+    """The kernel that these weights mean."""
+    used = np.flatnonzero(weights)
+    return Mixture([kernels[m] for m in used], weights[used])
 
 
 @dataclass(frozen=True)
@@ -57,12 +70,12 @@ class Model:
     layout: Layout
     names: list[str]
     kernels: list[Fitted]
-    weights: Array  # (M,), or a row for each class or cluster
-    kernel: Any  # the learned kernel, or a list with one for each class
+    weights: Array  # (M,), or a row for each class, output or cluster
+    kernel: Any  # the learned kernel, or a list with one for each class; None: `mixtures` makes them
     target: Target | None = None
     function: Function | None = None  # None where the model only transforms
     listed: bool = True  # whether `names` are all kernels that there were
-    rows: Literal["", "class", "cluster"] = ""  # what rows of weights stand for
+    rows: Literal["", "class", "output", "cluster"] = ""  # what rows of weights stand for
     proof: Proof | None = None
     alignment: float | None = None
     atoms: list[Any] | None = None  # of families that are not listed
@@ -76,6 +89,18 @@ class Model:
     def active(self) -> NDArray[np.intp]:
         """The kernels with weight."""
         return np.flatnonzero(np.atleast_2d(self.weights).any(axis=0))
+
+    @property
+    def mixtures(self) -> Any:
+        """The learned kernel, or a list with one for each class or output, which may be many."""
+        if self.kernel is not None:
+            return self.kernel
+        return [mixture(self.kernels, weights) for weights in self.weights]
+
+    @property
+    def shared_kernel(self) -> list[Any]:
+        """The learned kernel of all outputs; none where they have weights of their own."""
+        return [] if self.kernel is None or isinstance(self.kernel, list) else [self.kernel]
 
     @property
     def views(self) -> list[str]:

@@ -18,11 +18,10 @@ from ..grams.expansions import Expansion, FeatureExpansion, KernelExpansion
 from ..kernels import Fitted
 from ..losses import StructuredLoss
 from ..solvers.ufo import UFO, GroupRegularizer, curvature, dual_exponent
-from .bound import mixture
 from .functions import FeatureFunction, Function, KernelFunction, OwnFunction
 from .layout import Layout
 from .listed import list_kernels
-from .model import Model, Proof
+from .model import Model, Proof, mixture
 from .online_checks import check_approx, check_definite, check_finite, warn_empty, warn_few, warn_sizes
 from .options import Options
 from .progress import progress

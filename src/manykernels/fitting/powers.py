@@ -13,11 +13,11 @@ from .._warn import warn
 from ..kernels import Power
 from ..penalties import Penalty
 from ..solvers import Result
-from .bound import mixture, proof_of
+from .bound import proof_of
 from .checks import require_kernel
 from .functions import KernelFunction, PowerFunction
 from .listed import Listed, finish
-from .model import Model
+from .model import Model, mixture
 from .options import Options
 from .progress import logger
 from .spec import may_be_indefinite
@@ -67,8 +67,9 @@ class Powers(Listed):
     def model(self, options: Options, results: list[Result]) -> Model:
         (result,) = results
         theta = result.weights[None]
-        learned = [Power(mixture(self.known.kernels, theta[0]), int(self.solver.degree))]
-        plain = finish(self.samples, self.describe(options, theta, learned, results), results, learned, theta)
+        learned = Power(mixture(self.known.kernels, theta[0]), int(self.solver.degree))
+        said = {"weights": theta[0], "kernel": learned}
+        plain = finish(self.samples, self.describe(options, said, results), results, theta)
         assert isinstance(plain.function, KernelFunction)
         function = PowerFunction(**{f.name: getattr(plain.function, f.name) for f in fields(KernelFunction)})
         proof = replace(proof_of(results, float(options.tol)), dual=float("nan"), certified=False)

@@ -287,6 +287,9 @@ def _one_by_one(strategy: Strategy, data: Data, train: Index, test: Index) -> Tr
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 model.fit(X, y) if weight is None else model.fit(X, y, sample_weight=weight)
-            active, gap = len(getattr(model, "active_", ())), float(getattr(model, "dual_gap_", np.nan))
+            active, gap = (
+                len(getattr(model, "active_", ())),
+                float(np.max(getattr(model, "dual_gap_", np.nan))),
+            )
             trial[norm, None, C] = Row(*judge.score(model, new), gap, active)
     return trial
