@@ -150,6 +150,9 @@ def folder(tmp_path_factory):
     frame.drop(columns="outcome").to_csv(where / "new.csv", index=False)
     frame[["age", "weight"]].add_prefix("gene ").to_csv(where / "gene.csv", index=False)
     np.save(where / "image.npy", X[:, 2:])
+    named = frame.assign(patient=[f"P{i}" for i in range(len(frame))])
+    named[["patient", "outcome"]].to_csv(where / "outcome.csv", index=False)
+    named.drop(columns="outcome")[:0:-1].to_csv(where / "gene-by-patient.csv", index=False)
     matrices = {f"g{g}": rbf_kernel(X, gamma=g) for g in (0.1, 1.0)}
     np.savez(where / "kernels.npz", y=y, **matrices)
     made = ["fit", "patients.csv", "-t", "outcome", "-m", "sparse", "--no-score", "--model", "outcome.model"]

@@ -18,7 +18,8 @@ from typer.testing import CliRunner
 import manykernels
 from manykernels.cli._console import UserError, Voice
 from manykernels.cli.app import app
-from manykernels.cli.data import Asked, training_data
+from manykernels.cli.data import training_data
+from manykernels.cli.sources import Asked
 
 
 def refused(*args):
@@ -152,7 +153,7 @@ def test_a_huge_file_is_refused_with_its_size_and_the_way_out(tmp_path):
     with path.open("r+b") as file:
         file.truncate(2_200_000_000)  # a hole, which takes no room
     line = refused("fit", path, "-t", "t")
-    assert "2.2 GB" in line and "--rows" in line and "partial_fit" in line
+    assert "2.2 GB" in line and "--first" in line and "partial_fit" in line
     asked = ["fit", str(path), "-t", "t", "--rows", "20", "-m", "sparse", "--no-score", "-q"]
     assert CliRunner().invoke(app, asked).exit_code == 0
 

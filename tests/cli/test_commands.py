@@ -54,7 +54,7 @@ def test_fit_writes_a_model_that_predict_uses(csv, table, tmp_path):
     assert "kernels have weight" in result.stdout and "accuracy, cross-validated" in result.stdout
     run("predict", model, csv, "--out", out)
     answer = pd.read_csv(out)
-    assert list(answer.columns) == ["sick", "decision of yes"]
+    assert list(answer.columns) == ["row", "sick", "decision of yes"]
     assert (answer["sick"] == table["sick"]).mean() > 0.9
     assert list(answer["decision of yes"] > 0) == list(answer["sick"] == "yes")
 
@@ -87,7 +87,7 @@ def test_the_rival_can_be_fitted_too(csv, tmp_path):
 def test_a_model_is_an_ordinary_pipeline_in_python(csv, table, tmp_path):
     run("fit", csv, "-t", "sick", "-m", "sparse", "--no-score", "--model", tmp_path / "model", "-q")
     out = run("predict", tmp_path / "model", csv).stdout.splitlines()[1:]
-    assert [line.split(",")[0] for line in out] == list(load(tmp_path / "model").predict(table))
+    assert [line.split(",")[1] for line in out] == list(load(tmp_path / "model").predict(table))
 
 
 def test_predict_finds_columns_by_name(csv, table, tmp_path):
@@ -173,7 +173,7 @@ def test_precomputed_kernels(tmp_path):
     document = json.loads(run(*given, "--model", model, "--json", "--cv", 3, "-m", "sparse").stdout)
     assert set(document["weights"]) <= set(kernels)
     predicted = [
-        int(line.split(",")[0]) for line in run("predict", model, tmp_path / "n.npz").stdout.splitlines()[1:]
+        int(line.split(",")[1]) for line in run("predict", model, tmp_path / "n.npz").stdout.splitlines()[1:]
     ]
     assert predicted == list(
         load(model).predict(np.stack([K[np.ix_(new, train)] for K in matrices.values()], -1))
@@ -314,7 +314,7 @@ def test_the_installed_command(csv, tmp_path):
 
     done = shell("fit", csv, "--target", "sick", "-m", "sparse", "--model", "m", "--no-score", "--quiet")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert run("predict", tmp_path / "m", csv, "--rows", 2).stdout.count("\n") == 3
+    assert run("predict", tmp_path / "m", csv, "--first", 2).stdout.count("\n") == 3
     done = shell("fit", csv, "--target", "nothing")
     assert done.returncode == 2 and not done.stdout
     assert done.stderr.count("\n") == 1 and done.stderr.startswith("error: there is no column 'nothing'")
@@ -357,11 +357,13 @@ def test_devices_are_written_to_and_never_replaced(csv, tmp_path):
 
 
 def test_columns_that_cannot_help_are_named(table, tmp_path):
-    frame = table.drop(columns="size").assign(id=range(5, 5 + len(table)), unit="mg")
+    frame = table.drop(columns="size").assign(
+        id=range(5, 5 + len(table)), number=range(len(table)), unit="mg"
+    )
     frame.loc[3, "group"] = None
     frame.to_csv(tmp_path / "d.csv", index=False)
     said = run("fit", tmp_path / "d.csv", "-t", "sick", "-m", "sparse", "--no-score").stderr
-    assert "'id' is left out: it numbers the rows" in said
+    assert "column 'id' names the rows" in said and "'number' is left out: it numbers the rows" in said
     assert "'unit' is left out: all its values are the same" in said
     assert "a category of their own, 'missing', in 'group'" in said
 

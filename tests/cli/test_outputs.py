@@ -98,13 +98,13 @@ def test_files_of_another_kind_need_force(model, here):
 
 def test_predictions_replace_only_predictions(model, here):
     run("predict", "m", "t.csv", "--out", "p.csv")
-    run("predict", "m", "t.csv", "--out", "p.csv", "--rows", "3")
+    run("predict", "m", "t.csv", "--out", "p.csv", "--first", "3")
     assert len(pd.read_csv(here / "p.csv")) == 3
     run("predict", "m", "t.csv", "--out", "p.parquet")
     run("predict", "m", "t.csv", "--out", "p.parquet")
     for name, text in (
         ("truth.csv", "t\nx\ny\n"),
-        ("table.csv", "a,b,decision of y\n1,2,3\n"),
+        ("table.csv", "a,b,c,decision of y\n1,2,3,4\n"),
         ("x.npy", "x"),
     ):
         (here / name).write_text(text)
@@ -116,11 +116,11 @@ def test_predictions_replace_only_predictions(model, here):
 def test_what_is_taken_for_predictions(tmp_path):
     path = tmp_path / "p.csv"
     for text, known in (
-        ("t,probability of a,probability of b\n", True),
-        ('"t, u",decision of a\n', True),
+        ("row,t,probability of a,probability of b\n", True),
+        ('"id, or so","t, u",decision of a\n', True),
         ("t\n1\n", False),
         ("decision of a\n1\n", False),
-        ("t,decision of a,note\n", False),
+        ("row,t,decision of a,note\n", False),
         ("", False),
         ("\xff\xfe", False),
     ):
@@ -140,7 +140,7 @@ def test_formulas_are_neutralised_in_csv_only(here):
     result = run("predict", "m", "f.csv", "--out", "p.csv")
     assert "--verbatim" in result.stderr
     safe = pd.read_csv(here / "p.csv")
-    assert safe.columns[0] == "'=t" and set(safe["'=t"]) == {f"'{label}", "-"}
+    assert safe.columns[1] == "'=t" and set(safe["'=t"]) == {f"'{label}", "-"}
     run("predict", "m", "f.csv", "--out", "p.csv", "--verbatim")
     assert set(pd.read_csv(here / "p.csv")["=t"]) == {label, "-"}
     assert f"'{label}" not in run("predict", "m", "f.csv", "--json").stdout

@@ -156,7 +156,7 @@ def plainly(command: Callable[..., None]) -> Callable[..., None]:
         except (UserError, OSError, ValueError, TypeError) as error:
             _end(voice, BAD_INPUT, _said(error))
         except MemoryError:
-            _end(voice, BAD_INPUT, "there is not enough memory: take fewer rows by --rows N.")
+            _end(voice, BAD_INPUT, "there is not enough memory: take fewer rows by --first N.")
         except Exception as error:
             _end(voice, BROKEN, f"{type(error).__name__}: {one_line(error)} (a bug; --debug shows where)")
         finally:

@@ -14,9 +14,11 @@ import manykernels
 from ..comparison.methods import METHODS
 from . import commands
 from ._console import BAD_INPUT, one_line, plainly
-from .data import TASKS, Asked
+from .data import TASKS
 from .files import Reading
+from .ids import ROWS, Joining
 from .models import KERNELS
+from .sources import Asked
 
 UsageError: Any = typer.BadParameter.__base__  # Typer brings its own Click, or uses the installed one
 
@@ -69,7 +71,18 @@ MethodName = Annotated[str, typer.Option("--method", "-m", help=", ".join(METHOD
 Drop = Annotated[list[str] | None, typer.Option("--drop", help="a column to leave out; may be repeated")]
 Given = Annotated[bool, typer.Option("--precomputed", help="DATA is an .npz file of kernels (n × n) and y")]
 Encoding = Annotated[str, typer.Option("--encoding", help="of text files")]
-Rows = Annotated[int | None, typer.Option("--rows", min=1, help="read only the first N rows")]
+First = Annotated[int | None, typer.Option("--first", min=1, help="read only the first N rows")]
+Id = Annotated[
+    str | None,
+    typer.Option(
+        "--id", help="the column that names the samples, by which files are joined", show_default=False
+    ),
+]
+NoId = Annotated[bool, typer.Option("--no-id", help="no column names the samples: rows are taken in order")]
+Rows = Annotated[
+    str | None,
+    typer.Option("--rows", help="inner: leave out rows that some file lacks; outer: keep them, with gaps"),
+]
 Kernels = Annotated[str, typer.Option("--kernels", "-k", help=KERNELS)]
 Folds = Annotated[int, typer.Option("--cv", min=2, help="folds of the cross-validation")]
 Jobs = Annotated[
@@ -95,7 +108,10 @@ def fit(
     drop: Drop = None,
     precomputed: Given = False,
     encoding: Encoding = "utf-8",
+    id_: Id = None,
+    no_id: NoId = False,
     rows: Rows = None,
+    first: First = None,
     cv: Folds = 5,
     score: Annotated[bool, typer.Option(help="whether to cross-validate the model")] = True,
     stability: Annotated[
@@ -110,7 +126,8 @@ def fit(
     debug: Debug = False,
 ) -> None:
     """Learn a model from a table, say what it learned, and write it and a report to files."""
-    asked = _asked(data, view, target, task, drop, precomputed, encoding, rows)
+    how, join = _reading(encoding, rows, first), _joining(id_, no_id, rows)
+    asked = Asked(data, view or [], target, task, tuple(drop or ()), precomputed, how, join)
     options = {"method": method, "kernels": kernels, "cv": cv, "score": score, "stability": stability}
     options |= {"jobs": jobs, "force": force}
     _run(commands.fit, json_, quiet, debug, asked, model_path=model, report_path=report, **options)
@@ -133,13 +150,17 @@ def predict(
         ),
     ] = True,
     encoding: Encoding = "utf-8",
+    id_: Id = None,
+    no_id: NoId = False,
     rows: Rows = None,
+    first: First = None,
     json_: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
     """Predict with a model; columns are found by name, others (the target too) are ignored."""
-    asked = _asked(data, view, None, "auto", None, False, encoding, rows)
+    how, join = _reading(encoding, rows, first), _joining(id_, no_id, rows)
+    asked = Asked(data, view or [], how=how, join=join)
     options = {"force": force, "spreadsheet": spreadsheet}
     _run(commands.predict, json_, quiet, debug, asked, model_path=model, out=out, **options)
 
@@ -157,7 +178,10 @@ def compare(
     drop: Drop = None,
     precomputed: Given = False,
     encoding: Encoding = "utf-8",
+    id_: Id = None,
+    no_id: NoId = False,
     rows: Rows = None,
+    first: First = None,
     cv: Folds = 5,
     tune: Annotated[bool, typer.Option(help="choose C by cross-validation within the folds")] = True,
     jobs: Jobs = None,
@@ -166,7 +190,8 @@ def compare(
     debug: Debug = False,
 ) -> None:
     """Cross-validate every method that applies, as a table and a chart."""
-    asked = _asked(data, view, target, task, drop, precomputed, encoding, rows)
+    how, join = _reading(encoding, rows, first), _joining(id_, no_id, rows)
+    asked = Asked(data, view or [], target, task, tuple(drop or ()), precomputed, how, join)
     _run(
         commands.compare,
         json_,
@@ -193,18 +218,18 @@ def demo(
     _run(commands.demo, json_, quiet, debug, report_path=report, force=force)
 
 
-def _asked(
-    data: Path | None,
-    view: list[str] | None,
-    target: str | None,
-    task: str,
-    drop: list[str] | None,
-    precomputed: bool,
-    encoding: str,
-    rows: int | None,
-) -> Asked:
-    how = Reading(encoding, rows)
-    return Asked(data, view or [], target, task, tuple(drop or ()), precomputed, how)
+def _reading(encoding: str, rows: str | None, first: int | None) -> Reading:
+    if rows is None or rows in ROWS:
+        return Reading(encoding, first)
+    if not rows.isdecimal() or not int(rows):
+        raise typer.BadParameter(f"--rows {rows}: expected {' or '.join(ROWS)}")
+    if first is not None:
+        raise typer.BadParameter(f"--rows {rows} and --first {first} were given: leave one of them out")
+    return Reading(encoding, int(rows))  # as --first was called
+
+
+def _joining(id_: str | None, no_id: bool, rows: str | None) -> Joining:
+    return Joining(id_, rows if rows in ROWS else None, no_id)
 
 
 def _run(command: Any, json_: bool, quiet: bool, debug: bool, *args: Any, **options: Any) -> None:

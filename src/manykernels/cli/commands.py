@@ -17,12 +17,13 @@ from ..comparison.methods import METHODS
 from ..persistence import load
 from ..report.scores import Scores
 from ._console import INTERRUPTED, UserError, Voice, counted, require_known, unless_closed
-from .data import Asked, Data, new_data, training_data
+from .data import Data, new_data, training_data
 from .learned import Learned
 from .models import pipeline
 from .outputs import model_output, predictions_output, report_output, require_safe
-from .predictions import CONFIDENCE, KINDS, confidence, in_bytes, neutralised
+from .predictions import CONFIDENCE, KINDS, confidence, in_bytes, names_of_rows, neutralised
 from .scores import METRIC, against, cross_validate, folds
+from .sources import Asked
 from .tables import scores_table, weights_table
 from .work import jobs_for
 
@@ -48,7 +49,7 @@ def fit(
     require_safe([model_output(model_path), report_output(report_path)], asked.paths, force)
     data = training_data(asked, voice)
     if data.n > _MANY_SAMPLES and method != "ufo":
-        voice.note(f"{data.n} samples: time and memory grow as n²; --rows N or --method ufo are quicker.")
+        voice.note(f"{data.n} samples: time and memory grow as n²; --first N or --method ufo are quicker.")
     learned = Learned(pipeline(data, method, kernels), data)
     splits = folds(data, cv) if score else None
     at_once = jobs_for(data, jobs)
@@ -138,6 +139,7 @@ def _about(data: Data, method: str, kernels: str) -> dict[str, Any]:
         "categories": dict(data.categories),
         "views": list(data.views),
         "kernels": list(data.kernels),
+        "id": data.id,
         "method": method,
         "kernels_given": kernels,
     }
@@ -208,9 +210,9 @@ def predict(
     about = getattr(model, "manykernels_", None)
     if about is None:
         raise UserError(f"{model_path} was not written by `manykernels fit`; use it from Python.")
-    X = new_data(asked, about, voice)
+    X, ids = new_data(asked, about, voice)
     predicted = np.asarray(model.predict(X))
-    columns: dict[str, Any] = {str(about["target"]): predicted}
+    columns = {**names_of_rows(ids, len(predicted), about["target"]), str(about["target"]): predicted}
     method = next((method for method in CONFIDENCE if hasattr(model, method)), None)
     if method is not None and hasattr(model, "classes_"):
         columns.update(confidence(method, getattr(model, method)(X), model.classes_))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,8 @@ import pandas as pd
 
 from .._arguments import and_more
 from ._console import UserError, Voice, counted, require_known
-from .files import Reading, read_file
+from .files import read_file
+from .sources import Asked, gather, view_of
 
 TASKS = ("auto", "classification", "regression")
 MISSING = "missing"  # the category of cells without a value
@@ -35,107 +36,11 @@ class Data:
     categories: dict[str, list[str]] = field(default_factory=dict)  # column -> its values
     views: dict[str, list[str]] = field(default_factory=dict)  # view -> columns; empty where there are none
     kernels: list[str] = field(default_factory=list)  # names of the layers of a stack
+    id: str = ""  # the column that names the samples
 
     @property
     def n(self) -> int:
         return len(self.X)
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What the options of a command say about data."""
-
-    data: Path | None
-    views: list[str]
-    target: str | None = None
-    task: str = "auto"
-    drop: tuple[str, ...] = ()
-    precomputed: bool = False
-    how: Reading = field(default_factory=Reading)
-
-    @property
-    def paths(self) -> list[Path]:
-        """The files that are read."""
-        return [*([self.data] if self.data else []), *(_view(given)[1] for given in self.views)]
-
-
-# -- reading --------------------------------------------------------------------------------------
-def gather(asked: Asked, voice: Voice | None = None) -> tuple[pd.DataFrame, dict[str, list[str]]]:
-    """One frame of all files, and which columns are of which view; `voice` says what may be a mistake."""
-    parts: dict[str, pd.DataFrame] = {}
-    if asked.data is not None:
-        found = read_file(asked.data, asked.how)
-        if isinstance(found, dict):
-            parts.update(_frames(found, asked.data, asked.how))
-            kernels = [name for name, A in found.items() if _symmetric(A)]
-            if kernels and voice:
-                told = "is symmetric, and its" if len(kernels) == 1 else "are symmetric, and their"
-                voice.note(
-                    f"{_quoted(kernels)} {told} columns are taken for features; if these are kernels between "
-                    "the samples, add --precomputed."
-                )
-        else:
-            parts[""] = found
-    for given in asked.views:
-        name, path = _view(given)
-        if name in parts or (name == "data" and "" in parts):
-            raise UserError(f"--view {given}: there is a view called {name!r} already; give it another name.")
-        found = read_file(path, asked.how)
-        if isinstance(found, dict):
-            raise UserError(f"{path}: a view is one table; .npz files with several arrays are given as DATA.")
-        parts[name] = found
-    if not parts:
-        raise UserError("no data: give a file, or --view NAME=FILE for each view.")
-    return _joined(parts)
-
-
-def _view(given: str) -> tuple[str, Path]:
-    name, sign, path = given.partition("=")
-    if not sign or not name or not path:
-        raise UserError(f"--view {given}: expected NAME=FILE, such as gene=a.csv.")
-    return name, Path(path)
-
-
-def _symmetric(A: np.ndarray[Any, Any]) -> bool:
-    """As kernels are, and tables of features by chance never."""
-    return A.ndim == 2 and len(A) == A.shape[1] > 2 and A.dtype.kind in "iuf" and np.allclose(A, A.T)
-
-
-def _frames(arrays: dict[str, np.ndarray[Any, Any]], path: Path, how: Reading) -> dict[str, pd.DataFrame]:
-    """Arrays of one dimension are columns, those of two are views."""
-    parts: dict[str, pd.DataFrame] = {}
-    lengths = {name: len(A) for name, A in arrays.items() if A.ndim}
-    if len(set(lengths.values())) > 1:
-        told = ", ".join(f"{name} {n}" for name, n in lengths.items())
-        raise UserError(f"{path}: the arrays have different numbers of rows ({told}).")
-    for name, A in arrays.items():
-        if A.ndim not in (1, 2) or A.dtype.kind not in "biufUS":
-            raise UserError(
-                f"{path}: array {name!r} has shape {A.shape} and type {A.dtype}; expected one or two "
-                "dimensions. Kernels between samples are read with --precomputed."
-            )
-        if A.ndim == 1:
-            parts.setdefault("", pd.DataFrame(index=range(len(A))))[name] = A
-        else:
-            parts[name] = pd.DataFrame(A, columns=[f"x{j}" for j in range(A.shape[1])])
-    if len([name for name in parts if name]) == 1:  # one table needs no name
-        (name,) = (name for name in parts if name)
-        parts[""] = pd.concat([parts.pop(name), *([parts[""]] if "" in parts else [])], axis=1)
-    return {name: part.iloc[: how.rows] for name, part in parts.items()}
-
-
-def _joined(parts: dict[str, pd.DataFrame]) -> tuple[pd.DataFrame, dict[str, list[str]]]:
-    lengths = {name or "DATA": len(part) for name, part in parts.items()}
-    if len(set(lengths.values())) > 1:
-        told = ", ".join(f"{name} {n}" for name, n in lengths.items())
-        raise UserError(f"views must have the same samples in the same order; rows: {told}.")
-    views: dict[str, list[str]] = {}
-    for name, part in parts.items():
-        if name:
-            part.columns = [f"{name}__{column}" for column in part.columns]
-        views[name] = list(part.columns)
-    frame = pd.concat(list(parts.values()), axis=1)
-    return frame, views if len(views) > 1 or "" not in views else {}
 
 
 # -- learning -------------------------------------------------------------------------------------
@@ -144,7 +49,9 @@ def training_data(asked: Asked, voice: Voice) -> Data:
     require_known("--task", asked.task, TASKS)
     if asked.precomputed:
         return _stack(asked, voice)
-    frame, views = gather(asked, voice)
+    joined = gather(asked, replace(asked.join, learned=_targets(asked)), voice)
+    frame, views = joined.frame, joined.views
+    id_ = "" if joined.ids is None else str(joined.ids.name)
     target = _require_target(frame, asked)
     known = frame[target].notna()
     if not known.all():
@@ -153,16 +60,19 @@ def training_data(asked: Asked, voice: Voice) -> Data:
         voice.note(f"{counted(lost, 'row')} without a value of {target!r} {told} left out.")
         frame = frame[known]  # rows keep their numbers, which messages name
     y, task = _target(frame[target], target, asked.task)
-    for name in asked.drop:
+    dropped = {
+        name for name in asked.drop if id_ not in (name, name.split("__", 1)[-1])
+    }  # ids are out already
+    for name in dropped:
         if name not in frame.columns:
             raise UserError(f"--drop {name}: there is no such column; there are {_quoted(frame.columns)}.")
-    data = Data(frame, y, target, task)
+    data = Data(frame, y, target, task, id=id_)
     same = [name for name in frame.columns if name != target and name.split("__", 1)[-1] == target]
     if same and views:
         voice.note(f"{_quoted(same)} in a view is left out: it is called as the target is.")
     else:
         same = []
-    _sort(data, frame.drop(columns=list({target, *asked.drop, *same})), voice)
+    _sort(data, frame.drop(columns=list({target, *dropped, *same})), voice)
     _require_distinct(data)
     kept = {*data.numbers, *data.categories}
     data.X = _as_text(frame[[*data.numbers, *data.categories]].copy(), list(data.categories))
@@ -172,6 +82,12 @@ def training_data(asked: Asked, voice: Voice) -> Data:
     if len(data.views) == 1:
         data.views = {}
     return data
+
+
+def _targets(asked: Asked) -> frozenset[str]:
+    """What the target may be called: in DATA, or in a view."""
+    given = asked.target or ""
+    return frozenset({given, *(f"{view_of(view)[0]}__{given}" for view in asked.views)})
 
 
 def _require_target(frame: pd.DataFrame, asked: Asked) -> str:
@@ -292,6 +208,10 @@ def _stack(asked: Asked, voice: Voice) -> Data:
     if not asked.target or asked.target not in arrays:
         raise UserError(f"--target must name an array of {path}: it holds {_quoted(arrays)}.")
     y = arrays.pop(asked.target)
+    if asked.join.id is not None and asked.join.id not in arrays:
+        raise UserError(
+            f"--id {asked.join.id}: there is no such array in {path}; it holds {_quoted(arrays)}."
+        )
     if y.ndim != 1:
         raise UserError(f"{path}: the target {asked.target!r} has shape {y.shape}; expected one dimension.")
     rows = asked.how.rows
@@ -301,7 +221,7 @@ def _stack(asked: Asked, voice: Voice) -> Data:
         raise UserError(f"{path}: kernels of shape {K.shape[:2]}, and {len(y)} targets; expected n × n.")
     if rows is not None:
         K = np.ascontiguousarray(K[:rows, :rows])
-    return Data(K, target, asked.target, task, kernels=names)
+    return Data(K, target, asked.target, task, kernels=names, id=asked.join.id or "")
 
 
 def _arrays(asked: Asked) -> tuple[dict[str, np.ndarray[Any, Any]], Path]:
@@ -327,8 +247,8 @@ def _layers(arrays: dict[str, Any], path: Path) -> tuple[list[str], Any]:
 
 
 # -- new data -------------------------------------------------------------------------------------
-def new_data(asked: Asked, about: dict[str, Any], voice: Voice) -> Any:
-    """Data for a model that was made from `about`: its columns by name, whatever else there is."""
+def new_data(asked: Asked, about: dict[str, Any], voice: Voice) -> tuple[Any, pd.Series | None]:
+    """Data for a model that was made from `about`: its columns by name, whatever else there is; and ids."""
     if about["kernels"]:
         found, path = _arrays(asked)
         arrays = {name: A for name, A in found.items() if A.ndim > 1}
@@ -336,9 +256,13 @@ def new_data(asked: Asked, about: dict[str, Any], voice: Voice) -> Any:
         if len(arrays) != 1 and missing:
             raise UserError(f"{path} lacks the kernels {_quoted(missing)}.")
         chosen = arrays if missing else {name: arrays[name] for name in about["kernels"]}
-        return _layers(chosen, path)[1][: asked.how.rows]
-    frame, _ = gather(asked)
+        ids = found.get(asked.join.id or about.get("id", ""))
+        named = None if ids is None else pd.Series(ids[: asked.how.rows], name=asked.join.id or about["id"])
+        return _layers(chosen, path)[1][: asked.how.rows], named
     wanted = [*about["numbers"], *about["categories"]]
+    how = replace(asked.join, learned=frozenset(wanted), expected=about.get("id", ""))
+    joined = gather(asked, how, voice)
+    frame = joined.frame
     missing = [name for name in wanted if name not in frame.columns]
     if missing:
         raise UserError(
@@ -360,7 +284,7 @@ def new_data(asked: Asked, about: dict[str, Any], voice: Voice) -> Any:
         unseen = sorted(set(frame[name]) - {*values, MISSING})
         if unseen:
             voice.note(f"column {name!r} has values that the model has not seen: {_quoted(unseen)}.")
-    return frame
+    return frame, joined.ids
 
 
 def _as_text(frame: pd.DataFrame, categories: Iterable[str]) -> pd.DataFrame:

@@ -48,7 +48,7 @@ def read_file(path: Path, how: Reading) -> pd.DataFrame | dict[str, np.ndarray[A
         if kind in TEXT:
             return _read_text(path, how)
         if kind in PARQUET:
-            return _named(pd.read_parquet(path), path, how)
+            return _named(_with_index(pd.read_parquet(path)), path, how)
         if kind == ".npy":
             return _from_array(np.load(path, allow_pickle=False), path)[: how.rows]
         if kind == ".npz":
@@ -84,7 +84,7 @@ def _require_room(path: Path, kind: str, how: Reading) -> None:
     else:
         return
     if needed > limit:
-        part = "Read part of it by --rows N" if kind in TEXT else "Put fewer rows into it"
+        part = "Read part of it by --first N" if kind in TEXT else "Put fewer rows into it"
         raise UserError(
             f"{path} has {_gigabytes(size)} and would need about {_gigabytes(needed)} of memory; the limit "
             f"here is {_gigabytes(limit)}. {part}, or learn from it block by block in Python: "
@@ -140,7 +140,7 @@ def _said(path: Path) -> Iterator[None]:
 
 # -- text -----------------------------------------------------------------------------------------
 def _read_text(path: Path, how: Reading) -> pd.DataFrame:
-    encoding = "utf-8-sig" if how.encoding.lower().replace("_", "-") in ("utf-8", "utf8") else how.encoding
+    encoding = _encoding(how)
     separator = _scan(path, encoding, how.rows)
     frame = pd.read_csv(
         path, sep=separator, encoding=encoding, nrows=how.rows, skipinitialspace=True, low_memory=False
@@ -148,6 +148,21 @@ def _read_text(path: Path, how: Reading) -> pd.DataFrame:
     if separator == ";":
         frame = frame.apply(_decimal_comma)
     return _named(frame, path, how)
+
+
+def _encoding(how: Reading) -> str:
+    return "utf-8-sig" if how.encoding.lower().replace("_", "-") in ("utf-8", "utf8") else how.encoding
+
+
+def read_as_text(path: Path, frame: pd.DataFrame, how: Reading, name: str) -> pd.Series:
+    """A column of a file that was read, with its cells as they are written: 001 is no number."""
+    if path.suffix.lower() not in TEXT:
+        return frame[name]
+    column = list(frame.columns).index(name)
+    encoding = _encoding(how)
+    separator = _scan(path, encoding, how.rows)
+    options: dict[str, Any] = {"sep": separator, "encoding": encoding, "nrows": how.rows}
+    return pd.read_csv(path, **options, skipinitialspace=True, usecols=[column], dtype=str).iloc[:, 0]
 
 
 def _scan(path: Path, encoding: str, rows: int | None) -> str:
@@ -200,6 +215,12 @@ def _decimal_comma(column: pd.Series) -> pd.Series:
         return column
     changed = pd.to_numeric(column.astype(str).str.replace(",", "."), errors="coerce")
     return changed if changed.notna().equals(column.notna()) and column.notna().any() else column
+
+
+def _with_index(frame: pd.DataFrame) -> pd.DataFrame:
+    """With an index that has names as columns: of samples, for example."""
+    named = [name is not None and name not in frame.columns for name in frame.index.names]
+    return frame.reset_index() if all(named) else frame
 
 
 def _named(frame: pd.DataFrame, path: Path, how: Reading) -> pd.DataFrame:

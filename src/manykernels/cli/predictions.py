@@ -18,6 +18,16 @@ _FORMULA = tuple("=+-@\uff1d\uff0b\uff0d\uff20")  # with the wide forms, which s
 _HEADER = 1 << 20  # bytes that the first line of a table may have
 
 
+def names_of_rows(ids: pd.Series | None, n: int, target: str) -> dict[str, Any]:
+    """The first column: the ids of the samples, or else the numbers of the rows as messages count them.
+
+    So that an answer can be sorted by what was predicted, and its rows are still known.
+    """
+    if ids is not None and ids.name != target:
+        return {str(ids.name): ids.to_numpy()}
+    return {"row number" if target == "row" else "row": np.arange(1, n + 1)}
+
+
 def confidence(method: str, values: Any, classes: Any) -> dict[str, Any]:
     """Probabilities or decision values, whichever the method gave: one column, or one for each class."""
     title, values = CONFIDENCE[method], np.asarray(values)
@@ -86,4 +96,5 @@ def is_predictions(path: Path) -> bool:
     except Exception:  # whatever it is, it is no table of ours
         return False
     starts = tuple(f"{title} of " for title in CONFIDENCE.values())
-    return len(names) > 1 and all(name.startswith(starts) for name in names[1:])
+    known = [name for name in names if name.startswith(starts)]  # behind the name of the row and the target
+    return bool(known) and names[2:] == known
