@@ -7,6 +7,7 @@ from .contribution import ContributionDisplay
 from .convergence import ConvergenceDisplay
 from .path import PathDisplay
 from .similarity import KernelSimilarityDisplay
+from .targets import PartsDisplay, TargetScoresDisplay
 from .weights import WeightsDisplay
 from .widths import WidthsDisplay
 
@@ -14,7 +15,9 @@ __all__ = [
     "ContributionDisplay",
     "ConvergenceDisplay",
     "KernelSimilarityDisplay",
+    "PartsDisplay",
     "PathDisplay",
+    "TargetScoresDisplay",
     "WeightsDisplay",
     "WidthsDisplay",
 ]

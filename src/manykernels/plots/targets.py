@@ -1,0 +1,204 @@
+"""Models of many targets: how well each is predicted, and which kernels that comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from ..estimators import model_of
+from ..inspection import correlations, explained_parts, r2_scores
+from ._axes import axes, ink, plain, short
+from .reading import Array
+
+_BINS = 40
+_POINTS = 3000  # targets up to which each is a point
+_WORDS = {"r2": "R²", "correlation": "correlation"}
+
+
+class TargetScoresDisplay:
+    """The distribution of a score over the targets: one histogram, or one for each of several models.
+
+    Parameters
+    ----------
+    scores : (n_targets,), or dict name -> (n_targets,) to compare models
+        Targets without a score (NaN) are left out and counted.
+    score : what the numbers are called
+    ceiling : (n_targets,), optional
+        What noise allows at most (``noise_ceiling(repeats).r2``).
+
+    Attributes
+    ----------
+    figure_, ax_ : matplotlib's
+    """
+
+    figure_: Any
+    ax_: Any
+
+    def __init__(self, scores: Any, *, score: str = "R²", ceiling: Any = None) -> None:
+        given = scores if isinstance(scores, Mapping) else {"": scores}
+        self.scores: dict[str, Array] = {
+            str(name): np.asarray(values, dtype=np.float64).ravel() for name, values in given.items()
+        }
+        self.score = score
+        self.ceiling = None if ceiling is None else np.asarray(ceiling, dtype=np.float64).ravel()
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        score: Literal["r2", "correlation"] = "r2",
+        ceiling: Any = None,
+        ax: Any = None,
+        **kw: Any,
+    ) -> Self:
+        """Of what a fitted model predicts for X."""
+        if score not in _WORDS:
+            raise ValueError(f"score={score!r} was given; expected 'r2' or 'correlation'.")
+        measure = r2_scores if score == "r2" else correlations
+        return cls(measure(y, estimator.predict(X)), score=_WORDS[score], ceiling=ceiling).plot(ax=ax, **kw)
+
+    def plot(self, *, ax: Any = None, bins: int = _BINS, **kw: Any) -> Self:
+        """Draw; ``kw`` goes to ``hist``. The outliers below the lowest percent are drawn in the first bin."""
+        self.figure_, self.ax_ = _, ax = axes(ax, 6.4, 3.6)
+        found = {name: values[np.isfinite(values)] for name, values in self.scores.items()}
+        ceiling = self.ceiling if self.ceiling is None else self.ceiling[np.isfinite(self.ceiling)]
+        everything = np.concatenate([*found.values(), *([] if ceiling is None else [ceiling])])
+        if not everything.size:
+            raise ValueError("no target has a score, so that there is nothing to draw.")
+        low, high = float(np.quantile(everything, 0.01)), float(everything.max())
+        low, high = (low, high) if high > low else (low - 0.5, high + 0.5)
+        edges = np.linspace(min(low, 0.0), high, bins + 1)
+        several = len(found) > 1
+        for c, (name, values) in enumerate(found.items()):
+            middle = f"median {np.median(values):.3f}" if values.size else "none"
+            label = f"{short(name)}: {middle}" if name else middle
+            style = {"histtype": "step" if several else "stepfilled", "color": f"C{c}", "lw": 1.6}
+            ax.hist(values.clip(edges[0], None), bins=edges, **{**style, "label": label, **kw})
+            if values.size:
+                ax.axvline(float(np.median(values)), color=f"C{c}" if several else ink(ax), ls="--", lw=1.2)
+        if ceiling is not None:
+            style = {"histtype": "step", "color": ink(ax), "alpha": 0.7, "label": "noise ceiling"}
+            ax.hist(ceiling.clip(edges[0], None), bins=edges, **style)
+        for text in ax.legend(frameon=False, fontsize="small").get_texts():
+            plain(text)
+        ax.set_xlabel(f"{self.score} of a target")
+        ax.set_ylabel("targets")
+        ax.set_title(self._note(edges[0]), fontsize="medium", loc="left")
+        for side in ("top", "right"):
+            ax.spines[side].set_visible(False)
+        return self
+
+    def _note(self, lowest: float) -> str:
+        """How many targets there are, and what the picture does not show of them."""
+        values = np.stack(list(self.scores.values()))
+        note = f"{values.shape[1]:,} targets"
+        missing, below = int(np.isnan(values).any(axis=0).sum()), int((values < lowest).any(axis=0).sum())
+        note += f", {missing:,} without a score" if missing else ""
+        return note + (f", {below:,} below {lowest:.2g}" if below else "")
+
+
+class PartsDisplay:
+    """Parts of R² of two kernels (or views) against each other, coloured by R²: a point for each target.
+
+    Targets that only the first explains lie on the horizontal axis, targets that need both on the diagonal.
+    Where there are very many, cells of a grid show the mean R² of the targets in them.
+
+    Parameters
+    ----------
+    x, y : (n_targets,): parts of the two
+    total : (n_targets,): the score that they are parts of
+    names : of the two
+    score : what the numbers are called
+
+    Attributes
+    ----------
+    figure_, ax_ : matplotlib's
+    """
+
+    figure_: Any
+    ax_: Any
+
+    def __init__(self, x: Any, y: Any, total: Any, names: Sequence[str], *, score: str = "R²") -> None:
+        self.x: Array = np.asarray(x, dtype=np.float64)
+        self.y: Array = np.asarray(y, dtype=np.float64)
+        self.total: Array = np.asarray(total, dtype=np.float64)
+        self.names, self.score = [str(name) for name in names], score
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        kernels: Sequence[str] | None = None,
+        by: Literal["kernel", "view"] = "kernel",
+        score: Literal["r2", "correlation"] = "r2",
+        ax: Any = None,
+        **kw: Any,
+    ) -> Self:
+        """Of a fitted model on X and y; ``kernels`` are two names, or None for those that explain most."""
+        parts = explained_parts(estimator, X, y, by=by, score=score)
+        parts = parts[:, None] if parts.ndim == 1 else parts
+        model = model_of(estimator)[0]
+        names = list(model.names) if by == "kernel" else list(model.view_weights)
+        first, second = _two(names, parts[:-1], kernels, by)
+        display = cls(
+            parts[first],
+            parts[second],
+            parts.sum(axis=0),
+            [names[first], names[second]],
+            score=_WORDS[score],
+        )
+        return display.plot(ax=ax, **kw)
+
+    def plot(self, *, ax: Any = None, **kw: Any) -> Self:
+        """Draw; ``kw`` goes to ``scatter``, or to ``hexbin`` from some thousand targets on."""
+        shown = np.isfinite(self.total)
+        x, y, total = self.x[shown], self.y[shown], self.total[shown]
+        if not total.size:
+            raise ValueError("no target has a score, so that there is nothing to draw.")
+        self.figure_, self.ax_ = figure, ax = axes(ax, 6.0, 5.0)
+        low = min(0.0, *(float(np.quantile(part, 0.001)) for part in (x, y)))
+        high = max(0.05, *(float(np.quantile(part, 0.999)) for part in (x, y)))
+        edge = 0.04 * (high - low)
+        limits = low - edge, high + edge
+        inside = (np.minimum(x, y) >= limits[0]) & (np.maximum(x, y) <= limits[1])
+        colours = {"cmap": "viridis", "vmin": 0.0, "vmax": max(float(np.quantile(total, 0.995)), 1e-3)}
+        if inside.sum() <= _POINTS:
+            painted = ax.scatter(x[inside], y[inside], c=total[inside], **{"s": 12, **colours, **kw})
+            label = f"{self.score} of the target"
+        else:
+            grid = {"gridsize": 45, "extent": (*limits, *limits), "mincnt": 1, "linewidths": 0.1}
+            painted = ax.hexbin(x[inside], y[inside], C=total[inside], **{**grid, **colours, **kw})
+            label = f"mean {self.score} of the targets in a cell"
+        ax.axline((0.0, 0.0), slope=1.0, color=ink(ax), lw=0.8, ls=":", alpha=0.6)
+        ax.axhline(0.0, color=ink(ax), lw=0.8)
+        ax.axvline(0.0, color=ink(ax), lw=0.8)
+        ax.set(xlim=limits, ylim=limits, aspect="equal")
+        plain(ax.set_xlabel(f"part of {self.score} by {short(self.names[0])}"))
+        plain(ax.set_ylabel(f"part of {self.score} by {short(self.names[1])}"))
+        left = int(self.total.size - inside.sum())
+        note = f"{self.total.size:,} targets" + (f", {left:,} not shown" if left else "")
+        ax.set_title(note, fontsize="medium", loc="left")
+        figure.colorbar(painted, ax=ax, label=label, extend="max")
+        return self
+
+
+def _two(names: list[str], parts: Array, asked: Sequence[str] | None, by: str) -> tuple[int, int]:
+    """Which two are drawn: those asked for, or those with the largest parts on average."""
+    if len(names) < 2:
+        raise ValueError(f"the model has {len(names)} {by}; a map of parts needs two.")
+    if asked is None:
+        first, second = np.argsort(-np.nanmean(parts, axis=1), kind="stable")[:2]
+        return int(first), int(second)
+    given = [asked] if isinstance(asked, str) else list(asked)
+    if len(given) != 2 or not set(given) <= set(names):
+        known = ", ".join(short(name) for name in names[:10])
+        raise ValueError(f"kernels={given!r} was given; expected two names of {by}s, such as {known}.")
+    return names.index(given[0]), names.index(given[1])
