@@ -37,7 +37,7 @@ def test_a_random_state_moves_on(name):
 def test_there_are_as_many_samples_as_asked_for(name):
     X, y, *_ = GENERATORS[name](7, random_state=0)
     assert len(X) == len(y) == (21 if name == "make_three_views" else 7)
-    assert X.dtype == np.float64 and X.ndim == 2 and y.ndim == 1
+    assert X.dtype == np.float64 and X.ndim == 2 and y.ndim == (2 if name == "make_voxels" else 1)
 
 
 @pytest.mark.parametrize("name", GENERATORS)
@@ -190,3 +190,43 @@ def test_the_right_width_depends_on_the_region():
     np.testing.assert_allclose(f[right], 1.4 * np.sin(5 * np.pi * u[right]), atol=1e-12)
     assert np.std(y - f) == pytest.approx(0.1, rel=0.03)
     assert np.mean(right) == pytest.approx(0.5, abs=0.02)
+
+
+# -- voxels ---------------------------------------------------------------------------------------
+def test_voxels_have_the_parts_that_they_are_said_to_have():
+    """The best linear predictor of each space, on many samples, explains the part that is returned."""
+    widths = (2, 4, 3)
+    X, Y, parts = datasets.make_voxels(20_000, 60, widths=widths, random_state=0)
+    np.testing.assert_allclose(Y.var(axis=0), 1.0, atol=0.06)
+    ends = np.cumsum(widths)
+    for m, end in enumerate(ends):
+        Z = X[:, end - widths[m] : end]
+        left = Y - Z @ np.linalg.lstsq(Z, Y, rcond=None)[0]
+        np.testing.assert_allclose(1.0 - left.var(axis=0) / Y.var(axis=0), parts[m], atol=0.03)
+        np.testing.assert_allclose(Z.std(axis=0), np.arange(1, widths[m] + 1) ** -0.5, atol=0.02)
+    assert np.all((parts.sum(axis=0) > 0.1) & (parts.sum(axis=0) < 0.8))
+    alone = np.count_nonzero(parts, axis=0) == 1
+    assert 0.1 < alone.mean() < 0.5
+
+
+def test_voxels_respond_within_runs():
+    X, Y, parts = datasets.make_voxels(
+        6000, 8, widths=(3,), ceiling=(1.0, 1.0), response=(0.0, 1.0, 2.0), n_runs=2, random_state=0
+    )
+    np.testing.assert_allclose(parts, 1.0)
+    assert not Y[[0, 3000]].any()  # nothing came before
+    lagged = np.zeros((6000, 6))
+    for run in (slice(0, 3000), slice(3000, 6000)):
+        lagged[run][1:, :3], lagged[run][2:, 3:] = X[run][:-1], X[run][:-2]
+    coef = np.linalg.lstsq(lagged, Y, rcond=None)[0]
+    np.testing.assert_allclose(lagged @ coef, Y, atol=1e-9)
+    np.testing.assert_allclose(coef[3:], 2.0 * coef[:3], atol=1e-9)
+
+
+def test_voxels_say_what_they_cannot_make():
+    with pytest.raises(ValueError, match="n_samples=10 was given with n_runs=3"):
+        datasets.make_voxels(10, n_runs=3)
+    with pytest.raises(ValueError, match=r"ceiling=\(0.5, 0.2\)"):
+        datasets.make_voxels(10, ceiling=(0.5, 0.2))
+    with pytest.raises(ValueError, match=r"response=\(0.0,\) was given"):
+        datasets.make_voxels(10, response=(0.0,))

@@ -4,6 +4,7 @@ from ._load import BUNDLED, Dataset, MissingDataset, load, names
 from .breiman import make_ringnorm, make_waveform
 from .papers import make_polynomials, make_relevance, make_sines, make_three_views
 from .regions import make_regions_views, make_regions_widths
+from .voxels import make_voxels
 
 __all__ = [
     "load",
@@ -18,5 +19,6 @@ __all__ = [
     "make_ringnorm",
     "make_sines",
     "make_three_views",
+    "make_voxels",
     "make_waveform",
 ]
