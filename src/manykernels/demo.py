@@ -18,10 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from .comparison.folds import cross_validate, make_folds
+from .comparison.results import Comparison, chance, said, share_of
 from .estimators import MKLClassifier
 from .families import views
 from .inspection import weight_stability
@@ -45,16 +47,18 @@ def main(path: str = "manykernels-demo.html") -> None:
     )
 
     searches = _searches(kernels)
-    scores = {title: _accuracies(search, X, y) for title, search in searches.items()}
+    splits = make_folds(y, classes=True)
+    scores = cross_validate(searches, X, y, splits)
+    compared = Comparison("accuracy", scores, chance(y, splits, classes=True), share_of(splits))
     print("Accuracy on tumours not learned from, mean and standard deviation of 5 folds:")
-    for title, accuracies in scores.items():
-        print(f"  {title:<30}{accuracies.mean():>7.1%} ± {accuracies.std(ddof=1):.1%}")
-    learned, *others = scores.values()
-    print(f"  {_verdict(learned, others)}")
+    for title, one in {**scores, "always the largest class": compared.chance}.items():
+        print(f"  {title:<30}{one.mean:>7.1%} ± {one.std:.1%}")
+    for sentence in _sentences(compared):
+        print(f"  {sentence}")
 
     search = searches["learned combination (norm=1)"].fit(X, y)
     _say(search)
-    _write(search, X, y, scores, path)
+    _write(search, X, y, compared, path)
     print(f"\nReport, to be opened in a browser: {Path(path).resolve()}")
     print(f"\nEverything took {perf_counter() - start:.0f} seconds.")
 
@@ -77,18 +81,11 @@ def _searches(kernels: dict[str, Kernel]) -> dict[str, GridSearchCV]:
     }
 
 
-def _accuracies(search: GridSearchCV, X: Any, y: Any) -> NDArray[np.float64]:
-    folds = StratifiedKFold(5, shuffle=True, random_state=0)
-    return np.asarray(cross_val_score(search, X, y, cv=folds))
-
-
-def _verdict(learned: NDArray[np.float64], others: Sequence[NDArray[np.float64]]) -> str:
-    """What the accuracies allow to say: a difference counts from twice its standard error over the folds."""
-    differences = [learned - other for other in others]
-    errors = [d.std(ddof=1) / math.sqrt(d.size) for d in differences]
-    if all(abs(d.mean()) <= 2 * error for d, error in zip(differences, errors, strict=True)):
-        return "The differences are within the noise: here learning pays by what it says, not by accuracy."
-    return "The learned combination differs from at least one of the others by more than the noise."
+def _sentences(compared: Comparison) -> list[str]:
+    """How far the learned combination is from each of the others, and whether that may be chance."""
+    learned, *others = compared.scores
+    found = {other: compared.difference(learned, other) for other in others}
+    return [said("The learned combination", f"the {o}", one) for o, one in found.items() if one is not None]
 
 
 def _say(search: GridSearchCV) -> None:
@@ -106,21 +103,17 @@ def _say(search: GridSearchCV) -> None:
     print(f"weights and any machine can reach, after {learned.n_iter_} iterations.")
 
 
-def _write(search: GridSearchCV, X: Any, y: Any, scores: dict[str, NDArray[np.float64]], path: str) -> None:
+def _write(search: GridSearchCV, X: Any, y: Any, compared: Comparison, path: str) -> None:
     """The same as a page, with how the weights vary over halves of the tumours."""
     model = search.best_estimator_
     how: dict[str, Any] = {"method": "subsample", "n_resamples": 20, "random_state": 0}
     stability = weight_stability(model[-1], model[:-1].transform(X), y, **how)
-    rows = [
-        {"name": name, "mean": values.mean(), "std": values.std(ddof=1), "folds": values.tolist()}
-        for name, values in scores.items()
-    ]
     told: dict[str, Any] = {
         "title": "Breast cancer: which view matters",
         "target": "benign",
         "call": "make demo",
     }
-    report(model, X, y, path, scores=rows, stability=stability, **told)
+    report(model, X, y, path, scores=compared, stability=stability, **told)
 
 
 def bars(labels: Sequence[str], values: Sequence[float] | NDArray[np.float64], width: int = 40) -> str:

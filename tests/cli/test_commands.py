@@ -19,8 +19,9 @@ from tests.fitted_models import X, kernels, numbers, three, y
 from typer.testing import CliRunner
 
 from manykernels import MKLClassifierCV, load
-from manykernels.cli import commands, learned, resamples, scores, work
+from manykernels.cli import commands, learned, resamples, work
 from manykernels.cli.app import app
+from manykernels.comparison import folds
 from manykernels.solvers import History
 
 COMMAND = Path(sys.executable).with_name("manykernels")
@@ -51,7 +52,7 @@ def csv(table, tmp_path):
 def test_fit_writes_a_model_that_predict_uses(csv, table, tmp_path):
     model, out = tmp_path / "model", tmp_path / "answer.csv"
     result = run("fit", csv, "--target", "sick", "-m", "sparse", "--model", model, "--cv", 3)
-    assert "kernels have weight" in result.stdout and "accuracy, cross-validated" in result.stdout
+    assert "kernels have weight" in result.stdout and "cross-validated (3 folds)" in result.stdout
     run("predict", model, csv, "--out", out)
     answer = pd.read_csv(out)
     assert list(answer.columns) == ["row", "sick", "decision of yes"]
@@ -259,16 +260,21 @@ def test_a_search_is_scored_anew_in_each_fold_or_says_that_it_is_not(csv, monkey
 
 
 # -- stopping -------------------------------------------------------------------------------------
-def test_ctrl_c_leaves_a_partial_comparison(csv, monkeypatch):
-    calls, score = [], scores._score
+def stop(monkeypatch, at):
+    """Ctrl-C while this fold is scored."""
+    calls, score = [], folds.score_fold
 
-    def interrupt(*args):
+    def interrupt(*args, **how):
         calls.append(args)
-        if len(calls) == 3:
+        if len(calls) == at:
             raise KeyboardInterrupt
-        return score(*args)
+        return score(*args, **how)
 
-    monkeypatch.setattr(scores, "_score", interrupt)
+    monkeypatch.setattr(folds, "score_fold", interrupt)
+
+
+def test_ctrl_c_leaves_a_partial_comparison(csv, monkeypatch):
+    stop(monkeypatch, at=3)
     chosen = ["-m", "sparse", "-m", "uniform"]
     result = run("compare", csv, "-t", "sick", "--cv", 3, "--no-tune", "--json", *chosen, code=130)
     rows = json.loads(result.stdout)["results"]
@@ -299,10 +305,7 @@ def test_ctrl_c_while_searching_leaves_weights_and_no_files(csv, tmp_path, monke
 
 
 def test_ctrl_c_while_scoring_keeps_the_model(csv, tmp_path, monkeypatch):
-    def interrupted(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(scores, "_score", interrupted)
+    stop(monkeypatch, at=1)
     run("fit", csv, "-t", "sick", "-m", "sparse", "--model", tmp_path / "model", code=130)
     load(tmp_path / "model")
 

@@ -7,9 +7,9 @@ import pytest
 from tests.cli.test_bad_files import GOOD
 from typer.testing import CliRunner
 
-from manykernels.cli import scores as scoring
 from manykernels.cli.app import app
-from manykernels.report.scores import Fold, Scores
+from manykernels.comparison import folds
+from manykernels.comparison.scores import Fold, Scores
 
 
 def run(*args):
@@ -37,14 +37,14 @@ def test_a_method_that_fails_in_some_folds_says_so(command, tmp_path, monkeypatc
     """It ranks below all that have a score in each, and has no mean."""
     (tmp_path / "t.csv").write_text(GOOD)
     monkeypatch.chdir(tmp_path)
-    whole, seen = scoring.score_fold, []
+    whole, seen = folds.score_fold, []
 
-    def fails_once(model, part, train, test):
+    def fails_once(model, *data, **how):
         seen.append(model)
-        fold = whole(model, part, train, test)
+        fold = whole(model, *data, **how)
         return Fold(error="this fold has no such kernel.") if len(seen) == 1 else fold
 
-    monkeypatch.setattr(scoring, "score_fold", fails_once)
+    monkeypatch.setattr(folds, "score_fold", fails_once)
     told = "failed in 1 of 3 folds: this fold has no such kernel."
     if command == "fit":
         result = run("fit", "t.csv", "-t", "t", "-m", "sparse", "--cv", "3", "--jobs", "1")

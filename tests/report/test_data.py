@@ -150,7 +150,7 @@ def test_a_path_on_some_samples_has_the_costs_of_all(monkeypatch):
 def test_baselines_are_tried_on_the_same_folds():
     model = mk.MKLClassifier([Linear(), Gaussian(2.0)]).fit(X, y)
     rows = baselines(model, X, y, cv=3)
-    expected = ["learned", "plain sum of the kernels", "best single kernel", "tuned SVC"]
+    expected = ["learned", "plain sum of the kernels", "best single kernel", "tuned SVC", "chance"]
     assert [row["name"] for row in rows] == expected
     assert all(len(row["folds"]) == 3 and 0 <= row["mean"] <= 1 for row in rows)
     np.testing.assert_allclose(rows[0]["mean"], np.mean(rows[0]["folds"]))
@@ -287,7 +287,7 @@ def test_the_best_single_kernel_of_data_with_heavy_tails_in_some_folds(tmp_path)
     assert not any(
         "normal scores" in name for name in mk.MKLClassifier().fit(table[2:], target[2:]).kernel_names_
     )
-    assert [row["error"] for row in baselines(model, table, target, cv=3)] == [None] * 4
+    assert [row["error"] for row in baselines(model, table, target, cv=3)] == [None] * 5
 
 
 def test_the_best_single_kernel_of_sparse_data():

@@ -14,15 +14,15 @@ from rich.markup import escape
 
 from .._files import write_atomically
 from ..comparison.methods import METHODS
+from ..comparison.results import Comparison, said, verdict
 from ..persistence import load
-from ..report.scores import Scores
 from ._console import INTERRUPTED, UserError, Voice, counted, require_known, unless_closed
 from .data import Data, new_data, training_data
 from .learned import Learned
 from .models import pipeline
 from .outputs import model_output, predictions_output, report_output, require_safe
 from .predictions import CONFIDENCE, KINDS, confidence, in_bytes, names_of_rows, neutralised
-from .scores import METRIC, against, cross_validate, folds
+from .scores import compared, folds
 from .sources import Asked
 from .tables import scores_table, weights_table
 from .work import jobs_for
@@ -56,15 +56,15 @@ def fit(
     seconds = _learn(voice, learned, method, kernels, at_once)
     if model_path is not None:
         learned.save(model_path, _about(data, method, kernels), force)
-    results: dict[str, Scores] = {}
-    searched = ""
+    results, searched = Comparison("", {}), ""
     if splits is not None:
         own, searched = learned.to_score(voice, seconds, cv, at_once)
         rivals = learned.rivals() if report_path is not None else {}
-        results = cross_validate(voice, {"learned": own, **rivals}, data, splits, at_once)
-    scores, facts = _told(voice, results), learned.facts()
-    _say(voice, data, facts, scores, seconds, searched)
-    interrupted = any(one.interrupted for one in results.values())
+        results = compared(voice, {"learned": own, **rivals}, data, splits, at_once)
+    facts = learned.facts()
+    _say(voice, data, facts, seconds)
+    scored = _told(voice, results, facts, searched)
+    interrupted = any(one.interrupted for one in results.scores.values())
     if report_path is not None:
         spread = learned.spread(voice, at_once) if stability and not interrupted else {}
         _write_report(voice, learned, report_path, results, searched, spread, force)
@@ -73,7 +73,7 @@ def fit(
         if path is not None:
             voice.show(f"{what}: {escape(str(path))}")
     document = {"command": "fit", "target": data.target, "task": data.task, "samples": data.n, **facts}
-    document |= {"method": method, "seconds": seconds, "score": scores.as_dict() if scores else None}
+    document |= {"method": method, "seconds": seconds, **scored}
     voice.answer(document | {what: str(path) if path else None for what, path in written.items()})
     if interrupted or voice.stopped:
         raise SystemExit(INTERRUPTED)
@@ -105,12 +105,27 @@ def _learn(voice: Voice, learned: Learned, method: str, kernels: str, jobs: int)
     return time.perf_counter() - started
 
 
-def _told(voice: Voice, results: dict[str, Scores]) -> Scores | None:
-    """The model's own scores; where folds failed, its and its rivals', that is said."""
-    for name, scores in results.items():
+def _told(voice: Voice, results: Comparison, facts: dict[str, Any], searched: str) -> dict[str, Any]:
+    """Say how the model scores beside guessing and its rivals, and where folds failed; the same as values."""
+    for name, scores in results.scores.items():
         if scores.failed:
             voice.note(f"{'the model' if name == 'learned' else name} is not scored: it {scores.error}")
-    return results.get("learned")
+    if "learned" not in results.scores:
+        return {"score": None}
+    judged, rival = verdict(results, "learned"), results.strongest_rival("learned")
+    if judged is not None:
+        how = {"anew": "searched anew in each", "before": "the choice saw all samples, which flatters it"}
+        folds = counted(len(results.scores["learned"].folds), "fold")
+        told = f"{folds}; {how[searched]}" if facts["chosen"] else folds
+        voice.show(f"cross-validated ({told}): {escape(judged.sentence)}")
+    found = None if rival is None else results.difference("learned", rival)
+    if rival is not None and found is not None:
+        voice.show(escape(said("the model", rival, found)))
+    return {
+        "score": results.scores["learned"].as_dict(),
+        "chance": results.chance.as_dict(),
+        "better_than_chance": None if judged is None else judged.better,
+    }
 
 
 def _without_search(voice: Voice, data: Data, kernels: str) -> NoReturn:
@@ -125,7 +140,7 @@ def _without_search(voice: Voice, data: Data, kernels: str) -> NoReturn:
 def _partial(voice: Voice, learned: Learned, seconds: float) -> NoReturn:
     """The answer of a fit that was stopped, and no files."""
     data, facts = learned.data, learned.facts()
-    _say(voice, data, facts, None, seconds, "")
+    _say(voice, data, facts, seconds)
     voice.answer({"command": "fit", "target": data.target, "task": data.task, "partial": True, **facts})
     raise SystemExit(INTERRUPTED)
 
@@ -145,9 +160,7 @@ def _about(data: Data, method: str, kernels: str) -> dict[str, Any]:
     }
 
 
-def _say(
-    voice: Voice, data: Data, facts: dict[str, Any], scores: Scores | None, seconds: float, searched: str
-) -> None:
+def _say(voice: Voice, data: Data, facts: dict[str, Any], seconds: float) -> None:
     if not voice.talks:
         return
     width = data.X.shape[2] if data.kernels else len(data.numbers) + len(data.categories)
@@ -161,17 +174,13 @@ def _say(
         named = {key: value for key, value in facts["chosen"].items() if key != "kernels"}  # shown above
         told = ", ".join(f"{key} {value}" for key, value in named.items() if value is not None)
         voice.show(f"chosen by cross-validation: {escape(told)}")
-    if scores is not None and scores.complete:
-        how = {"anew": "; searched anew in each", "before": "; the choice saw all samples, which flatters it"}
-        told = f"{scores.shown} ({against(scores, data)}{how[searched] if facts['chosen'] else ''})"
-        voice.show(f"{METRIC[data.task]}, cross-validated: {told}")
 
 
 def _write_report(
     voice: Voice,
     learned: Learned,
     path: Path,
-    results: dict[str, Scores],
+    results: Comparison,
     searched: str,
     spread: dict[str, Any],
     force: bool,
@@ -180,7 +189,7 @@ def _write_report(
         "title": f"{learned.data.target}: which kernels matter",
         "call": shlex.join(["manykernels", *sys.argv[1:]]),
         "target": learned.data.target,
-        "scores": [{"name": name, **scores.as_dict()} for name, scores in results.items()],
+        "scores": results,
         "searched": searched,
     }
     with voice.waiting("writing the report"):
@@ -240,24 +249,19 @@ def compare(
     data = training_data(asked, voice)
     chosen = methods or [m for m in METHODS if m != "auto" and (METHODS[m].stack or not data.kernels)]
     models = {name: pipeline(data, name, kernels, tune=tune) for name in chosen}
-    results = cross_validate(voice, models, data, folds(data, cv), jobs_for(data, jobs))
-    ranked = sorted(results.items(), key=lambda item: -item[1].mean)
+    results = compared(voice, models, data, folds(data, cv), jobs_for(data, jobs))
+    ranked = sorted(results.scores.items(), key=lambda item: -item[1].mean)
     if voice.talks:
-        voice.show(f"{data.n} samples, {cv} folds, {METRIC[data.task]}; chance is {_chance(data):.3f}")
-        voice.show(scores_table(dict(ranked), {name: METHODS[name].says for name in results}))
-    for name, scores in results.items():
+        voice.show(f"{data.n} samples, {cv} folds, {results.metric}; chance is {results.chance.mean:.3f}")
+        voice.show(scores_table(dict(ranked), {name: METHODS[name].says for name in results.scores}))
+    for name, scores in results.scores.items():
         if scores.failed:
             voice.note(f"{name} {scores.error}" if scores.applies else f"{name} does not apply: {scores.why}")
     rows = [{"method": name, **scores.as_dict()} for name, scores in ranked]
-    voice.answer({"command": "compare", "task": data.task, "metric": METRIC[data.task], "results": rows})
-    if any(scores.interrupted for scores in results.values()):
+    voice.answer({"command": "compare", "task": data.task, "metric": results.metric, "results": rows})
+    if any(scores.interrupted for scores in results.scores.values()):
         voice.note("stopped by Ctrl-C; these are the scores until then.")
         raise SystemExit(INTERRUPTED)
-
-
-def _chance(data: Data) -> float:
-    """The score of a constant."""
-    return float(pd.Series(data.y).value_counts(normalize=True).iloc[0]) if data.task != "regression" else 0.0
 
 
 # -- demo -----------------------------------------------------------------------------------------
@@ -278,17 +282,18 @@ def demo(voice: Voice, *, report_path: Path | None, force: bool = False) -> None
     learned.fit(voice)
     seconds = time.perf_counter() - started
     own, searched = learned.to_score(voice, seconds, 5, jobs)
-    results = cross_validate(voice, {"learned": own, **learned.rivals()}, data, folds(data, 5), jobs)
-    scores, facts = _told(voice, results), learned.facts()
-    _say(voice, data, facts, scores, seconds, searched)
+    results = compared(voice, {"learned": own, **learned.rivals()}, data, folds(data, 5), jobs)
+    facts = learned.facts()
+    _say(voice, data, facts, seconds)
+    scored = _told(voice, results, facts, searched)
     _write_report(voice, learned, path, results, searched, learned.spread(voice, jobs), force)
     voice.show(f"report: {escape(str(path.resolve()))}")
     document = {
         "command": "demo",
         "samples": data.n,
-        "score": scores and scores.as_dict(),
         "report": str(path),
         **facts,
+        **scored,
     }
     voice.answer(document)
     if voice.stopped:

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from ..comparison.again import anew, settled
+from ..comparison.scores import Learner
 from ..estimators import copies_of, face_of, model_of, opened
 from ..inspection import weight_stability
 from ..persistence import save
-from ..report import anew, baseline_models, report_data, settled, width_stability, write_report
-from ..report.scores import Learner
+from ..report import baseline_models, report_data, width_stability, write_report
 from ..solvers import stoppable
 from ._console import Voice
 from .data import Data

@@ -9,9 +9,9 @@ import numpy as np
 from rich.markup import escape
 from rich.table import Table
 
+from ..comparison.scores import Scores
 from ..fitting.model import Model
 from ..plots.reading import weight_table
-from ..report.scores import Scores
 
 _SHOWN_KERNELS = 12
 _WIDE = 24  # characters of the longest bar

@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from .baselines import anew, baseline_models, baselines, settled
+from ..comparison.again import anew, settled
+from .baselines import baseline_models, baselines, compared
 from .data import report_data
 from .page import render, require_report, write_report
 from .widths import learns_widths, width_stability
@@ -46,13 +47,13 @@ def report(
     model : a fitted estimator of this package, or a pipeline or search that holds one
     X, y : the data that it was fitted on
     path : the file
-    cv : folds in which it is compared with the plain sum, the best single kernel and a tuned rival; None
-        leaves the comparison out, which is most of the work
-    n_jobs : folds at a time
+    cv : folds in which it is compared with the plain sum, the best single kernel, a tuned rival and a
+        constant; None leaves the comparison out, which is most of the work
+    n_jobs : fits at a time
     overwrite : whether a file that is not a report is replaced; without it, ``FileExistsError``
     options : as for :func:`report_data`
     """
     require_report(path, overwrite)  # before the work
     if cv is not None and "scores" not in options:
-        options["scores"], options["searched"] = baselines(model, X, y, cv=cv, n_jobs=n_jobs), "anew"
+        options["scores"], options["searched"] = compared(model, X, y, cv=cv, n_jobs=n_jobs), "anew"
     write_report(report_data(model, X, y, **options), path, overwrite=overwrite)

@@ -6,12 +6,12 @@ import math
 from typing import Any, Self
 
 import numpy as np
-from joblib import Parallel, delayed
-from sklearn.base import BaseEstimator, clone, is_classifier
-from sklearn.model_selection import check_cv
-from sklearn.utils.metaestimators import _safe_split
+from sklearn.base import BaseEstimator, clone
 
+from ..comparison.again import anew
+from ..comparison.folds import cross_validate, make_folds
 from ..comparison.methods import inner_folds, rival
+from ..comparison.results import METRIC, Comparison, chance, share_of
 from ..estimators import (
     AlignMKLClassifier,
     AlignMKLRegressor,
@@ -24,7 +24,6 @@ from ..estimators import (
     opened,
 )
 from ..families import Family, Subset
-from .scores import Fold, Learner, Scores, score_fold
 
 _SINGLES = 6  # kernels that are tried alone
 
@@ -111,44 +110,25 @@ def _all_numbers(X: Any) -> bool:
     return all(np.asarray(X[name]).dtype.kind in "biuf" for name in X.columns)
 
 
-def settled(model: Any) -> Any:
-    """The model, not fitted, with what a search chose in the place of the search.
+def compared(
+    model: Any, X: Any, y: Any, *, cv: Any = 5, n_jobs: int | None = None, random_state: Any = 0
+) -> Comparison:
+    """The model beside what it is compared with and beside a constant, in the same folds.
 
-    It is quick to score, but since the choice has seen all samples, the scores are a little too good.
+    Whatever is chosen (by a search, too) is chosen within the folds; ``n_jobs`` fits at a time.
     """
-    return opened(model).settled()
-
-
-def anew(model: Any) -> Any:
-    """The model, not fitted; a search in it chooses anew within whatever it is given, in fewer folds.
-
-    What it scores in a cross-validation is honest: no choice has seen the samples that it is scored on.
-    """
-    parts = opened(model)
-    last, search = clone(parts.last), parts.searched
-    if search is not None and not (isinstance(search.folds, str) and search.folds == "loo"):
-        last.set_params(cv=inner_folds(is_classifier(last)), n_jobs=None, verbose=0)
-    return parts.behind(last)
+    classes = model_of(model)[0].classes is not None
+    splits = make_folds(y, classes=classes, cv=cv, random_state=random_state)
+    learners = {"learned": anew(model), **baseline_models(model, X)}
+    found = cross_validate(learners, X, y, splits, n_jobs=n_jobs)
+    metric = METRIC["classification" if classes else "regression"]
+    return Comparison(metric, found, chance(y, splits, classes=classes), share_of(splits))
 
 
 def baselines(model: Any, X: Any, y: Any, *, cv: Any = 5, n_jobs: int | None = None) -> list[dict[str, Any]]:
     """Cross-validated scores of the model and of what it is compared with, on the same folds.
 
-    Whatever is chosen (by a search, too) is chosen within the folds; ``n_jobs`` folds at a time. What failed
-    in some of the folds has no mean, and an ``error`` that says why.
+    Whatever is chosen (by a search, too) is chosen within the folds; ``n_jobs`` fits at a time. What failed
+    in some of the folds has no mean, and an ``error`` that says why. The last row is what a constant scores.
     """
-    learned, _ = model_of(model)
-    folds = list(check_cv(cv, y, classifier=learned.classes is not None).split(np.zeros(len(y)), y))
-    rows = []
-    for name, one in {"learned": anew(model), **baseline_models(model, X)}.items():
-        found = Parallel(n_jobs=n_jobs)(delayed(_fold)(clone(one), X, y, *fold) for fold in folds)
-        facts = Scores(list(found)).as_dict()
-        rows.append({"name": name, **{key: facts[key] for key in ("mean", "std", "folds", "error")}})
-    return rows
-
-
-def _fold(learner: Learner, X: Any, y: Any, train: Any, test: Any) -> Fold:
-    def part(rows: Any) -> tuple[Any, Any]:
-        return tuple(_safe_split(learner, X, y, rows, None if rows is train else train))
-
-    return score_fold(learner, part, train, test)
+    return compared(model, X, y, cv=cv, n_jobs=n_jobs).as_rows()

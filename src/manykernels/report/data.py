@@ -19,6 +19,7 @@ from sklearn.utils.validation import _num_samples
 
 import manykernels
 
+from ..comparison.results import Comparison, Permuted
 from ..estimators import Copies, Searched, copies_of, face_of, model_of, opened
 from ..families import Parametric
 from ..fitting.layout import evenly
@@ -33,6 +34,7 @@ from ..plots.reading import (
     width_table,
 )
 from .samples import Said, chosen_samples
+from .scores import scores_section
 from .tables import data_section, gates_section, interactions_section, is_constant
 
 FORMAT = 1
@@ -51,8 +53,9 @@ def report_data(
     title: str = "Which kernels matter",
     target: str = "target",
     call: str = "",
-    scores: Sequence[Mapping[str, Any]] = (),
+    scores: Comparison | Sequence[Mapping[str, Any]] = (),
     searched: str = "before",
+    permuted: Permuted | None = None,
     stability: Any = None,
     widths: Mapping[str, Any] | None = None,
     made: date | None = None,
@@ -65,10 +68,11 @@ def report_data(
     model : a fitted estimator of this package, or a pipeline or search that holds one
     X, y : the training data
     title, target, call : what the report is called, what y is called, and the command that made it
-    scores : cross-validated scores to compare: dicts with ``name``, ``mean``, ``std`` and ``folds``, the
-        model's own first, and ``error`` where there is no mean; see :func:`manykernels.report.baselines`
+    scores : cross-validated scores to compare: dicts with ``name`` and ``folds``, the model's own first, with
+        None and an ``error`` where there is no score; see :func:`manykernels.report.baselines`
     searched : "anew" if the scores of a search are of choices made within the folds, "before" if its choice
         has seen all samples; the report says which
+    permuted : how the model scores on permuted targets; see :func:`manykernels.inspection.permutation_test`
     stability : of the weights: ``names, mean, low, high, frequency``, and ``views`` with the same of views
     widths : how widths that are learned vary; see :func:`manykernels.report.width_stability`
     made : the day; today, unless told
@@ -84,7 +88,7 @@ def report_data(
 
     sections = {
         "data": data_section(X, y, learned, target),
-        "scores": _scores(scores, learned, searched),
+        "scores": scores_section(scores, learned, searched, permuted),
         "selection": None if search is None else _selection(search),
         "weights": _weights(learned, weight_table(learned), stability),
         "similarity": _or_why(left_out, "Which kernels say the same", _similarity, learned, inner),
@@ -143,14 +147,6 @@ def _or_why(left_out: dict[str, str], title: str, section: Any, *args: Any) -> d
 
 
 # -- sections -------------------------------------------------------------------------------------
-def _scores(rows: Sequence[Mapping[str, Any]], model: Model, searched: str) -> dict[str, Any] | None:
-    if not rows:
-        return None
-    kept = [{key: row.get(key) for key in ("name", "mean", "std", "folds", "error")} for row in rows]
-    metric = "R²" if model.classes is None else "accuracy"
-    return {"metric": metric, "rows": kept, "searched": searched}
-
-
 def _weights(model: Model, table: WeightTable, stability: Any) -> dict[str, Any]:
     columns = None if stability is None or len(table.W) > 1 else stability_columns(stability, table.names)
     return {

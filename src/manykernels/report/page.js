@@ -45,6 +45,8 @@
     if (size >= 1e5 || size < 1e-3) return value.toExponential(1).replace("e+", "e");
     return String(Number(value.toPrecision(digits)));
   }
+  const signed = (value) => Math.abs(value) < 5e-4 ? "0" : (value > 0 ? "+" : "−") + number(Math.abs(value), 2);
+  const chances = (p) => p < 0.001 ? "p < 0.001" : "p = " + number(p, 2);
   const percent = (value) => value === null ? "–" : (100 * value).toFixed(value < 0.1 ? 1 : 0) + " %";
   function short(name, longest) {
     const flat = name.replace(/\s+/g, " ");
@@ -185,8 +187,10 @@
         root.dataset.theme = dark ? "light" : "dark";
       },
     }, "Light / dark");
+    const judged = data.scores && data.scores.verdict;
     return el("header", {}, el("div", {},
       el("h1", {}, data.title),
+      judged ? el("p", { id: "verdict", class: judged.better ? null : "failed" }, judged.sentence) : null,
       el("p", { class: "muted" }, `${data.estimator} on ${d.samples} samples with ${size}; target “${target.name}”. `
         + `Made ${data.made} by manykernels ${data.version}.`)), theme);
   }
@@ -195,24 +199,17 @@
     const w = data.weights, made = [];
     const pieces = (text) => text.replace(/× /g, "×\u00a0").match(/[^(=,:·_/ ]*[(=,:·_/ ]?/g).flatMap((part, i) => i ? [el("wbr"), part] : [part]);
     const card = (big, small) => made.push(el("div", { class: "card" }, el("b", { class: big.length > 12 ? "long" : null }, pieces(big)), el("span", {}, small)));
+    const judged = data.scores && data.scores.verdict, guesses = judged && !judged.better;
     if (data.scores) {
-      const [own, ...others] = data.scores.rows;
-      if (own.mean !== null) card(`${number(own.mean)} ±\u00a0${number(own.std, 2)}`, `${data.scores.metric}, cross-validated`);
-      // Only what has a score in the folds of the model can be held against it.
-      const rival = others.filter((o) => o.mean !== null && o.folds.length === own.folds.length).sort((a, b) => b.mean - a.mean)[0];
-      if (own.mean !== null && rival && own.folds.length > 1) {
-        const pairs = own.folds.map((v, i) => v - rival.folds[i]);
-        const mean = pairs.reduce((a, b) => a + b, 0) / pairs.length;
-        const error = Math.sqrt(pairs.reduce((a, b) => a + (b - mean) ** 2, 0) / (pairs.length - 1) / pairs.length);
-        const clear = Math.abs(mean) > 2 * error, size = Math.abs(mean) < 5e-4 ? "0" : number(Math.abs(mean), 2);
-        const sign = clear ? "" : size === "0" ? "±" : mean > 0 ? "+" : "−";
-        card(sign + size, `${!clear ? "within the noise of" : mean > 0 ? "above" : "below"} the best alternative: ${rival.name}`);
-      }
+      const own = data.scores.rows[0], rival = data.scores.rival, constant = data.scores.chance;
+      if (own.mean !== null) card(`${number(own.mean)} ±\u00a0${number(own.std, 2)}`, `${data.scores.metric}, cross-validated`
+        + (constant && constant.mean !== null ? `; guessing has ${number(constant.mean)}` : ""));
+      if (rival) card(signed(rival.mean), `from the best alternative, ${rival.name}: ${rival.p_value === null ? "one fold" : `95 % interval ${signed(rival.low)} to ${signed(rival.high)}, ${chances(rival.p_value)}`}`);
     }
     const used = w.names.filter((_, m) => w.values.some((row) => row[m] !== 0)).length;
     if (w.listed) card(`${used} of ${w.names.length}`, "kernels have weight");
     else card(String(used), used === 1 ? "kernel was found" : "kernels were found");
-    if (w.gap !== null) card(number(w.gap, 2), !w.converged ? "relative duality gap: not converged" : !w.certified ? "duality gap over the kernels looked at"
+    if (w.gap !== null) card(number(w.gap, 2), guesses ? "duality gap: the fit is optimal, and still predicts no better than guessing" : !w.converged ? "relative duality gap: not converged" : !w.certified ? "duality gap over the kernels looked at"
       : w.listed ? "duality gap, certified" : "duality gap, certified for the whole family");
     const sizes = w.names.map((_, m) => w.constant.includes(m) ? 0 : Math.max(...w.values.map((row) => Math.abs(row[m])))), top = order(sizes)[0];
     if (sizes[top] > 0) card(short(w.names[top], 34), "has the largest weight" + (w.constant.length ? ", the constant aside" : ""));
@@ -286,7 +283,8 @@
   function scoresSection() {
     const s = data.scores;
     if (!s) return null;
-    const rows = s.rows.filter((row) => row.mean !== null);
+    const constant = s.chance && s.chance.mean !== null ? [{ name: "guessing (a constant)", ...s.chance }] : [];
+    const rows = [...s.rows, ...constant].filter((row) => row.mean !== null);
     const draw = (width) => {
       const left = Math.min(210, width * 0.42), ends = rows.flatMap((r) => [...r.folds, r.mean - r.std, r.mean + r.std]);
       const low = Math.min(...ends), high = Math.max(...ends), pad = 0.06 * (high - low || 1);
@@ -304,6 +302,7 @@
     return section("scores", "Is it worth it?", `${s.metric[0].toUpperCase()}${s.metric.slice(1)} on samples that were not learned from: mean, standard deviation and every fold. `
       + "The same folds for all; the alternatives choose within them." + (!data.selection ? "" : s.searched === "anew" ? " So does the model: its strategy, kernels, norm and C are searched anew in each of them."
         : " The model's own strategy, norm and C were chosen on all samples, which flatters it a little."), rows.length ? chart(draw, "Scores") : null,
+      s.rival ? el("p", { id: "rival" }, s.rival.sentence, " The interval and p are those of a corrected t-test: folds share samples, so that the plain one would see too much.") : null,
       s.rows.filter((row) => row.mean === null).map((row) => el("p", { class: "failed" }, el("b", {}, row.name), ` is not compared: ${row.error || "it has no score."}`)));
   }
 
@@ -356,7 +355,9 @@
     const filter = el("input", { type: "search", id: "filter", placeholder: "find a kernel", "aria-label": "Find a kernel", oninput: (e) => { words_ = e.target.value.toLowerCase(); refresh(); } });
     const offer = () => `${hidden ? "Show" : "Hide"} the ${zeros} of weight zero`;
     const zero = zeros ? el("button", { type: "button", id: "zeros", onclick: () => { hidden = !hidden; zero.textContent = offer(); refresh(); } }, offer()) : null;
-    const hint = data.certificate + (s ? " Lines in the bars: where 90 % of the weights lie that are learned from random halves of the data. "
+    const guesses = data.scores && data.scores.verdict && !data.scores.verdict.better;
+    const hint = (guesses ? "The model predicts no better than guessing, so that these weights describe noise; that they are optimal, or the same in every half of the data, does not change that. " : "")
+      + data.certificate + (s ? " Lines in the bars: where 90 % of the weights lie that are learned from random halves of the data. "
       + "Halves support less than all samples do, so that a line need not contain the weight of its kernel." : "");
     return section("weights", "Weights", hint, views(w), el("div", { class: "controls" }, filter, zero), tall(table));
   }

@@ -1,0 +1,126 @@
+"""The cross-validation of several methods: the same folds for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
+from sklearn.utils import check_random_state
+
+from .._arguments import is_integral, shown
+from .._fast.threads import processes
+from .scores import Learner, Scores, score_fold
+
+Index = NDArray[np.intp]
+Splits = list[tuple[Index, Index]]
+CLASSES = 20  # whole numbers with at most so many values are classes, unless told otherwise
+
+
+def task_of(y: Any) -> str:
+    """ "classification" for text, truth values and few whole numbers, else "regression"."""
+    values = np.asarray(y)
+    if values.dtype.kind not in "iuf" or values.ndim > 1:
+        return "regression" if values.dtype.kind in "iuf" else "classification"
+    whole = bool(np.all(np.mod(values, 1) == 0))
+    return "classification" if whole and np.unique(values).size <= CLASSES else "regression"
+
+
+def make_folds(
+    y: Any, *, classes: bool, cv: Any = 5, n_repeats: int = 1, groups: Any = None, random_state: Any = 0
+) -> Splits:
+    """Rows to learn from and rows to score on: shuffled folds, cut anew in each repetition.
+
+    Classes keep their shares, and samples of one group stay together. ``cv`` may also be a splitter of
+    scikit-learn or a list of pairs of rows, which are taken as they are.
+    """
+    n = len(y)
+    if not is_integral(n_repeats) or n_repeats < 1:
+        raise ValueError(f"n_repeats={shown(n_repeats)} was given; expected a whole number, at least 1.")
+    if not is_integral(cv):
+        return _given(cv, y, groups, n_repeats)
+    if not 2 <= cv <= n:
+        raise ValueError(f"cv={cv} was given for {n} samples; expected a number of folds from 2 to {n}.")
+    _require_enough(y, cv, classes, groups)
+    rng = random_state if is_integral(random_state) else check_random_state(random_state).randint(2**30)
+    kind: Any = (StratifiedKFold, StratifiedGroupKFold) if classes else (KFold, GroupKFold)
+    splits: Splits = []
+    for repeat in range(n_repeats):
+        cut = kind[groups is not None](cv, shuffle=True, random_state=int(rng) + repeat)
+        splits += list(cut.split(np.zeros(n), y, groups))
+    return splits
+
+
+def _given(cv: Any, y: Any, groups: Any, n_repeats: int) -> Splits:
+    """The folds of a splitter, or a list of them."""
+    if n_repeats != 1:
+        raise ValueError(
+            f"n_repeats={n_repeats} was given with cv={shown(cv)}, whose folds are taken as they are; give a "
+            "number of folds as cv, or repeat them in the splitter."
+        )
+    if hasattr(cv, "split") and not isinstance(cv, str):
+        return list(cv.split(np.zeros(len(y)), y, groups))
+    if isinstance(cv, Iterable) and not isinstance(cv, str):
+        return [(np.asarray(train), np.asarray(test)) for train, test in cv]
+    raise ValueError(
+        f"cv={shown(cv)} was given; expected a number of folds, a splitter of scikit-learn or a list of "
+        "(training rows, test rows)."
+    )
+
+
+def _require_enough(y: Any, cv: int, classes: bool, groups: Any) -> None:
+    """An error where folds would lack what they need: a class, or two samples for R²."""
+    if groups is not None:
+        found = np.unique(np.asarray(groups)).size
+        if found < cv:
+            raise ValueError(f"cv={cv} was given for {found} groups; give a number of folds up to {found}.")
+    elif classes:
+        labels, counts = np.unique(np.asarray(y, dtype=str), return_counts=True)
+        if counts.min() < cv:
+            plural = "" if counts.min() == 1 else "s"
+            raise ValueError(
+                f"class {str(labels[counts.argmin()])!r} has {counts.min()} sample{plural}, fewer than the "
+                f"{cv} folds of the cross-validation; give a smaller cv."
+            )
+    elif len(y) < 2 * cv:
+        raise ValueError(
+            f"{len(y)} samples make {cv} folds of fewer than two, and R² needs two; give a smaller cv."
+        )
+
+
+def cross_validate(
+    learners: Mapping[str, Learner],
+    X: Any,
+    y: Any,
+    splits: Splits,
+    *,
+    scoring: Any = None,
+    n_jobs: int | None = None,
+    advance: Callable[[str], None] = lambda name: None,
+    until_stopped: bool = False,
+) -> dict[str, Scores]:
+    """Scores of each learner in each fold, fold by fold; ``n_jobs`` fits at a time.
+
+    ``advance`` is told the name of each learner that has been scored. With ``until_stopped`` Ctrl-C ends it
+    with the scores until then, which are comparable since the folds are the same.
+    """
+    results = {name: Scores() for name in learners}
+    tasks = [(name, split) for split in splits for name in learners]
+    run = Parallel(n_jobs=processes(n_jobs, len(tasks)), return_as="generator")
+    try:
+        found = run(
+            delayed(score_fold)(clone(learners[name]), X, y, *split, scoring=scoring) for name, split in tasks
+        )
+        for (name, _), one in zip(tasks, found, strict=True):
+            results[name].add(one)
+            advance(name)
+    except KeyboardInterrupt:
+        if not until_stopped:
+            raise
+        for scores in results.values():
+            scores.interrupted = True
+    return results

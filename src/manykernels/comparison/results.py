@@ -1,0 +1,172 @@
+"""Methods that were scored in the same folds, held against each other and against guessing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.dummy import DummyClassifier, DummyRegressor
+
+from .folds import Splits, cross_validate
+from .scores import Fold, Scores
+from .statistics import ALPHA, Difference, corrected_ttest, holm, p_shown, signed
+
+METRIC = {"classification": "accuracy", "regression": "R²"}
+CHANCE = "chance"  # the row of a constant
+CONSTANT = {"accuracy": "always the largest class", "R²": "the mean"}
+
+
+def chance(y: Any, splits: Splits, *, classes: bool, scoring: Any = None) -> Scores:
+    """What a constant scores in the same folds: the shares of the classes, or the mean of the targets."""
+    constant = DummyClassifier(strategy="prior") if classes else DummyRegressor()
+    return cross_validate({"": constant}, np.zeros((len(y), 1)), y, splits, scoring=scoring)[""]
+
+
+def share_of(splits: Splits) -> float:
+    """n_test/n_train, the mean over the folds."""
+    return float(np.mean([len(test) / len(train) for train, test in splits]))
+
+
+def between(first: Scores, second: Scores, test_share: float) -> Difference | None:
+    """How far the first is above the second, by a corrected t-test; None where one has no scores."""
+    J = min(len(first.folds), len(second.folds))  # they differ where the comparison was stopped
+    if not (first.complete and second.complete and J):
+        return None
+    pairs = zip(first.values[:J], second.values[:J], strict=True)
+    return corrected_ttest([a - b for a, b in pairs], test_share)
+
+
+@dataclass(frozen=True)
+class Permuted:
+    """The score of a model on targets in another order, many times; see ``inspection.permutation_test``.
+
+    ``p_value`` is (1 + the number of orders that score as well as the true one) / (1 + their number).
+    """
+
+    score: float
+    null: Sequence[float]
+
+    @property
+    def p_value(self) -> float:
+        """Phipson and Smyth (2010): never 0, since the true order is one of the possible ones."""
+        null = np.asarray(self.null, dtype=np.float64)
+        reached = np.count_nonzero(null >= self.score - 1e-12 * max(1.0, abs(self.score)))
+        return (1.0 + float(reached)) / (1.0 + null.size)
+
+    @property
+    def shown(self) -> str:
+        """The p-value with what it means, for people."""
+        return f"{p_shown(self.p_value)} by {len(self.null)} permutations of the target"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {"score": self.score, "null": list(self.null), "p_value": self.p_value}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Scores of methods in the same folds."""
+
+    metric: str
+    scores: Mapping[str, Scores]
+    chance: Scores = field(default_factory=Scores)
+    test_share: float = math.nan  # n_test/n_train
+    reference: str | None = None  # what others are held against; None for the best
+
+    @property
+    def best(self) -> str | None:
+        """The method of the largest mean, the first of equals; None where none has a mean."""
+        known = {name: scores.mean for name, scores in self.scores.items() if scores.complete}
+        return max(known, key=lambda name: known[name]) if known else None
+
+    @property
+    def against(self) -> str | None:
+        """The method that the others are held against."""
+        return self.best if self.reference is None else self.reference
+
+    def difference(self, name: str, other: str | None = None) -> Difference | None:
+        """How far a method is above another one, by default above the reference."""
+        other = self.against if other is None else other
+        if other is None or other == name:
+            return None
+        return between(self.scores[name], self.scores[other], self.test_share)
+
+    def above_chance(self, name: str) -> Difference | None:
+        """How far a method is above what a constant scores."""
+        return between(self.scores[name], self.chance, self.test_share)
+
+    def strongest_rival(self, name: str) -> str | None:
+        """The best of the other methods that have a mean."""
+        others = {o: s.mean for o, s in self.scores.items() if o != name and s.complete}
+        return max(others, key=lambda other: others[other]) if others else None
+
+    def as_rows(self) -> list[dict[str, Any]]:
+        """``name``, ``mean``, ``std``, ``folds`` and ``error`` of each method, and last of a constant."""
+        keys, constant = ("mean", "std", "folds", "error"), {CHANCE: self.chance} if self.chance.folds else {}
+        facts = {name: scores.as_dict() for name, scores in {**self.scores, **constant}.items()}
+        return [{"name": name, **{key: found[key] for key in keys}} for name, found in facts.items()]
+
+    def adjusted(self) -> dict[str, float]:
+        """p-values of the differences from the reference, by Holm's method for their number."""
+        found = {name: self.difference(name) for name in self.scores}
+        known = {name: one.p_value for name, one in found.items() if one is not None}
+        return dict(zip(known, map(float, holm(list(known.values()))), strict=True))
+
+
+def from_rows(rows: Sequence[Mapping[str, Any]], metric: str) -> Comparison:
+    """A comparison from rows as of ``as_rows``; their folds are taken for those of one cut."""
+    scores = {str(row["name"]): _scores(row) for row in rows}
+    J = max((len(one.folds) for one in scores.values()), default=0)
+    constant = scores.pop(CHANCE, Scores())
+    return Comparison(metric, scores, constant, 1.0 / max(J - 1, 1))
+
+
+def _scores(row: Mapping[str, Any]) -> Scores:
+    """The folds of one row."""
+    missing = sum(value is None for value in row["folds"])
+    reason = str(row.get("error") or "it has no score.")
+    reason = reason.removeprefix(f"failed in {missing} of {len(row['folds'])} folds: ")
+    folds = [Fold(error=reason) if value is None else Fold(float(value)) for value in row["folds"]]
+    return Scores(folds)
+
+
+# -- sentences ------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a model is better than guessing, and a sentence that says so with its numbers."""
+
+    better: bool
+    sentence: str
+
+
+def verdict(comparison: Comparison, name: str, permuted: Permuted | None = None) -> Verdict | None:
+    """Of one method; None where it or guessing has no scores.
+
+    It is better if its mean is above that of a constant, and the p-value (of the permutations, where there
+    are any, else of the corrected t-test, one-sided) is at most 0.05. The t-test alone has few folds to go
+    by, so that what it misses is "not clearly better".
+    """
+    found = comparison.above_chance(name)
+    if found is None:
+        return None
+    metric, own, constant = comparison.metric, comparison.scores[name], comparison.chance
+    p = found.p_value / 2.0 if permuted is None else permuted.p_value
+    better = found.mean > 0.0 and (p <= ALPHA or math.isnan(p))
+    unclear = "Not clearly" if permuted is None and found.mean > 0.0 else "No"
+    numbers = f"{metric} {own.shown} against {constant.mean:.3f}, difference {signed(found.mean)}"
+    tests = found.shown if permuted is None else f"{found.shown}; {permuted.shown}"
+    guess = f"guessing ({CONSTANT.get(metric, 'a constant')})"
+    return Verdict(better, f"{'B' if better else f'{unclear} b'}etter than {guess}: {numbers} ({tests}).")
+
+
+def said(name: str, rival: str, found: Difference) -> str:
+    """What the difference between two methods is, in words."""
+    if found.mean == 0.0 and found.ahead == found.behind == 0:
+        return f"{name} and {rival} have the same score in every fold."
+    word = "above" if found.mean > 0 else "below"
+    folds = f"ahead in {found.ahead} and behind in {found.behind} of {found.folds} folds"
+    doubt = "" if found.clear else ", which may be chance"
+    return f"{name} is {abs(found.mean):.3f} {word} {rival} ({found.shown}; {folds}){doubt}."

@@ -1,0 +1,160 @@
+"""Scores of a method in the folds of a cross-validation, and what is said of folds where it failed."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from sklearn.metrics import check_scoring
+from sklearn.utils.metaestimators import _safe_split
+
+from ..estimators import model_of
+
+_TOLD = 2  # reasons that are told, if folds failed for different ones
+_LONGEST_REASON = 300  # characters of a reason
+
+
+class Learner(Protocol):
+    """An estimator of any package, of which no more is used than this."""
+
+    def fit(self, X: Any, y: Any) -> Any: ...
+
+    def score(self, X: Any, y: Any) -> Any: ...
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Of one method: its score, the seconds it took and the kernels it used, or why it has no score."""
+
+    value: float = float("nan")
+    seconds: float = 0.0
+    kernels: int | None = None
+    error: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass
+class Scores:
+    """Of one method, fold by fold. Its mean is known only if it has a score in each fold that was tried."""
+
+    folds: list[Fold] = field(default_factory=list)
+    interrupted: bool = False
+
+    def add(self, one: Fold) -> None:
+        self.folds.append(one)
+
+    @property
+    def values(self) -> list[float]:
+        return [fold.value for fold in self.folds if not fold.error]
+
+    @property
+    def failed(self) -> int:
+        """The number of folds without a score."""
+        return sum(bool(fold.error) for fold in self.folds)
+
+    @property
+    def complete(self) -> bool:
+        return bool(self.folds) and not self.failed
+
+    @property
+    def applies(self) -> bool:
+        """Whether it has a score in some fold."""
+        return len(self.folds) > self.failed
+
+    @property
+    def why(self) -> str:
+        """Why folds failed, each reason once; empty where none did."""
+        reasons = list(dict.fromkeys(fold.error for fold in self.folds if fold.error))
+        told = [
+            reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]} …"
+            for reason in reasons[:_TOLD]
+        ]
+        return " ".join(told) + (" (Not all reasons are shown.)" if len(reasons) > _TOLD else "")
+
+    @property
+    def error(self) -> str:
+        """What is told in the place of a mean; empty where there is one."""
+        if not self.failed:
+            return ""
+        return f"failed in {self.failed} of {len(self.folds)} folds: {self.why}"
+
+    @property
+    def warned(self) -> list[str]:
+        """What was warned of in folds, each once, with the number of folds."""
+        counts = Counter(text for fold in self.folds for text in fold.warnings)
+        return [f"{text} (in {n} of {len(self.folds)} folds)" for text, n in counts.items()]
+
+    @property
+    def mean(self) -> float:
+        return float(np.mean(self.values)) if self.complete else -np.inf
+
+    @property
+    def std(self) -> float:
+        return float(np.std(self.values, ddof=1)) if len(self.values) > 1 else 0.0
+
+    @property
+    def shown(self) -> str:
+        return f"{self.mean:.3f} ± {self.std:.3f}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values; a fold without a score is None."""
+        kernels = [fold.kernels for fold in self.folds if fold.kernels is not None]
+        return {
+            "mean": self.mean if self.complete else None,
+            "std": self.std if self.complete else None,
+            "folds": [None if fold.error else fold.value for fold in self.folds],
+            "seconds": sum(fold.seconds for fold in self.folds),
+            "kernels": float(np.mean(kernels)) if kernels else None,
+            "error": self.error or None,
+        }
+
+
+def score_fold(learner: Learner, X: Any, y: Any, train: Any, test: Any, *, scoring: Any = None) -> Fold:
+    """Fit on some rows and score on others. What fails has a reason in place of a score."""
+    started = time.perf_counter()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        try:
+            learner.fit(*_part(learner, X, y, train, None))
+            value = float(_scorer(learner, scoring)(*_part(learner, X, y, test, train)))
+            error = "" if np.isfinite(value) else f"the score is {value}."
+        except Exception as problem:  # of whatever kind: an estimator of another package may raise any
+            value, error = float("nan"), _told(problem)
+    seconds = time.perf_counter() - started
+    said = tuple(dict.fromkeys(" ".join(str(one.message).split()) for one in caught))
+    if error:
+        return Fold(seconds=seconds, error=error, warnings=said)
+    return Fold(value, seconds, _kernels(learner), warnings=said)
+
+
+def _part(learner: Learner, X: Any, y: Any, rows: Any, train: Any) -> tuple[Any, Any]:
+    """Rows of the samples; of kernels between samples, the columns of the training rows too."""
+    return tuple(_safe_split(learner, X, y, rows, train))
+
+
+def _scorer(learner: Any, scoring: Any) -> Any:
+    """What gives the score of (X, y): the learner's own, or that of a name or function of scikit-learn."""
+    if scoring is None:
+        return learner.score
+    scorer = check_scoring(learner, scoring)
+    return lambda X, y: scorer(learner, X, y)
+
+
+def _told(problem: Exception) -> str:
+    """The reason for people: what we and scikit-learn raise says it all, other errors need their kind."""
+    text = " ".join(str(problem).split())
+    return (
+        text if text and isinstance(problem, ValueError | TypeError) else f"{type(problem).__name__}: {text}"
+    )
+
+
+def _kernels(learner: Any) -> int | None:
+    """How many kernels have weight; None for a learner of another package."""
+    try:
+        return int(model_of(learner)[0].active.size)
+    except (TypeError, AttributeError):
+        return None
