@@ -5,7 +5,10 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from manykernels.persistence._contents import FORMAT, checksum
 
@@ -32,3 +35,26 @@ def sealed(parts: dict[str, bytes], **about: Any) -> bytes:
     inner = {name: part for name, part in parts.items() if name != ABOUT}
     told = {"format": FORMAT, "version": "0.1.0", "model": "Forged", **about}
     return packed({**inner, ABOUT: json.dumps({**told, "sha256": checksum(told, inner)}).encode()})
+
+
+def array(value: Any) -> bytes:
+    """An array as a member of an archive."""
+    buffer = io.BytesIO()
+    np.save(buffer, value)
+    return buffer.getvalue()
+
+
+def objects(parts: dict[str, bytes]) -> tuple[str, dict[str, Any]]:
+    """The member that describes the objects of this package, and what it says."""
+    for name, part in parts.items():
+        if b'{"classes":' in part[:200]:
+            return name, json.loads(np.load(io.BytesIO(part)).tobytes())
+    raise AssertionError("no member describes objects")
+
+
+def with_objects(parts: dict[str, bytes], change: Callable[[dict[str, Any]], Any]) -> dict[str, bytes]:
+    """The members with another description of the objects of this package."""
+    name, described = objects(parts)
+    changed = change(described)
+    text = json.dumps(described if changed is None else changed)
+    return {**parts, name: array(np.frombuffer(text.encode(), dtype=np.uint8))}

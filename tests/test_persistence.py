@@ -16,18 +16,21 @@ import zipfile
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import pandas as pd
 import pytest
 import skops.io
+from sklearn.preprocessing import StandardScaler
 from tests.fitted_models import FITTED, X, answers, fitted, new, y
-from tests.model_files import ABOUT, members, packed, sealed
+from tests.model_files import ABOUT, array, members, objects, packed, sealed, with_objects
 
 import manykernels
 from manykernels import MKLClassifier, _files, load, save
 from manykernels._files import _open_part, write_atomically
 from manykernels.families import views
 from manykernels.kernels import Callable as CallableKernel
-from manykernels.kernels import Linear, Spectrum
-from manykernels.persistence import FORMAT, ModelFileError, _is_ours
+from manykernels.kernels import Gaussian, Linear, OnColumns, Spectrum
+from manykernels.persistence import FORMAT, ModelFileError
+from manykernels.persistence._trust import our_class
 
 
 def product(A, B):
@@ -137,7 +140,7 @@ def forged(tmp_path, schema):
     ],
 )
 def test_names_are_looked_up_and_not_believed(name, tmp_path):
-    assert not _is_ours(name)
+    assert our_class(name) is None
     module, _, attribute = name.rpartition(".")
     path = forged(tmp_path, {"__class__": attribute, "__module__": module, "__loader__": "FunctionNode"})
     with pytest.raises(ModelFileError, match="it holds "):
@@ -145,8 +148,8 @@ def test_names_are_looked_up_and_not_believed(name, tmp_path):
 
 
 def test_our_classes_are_trusted():
-    assert _is_ours("manykernels.estimators.mkl.MKLClassifier")
-    assert _is_ours("manykernels.kernels.stationary.Gaussian")
+    assert our_class("manykernels.estimators.mkl.MKLClassifier") is MKLClassifier
+    assert our_class("manykernels.kernels.stationary.Gaussian") is Gaussian
 
 
 @pytest.mark.parametrize("library", ["evil_library", "os", "manykernels.demo"])
@@ -157,12 +160,13 @@ def test_no_module_that_a_file_names_is_imported(library, tmp_path, monkeypatch)
     monkeypatch.chdir(tmp_path)
     save(fitted("views of a frame")[0], tmp_path / "model")
     parts = members((tmp_path / "model").read_bytes())
-    named = json.dumps(json.dumps("pandas"))
-    assert named.encode() in parts["schema.json"]
-    parts["schema.json"] = parts["schema.json"].replace(
-        named.encode(), json.dumps(json.dumps(library)).encode()
-    )
-    (tmp_path / "model").write_bytes(sealed(parts))
+    tables = [node[2] for node in objects(parts)[1]["nodes"] if node[0] == "object" and "library" in node[2]]
+    assert {table["library"] for table in tables} == {"pandas"}
+
+    def renamed(described):
+        return json.loads(json.dumps(described).replace('"pandas"', json.dumps(library)))
+
+    (tmp_path / "model").write_bytes(sealed(with_objects(parts, renamed)))
     with pytest.raises(ModelFileError, match="neither of pandas nor of polars"):
         load(tmp_path / "model")
     assert "evil_library" not in sys.modules
@@ -225,12 +229,12 @@ def test_an_altered_array_does_not_match_the_checksum(tmp_path):
         load(tmp_path / "model")
 
 
-def test_files_without_a_checksum_are_not_read_any_more(tmp_path):
+def test_files_of_early_versions_are_not_read_any_more(tmp_path):
     save(fitted("classifier")[0], tmp_path / "model")
     parts = members((tmp_path / "model").read_bytes())
     parts[ABOUT] = json.dumps({"format": 1, "version": "0.1.0", "model": "MKLClassifier"}).encode()
     (tmp_path / "model").write_bytes(packed(parts))
-    with pytest.raises(ModelFileError, match=r"early version .*no checksum.*Fit the model again"):
+    with pytest.raises(ModelFileError, match=r"early version .*Fit the model again"):
         load(tmp_path / "model")
     parts[ABOUT] = json.dumps({"format": FORMAT, "version": "0.1.0", "model": "MKLClassifier"}).encode()
     (tmp_path / "model").write_bytes(packed(parts))
@@ -296,12 +300,6 @@ def test_declared_sizes_are_not_believed(declared, tmp_path):
     assert peak(lambda: load(path)) < 1 << 22
 
 
-def array(value):
-    buffer = io.BytesIO()
-    np.save(buffer, value)
-    return buffer.getvalue()
-
-
 def node(module, name, loader, id=1, **more):
     return {"__module__": module, "__class__": name, "__loader__": f"{loader}Node", "__id__": id, **more}
 
@@ -343,24 +341,23 @@ def arrays_within_an_array():
     return matrix, {"1.bin": inner.getvalue()}
 
 
-def a_table_of_one_number():
-    """The number would be repeated for each row of the other column."""
-    frame = {"library": '"pandas"', "names": '["a", "b"]'}
-    content = {
-        key: node("builtins", "str", "Json", i, content=text)
-        for i, (key, text) in enumerate(frame.items(), 50)
-    }
-    content["columns"] = node(
-        "builtins",
-        "list",
-        "List",
-        60,
-        content=[number("ndarray"), node("builtins", "str", "Json", 61, content="1")],
-    )
+def flat(described, pool=b"", leaves=(), **parts):
+    """A record of objects of this package, with this description of them."""
+    text = np.frombuffer(json.dumps(described).encode(), dtype=np.uint8)
+    held = {"1.npy": array(text), "2.npy": array(np.frombuffer(pool, dtype=np.uint8)), **parts}
+    content = {"text": number("ndarray", 1), "pool": number("ndarray", 2)}
+    content["leaves"] = node("builtins", "list", "List", 60, content=list(leaves))
     types = node("builtins", "list", "List", 70, content=[node("builtins", "str", "Type", 71)] * 3)
     state = node("builtins", "dict", "Dict", 80, content=content, key_types=types)
-    frame = node("manykernels.persistence._frames", "Frame", "Object", 90, content=state)
-    return frame, {"1.npy": array(np.zeros(10**5))}
+    return node("manykernels.persistence._flat", "Flat", "Object", 90, content=state), held
+
+
+def a_table_of_one_number():
+    """The number would be repeated for each row of the other column."""
+    state = {"library": "pandas", "names": [0], "places": [1], "numbers": [2], "text": [3]}
+    names, places, table = ["list", ["a", "b"]], ["list", [0]], ["array", "<f8", [1, 1000], "C"]
+    nodes = [names, places, table, ["list", ["1"]], ["object", 0, state]]
+    return flat({"classes": ["Frame"], "nodes": nodes, "root": [4]}, bytes(8000))
 
 
 GROWING = {
@@ -385,6 +382,109 @@ def test_what_would_grow_while_it_is_read_is_refused(name, tmp_path):
     with pytest.raises(ModelFileError, match=words):
         load(path, memory_limit="100MB")
     assert peak(lambda: load(path, memory_limit="100MB")) < 20 << 20
+
+
+LINEAR = "manykernels.kernels.inner.Linear"
+ODD = {
+    "a class of others": ([["object", 0, {}]], ["builtins.exec"], "builtins.exec"),
+    "a function": ([["object", 0, {}]], ["manykernels.persistence.load"], "which is no class"),
+    "a class without a name": ([["object", 0, {}]], [None], "which is no class"),
+    "itself": ([["list", [[0]]]], [], "refers to its objects"),
+    "a later one": ([["list", [[1]]], ["list", []]], [], "refers to its objects"),
+    "the last one": ([["list", []], ["list", [[-1]]]], [], "refers to its objects"),
+    "more bytes than there are": ([["bytes", 9]], [], "refers to its objects"),
+    "bytes twice": ([["bytes", 8], ["bytes", 8]], [], "refers to its objects"),
+    "less than nothing": ([["bytes", -1]], [], "refers to its objects"),
+    "a large array": ([["array", "<f8", [1 << 40], "C"]], [], "refers to its objects"),
+    "an array of nothing": ([["array", "<U0", [1 << 40], "C"]], [], "refers to its objects"),
+    "an array of objects": ([["array", "|O", [1], "C"]], [], "refers to its objects"),
+    "an unknown kind": ([["exec", "1"]], [], "refers to its objects"),
+    "nothing at all": ([None], [], "refers to its objects"),
+    "a leaf that is not there": ([["leaf", 0]], [], "refers to its objects"),
+    "a key that refers": ([["tuple", []], ["dict", [[{"a": 1}, 0]]]], [], "refers to its objects"),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_a_record_of_objects_that_save_never_writes_is_refused(name, tmp_path):
+    nodes, classes, words = ODD[name]
+    schema, parts = flat({"classes": classes, "nodes": nodes, "root": [len(nodes) - 1]}, bytes(8))
+    path = tmp_path / "model"
+    path.write_bytes(sealed({"schema.json": json.dumps({**schema, "protocol": 2}).encode(), **parts}))
+    with pytest.raises(ModelFileError, match=words):
+        load(path)
+    good, parts = flat({"classes": [LINEAR], "nodes": [["object", 0, {"name": "a"}]], "root": [0]})
+    path.write_bytes(sealed({"schema.json": json.dumps({**good, "protocol": 2}).encode(), **parts}))
+    assert load(path).name == "a"
+
+
+# -- many objects ---------------------------------------------------------------------------------
+def kernels_in_common(count):
+    return [OnColumns(Gaussian(width), [0, 1]) for width in np.linspace(1.0, 9.0, count)]
+
+
+def test_what_many_kernels_have_in_common_is_written_once(tmp_path):
+    """Nodes grow with the kernels, members of the archive do not: skops looks at all of them for each."""
+    sizes, held = [], []
+    for count in (20, 80):
+        save(MKLClassifier(kernels_in_common(count)).fit(X, y), tmp_path / "model")
+        parts = members((tmp_path / "model").read_bytes())
+        sizes.append(len(objects(parts)[1]["nodes"]))
+        held.append(len(parts))
+    assert held[0] == held[1] < 10
+    assert sizes[1] < 4.2 * sizes[0] and sizes[1] < 20 * 80
+
+
+def test_a_wide_table_is_one_array(tmp_path):
+    """Members and nodes do not grow with the columns."""
+    held = []
+    for width in (100, 400):  # both above what small arrays share
+        table = pd.DataFrame(np.tile(X, (1, width)), columns=[f"c{j}" for j in range(width * X.shape[1])])
+        table["word"] = ["x" if v > 0 else "yz" for v in X[:, 1]]
+        model = MKLClassifier([OnColumns(Linear(), ["c0", "c1"]), OnColumns(Spectrum(1), "word")])
+        save(model.fit(table, y), tmp_path / "model")
+        parts = members((tmp_path / "model").read_bytes())
+        held.append((len(parts), len(objects(parts)[1]["nodes"])))
+        kept = load(tmp_path / "model").X_fit_
+        pd.testing.assert_frame_equal(kept, table, check_dtype=False)
+    assert held[0] == held[1]
+
+
+def test_values_of_every_kind_come_back(tmp_path):
+    """With their types, their order in memory, and what is one object in two places."""
+    shared = np.asfortranarray(np.arange(6.0).reshape(2, 3))
+    values = {
+        "plain": [None, True, 3, 10**30, -0.0, float("inf"), "é\ud800"],
+        ("a", (1, 2)): (shared, shared, shared[:, ::2]),
+        3: {"set": {1, "b", (2, 3)}, "frozen": frozenset({1.5})},
+        "arrays": [np.zeros((0, 3)), np.array(["é", "bc"]), np.array([True]), np.array(2, dtype=np.int8)],
+        "scalars": [np.float32(0.1), np.int64(-3), np.bool_(True), np.str_("x")],
+        "objects": np.array([["a", None], [1, (2, 3)]], dtype=object),
+        "others": [b"\x00\xff", slice(1, None, 2), np.zeros(20_000), np.dtype("f4"), StandardScaler()],
+    }
+    kernel = Linear()
+    kernel.held = values
+    save(kernel, tmp_path / "model")
+    found = load(tmp_path / "model").held
+    assert list(found) == list(values) and repr(found["plain"]) == repr(values["plain"])
+    first, second, third = found["a", (1, 2)]
+    assert first is second and first.flags.f_contiguous and first.flags.writeable
+    np.testing.assert_array_equal(third, shared[:, ::2])
+    assert found[3] == values[3]
+    for key in ("arrays", "scalars"):
+        for a, b in zip(found[key], values[key], strict=True):
+            assert type(a) is type(b) and a.dtype == b.dtype and a.shape == b.shape
+            np.testing.assert_array_equal(a, b)
+    assert found["objects"].tolist() == values["objects"].tolist()
+    assert found["others"][:2] == values["others"][:2] and found["others"][2].shape == (20_000,)
+    assert isinstance(found["others"][4], StandardScaler)
+
+
+def test_cycles_are_refused(tmp_path):
+    kernel = Linear()
+    kernel.held = [kernel]
+    with pytest.raises(ModelFileError, match="cannot be saved safely"):
+        save(kernel, tmp_path / "model")
 
 
 @pytest.mark.parametrize(("format", "version"), [(FORMAT + 1, "0.1.0"), (FORMAT, "99.0.0")])

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import skops.io
-from tests.model_files import ABOUT, members, packed, sealed
+from tests.model_files import ABOUT, members, packed, sealed, with_objects
 
 Rng = np.random.Generator
 FOREIGN = ["antigravity", "this", "evil_module", "turtle"]  # modules that nobody imports
@@ -151,6 +151,16 @@ def change_the_schema(rng: Rng, parts: Parts) -> Parts:
     return {**parts, "schema.json": json.dumps(schema).encode()}
 
 
+def change_the_objects(rng: Rng, parts: Parts) -> Parts:
+    """Those of this package, which are a text of their own."""
+
+    def change(described: dict[str, Any]) -> None:
+        for _ in range(int(rng.integers(1, 4))):
+            _change_a_value(rng, described)
+
+    return with_objects(parts, change)
+
+
 def _change_a_value(rng: Rng, schema: Any) -> None:
     places = list(_places(schema))
     named = [
@@ -283,7 +293,7 @@ def _packed_otherwise(data: bytes) -> bytes:
 
 OF_BYTES = [flip_bytes, cut, lose_a_piece, add_a_piece, forge_fields, another_file]
 OF_MEMBERS = [drop_a_member, rename_a_member, swap_members, add_a_member, change_a_member, change_an_array]
-OF_MEMBERS += [forge_a_header, change_the_schema]
+OF_MEMBERS += [forge_a_header, change_the_schema, change_the_objects]
 
 
 def by_accident(rng: Rng, data: bytes) -> tuple[str, bytes]:
@@ -297,5 +307,5 @@ def by_accident(rng: Rng, data: bytes) -> tuple[str, bytes]:
 
 def forged(rng: Rng, data: bytes) -> tuple[str, bytes]:
     """(what was done, a file with a checksum that matches)."""
-    change = pick(rng, [*OF_MEMBERS, *[change_the_schema] * len(OF_MEMBERS)])
+    change = pick(rng, [*OF_MEMBERS, *[change_the_schema, change_the_objects] * len(OF_MEMBERS)])
     return change.__name__, sealed(change(rng, members(data)))

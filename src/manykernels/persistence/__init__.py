@@ -9,7 +9,6 @@ function of yours, and run whatever a file tells them to: for files that never l
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -21,16 +20,13 @@ from .._arguments import and_more
 from .._files import is_model, require_replaceable, write_atomically
 from ..grams.memory import parse_memory, readable
 from ._contents import FORMAT, ModelFileError, describe, require_known, unpack
-from ._frames import Frame, pack, swap, unpack_frame
+from ._flat import Flat, flatten, is_flat, unflatten
+from ._frames import swap
+from ._trust import find, full_name, our_class
 
 __all__ = ["FORMAT", "ModelFileError", "load", "save"]
 
-# The parts whose classes models are made of; the others (a command line, say) have no business in a file.
-_PARTS = (
-    "kernels approx losses penalties families grams oracles machines objectives weightings solvers fitting "
-    "estimators"
-).split()
-_HARMLESS = frozenset({"numpy.dtype"})  # of an array that the file holds; skops asks about it nevertheless
+_HARMLESS = frozenset({"numpy.dtype", full_name(Flat)})  # skops asks about the type of an array too
 _LARGEST = 4 << 30  # bytes that a model may take, unless more are allowed
 
 
@@ -49,12 +45,12 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
     io_ = _skops()
     require_replaceable(path, is_model, "a model that save(model, path) wrote", overwrite)
     try:
-        data = io_.dumps(swap(model, pack), compression=ZIP_DEFLATED, compresslevel=1)
+        data = io_.dumps(_packed(model), compression=ZIP_DEFLATED, compresslevel=1)
     except (TypeError, RecursionError) as error:
         raise ModelFileError(
             f"{type(model).__name__} holds something that cannot be saved safely: {error} pickle can save it."
         ) from error
-    lost = [name for name in io_.get_untrusted_types(data=data) if _find(name) is None]
+    lost = [name for name in io_.get_untrusted_types(data=data) if find(name) is None]
     if lost:
         raise ModelFileError(
             f"{type(model).__name__} holds {_names_told(lost)}, which no other process can import by that "
@@ -127,7 +123,7 @@ def _build(io_: Any, data: bytes, trusted: set[str], limit: int, name: str) -> A
     whole = unpack(data, limit, lambda about: require_known(about, name))
     found = io_.get_untrusted_types(data=whole)
     _require_trusted(found, trusted, name)
-    return swap(io_.loads(whole, trusted=found), unpack_frame)
+    return _unpacked(io_.loads(whole, trusted=found))
 
 
 def _misfit(name: str, error: Exception) -> str:
@@ -148,39 +144,45 @@ def _skops() -> Any:
     return io_
 
 
+# -- what skops sees ------------------------------------------------------------------------------
+def _packed(model: Any) -> Any:
+    """A model whose objects of this package are records; skops saves what is around them and inside."""
+    done: dict[int, tuple[Any, Any]] = {}
+
+    def pack(value: Any) -> Any:
+        if not is_flat(value):
+            return value
+        flat = flatten(value)
+        flat.leaves = [swap(leaf, pack, done) for leaf in flat.leaves]
+        return flat
+
+    return swap(model, pack, done)
+
+
+def _unpacked(built: Any) -> Any:
+    """The model that ``_packed`` made records of."""
+    done: dict[int, tuple[Any, Any]] = {}
+
+    def unpack(value: Any) -> Any:
+        if not isinstance(value, Flat):
+            return value
+        value.leaves = [swap(leaf, unpack, done) for leaf in value.leaves]
+        return unflatten(value)
+
+    return swap(built, unpack, done)
+
+
 # -- what may be built ----------------------------------------------------------------------------
 def _require_trusted(found: Iterable[str], trusted: set[str], path: str) -> None:
-    unknown = sorted(name for name in set(found) - trusted if not _is_ours(name))
+    unknown = sorted(
+        name for name in set(found) - trusted if name not in _HARMLESS and our_class(name) is None
+    )
     if unknown:
         raise ModelFileError(
             f"{path} was not loaded: it holds {_names_told(unknown)}, and only types of this package and of "
             "scikit-learn, NumPy and SciPy are trusted. If you know what these are and where the file comes "
             f"from, say so: load(path, trusted={[shown(name) for name in unknown[:5]]!r})."
         )
-
-
-def _is_ours(name: str) -> bool:
-    """Whether a name is that of a class which a model of this package may hold.
-
-    The beginning of the name alone proves nothing: the class is looked up, and must have been defined there.
-    Importing a module of this package runs no other code than the package's own.
-    """
-    if name in _HARMLESS or name == f"{Frame.__module__}.{Frame.__name__}":
-        return True
-    parts = name.split(".")
-    if len(parts) < 3 or parts[0] != "manykernels" or parts[1] not in _PARTS:
-        return False
-    found = _find(name)
-    return isinstance(found, type) and found.__module__ == name.rpartition(".")[0]
-
-
-def _find(name: str) -> Any:
-    """What a full name stands for, or None."""
-    module, _, attribute = name.rpartition(".")
-    try:
-        return getattr(importlib.import_module(module), attribute, None) if module else None
-    except (ImportError, ValueError):
-        return None
 
 
 def _names_told(names: list[str]) -> str:

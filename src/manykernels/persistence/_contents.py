@@ -16,7 +16,7 @@ from .._files import MODEL_MARK
 from ._schema import require_tree
 
 FORMAT = (
-    2  # of the file; a change that an older version cannot read raises it. Files of format 1 had no checksum
+    3  # of the file; a change that an older version cannot read, or that cannot read older files, raises it
 )
 _SCHEMA = "schema.json"
 _COPIES = (
@@ -92,7 +92,7 @@ def _stored(parts: dict[str, bytes]) -> bytes:
 
 
 def require_known(about: dict[str, Any], path: str) -> None:
-    """An error where the file is of a newer version, which this one might misread, or has no checksum."""
+    """An error where the file is of a newer version, which this one might misread, or of an early one."""
     ours = manykernels.__version__
     if about["format"] > FORMAT or _numbers(about["version"]) > _numbers(ours):
         raise ModelFileError(
@@ -101,8 +101,8 @@ def require_known(about: dict[str, Any], path: str) -> None:
         )
     if about["format"] < FORMAT:
         raise ModelFileError(
-            f"{path} was written by an early version of manykernels (format {about['format']}), whose files "
-            "have no checksum, and is not read any more. Fit the model again and save it."
+            f"{path} was written by an early version of manykernels (format {about['format']}, and this one "
+            f"reads format {FORMAT}), and is not read any more. Fit the model again and save it."
         )
 
 

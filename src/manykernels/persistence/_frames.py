@@ -16,54 +16,67 @@ _LIBRARIES = ("pandas", "polars")  # no other module is imported, whatever a fil
 
 
 class Frame:
-    """The columns of a frame that a model keeps: numbers, or lists of text."""
+    """A frame that a model keeps: columns of numbers in one array, the others as lists of text.
 
-    def __init__(self, library: str, names: list[Any], columns: list[Any]) -> None:
-        self.library, self.names, self.columns = library, names, columns
+    ``places`` are the positions of the columns of ``numbers``, of shape (n_columns, n_rows); ``text`` holds
+    the other columns in their order.
+    """
 
-
-def pack(value: Any) -> Any:
-    """A frame as something that skops can save, anything else as it is."""
-    library = type(value).__module__.split(".")[0]
-    if library not in _LIBRARIES or not hasattr(value, "columns"):
-        return value
-    columns = [_plain(column_of(value, j)) for j in range(value.shape[1])]
-    return Frame(library, list(value.columns), columns)
+    def __init__(self, library: str, names: list[Any], places: list[int], numbers: Any, text: Any) -> None:
+        self.library, self.names, self.places, self.numbers, self.text = library, names, places, numbers, text
 
 
-def _plain(column: Any) -> Any:
-    if holds_numbers(column):
-        return np.asarray(column, dtype=np.float64)
+def is_frame(value: Any) -> bool:
+    """Whether a value is a frame of pandas or polars."""
+    return type(value).__module__.split(".")[0] in _LIBRARIES and hasattr(value, "columns")
+
+
+def frame_of(value: Any) -> Frame:
+    """The parts of a frame."""
+    columns = [column_of(value, j) for j in range(value.shape[1])]
+    places = [j for j, column in enumerate(columns) if holds_numbers(column)]
+    numbers = np.empty((len(places), value.shape[0]))
+    for row, j in zip(numbers, places, strict=True):
+        row[:] = np.asarray(columns[j], dtype=np.float64)
+    others = sorted(set(range(len(columns))) - set(places))
+    text = [_text(columns[j]) for j in others]
+    return Frame(type(value).__module__.split(".")[0], list(value.columns), places, numbers, text)
+
+
+def _text(column: Any) -> list[str | None]:
     return [None if v is None or v != v else str(v) for v in column]
 
 
-def unpack_frame(value: Any) -> Any:
-    """The frame that ``pack`` took apart; anything else as it is."""
-    if not isinstance(value, Frame):
-        return value
+def as_frame(value: Frame) -> Any:
+    """The frame that ``frame_of`` took apart."""
     if value.library not in _LIBRARIES:
         raise ArchiveError("it holds a table that is neither of pandas nor of polars")
-    if not _is_table(value):
-        raise ArchiveError("it holds a table whose columns have different lengths")
+    _require_table(value)
     try:
         library = importlib.import_module(value.library)
     except ImportError as error:
         raise ArchiveError(
             f"it holds a table of {value.library}, which is not installed here (pip install {value.library})"
         ) from error
+    order = range(len(value.names))
+    others = sorted(set(order) - set(value.places))
+    text = dict(zip(others, value.text, strict=True))
     if value.library == "polars":
-        return library.DataFrame(dict(zip(value.names, value.columns, strict=True)))
-    frame = library.DataFrame(dict(enumerate(value.columns)))
+        columns = {**dict(zip(value.places, value.numbers, strict=True)), **text}
+        return library.DataFrame({value.names[j]: columns[j] for j in order})
+    frame = library.DataFrame(value.numbers.T, columns=value.places)  # in one block: columns may be many
+    if text:
+        frame = library.concat([frame, library.DataFrame(text)], axis=1)[list(order)]
     frame.columns = value.names
     return frame
 
 
-def _is_table(value: Frame) -> bool:
-    """Whether the columns are of one length: a single number would be repeated for all rows."""
-    if not isinstance(value.columns, list):
-        return False
-    flat = all(isinstance(c, list) or (isinstance(c, np.ndarray) and c.ndim == 1) for c in value.columns)
-    return flat and len({len(column) for column in value.columns}) <= 1
+def _require_table(value: Frame) -> None:
+    """An error unless all columns have one length: a single number would be repeated for all rows."""
+    numbers, text = value.numbers, value.text
+    flat = isinstance(numbers, np.ndarray) and numbers.ndim == 2 and isinstance(text, list)
+    if not flat or not all(isinstance(column, list) and len(column) == numbers.shape[1] for column in text):
+        raise ArchiveError("it holds a table whose columns have different lengths")
 
 
 def swap(value: Any, change: Callable[[Any], Any], done: dict[int, tuple[Any, Any]] | None = None) -> Any:
@@ -89,7 +102,7 @@ def _swap_inside(value: Any, change: Callable[[Any], Any], done: dict[int, tuple
     if type(value) is dict:
         pairs = {key: swap(item, change, done) for key, item in value.items()}
         return value if all(pairs[key] is value[key] for key in value) else pairs
-    if type(value).__module__.split(".")[0] not in ("manykernels", "sklearn") or isinstance(value, type):
+    if type(value).__module__.split(".")[0] != "sklearn" or isinstance(value, type):
         return value
     state = getattr(value, "__dict__", {})
     inner = {key: swap(item, change, done) for key, item in state.items()}

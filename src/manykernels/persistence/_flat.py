@@ -1,0 +1,229 @@
+"""Objects of this package in a file, each one once, in one text and one array.
+
+skops writes an object out wherever it occurs, and every array into a member of its own, among which it looks
+for each new one: 3,000 kernels around the same samples, or 1,000 columns of a table, then take a minute. Here
+all objects of this package, what they hold, and small arrays become one list of nodes. A node refers only to
+nodes before it, so that a file holds no cycles and nothing grows while it is read. What else there is, such
+as functions, large arrays and estimators of scikit-learn, stays with skops (``leaves``).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+
+from .._archives import ArchiveError, shown
+from ._frames import Frame, as_frame, frame_of, is_frame
+from ._trust import full_name, our_class
+
+_PLAIN = (type(None), bool, int, float, str)
+_KINDS = "biufcUS"  # of arrays whose bytes say everything
+_DTYPE = re.compile(rf"[<>|][{_KINDS}][1-9][0-9]{{0,4}}")
+_SMALL = 1 << 16  # bytes; larger arrays are members of their own
+_FRAME = "Frame"
+_ODD = "it refers to its objects in a way that save(model, path) never does"
+
+
+class Flat:
+    """Objects as text (nodes in JSON), the bytes of their small arrays, and what others must save."""
+
+    def __init__(self, text: Any, pool: Any, leaves: list[Any]) -> None:
+        self.text, self.pool, self.leaves = text, pool, leaves
+
+
+# -- writing --------------------------------------------------------------------------------------
+def is_flat(value: Any) -> bool:
+    """Whether ``flatten`` takes a value apart: an object of this package, or a frame."""
+    return is_frame(value) or our_class(full_name(type(value))) is type(value)
+
+
+def flatten(value: Any) -> Flat:
+    """An object of this package as a record that skops can save."""
+    writer = _Writer()
+    root = writer.put(value)
+    described = {"classes": list(writer.classes), "nodes": writer.nodes, "root": root}
+    text = np.frombuffer(json.dumps(described, separators=(",", ":")).encode("ascii"), dtype=np.uint8)
+    return Flat(text, np.frombuffer(b"".join(writer.pool), dtype=np.uint8), writer.leaves)
+
+
+class _Writer:
+    """Puts values into nodes: a plain value stands for itself, [i] for node i."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Any] = []
+        self.classes: dict[str, int] = {}
+        self.pool: list[bytes] = []
+        self.leaves: list[Any] = []
+        self._known: dict[int, tuple[Any, int]] = {}  # the value too, lest its id be used again
+
+    def put(self, value: Any) -> Any:
+        if type(value) in _PLAIN:
+            return value
+        if id(value) not in self._known:
+            node = self._node(value)
+            self._known[id(value)] = value, len(self.nodes)
+            self.nodes.append(node)
+        return [self._known[id(value)][1]]
+
+    def _node(self, value: Any) -> list[Any]:
+        kind = type(value)
+        if kind in (list, tuple):
+            return [kind.__name__, [self.put(item) for item in value]]
+        if kind is dict and all(_is_key(key) for key in value):
+            return ["dict", [[_key(key), self.put(item)] for key, item in value.items()]]
+        if kind in (set, frozenset) and all(_is_key(key) for key in value):
+            return [kind.__name__, [_key(key) for key in value]]
+        if kind is slice:
+            return ["slice", [self.put(end) for end in (value.start, value.stop, value.step)]]
+        if kind is bytes:
+            self.pool.append(value)
+            return ["bytes", len(value)]
+        if isinstance(value, np.ndarray | np.generic):
+            return self._array(value)
+        return self._object(value)
+
+    def _array(self, value: Any) -> list[Any]:
+        if type(value) is np.ndarray and value.dtype == object:
+            return ["objects", list(value.shape), [self.put(item) for item in value.ravel().tolist()]]
+        if not _DTYPE.fullmatch(value.dtype.str) or value.nbytes > _SMALL:
+            return self._leaf(value)
+        if isinstance(value, np.generic):
+            self.pool.append(value.tobytes())
+            return ["scalar", value.dtype.str]
+        if type(value) is not np.ndarray:
+            return self._leaf(value)
+        order: Literal["C", "F"] = "F" if value.flags.f_contiguous and not value.flags.c_contiguous else "C"
+        self.pool.append(value.tobytes(order))
+        return ["array", value.dtype.str, list(value.shape), order]
+
+    def _object(self, value: Any) -> list[Any]:
+        if is_frame(value):
+            return self._state(_FRAME, vars(frame_of(value)))
+        name = full_name(type(value))
+        state = value.__getstate__() if our_class(name) is type(value) else ()
+        if state is None:
+            state = {}
+        return self._state(name, state) if type(state) is dict else self._leaf(value)
+
+    def _state(self, name: str, state: dict[str, Any]) -> list[Any]:
+        known = self.classes.setdefault(name, len(self.classes))
+        return ["object", known, {key: self.put(item) for key, item in state.items()}]
+
+    def _leaf(self, value: Any) -> list[Any]:
+        self.leaves.append(value)
+        return ["leaf", len(self.leaves) - 1]
+
+
+def _is_key(key: Any) -> bool:
+    return type(key) in _PLAIN or (type(key) is tuple and all(_is_key(item) for item in key))
+
+
+def _key(key: Any) -> Any:
+    """Keys hold no references: to hash one takes as long as all of it, written out, is."""
+    return [_key(item) for item in key] if type(key) is tuple else key
+
+
+# -- reading --------------------------------------------------------------------------------------
+def unflatten(flat: Flat) -> Any:
+    """The object that ``flatten`` took apart; an ArchiveError where the record is not of its making."""
+    try:
+        described = json.loads(_bytes(flat.text))
+        classes = [_class(name) for name in described["classes"]]
+        reader = _Reader(classes, _bytes(flat.pool), flat.leaves)
+        for node in described["nodes"]:
+            reader.values.append(reader.build(node))
+        return reader.get(described["root"])
+    except ArchiveError:
+        raise
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError, OverflowError) as error:
+        raise ArchiveError(_ODD) from error
+
+
+def _bytes(given: Any) -> bytes:
+    if type(given) is not np.ndarray or given.dtype != np.uint8 or given.ndim != 1:
+        raise ArchiveError(_ODD)
+    return given.tobytes()
+
+
+def _class(name: Any) -> type:
+    found = Frame if name == _FRAME else our_class(name) if isinstance(name, str) else None
+    if found is None:
+        raise ArchiveError(f"it holds {shown(name)}, which is no class that models are made of")
+    return found
+
+
+class _Reader:
+    """Builds nodes in their order; ``values`` are those of the nodes so far."""
+
+    def __init__(self, classes: list[type], pool: bytes, leaves: list[Any]) -> None:
+        self.classes, self.leaves, self.values = classes, leaves, list[Any]()
+        self._pool, self._at = pool, 0
+        self._makers: dict[str, Callable[..., Any]] = {
+            "list": self._items,
+            "tuple": lambda items: tuple(self._items(items)),
+            "set": lambda keys: set(map(_unkey, keys)),
+            "frozenset": lambda keys: frozenset(map(_unkey, keys)),
+            "dict": lambda pairs: {_unkey(key): self.get(item) for key, item in pairs},
+            "slice": lambda ends: slice(*self._items(ends)),
+            "bytes": self._take,
+            "scalar": lambda kind: self._array(kind, [], "C")[()],
+            "array": self._array,
+            "objects": self._objects,
+            "object": self._object,
+            "leaf": lambda index: leaves[_position(index)],
+        }
+
+    def build(self, node: Any) -> Any:
+        kind, *given = node
+        return self._makers[kind](*given)
+
+    def get(self, value: Any) -> Any:
+        if isinstance(value, list):
+            (index,) = value
+            return self.values[_position(index)]
+        if isinstance(value, dict):
+            raise ArchiveError(_ODD)
+        return value
+
+    def _items(self, items: list[Any]) -> list[Any]:
+        return [self.get(item) for item in items]
+
+    def _take(self, size: int) -> bytes:
+        """The next bytes of the pool, which nobody else has."""
+        start, self._at = self._at, self._at + _position(size)
+        if self._at > len(self._pool):
+            raise ArchiveError(_ODD)
+        return self._pool[start : self._at]
+
+    def _array(self, kind: str, shape: list[int], order: Any) -> Any:
+        if not _DTYPE.fullmatch(kind) or order not in ("C", "F"):
+            raise ArchiveError(_ODD)
+        dtype = np.dtype(kind)
+        flat = np.frombuffer(self._take(dtype.itemsize * math.prod(map(_position, shape))), dtype=dtype)
+        return flat.reshape(shape, order=order).copy(order=order)
+
+    def _objects(self, shape: list[int], items: list[Any]) -> Any:
+        values = np.empty(len(items), dtype=object)
+        for i, item in enumerate(items):
+            values[i] = self.get(item)
+        return values.reshape([_position(size) for size in shape])
+
+    def _object(self, kind: int, state: dict[str, Any]) -> Any:
+        made: Any = object.__new__(self.classes[_position(kind)])
+        made.__dict__.update({key: self.get(item) for key, item in state.items()})
+        return as_frame(made) if isinstance(made, Frame) else made
+
+
+def _position(value: Any) -> int:
+    if type(value) is not int or value < 0:
+        raise ArchiveError(_ODD)
+    return value
+
+
+def _unkey(key: Any) -> Any:
+    return tuple(map(_unkey, key)) if isinstance(key, list) else key
