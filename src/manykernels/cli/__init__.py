@@ -9,8 +9,9 @@ def main() -> None:
     """The command `manykernels`."""
     try:
         from .app import run
+
+        run()
     except ImportError as error:
         message = f"error: the command line needs more packages ({error}): pip install 'manykernels[cli]'."
         print(message, file=sys.stderr)
         raise SystemExit(2) from None
-    run()

@@ -11,14 +11,7 @@ from typer.core import TyperGroup
 
 import manykernels
 
-from ..comparison.methods import METHODS
-from . import commands
-from ._console import BAD_INPUT, one_line, plainly
-from .data import TASKS
-from .files import Reading
-from .ids import ROWS, Joining
-from .models import KERNELS
-from .sources import Asked
+from .choices import KERNELS, METHODS, ROWS, TASKS
 
 UsageError: Any = typer.BadParameter.__base__  # Typer brings its own Click, or uses the installed one
 
@@ -32,6 +25,8 @@ class OneLine(TyperGroup):
         except UsageError as error:
             if not standalone_mode:
                 raise
+            from ._console import BAD_INPUT, one_line
+
             where = error.ctx.command_path if error.ctx is not None else "manykernels"
             said = one_line(error.format_message()).rstrip(".")
             typer.echo(f"error: {said}; `{where} --help` says what there is.", err=True)
@@ -64,30 +59,44 @@ def manykernels_(
 
 
 DataFile = Annotated[Path | None, typer.Argument(help="CSV, TSV, Parquet, .npy or .npz", show_default=False)]
-Views = Annotated[list[str] | None, typer.Option("--view", help="NAME=FILE, once for each view")]
-Target = Annotated[str | None, typer.Option("--target", "-t", help="the column to predict")]
-TaskName = Annotated[str, typer.Option("--task", help=", ".join(TASKS))]
-MethodName = Annotated[str, typer.Option("--method", "-m", help=", ".join(METHODS))]
-Drop = Annotated[list[str] | None, typer.Option("--drop", help="a column to leave out; may be repeated")]
+Views = Annotated[
+    list[str] | None,
+    typer.Option("--view", metavar="NAME=FILE", help="a file with more columns; once for each view"),
+]
+Target = Annotated[str | None, typer.Option("--target", "-t", metavar="COLUMN", help="the column to predict")]
+TaskName = Annotated[str, typer.Option("--task", metavar="TASK", help=", ".join(TASKS))]
+MethodName = Annotated[str, typer.Option("--method", "-m", metavar="METHOD", help=", ".join(METHODS))]
+Drop = Annotated[
+    list[str] | None, typer.Option("--drop", metavar="COLUMN", help="a column to leave out; may be repeated")
+]
 Given = Annotated[bool, typer.Option("--precomputed", help="DATA is an .npz file of kernels (n × n) and y")]
-Encoding = Annotated[str, typer.Option("--encoding", help="of text files")]
-First = Annotated[int | None, typer.Option("--first", min=1, help="read only the first N rows")]
+Encoding = Annotated[str, typer.Option("--encoding", metavar="NAME", help="of text files")]
+First = Annotated[int | None, typer.Option("--first", metavar="N", min=1, help="read only the first N rows")]
 Id = Annotated[
     str | None,
     typer.Option(
-        "--id", help="the column that names the samples, by which files are joined", show_default=False
+        "--id",
+        metavar="COLUMN",
+        help="the column that names the samples, by which files are joined",
+        show_default=False,
     ),
 ]
 NoId = Annotated[bool, typer.Option("--no-id", help="no column names the samples: rows are taken in order")]
 Rows = Annotated[
     str | None,
-    typer.Option("--rows", help="inner: leave out rows that some file lacks; outer: keep them, with gaps"),
+    typer.Option(
+        "--rows",
+        metavar="HOW",
+        help="inner: leave out rows that some file lacks; outer: keep them, with gaps",
+    ),
 ]
-Kernels = Annotated[str, typer.Option("--kernels", "-k", help=KERNELS)]
-Folds = Annotated[int, typer.Option("--cv", min=2, help="folds of the cross-validation")]
+Kernels = Annotated[str, typer.Option("--kernels", "-k", metavar="KERNELS", help=KERNELS)]
+Folds = Annotated[int, typer.Option("--cv", metavar="N", min=2, help="folds of the cross-validation")]
 Jobs = Annotated[
     int | None,
-    typer.Option("--jobs", "-j", min=1, help="processes at a time; one for each processor, if it pays"),
+    typer.Option(
+        "--jobs", "-j", metavar="N", min=1, help="processes at a time; one for each processor, if it pays"
+    ),
 ]
 Force = Annotated[
     bool, typer.Option("--force", help="replace files that exist, even if this command did not write them")
@@ -97,7 +106,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="say nothing but erro
 Debug = Annotated[bool, typer.Option("--debug", help="show where an error comes from")]
 
 
-@app.command()
+@app.command(short_help="Learn a model from a table, and say what it learned.")
 def fit(
     data: DataFile = None,
     target: Target = None,
@@ -118,28 +127,34 @@ def fit(
         bool, typer.Option(help="whether the report says how weights vary over resamples of the data")
     ] = True,
     jobs: Jobs = None,
-    model: Annotated[Path | None, typer.Option("--model", "-o", help="write the model to this file")] = None,
-    report: Annotated[Path | None, typer.Option("--report", help="write a report to this .html file")] = None,
+    model: Annotated[
+        Path | None, typer.Option("--model", "-o", metavar="FILE", help="write the model to this file")
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option("--report", metavar="FILE", help="write a report to this .html file")
+    ] = None,
     force: Force = False,
     json_: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
     """Learn a model from a table, say what it learned, and write it and a report to files."""
-    how, join = _reading(encoding, rows, first), _joining(id_, no_id, rows)
-    asked = Asked(data, view or [], target, task, tuple(drop or ()), precomputed, how, join)
+    how = {"rows": rows, "first": first, "id_": id_, "no_id": no_id, "encoding": encoding}
+    what = {"target": target, "task": task, "drop": tuple(drop or ()), "precomputed": precomputed}
+    asked = _asked(data, view, how, **what)
     options = {"method": method, "kernels": kernels, "cv": cv, "score": score, "stability": stability}
     options |= {"jobs": jobs, "force": force}
-    _run(commands.fit, json_, quiet, debug, asked, model_path=model, report_path=report, **options)
+    _run("fit", json_, quiet, debug, asked, model_path=model, report_path=report, **options)
 
 
-@app.command()
+@app.command(short_help="Predict with a model for the rows of a table.")
 def predict(
     model: Annotated[Path, typer.Argument(help="a file that `fit --model` wrote", show_default=False)],
     data: DataFile = None,
     view: Views = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help=".csv, .parquet or .npy; without it, CSV on stdout")
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help=".csv, .parquet or .npy; without it, CSV on stdout"),
     ] = None,
     force: Force = False,
     spreadsheet: Annotated[
@@ -159,20 +174,20 @@ def predict(
     debug: Debug = False,
 ) -> None:
     """Predict with a model; columns are found by name, others (the target too) are ignored."""
-    how, join = _reading(encoding, rows, first), _joining(id_, no_id, rows)
-    asked = Asked(data, view or [], how=how, join=join)
+    how = {"rows": rows, "first": first, "id_": id_, "no_id": no_id, "encoding": encoding}
+    asked = _asked(data, view, how)
     options = {"force": force, "spreadsheet": spreadsheet}
-    _run(commands.predict, json_, quiet, debug, asked, model_path=model, out=out, **options)
+    _run("predict", json_, quiet, debug, asked, model_path=model, out=out, **options)
 
 
-@app.command()
+@app.command(short_help="Cross-validate methods side by side.")
 def compare(
     data: DataFile = None,
     target: Target = None,
     view: Views = None,
     kernels: Kernels = "auto",
     method: Annotated[
-        list[str] | None, typer.Option("--method", "-m", help="only these; may be repeated")
+        list[str] | None, typer.Option("--method", "-m", metavar="METHOD", help="only these; may be repeated")
     ] = None,
     task: TaskName = "auto",
     drop: Drop = None,
@@ -190,10 +205,11 @@ def compare(
     debug: Debug = False,
 ) -> None:
     """Cross-validate every method that applies, as a table and a chart."""
-    how, join = _reading(encoding, rows, first), _joining(id_, no_id, rows)
-    asked = Asked(data, view or [], target, task, tuple(drop or ()), precomputed, how, join)
+    how = {"rows": rows, "first": first, "id_": id_, "no_id": no_id, "encoding": encoding}
+    what = {"target": target, "task": task, "drop": tuple(drop or ()), "precomputed": precomputed}
+    asked = _asked(data, view, how, **what)
     _run(
-        commands.compare,
+        "compare",
         json_,
         quiet,
         debug,
@@ -206,34 +222,43 @@ def compare(
     )
 
 
-@app.command()
+@app.command(short_help="Learn from an example, and write a report about it.")
 def demo(
-    report: Annotated[Path | None, typer.Option("--report", help="where to write the report")] = None,
+    report: Annotated[
+        Path | None, typer.Option("--report", metavar="FILE", help="where to write the report")
+    ] = None,
     force: Force = False,
     json_: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
     """Learn from a dataset that comes with scikit-learn, and write a report about it."""
-    _run(commands.demo, json_, quiet, debug, report_path=report, force=force)
+    _run("demo", json_, quiet, debug, report_path=report, force=force)
 
 
-def _reading(encoding: str, rows: str | None, first: int | None) -> Reading:
-    if rows is None or rows in ROWS:
-        return Reading(encoding, first)
-    if not rows.isdecimal() or not int(rows):
-        raise typer.BadParameter(f"--rows {rows}: expected {' or '.join(ROWS)}")
-    if first is not None:
-        raise typer.BadParameter(f"--rows {rows} and --first {first} were given: leave one of them out")
-    return Reading(encoding, int(rows))  # as --first was called
+def _asked(data: Path | None, view: list[str] | None, how: dict[str, Any], **what: Any) -> Any:
+    """What the options say about data: which files, how they are read and joined, and what is in them."""
+    from .files import Reading
+    from .ids import Joining
+    from .sources import Asked
+
+    rows, first = how["rows"], how["first"]
+    if rows is not None and rows not in ROWS:  # a number means what --first means
+        if not rows.isdecimal() or not int(rows):
+            raise typer.BadParameter(f"--rows {rows}: expected {' or '.join(ROWS)}")
+        if first is not None:
+            raise typer.BadParameter(f"--rows {rows} and --first {first} were given: leave one of them out")
+        first, rows = int(rows), None
+    joining = Joining(how["id_"], rows, how["no_id"])
+    return Asked(data, view or [], **what, how=Reading(how["encoding"], first), join=joining)
 
 
-def _joining(id_: str | None, no_id: bool, rows: str | None) -> Joining:
-    return Joining(id_, rows if rows in ROWS else None, no_id)
+def _run(command: str, json_: bool, quiet: bool, debug: bool, *args: Any, **options: Any) -> None:
+    """Only now, since all that learns is imported by it, which takes seconds."""
+    from . import commands
+    from ._console import plainly
 
-
-def _run(command: Any, json_: bool, quiet: bool, debug: bool, *args: Any, **options: Any) -> None:
-    plainly(command)(*args, json_=json_, quiet=quiet, debug=debug, **options)
+    plainly(getattr(commands, command))(*args, json_=json_, quiet=quiet, debug=debug, **options)
 
 
 def run() -> None:

@@ -12,10 +12,10 @@ import pandas as pd
 
 from .._arguments import and_more
 from ._console import UserError, Voice, counted, require_known
+from .choices import TASKS
 from .files import read_file
 from .sources import Asked, gather, view_of
 
-TASKS = ("auto", "classification", "regression")
 MISSING = "missing"  # the category of cells without a value
 _CLASSES = 20  # whole numbers with at most so many values are classes, unless told otherwise
 _CATEGORIES = 50  # values that a column of categories may have

@@ -14,7 +14,6 @@ import pandas as pd
 from .._arguments import and_more
 from ._console import UserError
 
-ROWS = ("inner", "outer")
 Names = list[str]  # of one column, in each of several tables
 _LISTED = 5  # rows that a message names
 _FEW = 8

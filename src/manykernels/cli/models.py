@@ -13,6 +13,7 @@ from ..comparison.methods import METHODS
 from ..families import Gaussians, Products, gaussian_grid, per_feature, rank_one, views
 from ..kernels import Precomputed
 from ._console import UserError
+from .choices import KERNELS
 from .data import Data
 
 
@@ -65,9 +66,6 @@ def _kernels(data: Data, given: str) -> Any:
     if not listed:
         raise UserError(f"--kernels {given} stands for too many kernels to list, and views need lists.")
     return views({view: (_outputs(data, columns), spec) for view, columns in data.views.items()})
-
-
-KERNELS = "auto, gaussians:LOW,HIGH,N, per-feature, columns, products:DEGREE or widths"
 
 
 def _parse(given: str) -> Any:

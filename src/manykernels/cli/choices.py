@@ -1,0 +1,20 @@
+"""What options may say, for --help: nothing is imported here, so that help comes at once."""
+
+from __future__ import annotations
+
+TASKS = ("auto", "classification", "regression")
+METHODS = (
+    "auto",
+    "sparse",
+    "lp",
+    "uniform",
+    "alignf",
+    "align",
+    "localized",
+    "nonlinear",
+    "ufo",
+    "hierarchical",
+    "single",
+)
+KERNELS = "auto, gaussians:LOW,HIGH,N, per-feature, columns, products:DEGREE or widths"
+ROWS = ("inner", "outer")  # what becomes of rows that some file lacks
