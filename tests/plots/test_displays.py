@@ -29,6 +29,7 @@ from manykernels.measures import kernel_similarity
 from manykernels.plots import (
     ContributionDisplay,
     ConvergenceDisplay,
+    ImportanceDisplay,
     KernelSimilarityDisplay,
     PathDisplay,
     WeightsDisplay,
@@ -234,6 +235,23 @@ def test_searches_and_pipelines_are_opened():
     display = ContributionDisplay.from_estimator(search, 3.0 * X, samples=[1])
     assert display.parts.sum() + display.intercept == pytest.approx(search.decision_function(3.0 * X)[1])
     draw(WeightsDisplay.from_estimator(search))
+
+
+def test_importance_of_columns_and_views():
+    groups = {"first $a$": [0, 1], "rest": [2, 3]}
+    how = {"groups": groups, "cv": 2, "n_repeats": 1, "random_state": 0}
+    display = draw(ImportanceDisplay.from_estimator(fitted("classifier")[0], X, y, **how))
+    found = display.importance
+    order = found.views.order
+    assert ticks(display.ax_.yaxis) == [found.views.names[j] for j in order]
+    np.testing.assert_allclose(display.ax_.lines[0].get_xdata(), found.views.mean[order])
+    columns = draw(ImportanceDisplay(found, by="column").plot(max_names=3))
+    assert ticks(columns.ax_.yaxis) == [found.names[j] for j in found.order[:3]]
+    assert "1 of 4 are not shown" in columns.ax_.get_title("left")
+    with pytest.raises(ValueError, match="expected 'auto', 'column' or 'view'"):
+        ImportanceDisplay(found, by="kernel").plot()
+    with pytest.raises(ValueError, match="no views are known"):
+        ImportanceDisplay(found.views, by="view").plot()
 
 
 def test_axes_and_options_are_passed_on():

@@ -5,6 +5,7 @@ They need matplotlib (``pip install 'manykernels[plots]'``), which is imported w
 
 from .contribution import ContributionDisplay
 from .convergence import ConvergenceDisplay
+from .importance import ImportanceDisplay
 from .path import PathDisplay
 from .similarity import KernelSimilarityDisplay
 from .targets import PartsDisplay, TargetScoresDisplay
@@ -14,6 +15,7 @@ from .widths import WidthsDisplay
 __all__ = [
     "ContributionDisplay",
     "ConvergenceDisplay",
+    "ImportanceDisplay",
     "KernelSimilarityDisplay",
     "PartsDisplay",
     "PathDisplay",
