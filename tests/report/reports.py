@@ -11,7 +11,8 @@ from tests.fitted_models import X, bits, fitted, frame, numbers, stack, strings,
 
 from manykernels import LocalizedMKLClassifier, MKLClassifier, MKLRegressor
 from manykernels.families import ARDGaussians, Gaussians, Products, views
-from manykernels.inspection import weight_stability
+from manykernels.inspection import importance, weight_stability
+from manykernels.kernels import Linear
 from manykernels.report import report_data, width_stability
 
 MADE = date(2024, 2, 29)
@@ -79,6 +80,17 @@ def stable_views() -> dict[str, Any]:
     model = MKLClassifier(views({"left": [0, 1], "right": [2, 3]})).fit(X, y)
     spread = weight_stability(model, X, y, n_resamples=4, random_state=0)
     return report_data(model, X, y, made=MADE, fit_path=False, stability=spread)
+
+
+def important() -> dict[str, Any]:
+    """One kernel on a table of views with traps for names, and more columns than a chart shows."""
+    names = [f"{NASTY[j % 5]} {j}" for j in range(25)]
+    table = pd.DataFrame(np.random.default_rng(0).standard_normal((60, 25)), columns=names)
+    target = table.iloc[:, 0] + table.iloc[:, 1]
+    model = MKLRegressor({NASTY[0]: Linear()}).fit(table, target)
+    groups = {NASTY[1]: names[:2], "other": names[2:]}
+    found = importance(model, table, target, groups=groups, cv=3, n_repeats=2, random_state=0)
+    return report_data(model, table, target, made=MADE, importance=found)
 
 
 def stable() -> dict[str, Any]:

@@ -93,6 +93,7 @@ KINDS = {
     "one width": reports.one_width,
     "stable": reports.stable,
     "stable views": reports.stable_views,
+    "important": reports.important,
     "nasty": reports.nasty,
 }
 
@@ -102,7 +103,11 @@ def test_every_kind_loads_alone_and_fits_a_phone(kind, open_page):
     document = KINDS[kind]()
     page = open_page(document)
     expected = {s for s in ("scores", "similarity", "convergence", "path", "contributions") if document[s]}
-    expected |= {s for s in ("interactions", "widths", "gates") if document[s]} | {"data", "weights", "call"}
+    expected |= {s for s in ("importance", "interactions", "widths", "gates") if document[s]} | {
+        "data",
+        "weights",
+        "call",
+    }
     expected |= {"left-out"} if document["left_out"] else set()
     assert set(page.evaluate("[...document.querySelectorAll('section')].map(s => s.id)")) == expected
     assert page.evaluate("[...document.querySelectorAll('.chart')].every(c => c.querySelector('svg *'))")
@@ -113,6 +118,21 @@ def test_every_kind_loads_alone_and_fits_a_phone(kind, open_page):
     assert not wide(page)
     assert page.evaluate("[...document.querySelectorAll('.chart svg')].every(s => s.clientWidth <= 360)")
     assert page.evaluate(OUTSIDE) == [] and page.evaluate(OVERLAPPING) == []
+
+
+def test_importance_names_columns_and_one_kernel_draws_no_charts_of_weights(open_page):
+    document = reports.important()
+    page = open_page(document)
+    told = document["importance"]
+    assert page.locator("#importance .chart").count() == 2
+    assert page.locator("#importance circle").count() == 2 + 20  # views, and the first columns
+    page.click("#importance summary")
+    assert page.locator("#importance tbody tr").count() == 25
+    assert told["columns"]["names"][0][:10] in page.inner_text(".cards")
+    sections = page.evaluate("[...document.querySelectorAll('section')].map(s => s.id)")
+    assert sections == ["data", "importance", "weights", "call"]
+    assert page.locator("#weights table, #weights .chart").count() == 0
+    assert "has all the weight" in page.inner_text("#weights")
 
 
 def test_what_could_not_be_computed_says_why_and_is_not_compared(open_page):

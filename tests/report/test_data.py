@@ -14,7 +14,10 @@ from tests.fitted_models import FITTED, X, fitted, kernels, numbers, stack, y
 from tests.report.reports import NASTY, document, many_widths, nasty, one_width, products, stable_views
 
 import manykernels as mk
+from manykernels.estimators import model_of
+from manykernels.inspection import importance
 from manykernels.kernels import Constant, Gaussian, Linear, OnColumns
+from manykernels.plots.reading import histories
 from manykernels.report import anew, baseline_models, baselines, data, report, report_data, settled
 from manykernels.report.widths import nearest_widths
 
@@ -32,12 +35,24 @@ LACKS = {
 SLOW_PATHS = {"many widths", "per feature", "hard", "kmeans", "powers"}  # of many fits each; not done
 
 
+def compares_nothing(section, model):
+    """Whether a chart would show one kernel, or one step."""
+    if section == "convergence" and model.proof is not None:
+        return all(len(table["active"]) < 2 for table in histories(model).values())
+    return section in ("contributions", "path") and model.active.size < 2 and model.listed
+
+
 @pytest.mark.parametrize("name", FITTED)
 def test_every_model_has_a_report(name):
     found = document(name, fit_path=name not in SLOW_PATHS)
     json.dumps(found, allow_nan=False)
+    learned = model_of(fitted(name)[0])[0]
     for section, without in LACKS.items():
-        assert (found[section] is None) == (name in without | (SLOW_PATHS if section == "path" else set()))
+        lacks = name in without | (SLOW_PATHS if section == "path" else set())
+        if section == "path" and learned.active.size < 2 and found["path"] is not None:
+            assert len(found["path"]["names"]) > 1  # others have weight for another C
+            continue
+        assert (found[section] is None) == (lacks or compares_nothing(section, learned))
         told = {"path": "Weights along C", "convergence": "How the fit converged"}.get(section)
         assert (told in found["left_out"]) == (told is not None and name in without - {"widths"})
     assert (found["interactions"] is not None) == (name in ("products", "polynomials"))
@@ -49,11 +64,32 @@ def test_every_model_has_a_report(name):
 @pytest.mark.parametrize("name", [name for name in FITTED if name not in LACKS["contributions"]])
 def test_parts_add_up_to_the_decision(name):
     found = document(name, fit_path=False)["contributions"]
+    if compares_nothing("contributions", model_of(fitted(name)[0])[0]):
+        assert found is None
+        return
     assert found["samples"]
     for one in found["samples"]:
         total = sum(one["parts"]) + one["intercept"]
         assert total == pytest.approx(one["decision"], rel=1e-3, abs=1e-4)
         assert len(one["parts"]) == len(found["names"])
+
+
+def test_importance_is_told_as_it_was_measured():
+    found = importance(fitted("classifier")[0], X, y, groups={"a": [0, 1], "b": [2, 3]}, cv=2, random_state=0)
+    told = document("classifier", importance=found, fit_path=False)["importance"]
+    assert told["columns"]["names"] == found.columns()["name"] and told["views"]["names"][0] in ("a", "b")
+    np.testing.assert_allclose(told["columns"]["mean"], found.columns()["mean"], rtol=1e-5, atol=1e-12)
+    np.testing.assert_allclose(told["views"]["high"], found.views.columns()["high"], rtol=1e-5, atol=1e-12)
+    assert (told["metric"], told["folds"], told["repeats"], told["of"]) == ("accuracy", 2, 5, 4)
+    assert document("classifier", fit_path=False)["importance"] is None
+
+
+def test_one_kernel_has_no_sections_that_compare_kernels():
+    model = mk.MKLClassifierCV({"only": Gaussian(2.0)}, Cs=[0.1, 1.0, 10.0], norms=[1.0], cv=2).fit(X, y)
+    found = report_data(model, X, y)
+    assert all(found[section] is None for section in ("similarity", "contributions", "widths"))
+    assert found["path"]["names"] == [] and len(found["path"]["score"]) == 3
+    assert report_data(mk.MKLClassifier([Gaussian(2.0)]).fit(X, y), X, y)["path"] is None
 
 
 def test_chosen_samples_are_what_they_are_called():

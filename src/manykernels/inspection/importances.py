@@ -45,6 +45,8 @@ class Importance:
     level : of the intervals
     ratio : held-out samples for each training sample, on average over the folds
     of : how many columns X has
+    searched : of a fitted search: "before" where its choice was learned in the folds, "anew" where it chose
+        in each of them; empty for other models
     views : the same of the groups of columns, or None where there are none
     mean, error, low, high : (names,), see the notes of :func:`importance`
     """
@@ -56,6 +58,7 @@ class Importance:
     level: float
     ratio: float
     of: int
+    searched: str = ""
     views: Importance | None = field(default=None, repr=False)
 
     @property
@@ -207,13 +210,8 @@ def importance(
     found = _run(work, folds, seeds, blocks, first, n_jobs, verbose)
     scores, lost = np.array([one[0] for one in found]), np.stack([one[1] for one in found], axis=1)
     ratio = float(np.mean([len(test) / len(train) for train, test in folds]))
-    told: dict[str, Any] = {
-        "scores": scores,
-        "metric": metric,
-        "level": level,
-        "ratio": ratio,
-        "of": len(header.columns),
-    }
+    told: dict[str, Any] = {"scores": scores, "metric": metric, "level": level, "ratio": ratio}
+    told |= {"of": len(header.columns), "searched": searched if opened(model).searched is not None else ""}
     cut = len(named)
     views = Importance(list(named), lost[:cut], **told) if named else None
     return Importance([header.columns[j] for j in looked], lost[cut:], **told, views=views)

@@ -12,6 +12,7 @@ from typing import Any
 from ..comparison.again import anew, settled
 from .baselines import baseline_models, baselines, compared
 from .data import report_data
+from .importances import measured
 from .page import render, require_report, write_report
 from .widths import learns_widths, width_stability
 
@@ -48,7 +49,8 @@ def report(
     X, y : the data that it was fitted on
     path : the file
     cv : folds in which it is compared with the plain sum, the best single kernel, a tuned rival and a
-        constant; None leaves the comparison out, which is most of the work
+        constant, and in which the importance of columns is measured; None leaves both out, which is most of
+        the work
     n_jobs : fits at a time
     overwrite : whether a file that is not a report is replaced; without it, ``FileExistsError``
     options : as for :func:`report_data`
@@ -56,4 +58,6 @@ def report(
     require_report(path, overwrite)  # before the work
     if cv is not None and "scores" not in options:
         options["scores"], options["searched"] = compared(model, X, y, cv=cv, n_jobs=n_jobs), "anew"
+    if cv is not None and "importance" not in options:
+        options = measured(model, X, y, cv=cv, n_jobs=n_jobs) | options
     write_report(report_data(model, X, y, **options), path, overwrite=overwrite)

@@ -24,6 +24,7 @@ from ..estimators import Copies, Searched, copies_of, face_of, model_of, opened
 from ..families import Parametric
 from ..fitting.layout import evenly
 from ..fitting.model import Model, Proof
+from ..inspection import Importance
 from ..plots.paths import PathTable, path_of_fits, path_of_search
 from ..plots.reading import (
     WeightTable,
@@ -33,6 +34,7 @@ from ..plots.reading import (
     weight_table,
     width_table,
 )
+from .importances import importance_section
 from .samples import Said, chosen_samples
 from .scores import scores_section
 from .tables import data_section, gates_section, interactions_section, is_constant
@@ -58,6 +60,8 @@ def report_data(
     permuted: Permuted | None = None,
     stability: Any = None,
     widths: Mapping[str, Any] | None = None,
+    importance: Importance | None = None,
+    left_out: Mapping[str, str] | None = None,
     made: date | None = None,
     fit_path: bool = True,
 ) -> dict[str, Any]:
@@ -75,13 +79,15 @@ def report_data(
     permuted : how the model scores on permuted targets; see :func:`manykernels.inspection.permutation_test`
     stability : of the weights: ``names, mean, low, high, frequency``, and ``views`` with the same of views
     widths : how widths that are learned vary; see :func:`manykernels.report.width_stability`
+    importance : of columns and views; see :func:`manykernels.inspection.importance`
+    left_out : sections that could not be made elsewhere, and why
     made : the day; today, unless told
     fit_path : whether to fit the path over C where the model has not kept one
     """
     learned, inner = model_of(model, X)
     face, search = face_of(model)[0], opened(model).searched
     said = Said(getattr(model, "predict", None), getattr(model, "decision_function", None))
-    left_out: dict[str, str] = {}
+    missing = dict(left_out or {})
 
     def path() -> dict[str, Any] | None:
         return _path(search, learned, face.kernels, copies_of(face), inner, y)
@@ -89,12 +95,13 @@ def report_data(
     sections = {
         "data": data_section(X, y, learned, target),
         "scores": scores_section(scores, learned, searched, permuted),
+        "importance": importance_section(importance),
         "selection": None if search is None else _selection(search),
         "weights": _weights(learned, weight_table(learned), stability),
-        "similarity": _or_why(left_out, "Which kernels say the same", _similarity, learned, inner),
-        "convergence": _or_why(left_out, "How the fit converged", _convergence, learned),
-        "path": _or_why(left_out, "Weights along C", path) if fit_path else None,
-        "contributions": _or_why(left_out, "Single samples", chosen_samples, learned, said, X, inner, y),
+        "similarity": _or_why(missing, "Which kernels say the same", _similarity, learned, inner),
+        "convergence": _or_why(missing, "How the fit converged", _convergence, learned),
+        "path": _or_why(missing, "Weights along C", path) if fit_path else None,
+        "contributions": _or_why(missing, "Single samples", chosen_samples, learned, said, X, inner, y),
         "interactions": interactions_section(learned, face.kernels),
         "widths": _widths(learned, widths, prepared=model is not face),
         "gates": gates_section(learned, y),
@@ -110,7 +117,7 @@ def report_data(
         "certificate": learned.sentence(),
         "call": call,
     }
-    document: dict[str, Any] = plain({**head, **sections, "left_out": left_out})
+    document: dict[str, Any] = plain({**head, **sections, "left_out": missing})
     return document
 
 
@@ -193,7 +200,7 @@ def _similarity(model: Model, X: Any) -> dict[str, Any] | None:
     return {"names": table.names, "values": table.S, "weights": table.weights}
 
 
-def _convergence(model: Model) -> dict[str, Any]:
+def _convergence(model: Model) -> dict[str, Any] | None:
     lines = []
     for label, table in histories(model).items():
         quantity = next((q for q in ("gap", "objective", "bound") if np.isfinite(table.get(q, [])).any()), "")
@@ -201,6 +208,8 @@ def _convergence(model: Model) -> dict[str, Any]:
             raise ValueError("there is nothing to show")
         columns = {"seconds": table["seconds"], "values": table[quantity], "active": table["active"]}
         lines.append({"label": label, "quantity": quantity, **columns})
+    if all(len(one["values"]) < 2 for one in lines):  # a point is no line
+        return None
     assert model.proof is not None  # which has the histories
     return {"lines": lines, "tol": model.proof.tol, "objective": model.proof.primal}
 
@@ -212,15 +221,22 @@ def _path(
         return None
     if search is not None and search.whole is not None:
         table = path_of_search(search, model.names)
+    elif model.listed and len(model.names) == 1:  # which has all the weight for every C
+        return None
     else:
         table = _fitted_path(copies, X, y)
     order = np.argsort(-np.abs(table.weights).max(axis=0), kind="stable")[:_MOST_KERNELS]
     kept = [m for m in order if table.weights[:, m].any()]
+    scored = table.score is not None and np.isfinite(table.score).sum() > 1
+    if len(kept) < 2:  # one kernel has all the weight for every C
+        kept = []
+        if not scored:
+            return None
     return {
         "C": table.C,
         "names": [table.names[m] for m in kept],
         "weights": table.weights[:, kept].T,
-        "score": table.score,
+        "score": table.score if scored else None,
         "chosen": table.chosen,
     }
 
@@ -258,7 +274,8 @@ def _widths(model: Model, spread: Mapping[str, Any] | None, prepared: bool) -> d
         table = width_table(model)
     except ValueError:  # no kernel has a width, as most have not: nothing is missing
         return None
-    if not table.weights.any():
+    single = len(model.names) == 1 and table.features is None and spread is None
+    if single or not table.weights.any():
         return None
     return {
         "parameter": table.parameter,

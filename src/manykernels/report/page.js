@@ -207,12 +207,15 @@
       if (rival) card(signed(rival.mean), `from the best alternative, ${rival.name}: ${rival.p_value === null ? "one fold" : `95 % interval ${signed(rival.low)} to ${signed(rival.high)}, ${chances(rival.p_value)}`}`);
     }
     const used = w.names.filter((_, m) => w.values.some((row) => row[m] !== 0)).length;
-    if (w.listed) card(`${used} of ${w.names.length}`, "kernels have weight");
+    const matters = leader();
+    if (matters) card(short(matters.name, 34), `matters most: without it, ${data.importance.metric} falls by ${number(matters.mean, 2)}`);
+    if (w.names.length === 1) card(short(w.names[0], 34), "is the only kernel");
+    else if (w.listed) card(`${used} of ${w.names.length}`, "kernels have weight");
     else card(String(used), used === 1 ? "kernel was found" : "kernels were found");
     if (w.gap !== null) card(number(w.gap, 2), guesses ? "duality gap: the fit is optimal, and still predicts no better than guessing" : !w.converged ? "relative duality gap: not converged" : !w.certified ? "duality gap over the kernels looked at"
       : w.listed ? "duality gap, certified" : "duality gap, certified for the whole family");
     const sizes = w.names.map((_, m) => w.constant.includes(m) ? 0 : Math.max(...w.values.map((row) => Math.abs(row[m])))), top = order(sizes)[0];
-    if (sizes[top] > 0) card(short(w.names[top], 34), "has the largest weight" + (w.constant.length ? ", the constant aside" : ""));
+    if (sizes[top] > 0 && w.names.length > 1) card(short(w.names[top], 34), "has the largest weight" + (w.constant.length ? ", the constant aside" : ""));
     return el("div", { class: "cards" }, made);
   }
 
@@ -306,6 +309,49 @@
       s.rows.filter((row) => row.mean === null).map((row) => el("p", { class: "failed" }, el("b", {}, row.name), ` is not compared: ${row.error || "it has no score."}`)));
   }
 
+  // -- importance -------------------------------------------------------------------------------------------
+  const sure = (rows, i) => rows.low[i] !== null && rows.low[i] > 0;
+  function leader() {
+    const m = data.importance, rows = m && (m.columns || m.views);
+    return rows && sure(rows, 0) ? { name: rows.names[0], mean: rows.mean[0] } : null;
+  }
+  const MOST = 20;
+  function losses(rows, what) {
+    const draw = (width) => {
+      const shown = rows.names.slice(0, MOST), left = Math.min(210, width * 0.42), names = fitAll(shown, left - 12);
+      const ends = [0, ...shown.flatMap((_, i) => [rows.mean[i], rows.low[i] ?? rows.mean[i], rows.high[i] ?? rows.mean[i]])];
+      const x = scale(Math.min(...ends), Math.max(...ends), left + 8, width - 16), height = 22 * shown.length + 34;
+      return canvas(width, height, x.ticks.map((t) => [line(x(t), 4, x(t), height - 28, { class: "grid" }),
+        words(x(t), height - 12, number(t), { "text-anchor": "middle", class: "soft" })]),
+        line(x(0), 2, x(0), height - 28, { class: "axis" }),
+        shown.map((name, i) => {
+          const y = 22 * i + 14, fill = sure(rows, i) ? "var(--accent)" : "var(--muted)", low = rows.low[i], high = rows.high[i];
+          return [label(left - 10, y + 4, names[i], name, { "font-weight": sure(rows, i) ? 600 : null }),
+            low === null ? null : line(x(low), y, x(high), y, { stroke: fill, "stroke-width": 2 }),
+            tip(svg("circle", { cx: x(rows.mean[i]), cy: y, r: 5, fill, tabindex: 0 }),
+              `${name}\nloses ${number(rows.mean[i])}` + (low === null ? "" : `\n${percent(data.importance.level)} interval from ${number(low)} to ${number(high)}`))];
+        }));
+    };
+    const more = rows.names.length <= MOST ? null : el("details", {}, el("summary", {}, `All ${rows.names.length} ${what}s`),
+      tall(sortable([what, "loss", "from", "to"], rows.names.map((name, i) => [name, rows.mean[i], rows.low[i], rows.high[i]]), ["name", "number", "number", "number"])));
+    return [data.importance.views ? el("h3", {}, what[0].toUpperCase() + what.slice(1) + "s") : null, chart(draw, `Importance of ${what}s`), more];
+  }
+
+  function importanceSection() {
+    const m = data.importance;
+    if (!m || !(m.columns || m.views)) return null;
+    const layers = data.data.features === null, what = layers ? "kernel" : "column", count = m.columns ? m.columns.names.length : 0;
+    const none = ![m.columns, m.views].some((rows) => rows && rows.names.some((_, i) => sure(rows, i)));
+    const hint = `What ${m.metric} loses on held-out samples when the values of a ${what} are shuffled; before, it is ${number(m.score)}. `
+      + (m.folds > 1 ? `Dots are means over ${m.folds} folds${m.repeats > 1 ? ` with ${m.repeats} shuffles each` : ""}, lines are ${percent(m.level)} intervals; blue ones lie above zero. ` : "")
+      + (count && count < m.of ? `Of ${m.of} ${what}s, these are the ${count} that change predictions most. ` : "")
+      + (none ? `No loss is clearly above zero. ` : "")
+      + `A ${what} that others can stand in for loses little by itself` + (m.views ? ": see what its view loses. " : ". ")
+      + (m.searched === "before" ? "The folds learn what the search chose on all samples; the choice itself is not repeated." : "");
+    return section("importance", m.views ? "Which columns and views matter" : `Which ${what}s matter`, hint,
+      m.views ? losses(m.views, "view") : null, m.columns ? losses(m.columns, what) : null);
+  }
+
   function selectionSection() {
     const s = data.selection;
     if (!s) return null;
@@ -322,7 +368,11 @@
 
   // -- weights ----------------------------------------------------------------------------------------------
   function weightsSection() {
-    const w = data.weights, several = w.values.length > 1, s = w.stability;
+    const w = data.weights;
+    if (w.names.length === 1) return section("weights", "Weights", `${w.names[0]} has all the weight: ${data.selection ? "the search found no combination that predicts better than this kernel alone" : "there is one kernel"}. `
+      + "So there are no weights to compare, and no pictures of their path along C, of kernels that say the same, or of what each adds to a decision."
+      + (data.importance ? " What the kernel needs of the data is said above." : ""));
+    const several = w.values.length > 1, s = w.stability;
     const sizes = w.names.map((_, m) => Math.max(...w.values.map((row) => Math.abs(row[m]))));
     const top = largest(s ? [...sizes, ...s.high] : sizes);
     const index = order(sizes);
@@ -445,9 +495,9 @@
 
   function pathSection() {
     const p = data.path;
-    if (!p || !p.names.length) return null;
+    if (!p) return null;
     const box = { left: 52, right: 14, bottom: 38 }, height = 270, shown = Math.min(9, p.names.length);
-    const picture = chart((width) => {
+    const picture = !shown ? null : chart((width) => {
       const x = scale(p.C[0], p.C.at(-1), box.left, width - box.right, true), y = scale(Math.min(0, ...p.weights.flat()), largest(p.weights.flat()) * 1.03, height - box.bottom, 24);
       const marks = p.chosen ? [line(x(p.chosen), 20, x(p.chosen), height - box.bottom, { stroke: "var(--muted)", "stroke-dasharray": "3 4" }), words(x(p.chosen), 14, "C = " + number(p.chosen), { "text-anchor": "middle", class: "soft" })] : [];
       return canvas(width, height, frame(width, height, x, y, box, ["C: larger fits the data more closely", "weight"]), marks,
@@ -456,8 +506,10 @@
     const scores = p.score ? chart((width) => {
       const high = 130, x = scale(p.C[0], p.C.at(-1), box.left, width - box.right, true), ok = p.score.filter((v) => v !== null);
       const y = scale(Math.min(...ok), Math.max(...ok), high - box.bottom, 24);
-      return canvas(width, high, frame(width, high, x, y, box, ["C", "score"]), polyline(p.score.map((v, i) => [x(p.C[i]), y(v)]), { stroke: "var(--accent)" }, "cross-validated score"));
+      const known = p.score.flatMap((v, i) => v === null ? [] : [[x(p.C[i]), y(v)]]);
+      return canvas(width, high, frame(width, high, x, y, box, ["C", "score"]), polyline(known, { stroke: "var(--accent)" }, "cross-validated score"));
     }, "Scores along C") : null;
+    if (!shown) return section("path", "Score along C", "Cross-validated scores for other costs of errors; the one kernel has all the weight for each of them.", scores);
     return section("path", "Weights along C", "What the weights would be for other costs of errors" + several() + ". Weights that hold over a decade or more are worth more than those that come and go.",
       picture, legendOf(p.names.slice(0, shown)), scores);
   }
@@ -597,7 +649,7 @@
     return section("left-out", "What this report leaves out", null, el("dl", {}, rows.flatMap(([title, why]) => [el("dt", {}, title), el("dd", {}, why)])));
   }
 
-  const parts = [dataSection(), scoresSection(), selectionSection(), weightsSection(), gatesSection(), similaritySection(), interactionsSection(), widthsSection(),
+  const parts = [dataSection(), scoresSection(), importanceSection(), selectionSection(), weightsSection(), gatesSection(), similaritySection(), interactionsSection(), widthsSection(),
     contributionsSection(), pathSection(), convergenceSection(), leftOutSection(), callSection()];
   report.append(header(), cards(), contents, ...parts.filter(Boolean));
   repaint();

@@ -34,6 +34,8 @@ def chosen_samples(model: Model, said: Said, X: Any, inner: Any, y: Any) -> dict
     """
     if model.function is None or isinstance(model.function, PowerFunction):  # a power of a sum has no parts
         return None
+    if model.active.size < 2:  # one kernel decides everything
+        return None
     assert said.predict is not None
     rows = evenly(_num_samples(X), _LOOKED_AT)
     truth, predicted = np.asarray(take(y, rows)), np.asarray(said.predict(take(X, rows)))
