@@ -61,8 +61,10 @@ class BaseMKL(Explained):
 
         Parameters
         ----------
-        X : array, CSR matrix, frame, list of strings, or stack (n_samples, n_train, n_kernels)
-            The samples; a stack only with ``kernels="precomputed"`` or ``from_distances(...)``.
+        X : array, CSR matrix, frame, list of strings, stack (n_samples, n_train, n_kernels), or dict
+            The samples; a stack only with ``kernels="precomputed"`` or ``from_distances(...)``. A dict {name:
+            samples × features} holds views, which get kernels of their own; with ``kernels="precomputed"``
+            it holds kernel matrices by name.
         y : array of shape (n_samples,), or (n_samples, n_outputs) for regression
         sample_weight : array of shape (n_samples,), optional
             A sample of weight 2 counts as two samples, one of weight 0 as none.

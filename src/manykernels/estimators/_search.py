@@ -20,6 +20,7 @@ from ..fitting.layout import Layout, collected, is_lazy
 from ..fitting.lazy import in_memory, lazy_layout
 from ..fitting.options import Options
 from ..fitting.samples import read
+from ..fitting.stacks import in_matrices
 from ..fitting.targets import Target, check_length, check_weights, require_target
 from ..selection.folds import Data, make_folds
 from ..selection.paths import refit_path
@@ -93,7 +94,9 @@ class Search(HTMLSummary, PairwiseTags):
 
         Parameters
         ----------
-        X : array, CSR matrix, frame, list of strings, or stack (n_samples, n_train, n_kernels)
+        X : array, CSR matrix, frame, list of strings, stack (n_samples, n_train, n_kernels), or dict
+            A dict {name: samples × features} holds views, which get kernels of their own; with
+            ``kernels="precomputed"`` it holds kernel matrices by name.
             With ``approx`` and the squared loss also a Dask array or frame, which stays where it is.
         y : array of shape (n_samples,), or (n_samples, n_outputs) for regression
         sample_weight : array of shape (n_samples,), optional
@@ -109,10 +112,10 @@ class Search(HTMLSummary, PairwiseTags):
         data, target, layout = self._read(X, y, sample_weight)
         self.__dict__.update(layout.attributes | target.attributes)
         seen = data.X if data.given is None else data.given.X
-        found = strategies(self._wish(target), seen, target.outputs)
+        found = strategies(self._wish(target, layout), seen, target.outputs)
         found = [self._with_samples(strategy, X, y, sample_weight, data) for strategy in found]
         loo = isinstance(self.cv, str) and self.cv == "loo"
-        cut = np.zeros((len(data.y), 1)) if data.given is None else data.X
+        cut = np.zeros((len(data.y), 1)) if data.given is None or in_matrices(data.X) else data.X
         folds = None if loo else make_folds(self.cv, cut, data, groups, self.random_state)
         race = isinstance(self.strategy, str) and self.strategy == "auto" and self.scoring is None
         effort = Effort(type(self).__name__, self.verbose, self.n_jobs, race)
@@ -136,8 +139,12 @@ class Search(HTMLSummary, PairwiseTags):
             check_length(n, y)
         else:
             given = read(options, X, y, sample_weight, target)  # what is wrong is said before it is split
-            (X,) = indexable(collected(X))
+            X = collected(X)
             layout, y, weight = given.layout, given.y, given.weight
+            if layout.parts is not None:
+                X = layout.parts.in_order(X, given.X)
+            elif not in_matrices(X):
+                (X,) = indexable(X)
         target = target.learn(y if weight is None else y[weight > 0])
         scorer = None if self.scoring is None else self._scorer(weight is not None)
         data = Data(
@@ -161,7 +168,7 @@ class Search(HTMLSummary, PairwiseTags):
             given = read(options, X, y, sample_weight, target)
         return replace(strategy, given=given, target=target)
 
-    def _wish(self, target: Target) -> Wish:
+    def _wish(self, target: Target, layout: Layout) -> Wish:
         return Wish(
             self.kernels,
             self.strategy,
@@ -172,6 +179,7 @@ class Search(HTMLSummary, PairwiseTags):
             self._own,
             self._aligned,
             options_of,
+            views=layout.parts is not None,
         )
 
     def _scorer(self, weighted: bool) -> Any:

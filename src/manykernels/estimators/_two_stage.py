@@ -127,7 +127,7 @@ class TwoStage(LearnedKernel):
         }
         scale = np.array([self.kernels_[m].scale_ for m in self.active_])
         layout = self._model.layout
-        X = self._read_square(X, layout.n_layers) if layout.kind == "stack" else layout.read(X)
+        X = self._read_square(layout.joined(X), layout.n_layers) if layout.kind == "stack" else layout.read(X)
         if layout.kind == "stack" and isinstance(self.kernels, str):
             gram, _ = build_from_stack(X[:, :, self.active_], names=names, **options)
         else:

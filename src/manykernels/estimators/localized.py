@@ -34,7 +34,9 @@ class Localized(BaseMKL):
 
         Parameters
         ----------
-        X : array, CSR matrix, frame, list of strings, or stack (n_samples, n_train, n_kernels)
+        X : array, CSR matrix, frame, list of strings, stack (n_samples, n_train, n_kernels), or dict
+            A dict {name: samples × features} holds views, which get kernels of their own; with
+            ``kernels="precomputed"`` it holds kernel matrices by name.
         y : array of shape (n_samples,), or (n_samples, n_outputs) for regression
         sample_weight : array of shape (n_samples,), optional
             A sample of weight 2 counts as two samples, one of weight 0 as none.

@@ -49,13 +49,14 @@ def _named(
     spec: Any, X: Data, sample_weight: Any, feature_names: Any, target: Any, approx: Any
 ) -> Iterator[tuple[str, Kernel]]:
     if isinstance(spec, str):
-        spec = _from_string(spec, X)
+        spec = _from_string(spec, X, feature_names)
     if isinstance(spec, Kernel):
         yield spec.label, spec
     elif is_function(spec):
         yield function_name(spec), from_function(spec, X)
     elif isinstance(spec, Family):
         more = {"target": target} if spec.supervised else {}
+        more |= {"approx": approx} if spec.holds_others else {}
         found = spec.resolve(X, sample_weight, feature_names, **more)
         chooses = isinstance(spec, Auto) and approx is not None
         yield from (_served(found, X, approx) if chooses else found).items()
@@ -93,11 +94,12 @@ def _served(kernels: dict[str, Kernel], X: Data, approx: Any) -> dict[str, Kerne
     return served
 
 
-def _from_string(spec: str, X: Data) -> Any:
+def _from_string(spec: str, X: Data, names: Any) -> Any:
     if spec == "auto":
         return Auto()
     if spec == "precomputed" and is_stack(X):
-        return {f"kernel {m}": Precomputed(m) for m in range(X.shape[2])}
+        layers = range(X.shape[2])
+        return {f"kernel {m}" if names is None else names[m]: Precomputed(m) for m in layers}
     if spec == "precomputed":
         raise ValueError(
             "kernels='precomputed' expects X of shape (n_samples, n_train, n_kernels), "

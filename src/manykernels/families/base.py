@@ -17,8 +17,9 @@ class Family(BaseEstimator):
     ``factors`` says that every kernel is one column of X times itself, so that a Gram engine can work on the
     columns and never form a matrix of n × n. ``listed`` says that ``resolve`` lists the kernels; families too
     large for that are asked through an oracle. ``supervised`` says that ``resolve`` also takes the training
-    targets, as ``target`` of shape (n_samples, n_outputs). ``needs_variation`` says that it is made of
-    columns that differ from sample to sample.
+    targets, as ``target`` of shape (n_samples, n_outputs). ``holds_others`` says that it also takes
+    ``approx``, for ``"auto"`` among the kernels that it was given. ``needs_variation`` says that it is made
+    of columns that differ from sample to sample.
 
     A family of one's own defines ``resolve``, where it can be listed; or sets ``listed = False`` and defines
     ``bind``. How the families of this package that are not listed bind is in ``oracles/build.py``.
@@ -27,6 +28,7 @@ class Family(BaseEstimator):
     factors: ClassVar[bool] = False
     listed: ClassVar[bool] = True
     supervised: ClassVar[bool] = False
+    holds_others: ClassVar[bool] = False
     needs_variation: ClassVar[bool] = False
     instead: ClassVar[str] = ""  # what to do where there are too many kernels for a list, for a message
 

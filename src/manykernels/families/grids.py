@@ -50,5 +50,6 @@ class FromDistances(Family):
         if not gammas:
             raise ValueError("from_distances was given no gammas; expected at least one positive number.")
         pairs = [(layer, gamma) for layer in range(X.shape[2]) for gamma in gammas]
-        names = unique(f"distance {layer}: γ={gamma:.6g}" for layer, gamma in pairs)
+        layers = feature_names or [f"distance {layer}" for layer in range(X.shape[2])]
+        names = unique(f"{layers[layer]}: γ={gamma:.6g}" for layer, gamma in pairs)
         return {name: FromDistance(gamma, layer) for name, (layer, gamma) in zip(names, pairs, strict=True)}

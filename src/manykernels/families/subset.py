@@ -20,17 +20,23 @@ class Subset(Family):
     """
 
     supervised: ClassVar[bool] = True  # where ``kernels`` is
+    holds_others: ClassVar[bool] = True
 
     def __init__(self, kernels: Any = "auto", names: Sequence[str] = ("Linear",)) -> None:
         self.kernels = kernels
         self.names = names
 
     def resolve(
-        self, X: Data, sample_weight: Any = None, feature_names: Any = None, target: Any = None
+        self,
+        X: Data,
+        sample_weight: Any = None,
+        feature_names: Any = None,
+        target: Any = None,
+        approx: Any = None,
     ) -> dict[str, Kernel]:
         from ._resolve import resolve_kernels
 
-        found = resolve_kernels(self.kernels, X, sample_weight, feature_names, target)
+        found = resolve_kernels(self.kernels, X, sample_weight, feature_names, target, approx)
         called = {other: name for name, kernel in found.items() for other in kernel.member.also}
         meant = {name: name if name in found else called.get(name) for name in self.names}
         if not meant or None in meant.values():

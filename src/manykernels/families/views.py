@@ -7,10 +7,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .._arguments import shown
 from ..kernels import Kernel, OnColumns
 from ..kernels.data import Columns, Data, take_columns
 from ..kernels.given import is_function
 from .base import Family, under
+from .dags import Hierarchical
+from .subset import Subset
 
 
 def views(views: Mapping[str, Any]) -> Views:
@@ -27,12 +30,18 @@ class Views(Family):
     """See :func:`views`."""
 
     supervised: ClassVar[bool] = True  # where the kernels of some view are
+    holds_others: ClassVar[bool] = True
 
     def __init__(self, views: Mapping[str, Any]) -> None:
         self.views = views
 
     def resolve(
-        self, X: Data, sample_weight: Any = None, feature_names: Any = None, target: Any = None
+        self,
+        X: Data,
+        sample_weight: Any = None,
+        feature_names: Any = None,
+        target: Any = None,
+        approx: Any = None,
     ) -> dict[str, Kernel]:
         from ._resolve import resolve_kernels
 
@@ -47,13 +56,49 @@ class Views(Family):
             try:
                 part = take_columns(X, columns)
                 names = _names(X, part, columns, feature_names)
-                chosen = resolve_kernels(spec, part, sample_weight, names, target)
+                chosen = resolve_kernels(spec, part, sample_weight, names, target, approx)
             except ValueError as error:
                 raise ValueError(f"View {view!r}: {error}") from error
             for name, kernel in chosen.items():
                 name, seen = under(str(view), name, OnColumns(kernel, columns, view=str(view)))
                 kernels[name] = seen
         return kernels
+
+
+class JoinedViews(Views):
+    """Views of samples that were given as a dict, by their columns in the joined table."""
+
+
+def per_view(spec: Any, columns: Mapping[str, Columns]) -> Any:
+    """Kernels of views with these columns: `spec` for each, or what a dict `spec` has under its name.
+
+    Families that are more than a list (products, continua, graphs) are left as they are: they take the
+    columns of all views together.
+    """
+    if isinstance(spec, JoinedViews | Hierarchical) or (isinstance(spec, Family) and not spec.listed):
+        return spec
+    if isinstance(spec, Subset):
+        return Subset(per_view(spec.kernels, columns), spec.names)
+    if isinstance(spec, Views):
+        raise ValueError(
+            "X is a dict of views, and kernels=views(...) was given, which selects views from the columns of "
+            "one table. Give kernels={name of the view: its kernels}, or 'auto'."
+        )
+    named = isinstance(spec, Mapping) and any(name in columns for name in spec)
+    if named and set(spec) != set(columns):
+        raise ValueError(
+            f"kernels has the keys {', '.join(map(repr, spec))}, and the views of X are "
+            f"{', '.join(map(repr, columns))}. Give kernels for every view ('auto' chooses them), and for "
+            "nothing else; or leave views out of X."
+        )
+    found = {name: (at, spec[name] if named else spec) for name, at in columns.items()}
+    for name, (_, kernels) in found.items():
+        if not _holds_kernels(kernels):
+            raise ValueError(
+                f"kernels={shown(kernels)} was given for view {name!r}; expected a kernel, a function, a "
+                "family, a list or dict of them, or 'auto'."
+            )
+    return JoinedViews(found)
 
 
 def columns_and_kernels(given: Any) -> tuple[Columns, Any]:

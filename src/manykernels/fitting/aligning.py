@@ -67,6 +67,7 @@ class Aligned:
 
 def align(options: Options, samples: AnySamples, weighting: Weighting, asked: Any, work: int) -> Aligned:
     """The first stage, by a weighting that was `asked` for; the second one needs `work` matrices of n × n."""
+    options = options.replace(kernels=samples.layout.seen(options.kernels))
     way = road(options)
     if way == "featured":
         return _align_features(options, samples, weighting)

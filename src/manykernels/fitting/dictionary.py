@@ -31,6 +31,7 @@ _SPREAD = 1.1  # the norm from which that is so: nearer to 1 its steps take weig
 
 def bind(options: Options, samples: AnySamples, more: int = 0) -> Bound:
     """The kernels on the samples, checked; `more` matrices of n × n are needed beside those of the solver."""
+    options = options.replace(kernels=samples.layout.seen(options.kernels))
     way = road(options)
     given = options.solver
     if isinstance(given, Solver) and given.serves.problem == "hull":

@@ -160,7 +160,8 @@ def map_kernels(options: Options, samples: AnySamples) -> Mapped:
     approx = options.approx
     assert approx is not None
     some, weight, targets = probe(samples, options.supervised)
-    kernels = resolve_kernels(options.kernels, some, weight, samples.layout.names, targets, approx)
+    spec = samples.layout.seen(options.kernels)
+    kernels = resolve_kernels(spec, some, weight, samples.layout.names, targets, approx)
     parts: list[Any] = list(kernels.values())
     if options.normalize == "cosine":
         parts = [Fitted.from_constants(kernel, 1.0, normalize="cosine") for kernel in parts]

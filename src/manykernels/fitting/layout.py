@@ -4,14 +4,16 @@ There are four kinds. An *array* of numbers, dense or CSR, is what scikit-learn 
 frame (or an array of objects) that is kept as it is, because kernels select its columns by name or because
 some columns are text. *Items* are a list of strings or of other objects, for kernels that know what to do
 with them. A *stack* (n_samples, n_train, n_kernels) holds kernels or distances that were computed elsewhere.
+Samples in parts, such as a dict of views, are joined to one of these first (`mappings.py`, `stacks.py`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from numbers import Number
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +23,13 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import validate_data
 
 from .._arguments import as_numbers, is_masked
+from ..families import Subset, Views
 from ..families.base import names_of, numbers
 from ..families.tables import column_of, holds_numbers
+from .mappings import Parts, join
+from .matching import require_names
 from .spec import by_name, needs_stack, reads_tables, selections, short, used_columns
-from .stacks import check_new_stack, check_training_stack
+from .stacks import Layers, check_new_stack, check_training_stack, in_matrices, name_layers, stacked
 
 Kind = Literal["array", "table", "items", "stack"]
 EXPECTED = "numbers of shape (n_samples, n_features): an array, a CSR matrix, a frame or a list of rows"
@@ -40,11 +45,24 @@ class Layout:
     n_features_in: int | None = None
     feature_names_in: Any = None
     n_layers: int = 0  # of a stack
+    parts: Parts | Layers | None = None  # of samples that came as a dict
 
     @property
     def names(self) -> Any:
-        """Names of the columns that the data themselves no longer have."""
+        """Names of the columns, or of the layers of a stack, that the data themselves no longer have."""
+        if isinstance(self.parts, Layers):
+            return list(self.parts.names)
+        if isinstance(self.parts, Parts) and not isinstance(self.kernels, Views | Subset):
+            return self.parts.names
         return self.feature_names_in if self.kind == "array" else None
+
+    def seen(self, spec: Any) -> Any:
+        """Kernels as they read these samples: of views that came as a dict, for each view."""
+        return spec if self.parts is None else self.parts.seen(spec)
+
+    def of(self, spec: Any) -> Self:
+        """The same samples, for other kernels."""
+        return replace(self, kernels=self.seen(spec))
 
     @property
     def attributes(self) -> dict[str, Any]:
@@ -54,7 +72,7 @@ class Layout:
 
     def read(self, X: Any) -> Any:
         """New samples in the form of the training data, or an error that says how they differ."""
-        X = X.compute() if is_lazy(X) else collected(X)
+        X = self.joined(X.compute() if is_lazy(X) else collected(X))
         if self.kind == "stack":
             return check_new_stack(X, self.n_features_in or 0, self.n_layers)
         if self.kind == "items":
@@ -71,22 +89,56 @@ class Layout:
         _require_columns(X)
         return _read_table(_like_training(self, stand_in, _as_table(X)), self.kernels)
 
+    def in_fit_order(self, X: Any) -> Any:
+        """A dict of samples with its parts in the order of fit, to be read as training samples once more."""
+        if self.parts is None or not isinstance(X, Mapping):
+            return X
+        require_names(X, self.parts.own_names, self.parts.what)
+        return {name: X[name] for name in self.parts.own_names}
+
+    def joined(self, X: Any) -> Any:
+        """New samples in one piece, by the names of the parts where they come as a dict."""
+        if self.parts is not None:
+            return self.parts.read(X)
+        if isinstance(X, Mapping):
+            raise ValueError(
+                f"The model was fitted on samples in one piece ({self.kind}), and got a dict with "
+                f"{shown_names(X)}. Give new samples as those of fit."
+            )
+        return stacked(X) if self.kind == "stack" and in_matrices(X) else X
+
 
 def read_training(title: str, spec: Any, X: Any) -> tuple[Any, Layout]:
     """X validated, for an estimator of this name and these kernels, and how it is laid out."""
     X = collected(X)
-    if is_lazy(X):
+    if is_lazy(X) or (isinstance(X, Mapping) and any(map(is_lazy, X.values()))):
         raise ValueError(
             f"X is a Dask collection ({type(X).__name__}), and exact kernels need all samples in memory, "
             "n × n. Give MKLRegressor(approx=...) or MKLClassifier(loss='squared', approx=...) explicit "
             "features, such as approx=Nystroem(100), or call X.compute() first."
         )
     stand_in = _stand_in(title)()
+    X, parts = _in_one_piece(spec, X)
+    spec = spec if parts is None else parts.seen(spec)
     X, kind = _read(stand_in, spec, X)
     known = vars(stand_in)
     layers = X.shape[2] if kind == "stack" else 0
     columns = known.get("n_features_in_"), known.get("feature_names_in_")
-    return X, Layout(title, spec, kind, *columns, layers)
+    return X, Layout(title, spec, kind, *columns, layers, parts)
+
+
+def _in_one_piece(spec: Any, X: Any) -> tuple[Any, Parts | Layers | None]:
+    """Matrices as a stack and views as a table, and what they were called."""
+    if not in_matrices(X):
+        return X, None
+    if needs_stack(spec):
+        return name_layers(X)
+    if isinstance(X, Mapping):
+        return join(X)
+    raise ValueError(
+        f"X is a list of {len(X)} matrices, and kernels={short(spec)} reads samples × features. Give several "
+        "views of the samples as a dict, {name: matrix}; kernel matrices need kernels='precomputed'."
+    )
 
 
 def _read(stand_in: BaseEstimator, spec: Any, X: Any) -> tuple[Any, Kind]:
@@ -114,7 +166,9 @@ def _stand_in(title: str) -> type[BaseEstimator]:
 
 
 def collected(values: Any) -> Any:
-    """A lazy frame of polars in memory, and all else as it is."""
+    """A lazy frame of polars in memory, also in a dict, and all else as it is."""
+    if isinstance(values, Mapping):
+        return {name: collected(part) for name, part in values.items()}
     lazy = type(values).__name__ == "LazyFrame" and type(values).__module__.startswith("polars")
     return values.collect() if lazy else values
 
@@ -137,7 +191,9 @@ def is_lazy(X: Any) -> bool:
 
 
 def take(X: Any, rows: Any) -> Any:
-    """Rows of X in its own type."""
+    """Rows of X in its own type; of a dict, in every part."""
+    if isinstance(X, Mapping):
+        return {name: take(part, rows) for name, part in X.items()}
     return _safe_indexing(X, rows)
 
 

@@ -202,7 +202,7 @@ def _from_stack(options: Options, samples: Samples, given: dict[str, Any]) -> Ke
     X, rows = samples.X, samples.rows
     weight = np.where(rows.owner >= 0, samples.weights, 0.0)  # classes that cost nothing are left out too
     w = None if np.all(weight == 1.0) else weight
-    kernels = resolve_kernels(options.kernels, X, w)
+    kernels = resolve_kernels(options.kernels, X, w, samples.layout.names)
     fewer = rows.first.size < X.shape[0]
     if fewer:
         given["work"] += len(kernels)  # of the samples that stay

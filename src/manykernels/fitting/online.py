@@ -162,6 +162,7 @@ def begin(
     options: Options, steps: Steps, X: Any, layout: Layout, loss: StructuredLoss, outputs: int, stored: bool
 ) -> Stream:
     """Kernels and features of the first samples, and a state at zero; `stored` if all samples are there."""
+    options = options.replace(kernels=layout.seen(options.kernels))
     approx = options.approx
     check_approx(approx, layout.kind)
     if approx is None and isinstance(options.kernels, Family) and options.kernels.factors:

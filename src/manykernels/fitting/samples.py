@@ -17,6 +17,7 @@ from sklearn.utils.validation import _num_samples
 from ..approx import Features
 from ..grams.statistics import Statistics, bad_row, statistics
 from .layout import Layout, collected, evenly, is_lazy, read_training, take
+from .matching import require_order
 from .options import Options
 from .progress import watched_rows
 from .rows import Rows, merge
@@ -196,6 +197,8 @@ class Given:
 def read(options: Options, X: Any, y: Any, sample_weight: Any, target: Target) -> Given:
     """Samples in memory, targets and weights, or an error that says what is wrong with them."""
     y, sample_weight = (v.compute() if is_lazy(v) else collected(v) for v in (y, sample_weight))
+    require_order(X, y, "y")
+    require_order(X, sample_weight, "sample_weight")
     mapped = options.approx is not None and _is_mapped(X)
     # what is not finite in a mapped file is met, and named, when the block that it is in is read
     read_X, layout = read_training(options.title, options.kernels, np.asarray(X[:1]) if mapped else X)

@@ -1,19 +1,136 @@
-"""Stacks of kernels or distances that were computed elsewhere: their shape and type, in words."""
+"""Stacks of kernels or distances that were computed elsewhere: their shape and type, in words.
+
+A dict or a list of matrices, one for each kernel, becomes a stack with one copy; a dict names its layers.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from .._arguments import as_numbers
+from .._warn import warn
 from ..families import FromDistances
 from ..kernels.data import rounding
+from .matching import has_index, in_one_order, require_names
 from .spec import short
 
 EXPECTED = "a stack of shape (n_samples, n_train, n_kernels)"
+
+
+@dataclass(frozen=True)
+class Layers:
+    """The names of matrices that were given as a dict, and of the samples where they were frames."""
+
+    names: tuple[str, ...]
+    ids: tuple[Any, ...] | None = None
+    what: ClassVar[str] = "the matrices"
+
+    @property
+    def own_names(self) -> list[str]:
+        """Those of the matrices."""
+        return list(self.names)
+
+    def read(self, X: Any) -> Any:
+        """New matrices as a stack, in the order of fit: those of a dict by name, those of a list by place."""
+        if isinstance(X, Mapping):
+            require_names(X, self.names, self.what)
+            X = in_one_order({name: X[name] for name in self.names})
+            X = {name: _columns(name, part, self.ids) for name, part in X.items()}
+        return stacked(X) if in_matrices(X) else X
+
+    def in_order(self, X: Any, joined: Any) -> Any:
+        """The training matrices X by name, as they are in the stack."""
+        return {name: joined[:, :, m] for m, name in enumerate(self.names)}
+
+    def seen(self, spec: Any) -> Any:
+        """Kernels of a stack are the same, whatever its layers are called."""
+        return spec
+
+
+def in_matrices(X: Any) -> bool:
+    """Whether X is a dict, or a list of two-dimensional arrays or frames."""
+    if isinstance(X, list | tuple):
+        return bool(X) and all(len(getattr(part, "shape", ())) == 2 for part in X)
+    return isinstance(X, Mapping)
+
+
+def name_layers(X: Any) -> tuple[NDArray[Any], Layers | None]:
+    """Square matrices as a stack, and their names where they have any."""
+    if not isinstance(X, Mapping):
+        return stacked([_square(_matrix(str(m), part), str(m)) for m, part in enumerate(X)]), None
+    if not X or not all(isinstance(name, str) for name in X):
+        raise ValueError(f"X is a dict with the keys {list(X)[:5]}; expected names (str) of kernel matrices.")
+    X = {name: part if has_index(part) else _matrix(name, part) for name, part in X.items()}
+    X = in_one_order(X)
+    ids = next((tuple(part.index) for part in X.values() if has_index(part)), None)
+    X = {name: _square(_columns(name, part, ids), name) for name, part in X.items()}
+    return stacked(X), Layers(tuple(X), ids)
+
+
+def stacked(X: Any) -> NDArray[Any]:
+    """Matrices of one shape as a stack (n_samples, n_train, n_kernels), stored kernel by kernel."""
+    named = X if isinstance(X, Mapping) else {str(m): part for m, part in enumerate(X)}
+    matrices = {name: _matrix(name, part) for name, part in named.items()}
+    shapes = {name: A.shape for name, A in matrices.items()}
+    if len(set(shapes.values())) > 1:
+        told = ", ".join(f"{name!r}: {shape}" for name, shape in list(shapes.items())[:20])
+        raise ValueError(f"The matrices of X have different shapes ({told}); expected (n_samples, n_train).")
+    if len(matrices) == 1:
+        return next(iter(matrices.values()))[:, :, None]
+    return np.stack(list(matrices.values())).transpose(1, 2, 0)
+
+
+def cut(X: Any, rows: Any, train: Any) -> Any:
+    """Some samples against others, of a stack or of matrices in a dict or list."""
+    if isinstance(X, Mapping):
+        return {name: cut_matrix(part, rows, train) for name, part in X.items()}
+    if in_matrices(X):
+        return [cut_matrix(part, rows, train) for part in X]
+    return np.asarray(X)[np.ix_(rows, train)]
+
+
+def cut_matrix(part: Any, rows: Any, train: Any) -> Any:
+    """Some rows and columns of one matrix."""
+    return part.iloc[rows, train] if has_index(part) else np.asarray(part)[np.ix_(rows, train)]
+
+
+def _matrix(name: str, part: Any) -> NDArray[Any]:
+    expected = "a matrix of numbers of shape (n_samples, n_train)"
+    A = as_numbers(part, f"Matrix {name!r} of X", expected)
+    if A.ndim != 2:
+        raise ValueError(f"Matrix {name!r} of X has shape {A.shape}; expected {expected}.")
+    return A
+
+
+def _square(A: NDArray[Any], name: str) -> NDArray[Any]:
+    if A.shape[0] != A.shape[1]:
+        raise ValueError(
+            f"Matrix {name!r} of X has shape {A.shape}; fit expects kernel matrices of the training samples, "
+            "n × n. If these are features, give kernels='auto' instead, and X as a dict of views."
+        )
+    return A
+
+
+def _columns(name: str, part: Any, ids: tuple[Any, ...] | None) -> NDArray[Any]:
+    """A matrix with its columns in the order of the training samples, by their labels if it has any."""
+    labels = list(part.columns) if has_index(part) else []
+    if ids is None or not labels or labels in (list(ids), list(range(len(labels)))):
+        return _matrix(name, part)
+    place = {label: j for j, label in enumerate(labels)}
+    if len(place) < len(labels) or set(place) != set(ids):
+        raise ValueError(
+            f"The columns of matrix {name!r} of X are not the training samples by their labels: expected "
+            f"{ids[0]!r} and the {len(ids) - 1} others, each once. If they are in the same order, give "
+            "to_numpy() of it."
+        )
+    warn(f"The columns of matrix {name!r} were put in the order of the training samples, by their labels.")
+    return _matrix(name, part.iloc[:, [place[label] for label in ids]])
 
 
 def check_training_stack(X: Any, spec: Any) -> NDArray[Any]:

@@ -86,7 +86,7 @@ def certificate(model: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Cer
     face = _convex(getattr(model, "best_estimator_", model))
     options, learned = face._options(), face._model
     with threads(options.n_jobs):
-        X, y, sample_weight = in_memory(X, y, sample_weight)
+        X, y, sample_weight = in_memory(learned.layout.in_fit_order(X), y, sample_weight)
         samples = read(options, X, y, sample_weight, face._target()).samples()
         given = samples.rows.owner.size
         if learned.dual_point is not None and given != len(learned.dual_point):

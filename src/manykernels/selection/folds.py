@@ -24,6 +24,7 @@ from .._fast.threads import processes
 from ..fitting.layout import take
 from ..fitting.samples import Given
 from ..fitting.spec import short
+from ..fitting.stacks import cut
 from ..fitting.targets import class_costs
 from ..grams import parse_memory
 from .paths import Only, path_steps
@@ -92,7 +93,7 @@ class Data:
     def part(self, rows: Index, train: Index) -> tuple[Any, NDArray[Any], Array | None]:
         """Rows of the data as given; of a stack, against the training samples."""
         stack = self.given is not None and self.given.layout.kind == "stack"
-        X = np.asarray(self.X)[np.ix_(rows, train)] if stack else take(self.X, rows)
+        X = cut(self.X, rows, train) if stack else take(self.X, rows)
         return X, self.y[rows], None if self.weight is None else self.weight[rows]
 
     def cost(self, rows: Index) -> Array | None:

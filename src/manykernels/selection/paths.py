@@ -254,7 +254,7 @@ def refit_path(options: Options, given: Given, Cs: Sequence[float]) -> tuple[Mod
     weights, gaps = [], []
     with warnings.catch_warnings(), threads(options.n_jobs):
         warnings.simplefilter("ignore", ConvergenceWarning)  # the path keeps its gap
-        own = replace(given.layout, kernels=options.kernels)  # some of them only, where these are best
+        own = given.layout.of(options.kernels)  # some of them only, where these are best
         bound = bind(options, replace(given, layout=own).samples())
         assert isinstance(bound, Listed)
         for C, results in warm_path(options, bound, Cs):

@@ -71,6 +71,7 @@ class Wish:
     own: Callable[[Any], BaseEstimator]  # the model of the task for these kernels
     aligned: Callable[[], BaseEstimator]  # the same in two stages
     options_of: Callable[[BaseEstimator], Options | None]  # what a model of this package is fitted with
+    views: bool = False  # whether X came as a dict, whose views have kernels of their own
 
 
 def strategies(wish: Wish, X: Any, n_outputs: int) -> list[Strategy]:
@@ -95,7 +96,7 @@ def strategies(wish: Wish, X: Any, n_outputs: int) -> list[Strategy]:
 
 def _auto(wish: Wish, X: Any, n_outputs: int) -> list[str]:
     """All that apply: what a user names is what there is to choose from, "auto" leaves the choice open."""
-    if not (isinstance(wish.kernels, str) and wish.kernels == "auto"):
+    if wish.views or not (isinstance(wish.kernels, str) and wish.kernels == "auto"):
         return ["finite"]
     if sparse.issparse(X) or len(getattr(X, "shape", ())) != 2 or wish.approximate:
         return ["finite"]
