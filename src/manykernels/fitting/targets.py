@@ -24,6 +24,7 @@ from .._arguments import as_numbers, is_masked, shown
 from .._warn import warn
 from ..measures import target_factor
 from .layout import collected
+from .survival import refuse_survival
 
 Array = NDArray[np.float64]
 _LONGEST = 10**300  # whole numbers beyond it are no floats
@@ -157,6 +158,7 @@ def require_target(title: str, y: Any) -> None:
 def as_target(y: Any) -> NDArray[Any]:
     """y as an array of labels or numbers, one or several for each sample."""
     y = collected(y)
+    refuse_survival(y)
     if is_masked(y) or sparse.issparse(y):
         as_numbers(y, "y", _EXPECTED)  # says so
     if isinstance(y, str | bytes | set | frozenset | Mapping | type) or not (
