@@ -24,7 +24,7 @@ def refuse_survival(y: Any) -> None:
 def _named_fields(y: Any) -> str:
     """The two columns of a structured array or a frame, where one is an event and the other a time."""
     fields = getattr(getattr(y, "dtype", None), "names", None)
-    names = list(fields or getattr(y, "columns", ()))
+    names = list(getattr(y, "columns", ()) if fields is None else fields)
     if len(names) != 2:
         return ""
     for event, time in (names, names[::-1]):
