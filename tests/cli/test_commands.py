@@ -79,6 +79,21 @@ def test_the_default_searches_and_says_what_it_took(csv, tmp_path):
     assert hasattr(load(tmp_path / "model")[-1], "best_params_")
 
 
+def test_a_model_of_noise_is_no_better_than_guessing(tmp_path):
+    """By the first sentence of the page, too; certified or not."""
+    draw = np.random.default_rng(1)
+    frame = pd.DataFrame(draw.standard_normal((40, 3)), columns=list("abc"))
+    frame.assign(t=draw.permutation(np.repeat(["no", "yes"], 20))).to_csv(tmp_path / "n.csv", index=False)
+    asked = ["fit", tmp_path / "n.csv", "-t", "t", "-m", "sparse", "-k", "columns", "--cv", 3]
+    document = json.loads(run(*asked, "--json").stdout)
+    assert document["better_than_chance"] is False and document["chance"]["mean"] == pytest.approx(
+        0.5, abs=0.1
+    )
+    assert len(document["permutation"]["null"]) == 19 and document["permutation"]["p_value"] > 0.05
+    shown = run(*asked, "--permutations", 0).stdout
+    assert "better than guessing (always the largest class)" in shown and "permutations" not in shown
+
+
 def test_the_rival_can_be_fitted_too(csv, tmp_path):
     document = json.loads(run("fit", csv, "-t", "sick", "-m", "single", "--cv", 2, "--json").stdout)
     assert document["weights"] == {} and document["score"]["mean"] > 0.5

@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 
 import manykernels
 
-from .choices import KERNELS, METHODS, ROWS, TASKS
+from .choices import KERNELS, METHODS, PERMUTATIONS, ROWS, TASKS
 
 UsageError: Any = typer.BadParameter.__base__  # Typer brings its own Click, or uses the installed one
 
@@ -126,6 +126,10 @@ def fit(
     stability: Annotated[
         bool, typer.Option(help="whether the report says how weights vary over resamples of the data")
     ] = True,
+    permutations: Annotated[
+        int,
+        typer.Option(min=0, help="how often the model learns from permuted targets, as a test; 0 for never"),
+    ] = PERMUTATIONS,
     jobs: Jobs = None,
     model: Annotated[
         Path | None, typer.Option("--model", "-o", metavar="FILE", help="write the model to this file")
@@ -143,7 +147,7 @@ def fit(
     what = {"target": target, "task": task, "drop": tuple(drop or ()), "precomputed": precomputed}
     asked = _asked(data, view, how, **what)
     options = {"method": method, "kernels": kernels, "cv": cv, "score": score, "stability": stability}
-    options |= {"jobs": jobs, "force": force}
+    options |= {"jobs": jobs, "force": force, "permutations": permutations}
     _run("fit", json_, quiet, debug, asked, model_path=model, report_path=report, **options)
 
 

@@ -14,7 +14,7 @@ from rich.markup import escape
 
 from .._files import write_atomically
 from ..comparison.methods import METHODS
-from ..comparison.results import Comparison, said, verdict
+from ..comparison.results import Comparison
 from ..persistence import load
 from ._console import INTERRUPTED, UserError, Voice, counted, require_known, unless_closed
 from .data import Data, new_data, training_data
@@ -22,7 +22,7 @@ from .learned import Learned
 from .models import pipeline
 from .outputs import model_output, predictions_output, report_output, require_safe
 from .predictions import CONFIDENCE, KINDS, confidence, in_bytes, names_of_rows, neutralised
-from .scores import compared, folds
+from .scores import Judged, compared, folds, judged
 from .sources import Asked
 from .tables import scores_table, weights_table
 from .work import jobs_for
@@ -40,6 +40,7 @@ def fit(
     cv: int,
     score: bool,
     stability: bool,
+    permutations: int,
     jobs: int | None,
     model_path: Path | None,
     report_path: Path | None,
@@ -56,18 +57,16 @@ def fit(
     seconds = _learn(voice, learned, method, kernels, at_once)
     if model_path is not None:
         learned.save(model_path, _about(data, method, kernels), force)
-    results, searched = Comparison("", {}), ""
+    found = Judged(Comparison("", {}))
     if splits is not None:
-        own, searched = learned.to_score(voice, seconds, cv, at_once)
-        rivals = learned.rivals() if report_path is not None else {}
-        results = compared(voice, {"learned": own, **rivals}, data, splits, at_once)
+        how: dict[str, Any] = {"rivals": report_path is not None, "permutations": permutations}
+        found = judged(voice, learned, splits, seconds, jobs=at_once, **how)
     facts = learned.facts()
     _say(voice, data, facts, seconds)
-    scored = _told(voice, results, facts, searched)
-    interrupted = any(one.interrupted for one in results.scores.values())
+    scored = found.say(voice, facts)
     if report_path is not None:
-        spread = learned.spread(voice, at_once) if stability and not interrupted else {}
-        _write_report(voice, learned, report_path, results, searched, spread, force)
+        spread = learned.spread(voice, at_once) if stability and not found.interrupted else {}
+        _write_report(voice, learned, report_path, found, spread, force)
     written = {"model": model_path, "report": report_path}
     for what, path in written.items():
         if path is not None:
@@ -75,7 +74,7 @@ def fit(
     document = {"command": "fit", "target": data.target, "task": data.task, "samples": data.n, **facts}
     document |= {"method": method, "seconds": seconds, **scored}
     voice.answer(document | {what: str(path) if path else None for what, path in written.items()})
-    if interrupted or voice.stopped:
+    if found.interrupted or voice.stopped:
         raise SystemExit(INTERRUPTED)
 
 
@@ -103,29 +102,6 @@ def _learn(voice: Voice, learned: Learned, method: str, kernels: str, jobs: int)
     elif learned.fit_until_stopped(voice):
         _partial(voice, learned, time.perf_counter() - started)
     return time.perf_counter() - started
-
-
-def _told(voice: Voice, results: Comparison, facts: dict[str, Any], searched: str) -> dict[str, Any]:
-    """Say how the model scores beside guessing and its rivals, and where folds failed; the same as values."""
-    for name, scores in results.scores.items():
-        if scores.failed:
-            voice.note(f"{'the model' if name == 'learned' else name} is not scored: it {scores.error}")
-    if "learned" not in results.scores:
-        return {"score": None}
-    judged, rival = verdict(results, "learned"), results.strongest_rival("learned")
-    if judged is not None:
-        how = {"anew": "searched anew in each", "before": "the choice saw all samples, which flatters it"}
-        folds = counted(len(results.scores["learned"].folds), "fold")
-        told = f"{folds}; {how[searched]}" if facts["chosen"] else folds
-        voice.show(f"cross-validated ({told}): {escape(judged.sentence)}")
-    found = None if rival is None else results.difference("learned", rival)
-    if rival is not None and found is not None:
-        voice.show(escape(said("the model", rival, found)))
-    return {
-        "score": results.scores["learned"].as_dict(),
-        "chance": results.chance.as_dict(),
-        "better_than_chance": None if judged is None else judged.better,
-    }
 
 
 def _without_search(voice: Voice, data: Data, kernels: str) -> NoReturn:
@@ -180,8 +156,7 @@ def _write_report(
     voice: Voice,
     learned: Learned,
     path: Path,
-    results: Comparison,
-    searched: str,
+    found: Judged,
     spread: dict[str, Any],
     force: bool,
 ) -> None:
@@ -189,11 +164,9 @@ def _write_report(
         "title": f"{learned.data.target}: which kernels matter",
         "call": shlex.join(["manykernels", *sys.argv[1:]]),
         "target": learned.data.target,
-        "scores": results,
-        "searched": searched,
     }
     with voice.waiting("writing the report"):
-        learned.write_report(path, told | spread, force)
+        learned.write_report(path, told | found.for_report | spread, force)
 
 
 # -- predict --------------------------------------------------------------------------------------
@@ -281,12 +254,11 @@ def demo(voice: Voice, *, report_path: Path | None, force: bool = False) -> None
     started = time.perf_counter()
     learned.fit(voice)
     seconds = time.perf_counter() - started
-    own, searched = learned.to_score(voice, seconds, 5, jobs)
-    results = compared(voice, {"learned": own, **learned.rivals()}, data, folds(data, 5), jobs)
+    found = judged(voice, learned, folds(data, 5), seconds, rivals=True, jobs=jobs)
     facts = learned.facts()
     _say(voice, data, facts, seconds)
-    scored = _told(voice, results, facts, searched)
-    _write_report(voice, learned, path, results, searched, learned.spread(voice, jobs), force)
+    scored = found.say(voice, facts)
+    _write_report(voice, learned, path, found, learned.spread(voice, jobs), force)
     voice.show(f"report: {escape(str(path.resolve()))}")
     document = {
         "command": "demo",

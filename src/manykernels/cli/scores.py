@@ -1,14 +1,25 @@
-"""Cross-validation on the command line: with a bar, and with what there is when it is stopped."""
+"""How good a model is: cross-validated beside its rivals, beside guessing and on permuted targets.
+
+With a bar, and with what there is when it is stopped.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
+from rich.markup import escape
+
+from ..comparison.again import settled
 from ..comparison.folds import Splits, cross_validate, make_folds
-from ..comparison.results import METRIC, Comparison, chance, share_of
+from ..comparison.results import METRIC, Comparison, Permuted, chance, said, share_of, verdict
 from ..comparison.scores import Learner
-from ._console import UserError, Voice
+from ..inspection.permutations import permuted
+from ._console import UserError, Voice, counted, one_line
+from .choices import PERMUTATIONS
 from .data import Data
+from .learned import Learned
 
 
 def folds(data: Data, cv: int, repeats: int = 1) -> Splits:
@@ -32,3 +43,89 @@ def compared(
             voice.note(f"{name}: {text}")
     constant = chance(data.y, splits, classes=data.task == "classification")
     return Comparison(METRIC[data.task], found, constant, share_of(splits))
+
+
+# -- one model ------------------------------------------------------------------------------------
+_SECONDS = 30.0  # that the permutations may take
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Scores of a model and its rivals, and of the model on permuted targets, or why there are none."""
+
+    results: Comparison
+    searched: str = ""
+    permuted: Permuted | str | None = None
+
+    @property
+    def interrupted(self) -> bool:
+        return any(one.interrupted for one in self.results.scores.values())
+
+    @property
+    def for_report(self) -> dict[str, Any]:
+        return {"scores": self.results, "searched": self.searched, "permuted": self.permuted}
+
+    def say(self, voice: Voice, facts: dict[str, Any]) -> dict[str, Any]:
+        """Say how the model compares with guessing and its rivals, and where folds failed; also as values."""
+        results = self.results
+        for name, scores in results.scores.items():
+            if scores.failed:
+                voice.note(f"{'the model' if name == 'learned' else name} is not scored: it {scores.error}")
+        if "learned" not in results.scores:
+            return {"score": None}
+        null = self.permuted if isinstance(self.permuted, Permuted) else None
+        judged, rival = verdict(results, "learned", null), results.strongest_rival("learned")
+        if judged is not None:
+            how = {"anew": "searched anew in each", "before": "the choice saw all samples, which flatters it"}
+            folds = counted(len(results.scores["learned"].folds), "fold")
+            told = f"{folds}; {how[self.searched]}" if facts["chosen"] else folds
+            voice.show(f"cross-validated ({told}): {escape(judged.sentence)}")
+        found = None if rival is None else results.difference("learned", rival)
+        if rival is not None and found is not None:
+            voice.show(escape(said("the model", rival, found)))
+        return {
+            "score": results.scores["learned"].as_dict(),
+            "chance": results.chance.as_dict(),
+            "permutation": None if null is None else null.as_dict(),
+            "better_than_chance": None if judged is None else judged.better,
+        }
+
+
+def judged(
+    voice: Voice,
+    learned: Learned,
+    splits: Splits,
+    seconds: float,
+    *,
+    rivals: bool,
+    permutations: int = PERMUTATIONS,
+    jobs: int = 1,
+) -> Judged:
+    """A fitted model, which took so many seconds, in these folds."""
+    own, searched = learned.to_score(voice, seconds, len(splits), jobs)
+    learners = {"learned": own, **(learned.rivals() if rivals else {})}
+    results = compared(voice, learners, learned.data, splits, jobs)
+    scores = results.scores["learned"]
+    if not permutations or not scores.complete or scores.interrupted:
+        return Judged(results, searched)
+    data = learned.data
+    try:
+        with voice.waiting(f"learning from {permutations} permutations of the target"):
+            null = permuted(
+                settled(learned.whole),
+                scores,
+                data.X,
+                data.y,
+                splits,
+                permutations,
+                n_jobs=jobs,
+                seconds=_SECONDS,
+            )
+    except KeyboardInterrupt:
+        voice.stopped = True
+        voice.note("stopped by Ctrl-C; there is no test on permuted targets.")
+        return Judged(results, searched)
+    except ValueError as error:
+        voice.note(f"there is no test on permuted targets: {one_line(error)}")
+        return Judged(results, searched, one_line(error))
+    return Judged(results, searched, null)

@@ -1,9 +1,11 @@
 """How far a model can be trusted: how near to optimal it is, what becomes of it on other samples, and what
 its kernels explain there."""
 
+from ..comparison.results import Permuted
 from .certificates import Certificate, certificate
 from .importances import Importance, importance
 from .parts import explained_parts
+from .permutations import permutation_test
 from .scores import NoiseCeiling, correlations, noise_ceiling, r2_scores
 from .significance import Significance, significance
 from .stability import Stability, weight_stability
@@ -12,6 +14,7 @@ __all__ = [
     "Certificate",
     "Importance",
     "NoiseCeiling",
+    "Permuted",
     "Significance",
     "Stability",
     "certificate",
@@ -19,6 +22,7 @@ __all__ = [
     "explained_parts",
     "importance",
     "noise_ceiling",
+    "permutation_test",
     "r2_scores",
     "significance",
     "weight_stability",

@@ -37,6 +37,7 @@ def report(
     path: str | os.PathLike[str],
     *,
     cv: Any = 5,
+    n_permutations: int = 19,
     n_jobs: int | None = None,
     overwrite: bool = False,
     **options: Any,
@@ -51,13 +52,16 @@ def report(
     cv : folds in which it is compared with the plain sum, the best single kernel, a tuned rival and a
         constant, and in which the importance of columns is measured; None leaves both out, which is most of
         the work
+    n_permutations : how often the model learns from permuted targets in the same folds, to test whether it is
+        better than guessing; 0 for never. It is left out where it would take more than a minute
     n_jobs : fits at a time
     overwrite : whether a file that is not a report is replaced; without it, ``FileExistsError``
     options : as for :func:`report_data`
     """
     require_report(path, overwrite)  # before the work
     if cv is not None and "scores" not in options:
-        options["scores"], options["searched"] = compared(model, X, y, cv=cv, n_jobs=n_jobs), "anew"
+        found = compared(model, X, y, cv=cv, n_permutations=n_permutations, n_jobs=n_jobs)
+        options = {"searched": "anew", **found, **options}
     if cv is not None and "importance" not in options:
         options = measured(model, X, y, cv=cv, n_jobs=n_jobs) | options
     write_report(report_data(model, X, y, **options), path, overwrite=overwrite)

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from ..comparison.again import anew
+from ..comparison.again import anew, settled
 from ..comparison.folds import cross_validate, make_folds
 from ..comparison.methods import inner_folds, rival
 from ..comparison.results import METRIC, Comparison, chance, share_of
@@ -24,7 +24,9 @@ from ..estimators import (
     opened,
 )
 from ..families import Family, Subset
+from ..inspection.permutations import permuted
 
+_SECONDS = 60.0  # that learning from permuted targets may take
 _SINGLES = 6  # kernels that are tried alone
 
 
@@ -111,18 +113,28 @@ def _all_numbers(X: Any) -> bool:
 
 
 def compared(
-    model: Any, X: Any, y: Any, *, cv: Any = 5, n_jobs: int | None = None, random_state: Any = 0
-) -> Comparison:
-    """The model beside what it is compared with and beside a constant, in the same folds.
+    model: Any, X: Any, y: Any, *, cv: Any = 5, n_permutations: int = 0, n_jobs: int | None = None
+) -> dict[str, Any]:
+    """``scores``: the model beside what it is compared with and a constant, in the same folds.
 
-    Whatever is chosen (by a search, too) is chosen within the folds; ``n_jobs`` fits at a time.
+    Whatever is chosen (by a search, too) is chosen within the folds; ``n_jobs`` fits at a time. With
+    permutations, ``permuted``: the model on permuted targets, or why that is not known.
     """
     classes = model_of(model)[0].classes is not None
-    splits = make_folds(y, classes=classes, cv=cv, random_state=random_state)
+    splits = make_folds(y, classes=classes, cv=cv)
     learners = {"learned": anew(model), **baseline_models(model, X)}
     found = cross_validate(learners, X, y, splits, n_jobs=n_jobs)
     metric = METRIC["classification" if classes else "regression"]
-    return Comparison(metric, found, chance(y, splits, classes=classes), share_of(splits))
+    told: dict[str, Any] = {
+        "scores": Comparison(metric, found, chance(y, splits, classes=classes), share_of(splits))
+    }
+    if n_permutations and found["learned"].complete:
+        how: dict[str, Any] = {"n_jobs": n_jobs, "seconds": _SECONDS}
+        try:
+            told["permuted"] = permuted(settled(model), found["learned"], X, y, splits, n_permutations, **how)
+        except ValueError as error:
+            told["permuted"] = " ".join(str(error).split())
+    return told
 
 
 def baselines(model: Any, X: Any, y: Any, *, cv: Any = 5, n_jobs: int | None = None) -> list[dict[str, Any]]:
@@ -131,4 +143,5 @@ def baselines(model: Any, X: Any, y: Any, *, cv: Any = 5, n_jobs: int | None = N
     Whatever is chosen (by a search, too) is chosen within the folds; ``n_jobs`` fits at a time. What failed
     in some of the folds has no mean, and an ``error`` that says why. The last row is what a constant scores.
     """
-    return compared(model, X, y, cv=cv, n_jobs=n_jobs).as_rows()
+    rows: list[dict[str, Any]] = compared(model, X, y, cv=cv, n_jobs=n_jobs)["scores"].as_rows()
+    return rows

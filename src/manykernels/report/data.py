@@ -57,7 +57,7 @@ def report_data(
     call: str = "",
     scores: Comparison | Sequence[Mapping[str, Any]] = (),
     searched: str = "before",
-    permuted: Permuted | None = None,
+    permuted: Permuted | str | None = None,
     stability: Any = None,
     widths: Mapping[str, Any] | None = None,
     importance: Importance | None = None,
@@ -76,7 +76,8 @@ def report_data(
         None and an ``error`` where there is no score; see :func:`manykernels.report.baselines`
     searched : "anew" if the scores of a search are of choices made within the folds, "before" if its choice
         has seen all samples; the report says which
-    permuted : how the model scores on permuted targets; see :func:`manykernels.inspection.permutation_test`
+    permuted : how the model scores on permuted targets (:func:`manykernels.inspection.permutation_test`), or
+        why that is not known
     stability : of the weights: ``names, mean, low, high, frequency``, and ``views`` with the same of views
     widths : how widths that are learned vary; see :func:`manykernels.report.width_stability`
     importance : of columns and views; see :func:`manykernels.inspection.importance`
@@ -88,13 +89,16 @@ def report_data(
     face, search = face_of(model)[0], opened(model).searched
     said = Said(getattr(model, "predict", None), getattr(model, "decision_function", None))
     missing = dict(left_out or {})
+    if isinstance(permuted, str):
+        missing["The test on permuted targets"] = permuted
+    null = permuted if isinstance(permuted, Permuted) else None
 
     def path() -> dict[str, Any] | None:
         return _path(search, learned, face.kernels, copies_of(face), inner, y)
 
     sections = {
         "data": data_section(X, y, learned, target),
-        "scores": scores_section(scores, learned, searched, permuted),
+        "scores": scores_section(scores, learned, searched, null),
         "importance": importance_section(importance),
         "selection": None if search is None else _selection(search),
         "weights": _weights(learned, weight_table(learned), stability),

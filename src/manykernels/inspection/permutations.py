@@ -1,0 +1,179 @@
+"""Whether a model has learned anything at all: its score, beside scores on permuted targets."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.base import clone, is_classifier
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _num_samples
+
+from .._arguments import is_integral, shown
+from .._fast.threads import processes
+from ..comparison.again import anew, settled
+from ..comparison.folds import Splits, cross_validate, make_folds
+from ..comparison.results import Permuted
+from ..comparison.scores import Learner, Scores, score_fold
+
+Index = NDArray[np.intp]
+FEWEST = 19  # permutations from which p can be 0.05
+
+
+def permutation_test(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    cv: Any = 5,
+    n_permutations: int = 39,
+    scoring: Any = None,
+    groups: Any = None,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    seconds: float | None = None,
+) -> Permuted:
+    """Test whether a model predicts better than it would if X said nothing about y.
+
+    The model is cross-validated on y, and on y in other orders, in the same folds. Its p-value is
+    (1 + the number of orders with at least the same score)/(1 + the number of orders) (Phipson and Smyth
+    2010): never 0, and valid for any number of orders.
+
+    Parameters
+    ----------
+    model : an estimator with ``fit`` and ``score``, of any package, fitted or not; it is cloned
+        Of a fitted search such as MKLClassifierCV, the score is that of a search within each fold, and
+        what it chose is fitted to permuted targets: searching again in each would take too long. Choices
+        that have seen y have no part in either.
+    X, y : the data
+    cv : int, splitter or list of pairs of rows, default=5
+        Folds; a number means shuffled ones, with the shares of the classes.
+    n_permutations : int, default=39
+        19 are the fewest with which p can be 0.05.
+    scoring : str, callable or None, default=None
+        As of scikit-learn; None is the model's own score.
+    groups : array-like of shape (n_samples,) or None, default=None
+        Samples of a group stay together in the folds, and targets are permuted within groups; where all
+        samples of each group have the same target, among groups of the same size.
+    random_state : int, RandomState or None, default=0
+    n_jobs : int or None, default=None
+        Permutations at a time.
+    seconds : float or None, default=None
+        How long it may take: if ``n_permutations`` would take longer, 19 are taken, and if these would,
+        ValueError says how long it would take.
+
+    Returns
+    -------
+    Permuted
+        With ``score``, ``null`` (the scores on permuted targets) and ``p_value``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.inspection import permutation_test
+    >>> X, y = load_iris(return_X_y=True)
+    >>> permutation_test(MKLClassifier(), X, y, n_permutations=19).p_value
+    0.05
+    """
+    if not is_integral(n_permutations) or n_permutations < 1:
+        raise ValueError(f"n_permutations={shown(n_permutations)} was given; expected a whole number from 1.")
+    if _num_samples(X) != len(y):
+        raise ValueError(f"X has {_num_samples(X)} samples and y has {len(y)}.")
+    splits = make_folds(y, classes=is_classifier(model), cv=cv, groups=groups, random_state=random_state)
+    own = cross_validate({"": anew(model)}, X, y, splits, scoring=scoring, n_jobs=n_jobs)[""]
+    how: dict[str, Any] = {"groups": groups, "random_state": random_state, "n_jobs": n_jobs}
+    return permuted(
+        settled(model), own, X, y, splits, n_permutations, scoring=scoring, seconds=seconds, **how
+    )
+
+
+def permuted(
+    learner: Learner,
+    own: Scores,
+    X: Any,
+    y: Any,
+    splits: Splits,
+    n_permutations: int,
+    *,
+    scoring: Any = None,
+    groups: Any = None,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    seconds: float | None = None,
+) -> Permuted:
+    """The same as :func:`permutation_test`, of a model with known scores in these folds."""
+    if not own.complete:
+        raise ValueError(f"the model cannot be scored: it {own.error or 'has no folds.'}")
+    y = np.asarray(y)
+    orders, rng = _Orders(y, groups), check_random_state(random_state)
+    at_once = effective_n_jobs(processes(n_jobs, n_permutations))
+    if seconds is not None:
+        n_permutations = _affordable(learner, X, y, splits, scoring, n_permutations, at_once, seconds)
+    run = Parallel(n_jobs=at_once)
+    drawn = [orders.draw(rng) for _ in range(n_permutations)]
+    null = run(delayed(_null)(learner, X, y, splits, order, scoring) for order in drawn)
+    return Permuted(own.mean, list(null))
+
+
+def _null(learner: Learner, X: Any, y: Any, splits: Splits, order: Index, scoring: Any) -> float:
+    """The mean score on y[order]. Folds go with the targets, so that each keeps its shares of the classes."""
+    place = np.argsort(order)  # where each target has gone
+    moved = [(place[train], place[test]) for train, test in splits]
+    found = cross_validate({"": learner}, X, y[order], moved, scoring=scoring)[""]
+    if not found.complete:
+        raise ValueError(f"the model cannot be scored on permuted targets: it {found.error}")
+    return found.mean
+
+
+def _affordable(
+    learner: Learner, X: Any, y: Any, splits: Splits, scoring: Any, wanted: int, at_once: int, seconds: float
+) -> int:
+    """How many permutations there is time for, by the time of one fit."""
+    started = time.perf_counter()
+    score_fold(clone(learner), X, y, *splits[0], scoring=scoring)
+    each = (time.perf_counter() - started) * len(splits) / at_once
+    if each * wanted <= seconds:
+        return wanted
+    fewest = min(wanted, FEWEST)
+    if each * fewest > seconds:
+        raise ValueError(
+            f"{fewest} permutations in {len(splits)} folds would take about {each * fewest:.0f} s, and "
+            f"{seconds:.0f} s were given."
+        )
+    return fewest
+
+
+class _Orders:
+    """Orders of the targets that would be as likely as the true one if X said nothing about y."""
+
+    def __init__(self, y: NDArray[Any], groups: Any) -> None:
+        self.n = len(y)
+        self.blocks: list[Index] = [np.arange(self.n)]  # permuted within
+        self.units: list[list[Index]] = []  # rows of groups that change places as a whole
+        if groups is None:
+            return
+        labels = np.asarray(groups)
+        members = [np.flatnonzero(labels == label) for label in np.unique(labels)]
+        if any((y[rows] != y[rows[0]]).any() for rows in members):
+            self.blocks = members
+            return
+        sizes = sorted({rows.size for rows in members})
+        self.units = [[rows for rows in members if rows.size == size] for size in sizes]
+        if all(len(alike) < 2 for alike in self.units):
+            raise ValueError(
+                "every group has one target and a size of its own: no targets can change places. Leave out "
+                "groups, or score one mean of each group."
+            )
+
+    def draw(self, rng: np.random.RandomState) -> Index:
+        order = np.arange(self.n)
+        for rows in [] if self.units else self.blocks:
+            order[rows] = rng.permutation(rows)
+        for alike in self.units:
+            for i, j in enumerate(rng.permutation(len(alike))):
+                order[alike[i]] = alike[j]
+        return order
