@@ -19,6 +19,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
+from .notes import Notes
+
 BAD_INPUT, BROKEN, INTERRUPTED = 2, 1, 130
 
 
@@ -40,7 +42,7 @@ class Voice:
     json: bool = False
     quiet: bool = False
     debug: bool = False
-    notes: list[str] = field(default_factory=list)
+    said: Notes = field(default_factory=Notes)
     stopped: bool = False  # by Ctrl-C, with an answer that is not whole
 
     def __post_init__(self) -> None:
@@ -52,21 +54,40 @@ class Voice:
         """Whether tables are shown; with --json, the answer is a document instead."""
         return not (self.quiet or self.json)
 
+    @property
+    def notes(self) -> list[str]:
+        """All of them, in full."""
+        return self.said.texts
+
     def show(self, *things: Any) -> None:
+        self.flush()
         if self.talks:
             with unless_closed():
                 for thing in things:
                     self.out.print(thing, soft_wrap=isinstance(thing, str))
 
-    def note(self, text: str) -> None:
-        """Something that was done and that one might want to know; once."""
-        text = one_line(text)
-        if text not in self.notes:
-            self.notes.append(text)
-            if not self.quiet:
-                self.err.print(Text(f"note: {text}", style="dim"))
+    def note(self, text: str, of: str = "") -> None:
+        """Something that was done and that one might want to know; once, and with its kind in one line.
+
+        `of` names what it is about, such as a method, where others may say the same. Lines are shown before
+        anything else is, and before work that takes long.
+        """
+        new = self.said.add(one_line(text), of)
+        if new and self.debug:
+            self._print_note(self.notes[-1])
+
+    def flush(self, last: bool = False) -> None:
+        """Show the notes since the last time, one line for each kind."""
+        for line in self.said.lines(last):
+            if not self.debug:
+                self._print_note(line)
+
+    def _print_note(self, text: str) -> None:
+        if not self.quiet:
+            self.err.print(Text(f"note: {text}", style="dim"))
 
     def answer(self, document: dict[str, Any]) -> None:
+        self.flush()
         if self.json:
             text = json.dumps(_finite({**document, "notes": self.notes}), ensure_ascii=False, default=_plain)
             with unless_closed():
@@ -80,6 +101,7 @@ class Voice:
     @contextmanager
     def steps(self, title: str, total: int) -> Iterator[Callable[[str], None]]:
         """A bar with the time left; call what it gives after each step, with what comes next."""
+        self.flush()
         columns = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()]
         bar = Progress(*columns, console=self.err, transient=True, disable=not self.interactive)
         with bar:
@@ -92,6 +114,7 @@ class Voice:
 
     def waiting(self, text: str) -> Any:
         """A sign of life for one step of unknown length."""
+        self.flush()
         return self.err.status(text) if self.interactive else nullcontext()
 
 
@@ -160,6 +183,7 @@ def plainly(command: Callable[..., None]) -> Callable[..., None]:
         except Exception as error:
             _end(voice, BROKEN, f"{type(error).__name__}: {one_line(error)} (a bug; --debug shows where)")
         finally:
+            voice.flush(last=True)
             warnings.showwarning = shown
 
     return run
@@ -181,5 +205,6 @@ def _said(error: BaseException) -> str:
 def _end(voice: Voice, code: int, text: str) -> None:
     if voice.debug and code != INTERRUPTED:
         traceback.print_exc()
+    voice.flush(last=True)
     voice.err.print(Text(f"error: {text}" if code != INTERRUPTED else text, style="red"))
     raise SystemExit(code)

@@ -36,6 +36,7 @@ class Learned:
 
     def fit(self, voice: Voice, jobs: int = 1) -> None:
         """With the bar of the solver or search, which knows how far it is, where somebody can see it."""
+        voice.flush()
         last = opened(self.whole).last
         known = last.get_params(deep=False)
         while_fitting = {"n_jobs": jobs} if "strategy" in known else {}

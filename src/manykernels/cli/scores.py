@@ -40,7 +40,7 @@ def compared(
         )
     for name, scores in found.items():
         for text in scores.warned:
-            voice.note(f"{name}: {text}")
+            voice.note(text, of=name)
     constant = chance(data.y, splits, classes=data.task == "classification")
     return Comparison(METRIC[data.task], found, constant, share_of(splits))
 
