@@ -24,9 +24,11 @@ from manykernels import (
 from manykernels.approx import RandomFeatures
 from manykernels.families import Products, from_distances, gaussian_grid, views
 from manykernels.fitting.stacks import name_layers
-from manykernels.inspection import certificate
+from manykernels.inspection import certificate, importance, weight_stability
 from manykernels.kernels import Gaussian, Linear, Spectrum
 from manykernels.persistence import load, save
+from manykernels.plots import ContributionDisplay
+from manykernels.report import baselines, report_data
 
 RNG = np.random.RandomState(0)
 A, B = RNG.randn(40, 3), RNG.rand(40, 4)
@@ -295,3 +297,22 @@ def test_what_is_wrong_with_new_matrices_is_said():
 def test_kernels_that_are_given_as_features_are_noticed():
     with pytest.warns(UserWarning, match="if they are kernels, give kernels='precomputed'"):
         MKLClassifier(Linear()).fit(K, LABELS)
+
+
+# -- what is told of such models ------------------------------------------------------------------
+@pytest.mark.parametrize("kind", ["views", "matrices"])
+def test_reports_stability_and_importance_take_the_same_dict(kind):
+    X = {"a": CLINICAL[["age", "bmi"]], "b": B} if kind == "views" else K
+    model = MKLClassifier([Linear(), Gaussian(2.0)] if kind == "views" else "precomputed").fit(X, LABELS)
+    other = dict(reversed(X.items()))
+    said = report_data(model, other, LABELS, fit_path=False, scores=baselines(model, other, LABELS, cv=2))
+    assert said["model"] == repr(model) and not said["left_out"]
+    assert not any(row["error"] for row in said["scores"]["rows"])
+    stable = weight_stability(model, other, LABELS, n_resamples=2, random_state=0)
+    assert stable.names == model.kernel_names_
+    needed = importance(model, other, LABELS, cv=2, n_repeats=1, random_state=0)
+    if kind == "views":
+        assert stable.views.names == ["a", "b"] and set(needed.views.names) == {"a", "b"}
+    else:
+        assert set(needed.names) == set(K)
+    assert ContributionDisplay.from_estimator(model, other, by="view").names == list(model.view_weights_)

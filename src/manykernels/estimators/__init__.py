@@ -7,6 +7,7 @@ from ._dask import LazyScore as LazyScore
 from ._reading import Opened as Opened
 from ._reading import Searched as Searched
 from ._reading import face_of as face_of
+from ._reading import in_one_piece as in_one_piece
 from ._reading import model_of as model_of
 from ._reading import opened as opened
 from .align_mkl import AlignMKLClassifier, AlignMKLRegressor

@@ -5,6 +5,7 @@ Only functions that users call take an estimator. They ask here for what they ne
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,7 +13,9 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 
+from ..fitting.layout import read_training
 from ..fitting.model import Model
+from ..fitting.stacks import in_matrices
 from ._explain import LearnedKernel
 from ._search import Search
 
@@ -45,7 +48,33 @@ def face_of(estimator: Any, X: Any = None) -> tuple[LearnedKernel, Any]:
         raise NotFittedError("the search was fitted with refit=False, so that there is no model to look at.")
     if isinstance(estimator, Search) or "_model" not in vars(estimator):
         raise NotFittedError(f"This {type(estimator).__name__} is not fitted yet. Call fit(X, y) first.")
-    return estimator, X
+    return estimator, X if X is None else estimator._model.layout.joined(X)
+
+
+def in_one_piece(estimator: Any, X: Any) -> tuple[Any, Any]:
+    """Samples in parts (a dict of views, or matrices) joined, and a copy of the estimator for them.
+
+    The copy learns from the joined samples what the estimator learns from the parts: its kernels say which
+    columns each view has. So whoever cuts samples into folds need not know that they came in parts.
+    """
+    if not in_matrices(X):
+        return estimator, X
+    if isinstance(estimator, Pipeline):
+        last, X = in_one_piece(estimator[-1], X) if len(estimator) == 1 else (estimator[-1], X)
+        return Pipeline([*estimator.steps[:-1], (estimator.steps[-1][0], last)]), X
+    if not isinstance(estimator, LearnedKernel | Search):
+        return estimator, X
+    best = estimator.__dict__.get("best_estimator_", estimator)
+    model = best.__dict__.get("_model")
+    X = X if model is None else model.layout.in_fit_order(X)
+    joined, layout = read_training(type(estimator).__name__, estimator.kernels, X)
+    found = copy(estimator)
+    found.kernels = layout.explicit(estimator.kernels)
+    if best is not estimator:
+        found.best_estimator_ = copy(best)
+        if hasattr(best, "kernels"):
+            found.best_estimator_.kernels = layout.explicit(best.kernels)
+    return found, joined
 
 
 @dataclass(frozen=True)

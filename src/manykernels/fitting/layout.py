@@ -60,6 +60,10 @@ class Layout:
         """Kernels as they read these samples: of views that came as a dict, for each view."""
         return spec if self.parts is None else self.parts.seen(spec)
 
+    def explicit(self, spec: Any) -> Any:
+        """Kernels that read the joined samples in the same way, if nothing else says that they were parts."""
+        return spec if self.parts is None else self.parts.explicit(spec)
+
     def of(self, spec: Any) -> Self:
         """The same samples, for other kernels."""
         return replace(self, kernels=self.seen(spec))

@@ -15,7 +15,8 @@ from scipy import sparse
 
 from .._arguments import as_numbers
 from .._warn import warn
-from ..families import FromDistances
+from ..families import FromDistances, Subset
+from ..kernels import Precomputed
 from ..kernels.data import rounding
 from .matching import has_index, in_one_order, require_names
 from .spec import short
@@ -43,6 +44,13 @@ class Layers:
             X = in_one_order({name: X[name] for name in self.names})
             X = {name: _columns(name, part, self.ids) for name, part in X.items()}
         return stacked(X) if in_matrices(X) else X
+
+    def explicit(self, spec: Any) -> Any:
+        """Kernels of an unnamed stack that have the names of these layers."""
+        if isinstance(spec, Subset):
+            return Subset(self.explicit(spec.kernels), spec.names)
+        named = isinstance(spec, str) and spec == "precomputed"
+        return {name: Precomputed(m) for m, name in enumerate(self.names)} if named else spec
 
     def in_order(self, X: Any, joined: Any) -> Any:
         """The training matrices X by name, as they are in the stack."""

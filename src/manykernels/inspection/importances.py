@@ -19,7 +19,7 @@ from sklearn.utils.validation import _num_samples
 
 from .._arguments import is_integral, shown
 from .._fast.threads import processes
-from ..estimators import LazyScore, Opened, opened
+from ..estimators import LazyScore, Opened, in_one_piece, opened
 from ..fitting.progress import Progress
 from ..selection.scoring import score_of
 from ._inputs import groups_of, header_of, readable
@@ -186,6 +186,7 @@ def importance(
     _check(n_repeats, max_columns, level, searched)
     if not hasattr(model, "predict"):
         raise ValueError(f"{type(model).__name__} does not predict, so that it has no score to lose.")
+    model, X = in_one_piece(model, X)
     X = readable(X)
     if _num_samples(X) != _num_samples(y):
         raise ValueError(f"X has {_num_samples(X)} samples and y has {_num_samples(y)}.")

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
 
 from .._fast.threads import processes
-from ..estimators import Copies, copies_of
+from ..estimators import Copies, copies_of, in_one_piece
 from ..fitting.progress import Progress
 
 Array = NDArray[np.float64]
@@ -110,6 +110,7 @@ def weight_stability(
     for name, value in (("fraction", fraction), ("level", level)):
         if not isinstance(value, int | float) or not 0.0 < value < 1.0:
             raise ValueError(f"{name}={value!r} was given; expected a number between 0 and 1.")
+    estimator, X = in_one_piece(estimator, X)
     copies, y = copies_of(estimator), np.asarray(y)
     if _num_samples(X) != len(y):
         raise ValueError(f"X has {_num_samples(X)} samples and y has {len(y)}.")

@@ -20,6 +20,7 @@ from ..estimators import (
     MKLRegressor,
     MKLRegressorCV,
     face_of,
+    in_one_piece,
     model_of,
     opened,
 )
@@ -120,6 +121,7 @@ def compared(
     Whatever is chosen (by a search, too) is chosen within the folds; ``n_jobs`` fits at a time. With
     permutations, ``permuted``: the model on permuted targets, or why that is not known.
     """
+    model, X = in_one_piece(model, X)
     classes = model_of(model)[0].classes is not None
     splits = make_folds(y, classes=classes, cv=cv)
     learners = {"learned": anew(model), **baseline_models(model, X)}

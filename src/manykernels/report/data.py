@@ -20,7 +20,7 @@ from sklearn.utils.validation import _num_samples
 import manykernels
 
 from ..comparison.results import Comparison, Permuted
-from ..estimators import Copies, Searched, copies_of, face_of, model_of, opened
+from ..estimators import Copies, Searched, copies_of, face_of, in_one_piece, model_of, opened
 from ..families import Parametric
 from ..fitting.layout import evenly
 from ..fitting.model import Model, Proof
@@ -85,6 +85,8 @@ def report_data(
     made : the day; today, unless told
     fit_path : whether to fit the path over C where the model has not kept one
     """
+    given = model
+    model, X = in_one_piece(model, X)
     learned, inner = model_of(model, X)
     face, search = face_of(model)[0], opened(model).searched
     said = Said(getattr(model, "predict", None), getattr(model, "decision_function", None))
@@ -117,7 +119,7 @@ def report_data(
         "made": (made or date.today()).isoformat(),
         "version": manykernels.__version__,
         "estimator": learned.title,
-        "model": _EstimatorPrettyPrinter(width=100, **_WHOLE).pformat(model),
+        "model": _EstimatorPrettyPrinter(width=100, **_WHOLE).pformat(given),
         "certificate": learned.sentence(),
         "call": call,
     }

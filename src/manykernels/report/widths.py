@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
-from ..estimators import copies_of, face_of, model_of
+from ..estimators import copies_of, face_of, in_one_piece, model_of
 from ..families import Parametric, Relevance
 from ..plots.reading import WidthTable, width_table
 
@@ -40,6 +40,7 @@ def width_stability(
     ``weights`` are all kernels that were found, where they have one width. Errors cost what they cost all
     samples in total, as in :func:`manykernels.inspection.weight_stability`.
     """
+    model, X = in_one_piece(model, X)
     learned, inner = model_of(model, X)
     copies, own, y = copies_of(face_of(model)[0]), width_table(learned), np.asarray(y)
     kind = StratifiedShuffleSplit if learned.classes is not None else ShuffleSplit
