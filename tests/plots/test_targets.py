@@ -14,7 +14,7 @@ from manykernels import MKLRegressor
 from manykernels.families import views
 from manykernels.inspection import correlations, explained_parts, r2_scores
 from manykernels.kernels import Gaussian, Linear
-from manykernels.plots import PartsDisplay, TargetScoresDisplay
+from manykernels.plots import PartsDisplay, TargetScoresDisplay, WeightsDisplay
 
 rng = np.random.RandomState(0)
 X = rng.randn(120, 6)
@@ -83,6 +83,18 @@ def test_very_many_targets_are_binned():
     (cells,) = display.ax_.collections
     assert 500 < len(cells.get_array()) < 5000
     assert "20,000 targets" in display.ax_.get_title(loc="left")
+
+
+def test_weights_of_very_many_targets_are_sorted_and_not_named():
+    W = rng.dirichlet(np.ones(3), 500)
+    display = WeightsDisplay(["a", "b", "c"], W).plot()
+    display.figure_.canvas.draw()
+    assert display.ax_.get_xlabel().startswith("500 outputs") and not len(display.ax_.get_xticks())
+    (image,) = display.ax_.images
+    drawn = np.asarray(image.get_array())
+    order = [["a", "b", "c"].index(text.get_text()) for text in display.ax_.get_yticklabels()]
+    assert np.all(np.diff(drawn.argmax(axis=0)) >= 0)  # one kernel after another
+    np.testing.assert_allclose(np.sort(drawn[order.index(0)]), np.sort(W[:, 0]))
 
 
 def test_what_cannot_be_drawn_is_told(model):

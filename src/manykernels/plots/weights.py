@@ -10,9 +10,13 @@ from ..estimators import model_of
 from ._axes import axes, ink, label_ticks, plain, write_cells
 from .reading import Array, WeightTable, stability_columns, weight_table
 
+_NAMED = 60  # rows of weights that have a name each in the picture
+
 
 class WeightsDisplay:
-    """The weights of the kernels: bars, or a heat map where classes or clusters have their own.
+    """The weights of the kernels: bars, or a heat map where classes, outputs or clusters have their own.
+
+    More than 60 of these are sorted by the kernel with the largest weight, and not named.
 
     Parameters
     ----------
@@ -110,6 +114,9 @@ class WeightsDisplay:
         W = self.weights[:, shown]
         rows = self.rows or [str(i) for i in range(len(W))]
         tall, wide = len(shown), len(W)
+        many = wide > _NAMED
+        if many:
+            W = W[np.lexsort((-W.max(axis=1), W.argmax(axis=1)))]  # by the kernel that matters most
         self.figure_, self.ax_ = figure, ax = axes(ax, 3.6 + 0.62 * min(wide, 20), 1.4 + 0.26 * max(tall, 3))
         shade = np.where(W == 0.0, np.nan, W).T  # zero is empty, not dark
         high = np.nanmax(np.abs(shade)) if np.isfinite(shade).any() else 1.0
@@ -117,8 +124,12 @@ class WeightsDisplay:
         style = {"cmap": "RdBu_r" if low < 0 else "viridis", "vmin": low, "vmax": high, "aspect": "auto"}
         image = ax.imshow(shade, **{**style, **kw})
         label_ticks(ax.yaxis, np.arange(tall), [self.names[m] for m in shown])
-        turned = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"} if max(map(len, rows)) > 4 else {}
-        label_ticks(ax.xaxis, np.arange(wide), rows, **turned)
+        if many:
+            ax.set_xticks([])
+            ax.set_xlabel(f"{wide:,} outputs or classes, by their largest weight")
+        else:
+            turned = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
+            label_ticks(ax.xaxis, np.arange(wide), rows, **(turned if max(map(len, rows)) > 4 else {}))
         if wide <= 10 and tall <= 40:
             write_cells(ax, image, shade, "{:.2g}")
         figure.colorbar(image, ax=ax, label="weight")
