@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, LeaveOneGroupOut, 
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
-from manykernels import MKLRegressor, MKLRegressorCV
+from manykernels import MKLRegressor, MKLRegressorCV, load, save
 from manykernels.families import views
 from manykernels.kernels import Linear
 from manykernels.recordings import BlockFold, Delayer, run_labels
@@ -219,3 +219,10 @@ def test_neighbours_that_resemble_each_other_deceive_shuffled_folds():
     shuffled = MKLRegressorCV(kernels, **options).fit(Z, y).best_score_
     blocks = MKLRegressorCV(kernels, cv=BlockFold(5, gap=20), **options).fit(Z, y).best_score_
     assert shuffled > 0.2 and blocks < 0.0
+
+
+def test_a_pipeline_with_delays_is_saved_and_loaded(tmp_path):
+    Z, y = np.column_stack([X, RUNS]), X[:, 0]
+    model = make_pipeline(Delayer((0, 1), runs=3), MKLRegressor({"all": Linear()})).fit(Z, y)
+    save(model, tmp_path / "model.mk")
+    np.testing.assert_allclose(load(tmp_path / "model.mk").predict(Z), model.predict(Z), atol=1e-12)

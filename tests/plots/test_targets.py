@@ -45,7 +45,7 @@ def test_the_histogram_counts_every_target(model, score, measure):
     display.figure_.canvas.draw()
     expected = measure(Y[80:], model.predict(X[80:]))
     np.testing.assert_allclose(display.scores[""], expected)
-    heights = [patch.get_xy()[1:80:2, 1].sum() for patch in display.ax_.patches]  # of 40 bins
+    heights = [patch.get_xy()[1:16:2, 1].sum() for patch in display.ax_.patches]  # of 8 bins
     np.testing.assert_allclose(heights, [25, 25])
     assert display.ax_.get_legend().get_texts()[0].get_text() == f"median {np.median(expected):.3f}"
     assert display.ax_.get_title(loc="left").startswith("25 targets")

@@ -12,7 +12,7 @@ from ..inspection import correlations, explained_parts, r2_scores
 from ._axes import axes, ink, plain, short
 from .reading import Array
 
-_BINS = 40
+_BINS = (8, 40)  # at least and at most
 _POINTS = 3000  # targets up to which each is a point
 _WORDS = {"r2": "R²", "correlation": "correlation"}
 
@@ -62,8 +62,9 @@ class TargetScoresDisplay:
         measure = r2_scores if score == "r2" else correlations
         return cls(measure(y, estimator.predict(X)), score=_WORDS[score], ceiling=ceiling).plot(ax=ax, **kw)
 
-    def plot(self, *, ax: Any = None, bins: int = _BINS, **kw: Any) -> Self:
-        """Draw; ``kw`` goes to ``hist``. The outliers below the lowest percent are drawn in the first bin."""
+    def plot(self, *, ax: Any = None, bins: int | None = None, **kw: Any) -> Self:
+        """Draw; ``kw`` goes to ``hist``. What is below the lowest percent is drawn in the first bin, and
+        ``bins=None`` means √n of them, 8 to 40."""
         self.figure_, self.ax_ = _, ax = axes(ax, 6.4, 3.6)
         found = {name: values[np.isfinite(values)] for name, values in self.scores.items()}
         ceiling = self.ceiling if self.ceiling is None else self.ceiling[np.isfinite(self.ceiling)]
@@ -72,6 +73,8 @@ class TargetScoresDisplay:
             raise ValueError("no target has a score, so that there is nothing to draw.")
         low, high = float(np.quantile(everything, 0.01)), float(everything.max())
         low, high = (low, high) if high > low else (low - 0.5, high + 0.5)
+        targets = max(values.size for values in found.values())
+        bins = int(np.clip(np.sqrt(targets), *_BINS)) if bins is None else bins
         edges = np.linspace(min(low, 0.0), high, bins + 1)
         several = len(found) > 1
         for c, (name, values) in enumerate(found.items()):
