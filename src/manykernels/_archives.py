@@ -16,10 +16,12 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 import numpy as np
 
+from ._arguments import shortened
 from .grams.memory import readable
 
 _CHUNK = 1 << 20
 _ENCRYPTED = 0x1
+_READ = 200  # characters of a name that are looked at
 _MAGIC, _ZIP = b"\x93NUMPY", b"PK"
 
 
@@ -127,8 +129,7 @@ def unpacked_size(name: str, data: bytes, limit: int) -> int:
 
 def shown(name: Any) -> str:
     """A name from a file for a message: not too long, and nothing that a terminal would obey."""
-    text = "".join(c if c.isprintable() else "?" for c in str(name)[:81])
-    return text if len(text) <= 80 else text[:77] + "..."
+    return shortened("".join(c if c.isprintable() else "?" for c in str(name)[:_READ]), 80)
 
 
 def _short(name: str) -> str:

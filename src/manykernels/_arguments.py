@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 _LENGTH = 80  # characters of a value in a message
+_PLAIN = 1e6  # whole numbers from here on are written as powers of ten
 _LARGEST = 2**31  # whole numbers beyond it count nothing that could be done
 _NOT_ARRAYS = (str, bytes, bytearray, set, frozenset, Mapping, type)
 
@@ -24,8 +25,35 @@ def shown(value: Any) -> str:
         text = repr(value)
     except (RecursionError, ValueError):  # nested too deeply, or a number of thousands of digits
         return f"a value of type {type(value).__name__}"
-    text = " ".join(text.split())
-    return text if len(text) <= _LENGTH else text[: _LENGTH - 3] + "..."
+    return shortened(" ".join(text.split()), _LENGTH)
+
+
+def shortened(text: str, longest: int) -> str:
+    """A text for a message: where it is too long, it ends with … behind a whole element or word.
+
+    What closes it stays, so that a list still looks like one: ``[1, 2, …]``.
+    """
+    if len(text) <= longest:
+        return text
+    end = text[-1] if text[-1] in ")]}'\"" else ""
+    room = longest - len(end)
+    for mark, sign in ((", ", ", …"), (" ", " …")):
+        cut = text.rfind(mark, longest // 2, room - len(sign) + len(mark))
+        if cut > 0:
+            return f"{text[:cut]}{sign}{end}"
+    return f"{text[: room - 1]}…{end}"
+
+
+def number_of(number: int, thing: str) -> str:
+    """1 row, 2 rows."""
+    return f"{number} {thing}{'' if number == 1 else 's'}"
+
+
+def rounded(value: Any) -> str:
+    """A value for people to read: of numbers, three digits; whole ones as they are."""
+    if not isinstance(value, float):  # as those of NumPy are too
+        return str(value)
+    return f"{value:.0f}" if float(value).is_integer() and abs(value) < _PLAIN else f"{value:.3g}"
 
 
 def and_more(words: Sequence[str], at_most: int) -> str:

@@ -163,7 +163,7 @@ def test_searches_and_starts():
 
 def test_says_when_it_stops_early(capsys, caplog):
     caplog.set_level("INFO", "manykernels")
-    with pytest.warns(ConvergenceWarning, match=r"stopped after 1 iterations at a relative projected"):
+    with pytest.warns(ConvergenceWarning, match=r"stopped after 1 iteration at a relative projected"):
         NonlinearMKLRegressor(KERNELS, max_iter=1, tol=1e-8, verbose=1).fit(X, NUMBERS)
     assert "residual" in capsys.readouterr().err
     assert "5 starts, objectives from" in caplog.text

@@ -145,11 +145,6 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def counted(number: int, thing: str) -> str:
-    """1 row, 2 rows."""
-    return f"{number} {thing}{'' if number == 1 else 's'}"
-
-
 def _plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") and getattr(value, "size", 1) == 1 else value.tolist()
 

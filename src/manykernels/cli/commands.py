@@ -12,11 +12,12 @@ import numpy as np
 import pandas as pd
 from rich.markup import escape
 
+from .._arguments import number_of, rounded
 from .._files import write_atomically
 from ..comparison.methods import METHODS
 from ..comparison.results import Comparison
 from ..persistence import load
-from ._console import INTERRUPTED, UserError, Voice, counted, require_known, unless_closed
+from ._console import INTERRUPTED, UserError, Voice, require_known, unless_closed
 from .data import Data, new_data, training_data
 from .learned import Learned
 from .models import pipeline
@@ -142,13 +143,13 @@ def _say(voice: Voice, data: Data, facts: dict[str, Any], seconds: float) -> Non
     width = data.X.shape[2] if data.kernels else len(data.numbers) + len(data.categories)
     things = "kernel" if data.kernels else "column"
     what = f"{len(set(data.y))} classes of " if data.task == "classification" else ""
-    size = f"{counted(data.n, 'sample')}, {counted(width, things)}"
+    size = f"{number_of(data.n, 'sample')}, {number_of(width, things)}"
     voice.show(f"{size}, {what}{escape(repr(data.target))}; {seconds:.1f} s")
     voice.show(weights_table(facts))
     voice.show(facts["certificate"])
     if facts["chosen"]:
         named = {key: value for key, value in facts["chosen"].items() if key != "kernels"}  # shown above
-        told = ", ".join(f"{key} {value}" for key, value in named.items() if value is not None)
+        told = ", ".join(f"{key} {rounded(value)}" for key, value in named.items() if value is not None)
         voice.show(f"chosen by cross-validation: {escape(told)}")
 
 
@@ -206,7 +207,7 @@ def predict(
         voice.answer({"command": "predict", "samples": len(predicted), "predictions": plain})
     if out is not None:
         write_atomically(out, in_bytes(frame, predicted, kind))
-        voice.show(f"{len(predicted)} predictions: {escape(str(out))}")
+        voice.show(f"{number_of(len(predicted), 'prediction')}: {escape(str(out))}")
     elif not voice.json:
         with unless_closed():
             sys.stdout.write(frame.to_csv(index=False))
@@ -225,7 +226,8 @@ def compare(
     results = compared(voice, models, data, folds(data, cv), jobs_for(data, jobs))
     ranked = sorted(results.scores.items(), key=lambda item: -item[1].mean)
     if voice.talks:
-        voice.show(f"{data.n} samples, {cv} folds, {results.metric}; chance is {results.chance.mean:.3f}")
+        size = f"{number_of(data.n, 'sample')}, {cv} folds"
+        voice.show(f"{size}, {results.metric}; chance is {results.chance.mean:.3f}")
         voice.show(scores_table(dict(ranked), {name: METHODS[name].says for name in results.scores}))
     for name, scores in results.scores.items():
         if scores.failed:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .._arguments import and_more
-from ._console import UserError, Voice, counted, require_known
+from .._arguments import and_more, number_of
+from ._console import UserError, Voice, require_known
 from .choices import TASKS
 from .files import read_file
 from .sources import Asked, gather, view_of
@@ -57,7 +57,7 @@ def training_data(asked: Asked, voice: Voice) -> Data:
     if not known.all():
         lost = int((~known).sum())
         told = "are" if lost > 1 else "is"
-        voice.note(f"{counted(lost, 'row')} without a value of {target!r} {told} left out.")
+        voice.note(f"{number_of(lost, 'row')} without a value of {target!r} {told} left out.")
         frame = frame[known]  # rows keep their numbers, which messages name
     y, task = _target(frame[target], target, asked.task)
     dropped = {

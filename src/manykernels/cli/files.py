@@ -16,7 +16,8 @@ import numpy as np
 import pandas as pd
 
 from .._archives import ArchiveError, TooLargeError, open_archive, require_array, require_arrays
-from ._console import UserError, counted, one_line
+from .._arguments import number_of
+from ._console import UserError, one_line
 
 TEXT = (".csv", ".tsv", ".txt")
 PARQUET = (".parquet", ".pq")
@@ -187,8 +188,8 @@ def _scan(path: Path, encoding: str, rows: int | None) -> str:
                     _require_once(header, path)
                 elif len(fields) != len(header):
                     raise UserError(
-                        f"{path}, line {lines.line_num}: {counted(len(fields), 'field')}, and the header has "
-                        f"{len(header)} (separated by {separator!r})."
+                        f"{path}, line {lines.line_num}: {number_of(len(fields), 'field')}, and the header "
+                        f"has {len(header)} (separated by {separator!r})."
                     )
                 else:
                     count += 1

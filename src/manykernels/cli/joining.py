@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
-from .._arguments import and_more
-from ._console import UserError, Voice, counted
+from .._arguments import and_more, number_of
+from ._console import UserError, Voice
 from .ids import (
     Joining,
     Names,
@@ -131,7 +131,7 @@ def _by_id(parts: Sequence[Part], tables: Sequence[Part], names: Names, how: Joi
         if len(part.frame) < len(first) or (len(part.frame) > len(first) and not tables[0].cut):
             raise UserError(
                 f"{part.path} has no ids, so its rows are taken in the order of {tables[0].path}: it has "
-                f"{counted(len(part.frame), 'row')}, and {tables[0].path} has {len(first)}."
+                f"{number_of(len(part.frame), 'row')}, and {tables[0].path} has {len(first)}."
             )
     order = _order(tables, keys, names[0], how, voice)
     known = {part.view: (name, key) for part, name, key in zip(tables, names, keys, strict=True)}
@@ -145,7 +145,7 @@ def _by_id(parts: Sequence[Part], tables: Sequence[Part], names: Names, how: Joi
     joined.frame.index = pd.Index([numbers[key] for key in order])  # rows keep the numbers that messages name
     told = and_more([str(path) for path in dict.fromkeys(part.path for part in arrays)], 3)
     told = f"; rows of {told}, without ids, are in the order of {tables[0].path}" if arrays else ""
-    voice.note(f"{counted(len(order), 'row')} of {len(tables)} files are joined by {names[0]!r}{told}.")
+    voice.note(f"{number_of(len(order), 'row')} of {len(tables)} files are joined by {names[0]!r}{told}.")
     return joined
 
 

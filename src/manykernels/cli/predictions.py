@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ._console import Voice, counted
+from .._arguments import number_of, shown
+from ._console import Voice
 
 KINDS = (".csv", ".parquet", ".npy")
 CONFIDENCE = {"predict_proba": "probability", "decision_function": "decision"}  # by method, the best first
@@ -61,7 +62,7 @@ def neutralised(frame: pd.DataFrame, voice: Voice) -> pd.DataFrame:
             new[name] = [f"'{v}" if bad else v for v, bad in zip(frame.iloc[:, j], found, strict=True)]
     if formulas:
         voice.note(
-            f"a spreadsheet would run {counted(len(formulas), 'cell')} such as {formulas[0][:40]!r} as a "
+            f"a spreadsheet would run {number_of(len(formulas), 'cell')} such as {shown(formulas[0])} as a "
             "formula: each is written with ' before it. --verbatim writes them as they are."
         )
     return new

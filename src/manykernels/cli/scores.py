@@ -11,12 +11,13 @@ from typing import Any
 
 from rich.markup import escape
 
+from .._arguments import number_of
 from ..comparison.again import settled
 from ..comparison.folds import Splits, cross_validate, make_folds
 from ..comparison.results import METRIC, Comparison, Permuted, chance, said, share_of, verdict
 from ..comparison.scores import Learner
 from ..inspection.permutations import permuted
-from ._console import UserError, Voice, counted, one_line
+from ._console import UserError, Voice, one_line
 from .choices import PERMUTATIONS
 from .data import Data
 from .learned import Learned
@@ -77,7 +78,7 @@ class Judged:
         judged, rival = verdict(results, "learned", null), results.strongest_rival("learned")
         if judged is not None:
             how = {"anew": "searched anew in each", "before": "the choice saw all samples, which flatters it"}
-            folds = counted(len(results.scores["learned"].folds), "fold")
+            folds = number_of(len(results.scores["learned"].folds), "fold")
             told = f"{folds}; {how[self.searched]}" if facts["chosen"] else folds
             voice.show(f"cross-validated ({told}): {escape(judged.sentence)}")
         found = None if rival is None else results.difference("learned", rival)

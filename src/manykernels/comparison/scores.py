@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.metrics import check_scoring
 from sklearn.utils.metaestimators import _safe_split
 
+from .._arguments import shortened
 from ..estimators import model_of
 
 _TOLD = 2  # reasons that are told, if folds failed for different ones
@@ -69,10 +70,7 @@ class Scores:
     def why(self) -> str:
         """Why folds failed, each reason once; empty where none did."""
         reasons = list(dict.fromkeys(fold.error for fold in self.folds if fold.error))
-        told = [
-            reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]} …"
-            for reason in reasons[:_TOLD]
-        ]
+        told = [shortened(reason, _LONGEST_REASON) for reason in reasons[:_TOLD]]
         return " ".join(told) + (" (Not all reasons are shown.)" if len(reasons) > _TOLD else "")
 
     @property

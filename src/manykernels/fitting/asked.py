@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from .._arguments import number_of
 from .._warn import warn
 from ..families import Products
 from ..families.base import names_of
@@ -62,8 +63,8 @@ class Asked(Bound):
         advice = f"{result.reason.value}. Raise tol." if result.reason else ""
         advice = advice or f"Raise max_iter (now {options.max_iter}) or tol."
         warn(
-            f"{options.title} stopped after {result.n_iter} iterations at a relative duality gap "
-            f"of {result.gap:.1e} {whole}, above tol={options.tol:g}. {advice}",
+            f"{options.title} stopped after {number_of(result.n_iter, 'iteration')} at a relative duality "
+            f"gap of {result.gap:.1e} {whole}, above tol={options.tol:g}. {advice}",
             ConvergenceWarning,
         )
         return result

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from .._arguments import number_of
 from .._warn import warn
 from ..objectives import Risk, Separable
 from ..penalties import Penalty
@@ -126,7 +127,7 @@ def warn_stopped(options: Options, n_iter: int, gap: float, reason: str = "") ->
     """Say that a fit stopped above its tolerance; `reason` is why more iterations would not help."""
     advice = f"{reason}: raise tol" if reason else f"Raise max_iter (now {options.max_iter}) or tol"
     warn(
-        f"{options.title} stopped after {n_iter} iterations at a relative duality gap "
+        f"{options.title} stopped after {number_of(n_iter, 'iteration')} at a relative duality gap "
         f"of {gap:.1e}, above tol={options.tol:g}. {advice}; scaling the features, normalize='trace' or "
         "a smaller C make the problem easier.",
         ConvergenceWarning,

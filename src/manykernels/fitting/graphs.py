@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from .._arguments import number_of
 from .._warn import warn
 from ..families import DAG
 from ..grams.memory import GRAPH, machine_matrices
@@ -43,10 +44,10 @@ class Graph(Bound):
     def settle(self, options: Options, penalty: Penalty, result: Result) -> Result:
         if not result.converged:
             where = "over all" if result.certified else "over the kernels that it looked at, of"
+            told = f"{options.title} stopped after {number_of(result.n_iter, 'iteration')}"
             warn(
-                f"{options.title} stopped after {result.n_iter} iterations at a relative duality gap "
-                f"of {result.gap:.1e} {where} {self.space.size:.3g} kernels, and tol={options.tol:g} is "
-                f"not proven for all. Raise max_iter (now {options.max_iter}), tol or the graph's beta, "
+                f"{told} at a relative duality gap of {result.gap:.1e} {where} {self.space.size:.3g} kernels, "
+                f"and tol={options.tol:g} is not proven for all. Raise max_iter (now {options.max_iter}), tol or the graph's beta, "
                 "lower C, or raise the limits of solver=Hierarchical(max_active=..., max_visited=...).",
                 ConvergenceWarning,
             )

@@ -184,7 +184,7 @@ class Model:
         used, count = self.active.size, len(self.names)
         listed = used < count or self.listed
         found = "1 kernel was found" if used == 1 else f"{used} kernels were found"
-        text = f"{used} of {count} kernels have weight" if listed else found
+        text = f"{used} of {count} kernels {'has' if used == 1 else 'have'} weight" if listed else found
         text = text if count > 1 or not listed else "1 kernel"
         if self.proof is not None and np.isfinite(self.proof.gap):
             text += f"; {self._proven(self.proof)}"

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import _num_samples
 
+from .._arguments import number_of
 from .._fast.stopping import goes_on
 from ..approx import Approximation, Features, OwnFeatures
 from ..families import Family, resolve_kernels
@@ -84,7 +85,9 @@ class Stream:
                 history["seconds"].append(time.perf_counter() - started)
                 history["dual"].append(self.ufo.dual(self.expansion, self.loss, Y))
                 history["active"].append(float(active))
-                shown.step(f"pass {epoch + 1}, {active} kernels, minimum ≥ {history['dual'][-1]:.4g}")
+                shown.step(
+                    f"pass {epoch + 1}, {number_of(active, 'kernel')}, minimum ≥ {history['dual'][-1]:.4g}"
+                )
                 if not goes_on(epoch + 1, epochs):
                     break
         told = {name: np.array(values) for name, values in history.items()}

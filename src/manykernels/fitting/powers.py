@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from .._arguments import number_of
 from .._warn import warn
 from ..kernels import Power
 from ..penalties import Penalty
@@ -56,8 +57,8 @@ class Powers(Listed):
         if not result.converged:
             residual = result.details["starts"]["residual"][int(reached.argmin())]
             warn(
-                f"{options.title} stopped after {result.n_iter} iterations at a relative projected "
-                f"gradient of {residual:.1e}, above tol={options.tol:g}. Raise max_iter (now "
+                f"{options.title} stopped after {number_of(result.n_iter, 'iteration')} at a relative "
+                f"projected gradient of {residual:.1e}, above tol={options.tol:g}. Raise max_iter (now "
                 f"{options.max_iter}) or tol; scaling the features, normalize='trace' or a smaller C make "
                 "the problem easier.",
                 ConvergenceWarning,

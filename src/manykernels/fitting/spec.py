@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import shortened
 from ..families import DAG, Auto, Family, FromDistances, Products, Relevance, Subset, Views
 from ..families.views import columns_and_kernels
 from ..kernels import Callable as CallableKernel
@@ -152,5 +153,4 @@ def signatures(kernels: Iterable[Kernel]) -> list[Hashable]:
 
 def short(spec: Any) -> str:
     """`kernels` for a message."""
-    text = repr(spec)
-    return text if len(text) <= 60 else text[:57] + "..."
+    return shortened(repr(spec), 60)

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from .._arguments import number_of
 from ..kernels import Fitted, Kernel, Precomputed, evaluate
 from ..kernels.data import Data, n_samples, numeric, rounding
 from .base import Array, Gram
@@ -102,7 +103,7 @@ def _kernels_first(stack: NDArray[Any], dtype: Any) -> NDArray[Any]:
 
 
 def _who(n: int, M: int) -> tuple[str, str]:
-    return f"{M} kernels on {n} samples need", f"several matrices of {n} × {n}"
+    return f"{number_of(M, 'kernel')} on {n} samples need", f"several matrices of {n} × {n}"
 
 
 def _normalised(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 
-from .._arguments import is_number, shown
+from .._arguments import is_number, number_of, shown
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
@@ -61,14 +61,13 @@ def require_time(M: int, n: int) -> None:
     if entries <= _PASS and M <= _LISTED:
         return
     hours = _PASSES * (entries * _PER_ENTRY + M * _PER_KERNEL) / 3600.0
-    more = f"{M} kernels" if M > 1 else "1 kernel"
     fewer = "Take fewer kernels or columns (SelectKBest, or rank_one() for linear ones)"
     if entries > _PASS:
         fewer = "Fit on fewer samples, take fewer kernels"
     raise MemoryError(
-        f"{more} on {n} samples need {readable(8.0 * M * float(n) ** 2)} to be stored, more than "
-        f"memory_limit allows, and about {max(hours, 0.1):.2g} hours to be computed again and again. "
-        f"{fewer}, take approx=Nystroem(200) of manykernels.approx for explicit features in place of "
+        f"{number_of(M, 'kernel')} on {n} samples need {readable(8.0 * M * float(n) ** 2)} to be stored, "
+        f"more than memory_limit allows, and about {max(hours, 0.1):.2g} hours to be computed again and "
+        f"again. {fewer}, take approx=Nystroem(200) of manykernels.approx for explicit features in place of "
         "matrices, or raise memory_limit on a machine that has as much."
     )
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import number_of, rounded
 from ..families import Subset
 from ..fitting.model import Model
 from ..fitting.spec import short
@@ -33,7 +34,11 @@ def _about_strategies(rows: Mapping[str, list[Any]]) -> list[str]:
         norm, C = rows["norm"][i], rows["C"][i]
         what = f"norm={norm:g}, C={C:.3g}" if isinstance(norm, float) else f"C={C:.3g}"
         what += _chosen_kernels(rows["kernels"][i])
-        left = f"   left after {rows['folds'][i]} fold, too far behind" if rows["folds"][i] < most else ""
+        left = (
+            f"   left after {number_of(rows['folds'][i], 'fold')}, too far behind"
+            if rows["folds"][i] < most
+            else ""
+        )
         score = f"{rows['score'][i]:.4f} ± {rows['std'][i]:.4f}"
         lines.append(f"  {name:<12} {score}   {what}   {rows['seconds'][i]:.1f} s{left}")
     return lines
@@ -41,7 +46,7 @@ def _about_strategies(rows: Mapping[str, list[Any]]) -> list[str]:
 
 def _about_choice(best: Mapping[str, Any]) -> list[str]:
     chosen = _chosen_kernels(best["kernels"])
-    return [f"Chosen: {best['strategy']}, norm={best['norm']}, C={best['C']:.3g}{chosen}."]
+    return [f"Chosen: {best['strategy']}, norm={rounded(best['norm'])}, C={rounded(best['C'])}{chosen}."]
 
 
 def _chosen_kernels(names: tuple[str, ...] | None) -> str:
@@ -76,7 +81,7 @@ def _preparation(kernel: Kernel) -> Preparation | None:
 
 
 def _about_preparation(prepared: Preparation, names: Sequence[Any]) -> list[str]:
-    lines = [f"Prepared: {prepared.n_numbers} columns of numbers standardised"]
+    lines = [f"Prepared: {number_of(prepared.n_numbers, 'column')} of numbers standardised"]
     if prepared.heavy_.size:
         made = prepared.names(list(names))
         which = [made[j] for j in prepared.heavy_]
@@ -84,6 +89,6 @@ def _about_preparation(prepared: Preparation, names: Sequence[Any]) -> list[str]
         shown = ", ".join(which[:_SHOWN])
         lines[0] += f"; also as normal scores, for their heavy tails: {shown}{more}"
     if prepared.levels:
-        lines[0] += f"; {len(prepared.levels)} categorical columns as indicators"
+        lines[0] += f"; {number_of(len(prepared.levels), 'categorical column')} as indicators"
     lines[0] += "."
     return lines

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from .._arguments import number_of
 from ..grams import Gram
 from ..grams.memory import SOLVER
 from ..objectives import Risk
@@ -42,9 +43,8 @@ class History:
         self.seconds.append(time.perf_counter() - self.started)
         self.active.append(active)
         if self.report is not None:
-            self.report(
-                f"objective {objective:.6g}  gap {gap:.2e}  {active} kernels  {self.seconds[-1]:.2f} s"
-            )
+            kernels = number_of(active, "kernel")
+            self.report(f"objective {objective:.6g}  gap {gap:.2e}  {kernels}  {self.seconds[-1]:.2f} s")
 
     def as_dict(self) -> dict[str, list[float] | list[int]]:
         return {"objective": self.objective, "gap": self.gap, "seconds": self.seconds, "active": self.active}

@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .._arguments import number_of
 from .._fast.elementwise import power
 from .._fast.threads import blas_for
 from ..grams import Gram
@@ -50,7 +51,8 @@ class DescentHistory(History):
         self.add(J, float("nan"), active)
         self.report = report
         if report is not None:
-            report(f"objective {J:.6g}  residual {residual:.2e}  {active} kernels  {self.seconds[-1]:.2f} s")
+            kernels = number_of(active, "kernel")
+            report(f"objective {J:.6g}  residual {residual:.2e}  {kernels}  {self.seconds[-1]:.2f} s")
 
     def as_dict(self) -> dict[str, list[float] | list[int]]:
         return {**super().as_dict(), "residual": self.residual}
