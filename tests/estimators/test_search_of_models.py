@@ -44,7 +44,9 @@ def test_a_model_reads_the_data_by_its_own_kernels():
     gap = FRAME.copy()
     gap.loc[3, "b"] = np.nan
     with pytest.raises(ValueError, match="NaN"):
-        MKLClassifierCV([OnColumns(Gaussian(1.0), ["a"])], strategy=[MKLClassifier()], Cs=[1.0]).fit(gap, y)
+        MKLClassifierCV(
+            [OnColumns(Gaussian(1.0), ["a"])], strategy=[MKLClassifier([Gaussian(1.0)])], Cs=[1.0]
+        ).fit(gap, y)
     D = np.abs(X[:, None, :2] - X[None, :, :2])
     D[3, 4] = -1.0
     distances = MKLClassifier(from_distances([0.5, 0.1]))

@@ -14,6 +14,7 @@ from sklearn.utils.metaestimators import _safe_split
 
 from .._arguments import shortened
 from ..estimators import model_of
+from ..families.remarks import TableWarning
 
 _TOLD = 2  # reasons that are told, if folds failed for different ones
 _LONGEST_REASON = 300  # characters of a reason
@@ -116,6 +117,7 @@ def score_fold(learner: Learner, X: Any, y: Any, train: Any, test: Any, *, scori
     started = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
+        warnings.simplefilter("ignore", TableWarning)  # of the whole table all has been said
         try:
             learner.fit(*_part(learner, X, y, train, None))
             value = float(_scorer(learner, scoring)(*_part(learner, X, y, test, train)))

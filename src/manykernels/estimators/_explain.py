@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..fitting.functions import FeatureFunction
 from ..fitting.model import Model
-from ..fitting.spec import needs_stack
+from ..fitting.spec import needs_stack, only_prepares
 from ..kernels import Fitted
 from ._params import NestedKernels
 from ._repr import HTMLSummary
@@ -29,7 +29,12 @@ class PairwiseTags(NestedKernels):
         tags.input_tags.three_d_array = stack
         tags.input_tags.two_d_array = not stack
         tags.input_tags.sparse = not stack
+        tags.input_tags.allow_nan = self._fills_gaps()
         return tags
+
+    def _fills_gaps(self) -> bool:
+        """Whether cells of X may be missing: kernels prepare every column that they read."""
+        return only_prepares(self.kernels)
 
 
 class LearnedKernel(HTMLSummary, PairwiseTags):

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from .._arguments import require_arguments
 from ..approx import resolve_approx
+from ..families.remarks import quiet_about_tables
 from ..fitting.layout import Layout, collected, is_lazy
 from ..fitting.lazy import in_memory, lazy_layout
 from ..fitting.options import Options
@@ -112,7 +113,7 @@ class Search(HTMLSummary, PairwiseTags):
         data, target, layout = self._read(X, y, sample_weight)
         self.__dict__.update(layout.attributes | target.attributes)
         seen = data.X if data.given is None else data.given.X
-        found = strategies(self._wish(target, layout), seen, target.outputs)
+        found = strategies(self._wish(target, layout), seen, target.outputs, layout.table)
         found = [self._with_samples(strategy, X, y, sample_weight, data) for strategy in found]
         loo = isinstance(self.cv, str) and self.cv == "loo"
         cut = np.zeros((len(data.y), 1)) if data.given is None or in_matrices(data.X) else data.X
@@ -165,7 +166,7 @@ class Search(HTMLSummary, PairwiseTags):
         target: Target = strategy.template._target()
         given = None
         if data.given is not None:
-            given = read(options, X, y, sample_weight, target)
+            given = read(options, X, y, sample_weight, target, quiet=True)
         return replace(strategy, given=given, target=target)
 
     def _wish(self, target: Target, layout: Layout) -> Wish:
@@ -205,7 +206,8 @@ class Search(HTMLSummary, PairwiseTags):
         options = options_of(model) if chosen.has_path else None
         if options is None or not options.listed or chosen.given is None:
             weights = {} if data.weight is None else {"sample_weight": data.weight}
-            return model.fit(data.X, data.y, **weights)
+            with quiet_about_tables():
+                return model.fit(data.X, data.y, **weights)
         learned, outcome.path[chosen.name]["all samples"] = refit_path(options, chosen.given, chosen.Cs)
         model._publish(learned)
         return model

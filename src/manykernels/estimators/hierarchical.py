@@ -31,6 +31,9 @@ class Graded(BaseMKL):
     def _parts(self) -> dict[str, Any]:
         return {"kernels": self._graph(), "solver": self._solver()}
 
+    def _fills_gaps(self) -> bool:
+        return False  # a graph multiplies columns as they are
+
     def _graph(self) -> PolynomialDAG | AnovaDAG | DAG:
         given = self.kernels
         if isinstance(given, str) and given == "auto":

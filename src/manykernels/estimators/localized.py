@@ -49,6 +49,9 @@ class Localized(BaseMKL):
         gating = Gating(self.gating, int(self.n_clusters), float(self.temperature), _means)
         return mkl_parts(self._given()) | {"gating": gating}
 
+    def _fills_gaps(self) -> bool:
+        return super()._fills_gaps() and not (isinstance(self.gating, str) and self.gating == "kmeans")
+
     def _check_gating(self) -> None:
         given = self.n_clusters
         if not isinstance(given, Integral) or isinstance(given, bool) or given < 1:

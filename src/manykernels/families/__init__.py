@@ -9,6 +9,7 @@ from .features import PerFeature, RankOne, per_feature, rank_one
 from .grids import FromDistances, from_distances, gaussian_grid
 from .products import Products
 from .relevance import Relevance
+from .remarks import TableWarning
 from .subset import Subset
 from .views import Views, views
 
@@ -29,6 +30,7 @@ __all__ = [
     "RankOne",
     "Relevance",
     "Subset",
+    "TableWarning",
     "Views",
     "from_distances",
     "gaussian_grid",

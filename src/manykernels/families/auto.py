@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..kernels import Constant, Gaussian, Kernel, Linear, OnColumns, Polynomial, Spectrum
-from ..kernels.data import Array, Data, numeric, strings, take_columns, take_rows
-from ..kernels.prepared import Part, Preparation, Prepared
+from ..kernels.cells import holds_numbers
+from ..kernels.data import Array, Data, numeric, strings, take_columns
+from ..kernels.preparation import Part, Preparation
+from ..kernels.prepared import Prepared, TextColumn
 from ..kernels.stationary import squared_distances
 from .base import Family, names_of, under
-from .tables import holds_numbers, read_columns, views_of
+from .tables import Table, read_columns, views_of
 
 _STEPS = (-2, -1, 0, 1, 2)  # powers of two, times the median distance
 _QUANTILES = np.linspace(0.05, 0.95, 8)
@@ -29,12 +31,12 @@ _SAME_WIDTH = 1e-3  # relative: closer widths are one kernel
 class Auto(Family):
     """What a practitioner would write down for a table, scaled or not.
 
-    Columns with numbers are standardised, categories become indicators (``kernels.prepared``). On these
-    features: a linear kernel, a polynomial of degree 2, and Gaussians whose widths are the median distance
-    between samples times ¼, ½, 1, 2, 4. Where columns have heavy tails, the Gaussians come a second time on
-    their normal scores. Up to 12 features have a Gaussian each. Columns of text have string kernels. Where
-    all columns are named ``view__column``, as ColumnTransformer writes it, every view has kernels of its own
-    as well.
+    Columns with numbers are standardised, their gaps filled and marked, categories become indicators
+    (``kernels.preparation``; ``families.tables`` says what a column holds). On these features: a linear
+    kernel, a polynomial of degree 2, and Gaussians whose widths are the median distance between samples times
+    ¼, ½, 1, 2, 4. Where columns have heavy tails, the Gaussians come a second time on their normal scores. Up
+    to 12 features have a Gaussian each. Columns of text have string kernels. Where all columns are named
+    ``view__column``, as ColumnTransformer writes it, every view has kernels of its own as well.
 
     Sparse matrices are taken as they are, since centring would fill them: a linear kernel, and Gaussians at
     eight quantiles of the distances, where these differ. Distances are those among at most 1000 rows, taken
@@ -55,7 +57,7 @@ class Auto(Family):
             for name, kernel in inner.items():
                 name, seen = under(view, name, OnColumns(kernel, columns, view=view))
                 kernels[name] = seen
-        return kernels | _dense(X, sample_weight, names, few=not kernels)
+        return kernels | _dense(X, sample_weight, feature_names, few=not kernels)
 
 
 def _single(X: Data, sample_weight: Any, feature_names: Any) -> dict[str, Kernel]:
@@ -63,29 +65,38 @@ def _single(X: Data, sample_weight: Any, feature_names: Any) -> dict[str, Kernel
     if isinstance(X, list | tuple) or not holds_numbers(X):
         strings(X)
         return {f"Spectrum(k={k})": Spectrum(k) for k in _SUBSTRINGS}
-    return _dense(numeric(X), sample_weight, names_of(numeric(X), feature_names), few=False)
+    return _dense(numeric(X), sample_weight, feature_names, few=False)
 
 
-def _dense(X: Data, sample_weight: Any, names: list[str], few: bool) -> dict[str, Kernel]:
-    table = read_columns(X, names)
+def _dense(X: Data, sample_weight: Any, feature_names: Any, few: bool) -> dict[str, Kernel]:
+    table = read_columns(X, feature_names)
     prepared = table.preparation(X, sample_weight)
     kernels: dict[str, Kernel] = {}
     if prepared is not None:
         kernels |= _features(X, prepared, sample_weight)
         if few and 2 <= len(table.numbers) <= _FEW:
-            kernels |= _each(X, prepared, [names[table.numbers[j]] for j in prepared.kept_])
-    for j in table.text:
-        for k in _SUBSTRINGS:
-            kernels[f"{names[j]}: Spectrum(k={k})"] = OnColumns(Spectrum(k), j)
-    if not kernels:
-        A = numeric(X)
-        return {"Linear": Linear()} if np.any(A) else {"Constant": Constant()}
-    return kernels
+            kernels |= _each(X, prepared, [table.names[table.numbers[j]] for j in prepared.kept_])
+    return kernels | text_kernels(table) or unprepared(X, table)
+
+
+def text_kernels(table: Table) -> dict[str, Kernel]:
+    """String kernels of each column of text."""
+    return {
+        f"{table.names[j]}: Spectrum(k={k})": TextColumn(Spectrum(k), j)
+        for j in table.text
+        for k in _SUBSTRINGS
+    }
+
+
+def unprepared(X: Data, table: Table) -> dict[str, Kernel]:
+    """What is left where no column varies: numbers as they are, or a constant."""
+    plain = isinstance(X, np.ndarray) and len(table.numbers) == X.shape[1] and not table.formats
+    return {"Linear": Linear()} if plain and np.any(numeric(X)) else {"Constant": Constant()}
 
 
 def _features(X: Data, prepared: Preparation, sample_weight: Any) -> dict[str, Kernel]:
     """Kernels on all features together."""
-    d = prepared.transform(take_rows(X, 0, 1)).shape[1]
+    d = prepared.n_features
     kernels: dict[str, Kernel] = {"Linear": Prepared(Linear(), prepared)}
     if d > 1:
         kernels["Polynomial(degree=2)"] = Prepared(Polynomial(2, coef0=float(d)), prepared)

@@ -11,7 +11,8 @@ from ..kernels import ARDGaussian, Kernel, Linear
 from ..kernels.data import Array, Data
 from ..kernels.prepared import Prepared
 from ._evidence import Widths, learn_widths
-from .base import Family, names_of
+from .auto import text_kernels, unprepared
+from .base import Family
 from .tables import read_columns
 
 _WIDEST = 1e4  # deviations: a feature that is this wide plays no part
@@ -27,7 +28,7 @@ class Relevance(Family):
     certificate of the fit is that of the weights and the machine: widths are not a convex problem.
 
     Features are prepared as by "auto": standardised, categories as indicators, heavy-tailed columns also as
-    normal scores, of which the widths choose.
+    normal scores, of which the widths choose. Columns of text have string kernels, as there.
 
     Parameters
     ----------
@@ -55,11 +56,13 @@ class Relevance(Family):
                 "MKLRegressor; without y take 'auto' or gaussian_grid(...)."
             )
         self._check(X)
-        names = names_of(X, feature_names)
-        prepared = read_columns(X, names).preparation(X, sample_weight)
+        table = read_columns(X, feature_names)
+        prepared = table.preparation(X, sample_weight)
         Y = np.asarray(target, dtype=np.float64)
-        if prepared is None or not np.any(Y != Y[0]):
-            return {"Linear": Linear()}
+        if prepared is None:
+            return text_kernels(table) or unprepared(X, table)
+        if not np.any(Y != Y[0]):
+            return {"Linear": Prepared(Linear(), prepared)}
         A = prepared.transform(X, "both")
         found = self._learn(A, Y, sample_weight)
         widths = np.minimum(1.0 / np.sqrt(found.gamma), _WIDEST)
@@ -68,7 +71,7 @@ class Relevance(Family):
             scale = 2.0**step
             kernel = ARDGaussian(tuple((scale * widths).tolist()))
             kernels[f"ARDGaussian(× {scale:.3g})"] = Prepared(kernel, prepared, "both")
-        return kernels
+        return kernels | text_kernels(table)
 
     def _check(self, X: Data) -> None:
         if sparse.issparse(X):

@@ -1,79 +1,303 @@
-"""What the columns of a raw table are: numbers, categories, text, views."""
+"""What the columns of a raw table are: numbers, dates, categories, text, identifiers, views."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Hashable
 from dataclasses import dataclass, field
+from math import exp, lgamma, log
 from numbers import Number
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .._warn import warn
-from ..kernels.data import Data
-from ..kernels.prepared import Preparation
+from ..kernels.cells import (
+    DATES,
+    MISSING,
+    NUMBERS,
+    PARSERS,
+    Format,
+    column_of,
+    is_category,
+    is_time,
+    labels_of,
+    numbers_of,
+    numeric_type,
+    values_of,
+)
+from ..kernels.data import Array, Data
+from ..kernels.preparation import Preparation, number_matrix
 from .base import names_of
 
-_LEVELS = 50  # indicators of one column at most
+_LEVELS = 50  # indicators of one column at most, beside "other" and "missing"
 _TEXT = 6.0  # mean length from which a column whose values hardly repeat is text
 _REPEATS = 0.5  # distinct values per sample, below which values are said to repeat
+_NEARLY = 0.9  # share of cells from which a column of text is read as numbers
+_MIXED = 0.5  # share from which it is said to be a mixture
+_ENORMOUS = 1e150  # its square is no number
+_CHANCE = 0.003  # that whole numbers all differ, below which they are taken for numbers of rows
+_SPARSER = 2.5  # times as wide as their count is the range of row numbers at most: a part of them may be here
+_YEARS = (1800, 2100)  # whole numbers between these are years
+_DIGITS = re.compile(r"\d+")
+_LETTERS = re.compile(r"[^\W\d_]+")
+
+
+@dataclass
+class Parsed:
+    """How cells of text were read: in which format, how many of them, an example, and what is no number."""
+
+    format: Format
+    cells: int  # that a plain reader of numbers would not have read
+    example: str
+    rest: int  # cells that are neither numbers nor missing
+    strange: str  # one of them
 
 
 @dataclass
 class Table:
-    """Positions of the columns with numbers, levels of the categorical ones, positions of those with text."""
+    """What each column of a table holds, by its position."""
 
-    numbers: list[int] = field(default_factory=list)
+    names: list[str]
+    numbers: list[int] = field(default_factory=list)  # also dates, as days
     levels: dict[int, list[Any]] = field(default_factory=dict)
     text: list[int] = field(default_factory=list)
+    formats: dict[int, Format] = field(default_factory=dict)  # of text that is read as numbers
+    left_out: dict[int, str] = field(default_factory=dict)  # and why
+    gaps: list[int] = field(default_factory=list)  # columns of numbers with missing cells
+    constant: list[int] = field(default_factory=list)  # columns of numbers that are all the same
+    parsed: dict[int, Parsed] = field(default_factory=dict)
+    crowded: dict[int, int] = field(default_factory=dict)  # categories with more levels than are used
+    mixed: dict[int, str] = field(default_factory=dict)  # text beside many numbers, and an example of it
 
     def preparation(self, X: Data, sample_weight: Any) -> Preparation | None:
         """The preparation of all columns but text; None where none of them varies."""
-        plain = len(self.numbers) == X.shape[1]
-        made = Preparation(None if plain else self.numbers, self.levels or None)
+        plain = len(self.numbers) == X.shape[1] and not self.formats and isinstance(X, np.ndarray)
+        made = Preparation(None if plain else self.numbers, self.levels or None, self.formats or None)
         made.fit(X, sample_weight=sample_weight)
-        return made if made.n_numbers or self.levels else None
+        return made if made.n_features else None
+
+    @property
+    def size(self) -> int:
+        """How many features can be made of the columns."""
+        return len(self.numbers) + len(self.gaps) + sum(map(len, self.levels.values()))
 
 
-def read_columns(X: Data, feature_names: Any = None) -> Table:
-    """Sort the columns of X by what they hold."""
-    table, names = Table(), names_of(X, feature_names)
-    if isinstance(X, np.ndarray) and X.dtype.kind in "biuf":
-        table.numbers = list(range(X.shape[1]))
-        return table
-    for j, name in enumerate(names):
-        column = column_of(X, j)
-        if holds_numbers(column):
-            table.numbers.append(j)
-            continue
-        if not all(isinstance(v, Hashable) for v in column):
-            kinds = ", ".join(sorted({type(v).__name__ for v in column}))
-            raise ValueError(
-                f"Column {name!r} holds values of type {kinds}; expected numbers, categories or text. Give "
-                "it a kernel of its own, such as OnColumns(Callable(function), column), or leave it out."
-            )
-        values = [str(v) for v in column]
-        counts = Counter(values)
-        repeats = len(counts) <= _REPEATS * len(values)
-        if not repeats and np.mean([len(v) for v in values]) >= _TEXT:
-            table.text.append(j)
-            continue
-        if len(counts) > _LEVELS or not repeats:
-            _warn_levels(name, len(counts), len(values))
-        common = [level for level, count in counts.most_common(_LEVELS) if count > 1]
-        table.levels[j] = sorted((level for level in set(column) if str(level) in set(common)), key=str)
-    table.levels = {j: levels for j, levels in table.levels.items() if levels}
+def read_columns(X: Data, feature_names: Any = None, among: list[int] | None = None) -> Table:
+    """Say what each column of X holds, from nothing but these samples; `among` names the columns to read."""
+    table = Table(names_of(X, feature_names))
+    chosen = range(X.shape[1]) if among is None else among
+    named = feature_names is not None or hasattr(X, "columns")
+    plain = _plain_columns(X, chosen)
+    if len(plain):
+        _read_numbers(table, X, plain, named and len(chosen) > 1)
+    if len(plain) < len(chosen):
+        for j in sorted(set(chosen) - set(plain)):
+            _read_column(table, j, column_of(X, j), alone=len(chosen) == 1)
+    table.numbers.sort()
     return table
 
 
-def _warn_levels(name: str, n_levels: int, n: int) -> None:
-    warn(
-        f"Column {name!r} holds {n_levels} different values in {n} samples: only the {_LEVELS} commonest of "
-        "those that occur more than once are used. Leave the column out if it is an identifier, or group its "
-        "values.",
-        UserWarning,
+def _plain_columns(X: Data, chosen: Any) -> Any:
+    """The columns that hold numbers by their type."""
+    if isinstance(X, np.ndarray):
+        return chosen if X.dtype.kind in "biuf" else []
+    types = list(getattr(X, "dtypes", ()))
+    return [j for j in chosen if numeric_type(types[j])]
+
+
+# -- numbers ----------------------------------------------------------------------------------------
+def _read_numbers(table: Table, X: Data, columns: Any, named: bool) -> None:
+    """All columns with numbers by their type, together."""
+    whole = isinstance(X, np.ndarray) and len(columns) == X.shape[1] and X.dtype == np.float64
+    A = X if whole else number_matrix(X, list(columns), {})
+    low, high = np.fmin.reduce(A, axis=0), np.fmax.reduce(A, axis=0)
+    if not np.all(np.isnan(low) | (np.maximum(-low, high) < _ENORMOUS)):
+        require_moderate(table.names, columns, A)
+    gone = {int(k): "it has no values" for k in np.flatnonzero(np.isnan(low))}
+    gone |= {int(k): "it has no name" for k, j in enumerate(columns) if _is_nameless(table.names[j])}
+    for k in _row_numbers(A, low, high) if named else ():
+        gone[int(k)] = "it numbers the rows"
+    holes = np.isnan(A).any(axis=0)
+    table.left_out |= {int(columns[k]): why for k, why in gone.items()}
+    table.numbers += [int(j) for k, j in enumerate(columns) if k not in gone]
+    table.gaps += [int(columns[k]) for k in np.flatnonzero(holes) if k not in gone]
+    table.constant += [int(columns[k]) for k in np.flatnonzero((low == high) & ~holes) if k not in gone]
+
+
+def require_moderate(names: list[str], columns: Any, A: Array) -> None:
+    """An error for numbers that no kernel can compute with; A holds these columns of the table."""
+    largest = np.fmax.reduce(np.abs(A), axis=0, initial=0.0)
+    if np.all(largest < _ENORMOUS):
+        return
+    k = int(np.argmax(largest >= _ENORMOUS))
+    what = f"values as large as {largest[k]:g}" if np.isfinite(largest[k]) else "infinite values"
+    raise ValueError(
+        f"Column {names[columns[k]]!r} has {what}; expected finite numbers of moderate size. Correct them, "
+        "mark them as missing, or leave the column out."
     )
+
+
+def _row_numbers(A: Array, low: Array, high: Array) -> NDArray[np.intp]:
+    """Columns of whole numbers that all differ, in so narrow a range that chance would not have it so.
+
+    n draws from r numbers all differ with the probability r!/((r − n)! rⁿ). Years are left as they are.
+    """
+    n = len(A)
+    with np.errstate(invalid="ignore", over="ignore"):
+        r = high - low + 1.0
+        narrow = (r >= n) & (r <= _SPARSER * n) & ~((low >= _YEARS[0]) & (high <= _YEARS[1]))
+        narrow &= low == np.floor(low)
+    found = []
+    for k in np.flatnonzero(narrow):
+        x = A[:, k]
+        if np.all(x == np.floor(x)) and np.unique(x).size == n and _all_differ(n, float(r[k])) < _CHANCE:
+            found.append(k)
+    return np.array(found, dtype=np.intp)
+
+
+def _all_differ(n: int, r: float) -> float:
+    return exp(lgamma(r + 1.0) - lgamma(r - n + 1.0) - n * log(r))
+
+
+def _is_nameless(name: str) -> bool:
+    return name.startswith("Unnamed: ") or not name.strip()
+
+
+# -- other columns ----------------------------------------------------------------------------------
+def _read_column(table: Table, j: int, column: Any, alone: bool) -> None:
+    """One column that is not of numbers by its type; where it is all there is, it is no identifier."""
+    name = table.names[j]
+    if _is_nameless(name):
+        table.left_out[j] = "it has no name"
+        return
+    if is_time(column):
+        _take_numbers(table, j, column, "date")
+        return
+    values = values_of(column)
+    known = [v for v in values if v is not None]
+    if not all(isinstance(v, Hashable) for v in known):
+        kinds = ", ".join(sorted({type(v).__name__ for v in known}))
+        raise ValueError(
+            f"Column {name!r} holds values of type {kinds}; expected numbers, categories or text. Give "
+            "it a kernel of its own, such as OnColumns(Callable(function), column), or leave it out."
+        )
+    counts = Counter(label for label in labels_of(column) if label is not None)
+    if not counts:
+        table.left_out[j] = "it has no values"
+    elif is_category(column):
+        _take_levels(table, j, counts, len(values))
+    elif all(isinstance(v, Number) for v in known):
+        _take_numbers(table, j, column, "")
+    elif (parsed := _as_numbers(counts)) is not None:
+        table.parsed[j] = parsed
+        _take_numbers(table, j, column, parsed.format)
+    elif (form := _as_dates(counts)) is not None:
+        _take_numbers(table, j, column, form)
+    else:
+        _take_words(table, j, counts, len(values), alone)
+
+
+def _take_numbers(table: Table, j: int, column: Any, form: Format) -> None:
+    A = numbers_of(column, form)
+    known = A[~np.isnan(A)]
+    if not known.size:
+        table.left_out[j] = "it has no values"
+        return
+    require_moderate(table.names, [j], A[:, None])
+    table.numbers.append(j)
+    if form:
+        table.formats[j] = form
+    if known.size < A.size:
+        table.gaps.append(j)
+
+
+def _as_numbers(counts: Counter[str]) -> Parsed | None:
+    """How text is read as numbers, where nearly all cells can be; None where they cannot."""
+    tries = [(form, {label: PARSERS[form](label) for label in counts}) for form in NUMBERS]
+    form, read = max(tries, key=lambda one: _share(counts, one[1]))  # the first of equals
+    if _share(counts, read) < _NEARLY:
+        return None
+    odd = {label: counts[label] for label, number in read.items() if not _is_plain(label, number)}
+    strange = {label: counts[label] for label, number in read.items() if number is None}
+    shown = [label for label in odd if label not in strange] or list(counts)
+    return Parsed(
+        form,
+        sum(odd.values()) - sum(strange.values()),
+        min(shown),
+        sum(strange.values()),
+        min(strange, default=""),
+    )
+
+
+def _share(counts: Counter[str], read: dict[str, float | None]) -> float:
+    """The share of numbers among the cells that do not say that they are missing."""
+    known = {label: number for label, number in read.items() if label.lower() not in MISSING}
+    total = sum(counts[label] for label in known)
+    return (
+        sum(counts[label] for label, number in known.items() if number is not None) / total if total else 0.0
+    )
+
+
+def _is_plain(label: str, number: float | None) -> bool:
+    """Whether everybody would have read this number."""
+    try:
+        return number is not None and (float(label) == number or number != number)
+    except ValueError:
+        return number is not None and number != number
+
+
+def _as_dates(counts: Counter[str]) -> Format | None:
+    """The format in which all cells are dates; of month first and day first, month first where both fit."""
+    for form in DATES:
+        read = [PARSERS[form](label) for label in counts]
+        if all(days is not None for days in read) and any(days == days for days in read):
+            return form
+    return None
+
+
+def _take_words(table: Table, j: int, counts: Counter[str], n: int, alone: bool) -> None:
+    """Categories, text or identifiers."""
+    total, distinct = sum(counts.values()), len(counts)
+    long = sum(len(label) * count for label, count in counts.items()) >= _TEXT * total
+    if distinct == total > 1 and not alone and (not long or _is_code(counts)):
+        table.left_out[j] = "all its values differ, as those of an identifier do"
+    elif distinct > _REPEATS * total and (long or alone):
+        table.text.append(j)
+    else:
+        share = _share(counts, {label: PARSERS["text"](label) for label in counts})
+        if share >= _MIXED:
+            table.mixed[j] = min(label for label in counts if PARSERS["text"](label) is None)
+        _take_levels(table, j, counts, n)
+
+
+def _is_code(counts: Counter[str]) -> bool:
+    """Whether values are made alike, of letters, digits and marks in one order, as P-001 and P-002 are."""
+    shapes = {_LETTERS.sub("a", _DIGITS.sub("9", label)) for label in counts}
+    return len(shapes) == 1 and "9" in next(iter(shapes)) and " " not in next(iter(shapes))
+
+
+def _take_levels(table: Table, j: int, counts: Counter[str], n: int) -> None:
+    """The commonest levels, the others together, and missing cells."""
+    levels: list[Any] = sorted(counts)
+    often = sorted(
+        (label for label in counts if counts[label] > 1), key=lambda label: (-counts[label], label)
+    )
+    if len(often) < len(counts) or len(often) > _LEVELS:
+        levels = sorted(often[:_LEVELS])
+        rest = tuple(sorted(set(counts) - set(levels)))
+        levels = [*levels, rest] if len(rest) > 1 else sorted([*levels, *rest])
+    if len(often) > _LEVELS or len(counts) > max(_LEVELS, 2 * len(often)):
+        table.crowded[j] = len(counts)
+    if sum(counts.values()) < n:
+        levels.append(None)
+    if len(counts) + (None in levels) < 2:
+        table.left_out[j] = "all its values are the same"
+    elif levels:
+        table.levels[j] = levels
+    else:
+        table.left_out[j] = "all its values differ, as those of an identifier do"
 
 
 def views_of(names: list[str]) -> dict[str, list[int]]:
@@ -88,20 +312,3 @@ def views_of(names: list[str]) -> dict[str, list[int]]:
             return {}
         groups.setdefault(prefix, []).append(j)
     return groups if sum(len(columns) > 1 for columns in groups.values()) > 1 else {}
-
-
-def column_of(X: Any, j: int) -> Any:
-    """Column j of a frame or an array."""
-    if hasattr(X, "iloc"):
-        return X.iloc[:, j]
-    return X.to_series(j) if hasattr(X, "to_series") else X[:, j]
-
-
-def holds_numbers(column: Any) -> bool:
-    """Whether a column holds numbers or truth values, by its type; objects are looked at one by one."""
-    dtype = column.dtype
-    if hasattr(dtype, "is_numeric"):  # polars
-        return bool(dtype.is_numeric()) or str(dtype) == "Boolean"
-    if getattr(dtype, "kind", "O") in "biuf":
-        return True
-    return dtype.kind == "O" and all(isinstance(v, Number) for v in column)

@@ -53,6 +53,8 @@ class Views(Family):
         kernels: dict[str, Kernel] = {}
         for view, given in self.views.items():
             columns, spec = columns_and_kernels(given)
+            if isinstance(spec, str) and isinstance(columns, str | int | np.integer):
+                columns = [columns]  # prepared as a table of one column
             try:
                 part = take_columns(X, columns)
                 names = _names(X, part, columns, feature_names)
@@ -60,7 +62,8 @@ class Views(Family):
             except ValueError as error:
                 raise ValueError(f"View {view!r}: {error}") from error
             for name, kernel in chosen.items():
-                name, seen = under(str(view), name, OnColumns(kernel, columns, view=str(view)))
+                inner = name.removeprefix(f"{view}: ")  # a view that is called as its column is
+                name, seen = under(str(view), inner, OnColumns(kernel, columns, view=str(view)))
                 kernels[name] = seen
         return kernels
 

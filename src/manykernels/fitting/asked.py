@@ -12,7 +12,6 @@ from sklearn.exceptions import ConvergenceWarning
 from .._arguments import number_of
 from .._warn import warn
 from ..families import Products
-from ..families.base import names_of
 from ..families.tables import read_columns
 from ..grams.memory import machine_matrices
 from ..kernels import Fitted, Preparation, Prepared
@@ -110,11 +109,11 @@ def bind_asked(options: Options, samples: Samples, matrices: int) -> Asked:
     require_variation(samples, family, family.needs_variation)
     data, names_in, prepared = samples.data, samples.layout.names, None
     if isinstance(family, Products) and family.scale:
-        names = names_of(data, names_in)
-        prepared = read_columns(data, names).preparation(data, samples.weight)
+        table = read_columns(data, names_in)
+        prepared = table.preparation(data, samples.weight)
         if prepared is None:
             raise ValueError(f"No column of X varies, and kernels={family!r} multiplies columns that do.")
-        data, names_in = prepared.transform(data, "scores"), prepared.names(names)
+        data, names_in = prepared.transform(data, "scores"), prepared.names(table.names)
     largest = max(map(len, options.groups(samples.Y.shape[1])))
     oracle = build_oracle(
         family,

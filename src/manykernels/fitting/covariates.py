@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .._arguments import and_more
 from ..families.base import names_of
-from ..families.tables import column_of, holds_numbers
+from ..kernels.cells import column_of, holds_numbers
 from ..kernels.data import take_columns
 
 Array = NDArray[np.float64]

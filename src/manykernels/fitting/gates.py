@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from .._arguments import as_numbers, require_arguments
 from ..clusters import STARTS, centre_weights, kernel_kmeans, shares_of, soften
@@ -83,7 +84,7 @@ class PointDistances:
         self.centres = centres
 
     def __call__(self, X: Data) -> Array:
-        A = np.asarray(numeric(X) @ self.centres.T)
+        A = np.asarray(_complete(X) @ self.centres.T)
         return np.asarray(np.sum(self.centres**2, axis=1) - 2.0 * A)
 
 
@@ -181,10 +182,21 @@ def _in_features(asked: Gating, X: Data, weight: Array, rng: np.random.RandomSta
     """k-means on X."""
     if is_stack(X):
         raise ValueError("gating='kmeans' needs features, and X is a stack; take 'kernel-kmeans'.")
-    centres, inertia = asked.means(numeric(X), weight, asked.n_clusters, STARTS, rng)
+    centres, inertia = asked.means(_complete(X), weight, asked.n_clusters, STARTS, rng)
     t = asked.temperature * inertia / float(weight.sum())
     distances = PointDistances(centres)
     return CentreGate(distances, t, shares_of(distances(X), t))
+
+
+def _complete(X: Data) -> Any:
+    """The features that k-means compares, none of which may be missing."""
+    A = numeric(X)
+    if not sparse.issparse(A) and np.isnan(A).any():
+        raise ValueError(
+            "gating='kmeans' compares the columns of X as they are, and values are missing (NaN). Take "
+            "gating='kernel-kmeans', which sees prepared columns, or impute them."
+        )
+    return A
 
 
 def _in_feature_space(

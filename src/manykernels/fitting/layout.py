@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import cache
 from numbers import Number
 from typing import Any, Literal, Self
@@ -25,10 +26,21 @@ from sklearn.utils.validation import validate_data
 from .._arguments import as_numbers, is_masked
 from ..families import Subset, Views
 from ..families.base import names_of, numbers
-from ..families.tables import column_of, holds_numbers
+from ..families.remarks import look_at_new, warn_of
+from ..families.tables import Table, read_columns
+from ..kernels.cells import column_of, holds_numbers, is_missing, numbers_of, numeric_type
 from .mappings import Parts, join
 from .matching import require_names
-from .spec import by_name, needs_stack, reads_tables, selections, short, used_columns
+from .spec import (
+    by_name,
+    needs_stack,
+    only_prepares,
+    prepared_columns,
+    raw_columns,
+    reads_tables,
+    selections,
+    short,
+)
 from .stacks import Layers, check_new_stack, check_training_stack, in_matrices, name_layers, stacked
 
 Kind = Literal["array", "table", "items", "stack"]
@@ -46,6 +58,7 @@ class Layout:
     feature_names_in: Any = None
     n_layers: int = 0  # of a stack
     parts: Parts | Layers | None = None  # of samples that came as a dict
+    table: Table | None = None  # what columns hold, where kernels prepare them
 
     @property
     def names(self) -> Any:
@@ -89,9 +102,13 @@ class Layout:
         stand_in = _stand_in(self.title)()
         stand_in.__dict__.update(self.attributes)
         if self.kind == "array":
-            return _validate_array(stand_in, X, reset=False)
-        _require_columns(X)
-        return _read_table(_like_training(self, stand_in, _as_table(X)), self.kernels)
+            X = _validate_array(stand_in, X, self.kernels, reset=False)
+        else:
+            _require_columns(X)
+            X = _read_table(_like_training(self, stand_in, _as_table(X)), self.kernels)
+        if self.table is not None and not sparse.issparse(X):
+            look_at_new(self.table, X)
+        return X
 
     def in_fit_order(self, X: Any) -> Any:
         """A dict of samples with its parts in the order of fit, to be read as training samples once more."""
@@ -112,8 +129,11 @@ class Layout:
         return stacked(X) if self.kind == "stack" and in_matrices(X) else X
 
 
-def read_training(title: str, spec: Any, X: Any) -> tuple[Any, Layout]:
-    """X validated, for an estimator of this name and these kernels, and how it is laid out."""
+def read_training(title: str, spec: Any, X: Any, quiet: bool = False) -> tuple[Any, Layout]:
+    """X validated, for an estimator of this name and these kernels, and how it is laid out.
+
+    What was made of the columns of a table is said, unless `quiet`.
+    """
     X = collected(X)
     if is_lazy(X) or (isinstance(X, Mapping) and any(map(is_lazy, X.values()))):
         raise ValueError(
@@ -128,7 +148,22 @@ def read_training(title: str, spec: Any, X: Any) -> tuple[Any, Layout]:
     known = vars(stand_in)
     layers = X.shape[2] if kind == "stack" else 0
     columns = known.get("n_features_in_"), known.get("feature_names_in_")
-    return X, Layout(title, spec, kind, *columns, layers, parts)
+    table = _table(spec, X, columns[1]) if kind in ("array", "table") else None
+    if table is not None and not quiet:
+        warn_of(table)
+    return X, Layout(title, spec, kind, *columns, layers, parts, table)
+
+
+def _table(spec: Any, X: Any, names: Any) -> Table | None:
+    """What the columns hold that kernels prepare; None where kernels read all columns as they are."""
+    if sparse.issparse(X) or not (among := prepared_columns(spec, X)):
+        return None
+    whole = len(among) == X.shape[1]
+    table = read_columns(X, None if hasattr(X, "columns") else names, None if whole else among)
+    if whole and not (table.numbers or table.levels or table.text):
+        told = "; ".join(f"{table.names[j]!r}: {why}" for j, why in list(table.left_out.items())[:5])
+        raise ValueError(f"No column of X is left to learn from ({told}). Give columns that vary.")
+    return table
 
 
 def _in_one_piece(spec: Any, X: Any) -> tuple[Any, Parts | Layers | None]:
@@ -160,7 +195,7 @@ def _read(stand_in: BaseEstimator, spec: Any, X: Any) -> tuple[Any, Kind]:
     _require_columns(X)
     if _is_table(X, spec):
         return _read_table(validate_data(stand_in, _as_table(X), skip_check_array=True), spec), "table"
-    return _validate_array(stand_in, X, reset=True), "array"
+    return _validate_array(stand_in, X, spec, reset=True), "array"
 
 
 @cache
@@ -206,15 +241,22 @@ def evenly(n: int, at_most: int) -> NDArray[np.intp]:
     return np.unique(np.linspace(0, n - 1, min(at_most, n)).astype(np.intp))
 
 
-def _validate_array(estimator: BaseEstimator, X: Any, reset: bool) -> Any:
-    """What scikit-learn validates, as numbers before it sees them: it passes on what NumPy says of others."""
+def _validate_array(estimator: BaseEstimator, X: Any, spec: Any, reset: bool) -> Any:
+    """What scikit-learn validates, as numbers before it sees them: it passes on what NumPy says of others.
+
+    Numbers may be missing, or infinite, in columns that kernels prepare: those are looked at as tables are.
+    """
     if hasattr(X, "columns"):
         _require_columns(X)
         numbers(X)  # says which column has no kernel
         X = _dense(X)
     elif not sparse.issparse(X):
         X = as_numbers(X, "X", EXPECTED)
-    return validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64)
+    how: dict[str, Any] = {"reset": reset, "accept_sparse": "csr", "dtype": np.float64}
+    if sparse.issparse(X) or not reads_tables(spec):
+        return validate_data(estimator, X, **how)
+    A = validate_data(estimator, X, ensure_all_finite=False, **how)
+    return A if only_prepares(spec) or np.isfinite(A).all() else _require_complete(A, spec)
 
 
 def _dense(X: Any) -> Any:
@@ -279,9 +321,12 @@ def _is_table(X: Any, spec: Any) -> bool:
     if isinstance(X, list | tuple):
         return any(isinstance(value, str) for row in X if isinstance(row, list | tuple) for value in row)
     A = X if isinstance(X, np.ndarray) else np.empty(0)
-    return A.ndim == 2 and (
-        A.dtype.kind in "UT" or (A.dtype.kind == "O" and any(isinstance(v, str) for v in A.flat))
-    )
+    return A.ndim == 2 and (A.dtype.kind in "UT" or (A.dtype.kind == "O" and any(map(_is_cell, A.flat))))
+
+
+def _is_cell(value: Any) -> bool:
+    """Whether a value stands in tables only: a text, a date, or one of pandas' marks of a missing value."""
+    return isinstance(value, str | date | np.datetime64) or type(value).__name__ in ("NAType", "NaTType")
 
 
 def _as_table(X: Any) -> Any:
@@ -294,8 +339,13 @@ def _read_table(X: Any, spec: Any) -> Any:
         raise ValueError(
             f"X of shape {tuple(X.shape)} was given; expected at least one sample and one feature."
         )
+    return _require_complete(X, spec)
+
+
+def _require_complete(X: Any, spec: Any) -> Any:
+    """X, whose columns that kernels read as they are have no gaps."""
     names = names_of(X)
-    for j in used_columns(spec, X):
+    for j in raw_columns(spec, X):
         bad = _gaps(column_of(X, j))
         if bad.size:
             raise ValueError(
@@ -308,10 +358,9 @@ def _read_table(X: Any, spec: Any) -> Any:
 
 def _gaps(column: Any) -> Any:
     """The rows where there is no finite number, or no text."""
-    missing = getattr(column, "isna", getattr(column, "is_null", None))
-    gaps = np.asarray(missing() if missing is not None else [value is None for value in column], dtype=bool)
-    if holds_numbers(column) and not gaps.any():
-        gaps = ~np.isfinite(np.asarray(column, dtype=np.float64))
+    gaps = is_missing(column)
+    if not gaps.any() and holds_numbers(column):
+        gaps = ~np.isfinite(numbers_of(column))
     return np.flatnonzero(gaps)
 
 
@@ -338,7 +387,8 @@ def _like_training(layout: Layout, estimator: BaseEstimator, X: Any) -> Any:
 
 
 def _text_columns(X: Any) -> list[int]:
-    return [j for j in range(X.shape[1]) if not holds_numbers(column_of(X, j))]
+    other = [j for j, dtype in enumerate(X.dtypes) if not numeric_type(dtype)]
+    return [j for j in other if not holds_numbers(column_of(X, j))]
 
 
 def shown_names(names: Any) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..families.tables import column_of
+from ..kernels.cells import column_of, is_time, numbers_of, values_of
 from .layout import Kind
 
 Array = NDArray[np.float64]
@@ -70,9 +70,11 @@ def _codes(X: Any, kind: Kind, kept: NDArray[np.intp]) -> Array:
     if kind == "items":
         return _rank(X[kept])[:, None]
     if kind == "table":
-        return np.column_stack([_rank(np.asarray(column_of(X, j))[kept]) for j in range(X.shape[1])])
+        return np.column_stack([_rank(_cells(column_of(X, j))[kept]) for j in range(X.shape[1])])
     if not sparse.issparse(X):
-        return np.asarray(X[kept])
+        A = np.array(X[kept])
+        A[np.isnan(A)] = np.nan  # which has many bit patterns
+        return A
     X = X[kept].copy()
     X.sum_duplicates()
     X.eliminate_zeros()
@@ -80,6 +82,11 @@ def _codes(X: Any, kind: Kind, kept: NDArray[np.intp]) -> Array:
     return _rank(
         np.array([X.indices[a:b].tobytes() + X.data[a:b].tobytes() for a, b in spans], dtype=object)
     )[:, None]
+
+
+def _cells(column: Any) -> NDArray[Any]:
+    """A column whose missing values are all the same."""
+    return numbers_of(column) if is_time(column) else values_of(column)
 
 
 def _rank(values: NDArray[Any]) -> Array:

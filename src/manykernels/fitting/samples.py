@@ -99,7 +99,8 @@ class Samples:
 
     def take(self, rows: Index) -> Any:
         found = take(self.data, rows)
-        if isinstance(self.data, np.memmap) and not np.all(np.isfinite(found)):  # not looked at before
+        looked = not isinstance(self.data, np.memmap) or self.layout.table is not None
+        if not looked and not np.all(np.isfinite(found)):
             row = int(rows[np.argmin(np.isfinite(found).all(axis=1))])
             raise ValueError(bad_row("X", row, 0, self.n))
         return found
@@ -194,14 +195,17 @@ class Given:
         return Samples(self.X, self.layout, target, rows, weight, targets, costs)
 
 
-def read(options: Options, X: Any, y: Any, sample_weight: Any, target: Target) -> Given:
-    """Samples in memory, targets and weights, or an error that says what is wrong with them."""
+def read(options: Options, X: Any, y: Any, sample_weight: Any, target: Target, quiet: bool = False) -> Given:
+    """Samples in memory, targets and weights, or an error that says what is wrong with them.
+
+    `quiet` says nothing of what was made of the columns of a table.
+    """
     y, sample_weight = (v.compute() if is_lazy(v) else collected(v) for v in (y, sample_weight))
     require_order(X, y, "y")
     require_order(X, sample_weight, "sample_weight")
     mapped = options.approx is not None and _is_mapped(X)
     # what is not finite in a mapped file is met, and named, when the block that it is in is read
-    read_X, layout = read_training(options.title, options.kernels, np.asarray(X[:1]) if mapped else X)
+    read_X, layout = read_training(options.title, options.kernels, np.asarray(X[:1]) if mapped else X, quiet)
     found = X if mapped else read_X
     y = target.read(y)
     n = _num_samples(found)

@@ -85,38 +85,74 @@ def reads_tables(spec: Any) -> bool:
     """Whether kernels are made for the columns of a table, whatever they hold."""
     if isinstance(spec, Subset):
         return reads_tables(spec.kernels)
-    if isinstance(spec, str):
-        return spec == "auto"
-    return any(
-        isinstance(part, Auto | Relevance) or (isinstance(part, Products) and part.scale)
-        for part in leaves(spec)
-    )
-
-
-def used_columns(spec: Any, X: Any) -> list[int]:
-    """The positions of the columns of X that some kernel reads: all, if one does not select any."""
-    return sorted(_used(spec, X))
-
-
-def _used(spec: Any, X: Any) -> set[int]:
-    if isinstance(spec, Subset):
-        return _used(spec.kernels, X)
     if isinstance(spec, Mapping):
         spec = list(spec.values())
     if isinstance(spec, list | tuple):
-        return set().union(*(_used(part, X) for part in spec))
+        return any(map(reads_tables, spec))
+    if isinstance(spec, Views) and isinstance(spec.views, Mapping):
+        return any(reads_tables(columns_and_kernels(given)[1]) for given in spec.views.values())
+    return only_prepares(spec)
+
+
+def raw_columns(spec: Any, X: Any) -> list[int]:
+    """The positions of the columns of X that some kernel reads as they are: all, if one selects none."""
+    return sorted(_used(spec, X, prepared=False))
+
+
+def prepared_columns(spec: Any, X: Any) -> list[int]:
+    """The positions of the columns that kernels prepare first: those of tables, whatever they hold."""
+    return sorted(_used(spec, X, prepared=True))
+
+
+def only_prepares(spec: Any) -> bool:
+    """Whether all kernels prepare the columns that they read, so that cells may be missing."""
+    if isinstance(spec, Subset):
+        return only_prepares(spec.kernels)
+    if isinstance(spec, str):
+        return spec == "auto"
+    if isinstance(spec, Mapping):
+        return bool(spec) and all(map(only_prepares, spec.values()))
+    if isinstance(spec, list | tuple):
+        return bool(spec) and all(map(only_prepares, spec))
+    if isinstance(spec, Views):
+        given = spec.views.values() if isinstance(spec.views, Mapping) else ()
+        return bool(given) and all(only_prepares(columns_and_kernels(view)[1]) for view in given)
+    return isinstance(spec, Auto | Relevance) or (isinstance(spec, Products) and bool(spec.scale))
+
+
+def _used(spec: Any, X: Any, prepared: bool) -> set[int]:
+    if isinstance(spec, Subset):
+        return _used(spec.kernels, X, prepared)
+    if isinstance(spec, Mapping):
+        spec = list(spec.values())
+    if isinstance(spec, list | tuple):
+        return set().union(*(_used(part, X, prepared) for part in spec))
+    if isinstance(spec, Views) and isinstance(spec.views, Mapping):
+        pairs = [columns_and_kernels(given) for given in spec.views.values()]
+        wanted = [columns for columns, kernels in pairs if _reads(kernels, prepared)]
+        return set().union(*(_positions(X, columns) for columns in wanted))
     inner = (
         [v for v in spec._arguments().values() if isinstance(v, Kernel)] if isinstance(spec, Kernel) else []
     )
     inner += list(spec.kernels) if isinstance(spec, Composite) else []
     if inner and not isinstance(spec, OnColumns):
-        return _used(inner, X)
-    chosen = list(selections(spec)) if isinstance(spec, Views) else []
-    chosen += [spec.columns] if isinstance(spec, OnColumns) else []
-    everything = np.arange(X.shape[1])
-    if not chosen:
-        return set(everything.tolist())
-    return {int(j) for columns in chosen for j in np.ravel(everything[positions(X, _called(columns, X))])}
+        return _used(inner, X, prepared)
+    if only_prepares(spec) is not prepared:
+        return set()
+    return _positions(X, spec.columns if isinstance(spec, OnColumns) else slice(None))
+
+
+def _reads(spec: Any, prepared: bool) -> bool:
+    """Whether some of these kernels prepare what they read, or some do not."""
+    if isinstance(spec, Mapping):
+        spec = list(spec.values())
+    if isinstance(spec, list | tuple):
+        return any(_reads(part, prepared) for part in spec)
+    return only_prepares(spec) is prepared
+
+
+def _positions(X: Any, columns: Any) -> set[int]:
+    return {int(j) for j in np.ravel(np.arange(X.shape[1])[positions(X, _called(columns, X))])}
 
 
 def _called(columns: Any, X: Any) -> Any:

@@ -11,7 +11,8 @@ from .inner import Constant, Cosine, Linear, Polynomial
 from .matern import Matern
 from .mixture import Mixture
 from .monomial import Monomial
-from .prepared import Preparation, Prepared
+from .preparation import Preparation
+from .prepared import Prepared
 from .shared import combine, evaluate
 from .stationary import Dirichlet, Gaussian, Laplacian
 from .strings import Spectrum

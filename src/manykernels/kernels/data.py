@@ -58,6 +58,8 @@ def numeric(X: Data) -> Any:
         return X.tocsr().astype(np.float64, copy=False)
     A = np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else X)
     try:
+        if A.dtype.kind == "O" and hasattr(X, "iloc"):  # numbers among which some are NA
+            A = X.to_numpy(dtype=np.float64, na_value=np.nan)
         if A.dtype.kind in "USM":
             raise ValueError(f"values of type {A.dtype}")
         A = A.astype(np.float64, copy=False)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._archives import ArchiveError
-from ..families.tables import column_of, holds_numbers
+from ..kernels.cells import column_of, holds_numbers, numbers_of, values_of
 
 _LIBRARIES = ("pandas", "polars")  # no other module is imported, whatever a file says
 
@@ -37,14 +37,14 @@ def frame_of(value: Any) -> Frame:
     places = [j for j, column in enumerate(columns) if holds_numbers(column)]
     numbers = np.empty((len(places), value.shape[0]))
     for row, j in zip(numbers, places, strict=True):
-        row[:] = np.asarray(columns[j], dtype=np.float64)
+        row[:] = numbers_of(columns[j])
     others = sorted(set(range(len(columns))) - set(places))
     text = [_text(columns[j]) for j in others]
     return Frame(type(value).__module__.split(".")[0], list(value.columns), places, numbers, text)
 
 
 def _text(column: Any) -> list[str | None]:
-    return [None if v is None or v != v else str(v) for v in column]
+    return [None if v is None else str(v) for v in values_of(column)]
 
 
 def as_frame(value: Frame) -> Any:

@@ -21,6 +21,7 @@ from sklearn.utils import check_random_state
 from .._arguments import shown
 from .._fast.stopping import goes_on
 from .._fast.threads import processes
+from ..families.remarks import quiet_about_tables
 from ..fitting.layout import take
 from ..fitting.samples import Given
 from ..fitting.spec import short
@@ -285,12 +286,13 @@ def _one_by_one(strategy: Strategy, data: Data, train: Index, test: Index) -> Tr
     for norm in strategy.norms:
         for C in strategy.Cs:
             model = clone(strategy.template).set_params(**strategy.params(norm, None, C))
-            with warnings.catch_warnings():
+            with quiet_about_tables():
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 model.fit(X, y) if weight is None else model.fit(X, y, sample_weight=weight)
+                score = judge.score(model, new)
             active, gap = (
                 len(getattr(model, "active_", ())),
                 float(np.max(getattr(model, "dual_gap_", np.nan))),
             )
-            trial[norm, None, C] = Row(*judge.score(model, new), gap, active)
+            trial[norm, None, C] = Row(*score, gap, active)
     return trial

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, is_classifier, is_regressor
 
 from .._arguments import is_integral, is_number, shown
 from ..families import Family, Products, Relevance, Subset
+from ..families.tables import Table
 from ..fitting.options import Options
 from ..fitting.samples import Given
 from ..fitting.spec import needs_stack, short
@@ -74,17 +75,21 @@ class Wish:
     views: bool = False  # whether X came as a dict, whose views have kernels of their own
 
 
-def strategies(wish: Wish, X: Any, n_outputs: int) -> list[Strategy]:
-    """The strategies that were asked for; "auto" takes those that suit the data."""
+def strategies(wish: Wish, X: Any, n_outputs: int, table: Table | None = None) -> list[Strategy]:
+    """The strategies that were asked for; "auto" takes those that suit the data.
+
+    `table` says what the columns of X hold, where they are prepared.
+    """
     asked = wish.strategy
+    width = 0 if len(getattr(X, "shape", ())) != 2 else X.shape[1] if table is None else table.size
     if isinstance(asked, str):
-        asked = _auto(wish, X, n_outputs) if asked == "auto" else [asked]
+        asked = _auto(wish, X, n_outputs, width) if asked == "auto" else [asked]
     if not isinstance(asked, list | tuple) or not asked:
         raise ValueError(
             f"strategy={wish.strategy!r} was given; expected 'auto', one of {', '.join(map(repr, NAMES))}, "
             "or a list of these and of estimators."
         )
-    found = [_strategy(wish, given, X) for given in asked]
+    found = [_strategy(wish, given, X, width) for given in asked]
     seen: dict[str, int] = {}
     for i, strategy in enumerate(found):
         seen[strategy.name] = seen.get(strategy.name, 0) + 1
@@ -94,19 +99,19 @@ def strategies(wish: Wish, X: Any, n_outputs: int) -> list[Strategy]:
     return found
 
 
-def _auto(wish: Wish, X: Any, n_outputs: int) -> list[str]:
+def _auto(wish: Wish, X: Any, n_outputs: int, width: int) -> list[str]:
     """All that apply: what a user names is what there is to choose from, "auto" leaves the choice open."""
     if wish.views or not (isinstance(wish.kernels, str) and wish.kernels == "auto"):
         return ["finite"]
-    if sparse.issparse(X) or len(getattr(X, "shape", ())) != 2 or wish.approximate:
+    if sparse.issparse(X) or not width or wish.approximate:
         return ["finite"]
     chosen = ["finite", "continuous"]
-    if 2 <= X.shape[1] <= _PAIRS and n_outputs == 1:
+    if 2 <= width <= _PAIRS and n_outputs == 1:
         chosen.append("products")
     return chosen
 
 
-def _strategy(wish: Wish, given: Any, X: Any) -> Strategy:
+def _strategy(wish: Wish, given: Any, X: Any, width: int) -> Strategy:
     Cs, norms = _costs(wish.Cs, COSTS), _norms(wish.norms)
     if isinstance(given, BaseEstimator):
         return _of_estimator(wish, given, Cs)
@@ -129,7 +134,7 @@ def _strategy(wish: Wish, given: Any, X: Any) -> Strategy:
     if given == "continuous":
         chosen = kernels if isinstance(kernels, Family) and not kernels.listed else Relevance()
         return _own(wish, "continuous", chosen, norms if chosen.listed else [1.0], Cs)
-    degree = 3 if X.shape[1] <= _CUBES else 2
+    degree = 3 if width <= _CUBES else 2
     template = wish.own(Products(degree=degree, atom_scale="rms", scale=True)).set_params(solver="corrective")
     if not hasattr(template, "predict_proba"):
         template.set_params(loss="squared")  # the fastest; but probabilities that were asked for stay

@@ -12,7 +12,7 @@ from ..families import Subset
 from ..fitting.model import Model
 from ..fitting.spec import short
 from ..kernels import Kernel
-from ..kernels.prepared import Preparation
+from ..kernels.preparation import Preparation
 
 _SHOWN = 8  # kernels with the largest weights
 

@@ -1,0 +1,209 @@
+"""What is said of a raw table: one sentence for each kind of thing, however many columns it concerns."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._arguments import and_more
+from .._warn import warn
+from ..kernels.cells import MISSING, column_of, is_time, labels_of, numeric_type
+from ..kernels.data import Data
+from ..kernels.preparation import level_places, number_matrix
+from .tables import Table, require_moderate
+
+_SHOWN = 5  # names in a sentence
+PAGE = "docs/tables.md says what happens to columns."
+
+
+class TableWarning(UserWarning):
+    """Something about the columns of a table that its owner may want to change."""
+
+
+@contextmanager
+def quiet_about_tables() -> Iterator[None]:
+    """Say nothing of tables that are parts of one of which all has been said."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TableWarning)
+        yield
+
+
+@dataclass(frozen=True)
+class Remark:
+    """A sentence, and whether it tells of a guess that may be wrong, or of what always happens."""
+
+    text: str
+    guess: bool
+
+
+def remarks(table: Table) -> list[Remark]:
+    """What was made of the columns of the training samples."""
+    made = [*_left_out(table), *_parsed(table), *_guessed(table)]
+    if table.constant:
+        which = _columns(table, table.constant)
+        same = "all its values are" if len(table.constant) == 1 else "all values of each are"
+        made.append(Remark(f"{which} left out: {same} the same.", False))
+    if table.gaps:
+        gaps = _names(table, table.gaps)
+        made.append(
+            Remark(
+                f"missing values are filled with the median in {gaps}, and an indicator tells where.", False
+            )
+        )
+    unknown = [j for j, levels in table.levels.items() if None in levels]
+    if unknown:
+        made.append(
+            Remark(
+                f"missing values are a category of their own, 'missing', in {_names(table, unknown)}.", False
+            )
+        )
+    dates = [j for j, form in table.formats.items() if form not in ("text", "decimal comma")]
+    if dates:
+        made.append(Remark(f"dates are taken as numbers of days in {_names(table, dates)}.", False))
+    if table.text:
+        made.append(Remark(f"text is compared by its substrings in {_names(table, table.text)}.", False))
+    return made
+
+
+def warn_of(table: Table) -> None:
+    """A warning for each guess about the columns."""
+    for remark in remarks(table):
+        if remark.guess:
+            warn(f"{remark.text[0].upper()}{remark.text[1:]} {PAGE}", TableWarning)
+
+
+def _left_out(table: Table) -> Iterable[Remark]:
+    reasons: dict[str, list[int]] = {}
+    for j, why in table.left_out.items():
+        reasons.setdefault(why, []).append(j)
+    for why, columns in reasons.items():
+        told = why if len(columns) == 1 else _PLURAL[why]
+        guess = why.startswith(("it numbers", "all its values differ"))
+        keep = " To use such a column, give it as a view of its own: views({...})." if guess else ""
+        yield Remark(f"{_columns(table, columns)} left out: {told}.{keep}", guess)
+
+
+_PLURAL = {
+    "it numbers the rows": "they number the rows",
+    "it has no values": "they have no values",
+    "it has no name": "they have no names",
+    "all its values are the same": "all values of each are the same",
+    "all its values differ, as those of an identifier do": "all values of each differ, as identifiers do",
+}
+
+
+def _parsed(table: Table) -> Iterable[Remark]:
+    odd = {j: found for j, found in table.parsed.items() if found.cells or found.rest}
+    if odd:
+        cells, rest = sum(f.cells for f in odd.values()), sum(f.rest for f in odd.values())
+        told = []
+        if cells:
+            example = next(f.example for f in odd.values() if f.cells)
+            told.append(f"{_counted(cells, 'cell')} such as {example!r} {_are(cells)} read as numbers")
+        if rest:
+            strange = next(f.strange for f in odd.values() if f.rest)
+            told.append(f"{_counted(rest, 'cell')} such as {strange!r} {_are(rest)} taken as missing")
+        yield Remark(f"{', and '.join(told)} in {_names(table, odd)}.", True)
+    text = [j for j in table.parsed if j not in odd]
+    if text:
+        yield Remark(f"text is read as numbers in {_names(table, text)}.", False)
+
+
+def _guessed(table: Table) -> Iterable[Remark]:
+    if table.crowded:
+        j = max(table.crowded, key=lambda one: table.crowded[one])
+        yield Remark(
+            f"{_columns(table, table.crowded, 'has', 'have')} many different values "
+            f"({table.crowded[j]} in {table.names[j]!r}): the commonest ones are used, and the others "
+            "together as 'other'.",
+            True,
+        )
+    if table.mixed:
+        strange = next(iter(table.mixed.values()))
+        yield Remark(
+            f"{_columns(table, table.mixed, 'mixes', 'mix')} numbers and text such as {strange!r}, and "
+            f"{'is' if len(table.mixed) == 1 else 'are'} taken for categories.",
+            True,
+        )
+    slashes = [j for j, form in table.formats.items() if form == "m/d/y"]
+    if slashes:
+        yield Remark(f"dates are read with the month first in {_names(table, slashes)}.", True)
+
+
+# -- new samples ------------------------------------------------------------------------------------
+def look_at_new(table: Table, X: Data) -> None:
+    """One warning for each thing that new samples hold and the training samples did not.
+
+    Infinite numbers are an error, and so is a column without any number where numbers were learned from.
+    """
+    A = number_matrix(X, table.numbers, table.formats)
+    require_moderate(table.names, table.numbers, A)
+    empty = np.isnan(A)
+    fresh = [k for k in np.flatnonzero(empty.any(axis=0)) if table.numbers[k] not in set(table.gaps)]
+    strange: list[tuple[int, str]] = []
+    for k in np.flatnonzero(empty.any(axis=0)):
+        strange += _strange(table, X, table.numbers[k], empty[:, k])
+    told = []
+    if strange:
+        cells = _counted(len(strange), "cell")
+        which = _names(table, dict.fromkeys(j for j, _ in strange))
+        told.append(
+            f"{cells} such as {strange[0][1]!r} in {which} {_are(len(strange))} taken as missing: expected "
+            "numbers."
+        )
+    if fresh:
+        which = _names(table, [table.numbers[k] for k in fresh])
+        told.append(f"Values are missing in {which}, where none were in training: the median is taken.")
+    unseen = {j: found for j in table.levels if (found := _unseen(table, X, j))}
+    if unseen:
+        values = and_more([repr(label) for found in unseen.values() for label in found], _SHOWN)
+        told.append(f"Values that the model has not seen: {values}, in {_names(table, unseen)}.")
+    for text in told:
+        warn(f"{text} {PAGE}", TableWarning)
+
+
+def _strange(table: Table, X: Data, j: int, empty: Any) -> list[tuple[int, str]]:
+    """The cells of a column that are there, and no numbers."""
+    column = column_of(X, j)
+    if numeric_type(column.dtype) or is_time(column):
+        return []
+    labels = labels_of(column)
+    found = [(j, str(label)) for label in labels[empty] if label is not None and label.lower() not in MISSING]
+    if found and empty.all():
+        raise ValueError(
+            f"Column {table.names[j]!r} holds {found[0][1]!r} and no number at all, where the model learned "
+            "from numbers. Give the column that it was fitted with."
+        )
+    return found
+
+
+def _unseen(table: Table, X: Data, j: int) -> list[str]:
+    known = level_places(table.levels[j])
+    return sorted(
+        {"missing" if label is None else label for label in set(labels_of(column_of(X, j))) - set(known)}
+    )
+
+
+# -- words ------------------------------------------------------------------------------------------
+def _names(table: Table, columns: Iterable[int]) -> str:
+    return and_more([repr(table.names[j]) for j in columns], _SHOWN)
+
+
+def _columns(table: Table, columns: Iterable[int], one: str = "is", many: str = "are") -> str:
+    chosen = list(columns)
+    if len(chosen) == 1:
+        return f"column {table.names[chosen[0]]!r} {one}"
+    return f"{len(chosen)} columns ({_names(table, chosen)}) {many}"
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number} {thing}{'' if number == 1 else 's'}"
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"
