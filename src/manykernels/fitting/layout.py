@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import date
 from functools import cache
 from numbers import Number
 from typing import Any, Literal, Self
@@ -25,23 +24,14 @@ from sklearn.utils.validation import validate_data
 
 from .._arguments import as_numbers, is_masked
 from ..families import Subset, Views
-from ..families.base import names_of, numbers
+from ..families.base import numbers
 from ..families.remarks import look_at_new, warn_of
-from ..families.tables import Table, read_columns
-from ..kernels.cells import column_of, holds_numbers, is_missing, numbers_of, numeric_type
+from ..families.tables import Table
 from .mappings import Parts, join
 from .matching import require_names
-from .spec import (
-    by_name,
-    needs_stack,
-    only_prepares,
-    prepared_columns,
-    raw_columns,
-    reads_tables,
-    selections,
-    short,
-)
+from .spec import needs_stack, only_prepares, reads_tables, short
 from .stacks import Layers, check_new_stack, check_training_stack, in_matrices, name_layers, stacked
+from .tables import as_table, columns_held, is_table, read_table, require_complete
 
 Kind = Literal["array", "table", "items", "stack"]
 EXPECTED = "numbers of shape (n_samples, n_features): an array, a CSR matrix, a frame or a list of rows"
@@ -105,7 +95,7 @@ class Layout:
             X = _validate_array(stand_in, X, self.kernels, reset=False)
         else:
             _require_columns(X)
-            X = _read_table(_like_training(self, stand_in, _as_table(X)), self.kernels)
+            X = read_table(_like_training(self, stand_in, as_table(X)), self.kernels)
         if self.table is not None and not sparse.issparse(X):
             look_at_new(self.table, X)
         return X
@@ -148,22 +138,10 @@ def read_training(title: str, spec: Any, X: Any, quiet: bool = False) -> tuple[A
     known = vars(stand_in)
     layers = X.shape[2] if kind == "stack" else 0
     columns = known.get("n_features_in_"), known.get("feature_names_in_")
-    table = _table(spec, X, columns[1]) if kind in ("array", "table") else None
+    table = columns_held(spec, X, columns[1]) if kind in ("array", "table") else None
     if table is not None and not quiet:
         warn_of(table)
     return X, Layout(title, spec, kind, *columns, layers, parts, table)
-
-
-def _table(spec: Any, X: Any, names: Any) -> Table | None:
-    """What the columns hold that kernels prepare; None where kernels read all columns as they are."""
-    if sparse.issparse(X) or not (among := prepared_columns(spec, X)):
-        return None
-    whole = len(among) == X.shape[1]
-    table = read_columns(X, None if hasattr(X, "columns") else names, None if whole else among)
-    if whole and not (table.numbers or table.levels or table.text):
-        told = "; ".join(f"{table.names[j]!r}: {why}" for j, why in list(table.left_out.items())[:5])
-        raise ValueError(f"No column of X is left to learn from ({told}). Give columns that vary.")
-    return table
 
 
 def _in_one_piece(spec: Any, X: Any) -> tuple[Any, Parts | Layers | None]:
@@ -193,8 +171,8 @@ def _read(stand_in: BaseEstimator, spec: Any, X: Any) -> tuple[Any, Kind]:
     if is_items(X):
         return _read_items(X, spec), "items"
     _require_columns(X)
-    if _is_table(X, spec):
-        return _read_table(validate_data(stand_in, _as_table(X), skip_check_array=True), spec), "table"
+    if is_table(X, spec):
+        return read_table(validate_data(stand_in, as_table(X), skip_check_array=True), spec), "table"
     return _validate_array(stand_in, X, spec, reset=True), "array"
 
 
@@ -206,6 +184,8 @@ def _stand_in(title: str) -> type[BaseEstimator]:
 
 def collected(values: Any) -> Any:
     """A lazy frame of polars in memory, also in a dict, and all else as it is."""
+    if sparse.issparse(values):
+        return values.tocsr() if values.format == "dok" else values  # which is a dict
     if isinstance(values, Mapping):
         return {name: collected(part) for name, part in values.items()}
     lazy = type(values).__name__ == "LazyFrame" and type(values).__module__.startswith("polars")
@@ -256,7 +236,7 @@ def _validate_array(estimator: BaseEstimator, X: Any, spec: Any, reset: bool) ->
     if sparse.issparse(X) or not reads_tables(spec):
         return validate_data(estimator, X, **how)
     A = validate_data(estimator, X, ensure_all_finite=False, **how)
-    return A if only_prepares(spec) or np.isfinite(A).all() else _require_complete(A, spec)
+    return A if only_prepares(spec) or np.isfinite(A).all() else require_complete(A, spec)
 
 
 def _dense(X: Any) -> Any:
@@ -310,60 +290,7 @@ def _read_items(X: Any, spec: Any) -> Any:
     return items
 
 
-# -- tables ---------------------------------------------------------------------------------------
-def _is_table(X: Any, spec: Any) -> bool:
-    """Whether X must be kept as it is for kernels that select its columns."""
-    chosen = list(selections(spec))
-    if not (chosen or reads_tables(spec)) or sparse.issparse(X):
-        return False
-    if hasattr(X, "columns"):
-        return any(map(by_name, chosen)) or bool(_text_columns(X))
-    if isinstance(X, list | tuple):
-        return any(isinstance(value, str) for row in X if isinstance(row, list | tuple) for value in row)
-    A = X if isinstance(X, np.ndarray) else np.empty(0)
-    return A.ndim == 2 and (A.dtype.kind in "UT" or (A.dtype.kind == "O" and any(map(_is_cell, A.flat))))
-
-
-def _is_cell(value: Any) -> bool:
-    """Whether a value stands in tables only: a text, a date, or one of pandas' marks of a missing value."""
-    return isinstance(value, str | date | np.datetime64) or type(value).__name__ in ("NAType", "NaTType")
-
-
-def _as_table(X: Any) -> Any:
-    return X if hasattr(X, "columns") else np.asarray(X, dtype=object)
-
-
-def _read_table(X: Any, spec: Any) -> Any:
-    """X, whose columns that some kernel uses hold finite numbers, or text without gaps."""
-    if len(X.shape) != 2 or X.shape[0] == 0 or X.shape[1] == 0:
-        raise ValueError(
-            f"X of shape {tuple(X.shape)} was given; expected at least one sample and one feature."
-        )
-    return _require_complete(X, spec)
-
-
-def _require_complete(X: Any, spec: Any) -> Any:
-    """X, whose columns that kernels read as they are have no gaps."""
-    names = names_of(X)
-    for j in raw_columns(spec, X):
-        bad = _gaps(column_of(X, j))
-        if bad.size:
-            raise ValueError(
-                f"Column {names[j]!r} of X holds a missing value, NaN or infinity (row {bad[0]}), and a "
-                "kernel uses it. Impute it, for example by sklearn.impute.SimpleImputer, or leave such "
-                "samples out."
-            )
-    return X
-
-
-def _gaps(column: Any) -> Any:
-    """The rows where there is no finite number, or no text."""
-    gaps = is_missing(column)
-    if not gaps.any() and holds_numbers(column):
-        gaps = ~np.isfinite(numbers_of(column))
-    return np.flatnonzero(gaps)
-
-
+# -- new samples ----------------------------------------------------------------------------------
 def _like_training(layout: Layout, estimator: BaseEstimator, X: Any) -> Any:
     """The columns of the training data, by name where they had names."""
     names = layout.feature_names_in
@@ -384,11 +311,6 @@ def _like_training(layout: Layout, estimator: BaseEstimator, X: Any) -> Any:
             f"{shown_names(X.columns)}."
         )
     return X[list(names)]
-
-
-def _text_columns(X: Any) -> list[int]:
-    other = [j for j, dtype in enumerate(X.dtypes) if not numeric_type(dtype)]
-    return [j for j in other if not holds_numbers(column_of(X, j))]
 
 
 def shown_names(names: Any) -> str:

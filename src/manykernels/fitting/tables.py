@@ -1,0 +1,85 @@
+"""Frames and arrays of objects that are kept as they are, and what kernels may read of them."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..families.base import names_of
+from ..families.tables import Table, read_columns
+from ..kernels.cells import column_of, holds_numbers, is_missing, numbers_of, numeric_type
+from .spec import by_name, prepared_columns, raw_columns, reads_tables, selections
+
+
+def is_table(X: Any, spec: Any) -> bool:
+    """Whether X must be kept as it is for kernels that select its columns."""
+    chosen = list(selections(spec))
+    if not (chosen or reads_tables(spec)) or sparse.issparse(X):
+        return False
+    if hasattr(X, "columns"):
+        return any(map(by_name, chosen)) or bool(_text_columns(X))
+    if isinstance(X, list | tuple):
+        return any(isinstance(value, str) for row in X if isinstance(row, list | tuple) for value in row)
+    A = X if isinstance(X, np.ndarray) else np.empty(0)
+    return A.ndim == 2 and (A.dtype.kind in "UT" or (A.dtype.kind == "O" and any(map(_is_cell, A.flat))))
+
+
+def _is_cell(value: Any) -> bool:
+    """Whether a value stands in tables only: a text, a date, or one of pandas' marks of a missing value."""
+    return isinstance(value, str | date | np.datetime64) or type(value).__name__ in ("NAType", "NaTType")
+
+
+def as_table(X: Any) -> Any:
+    """A frame as it is, rows of cells as an array of objects."""
+    return X if hasattr(X, "columns") else np.asarray(X, dtype=object)
+
+
+def read_table(X: Any, spec: Any) -> Any:
+    """X, whose columns that some kernel uses hold finite numbers, or text without gaps."""
+    if len(X.shape) != 2 or X.shape[0] == 0 or X.shape[1] == 0:
+        raise ValueError(
+            f"X of shape {tuple(X.shape)} was given; expected at least one sample and one feature."
+        )
+    return require_complete(X, spec)
+
+
+def require_complete(X: Any, spec: Any) -> Any:
+    """X, whose columns that kernels read as they are have no gaps."""
+    names = names_of(X)
+    for j in raw_columns(spec, X):
+        bad = _gaps(column_of(X, j))
+        if bad.size:
+            raise ValueError(
+                f"Column {names[j]!r} of X holds a missing value, NaN or infinity (row {bad[0]}), and a "
+                "kernel uses it. Impute it, for example by sklearn.impute.SimpleImputer, or leave such "
+                "samples out."
+            )
+    return X
+
+
+def _gaps(column: Any) -> Any:
+    """The rows where there is no finite number, or no text."""
+    gaps = is_missing(column)
+    if not gaps.any() and holds_numbers(column):
+        gaps = ~np.isfinite(numbers_of(column))
+    return np.flatnonzero(gaps)
+
+
+def columns_held(spec: Any, X: Any, names: Any) -> Table | None:
+    """What the columns hold that kernels prepare; None where kernels read all columns as they are."""
+    if sparse.issparse(X) or not (among := prepared_columns(spec, X)):
+        return None
+    whole = len(among) == X.shape[1]
+    table = read_columns(X, None if hasattr(X, "columns") else names, None if whole else among)
+    if whole and not (table.numbers or table.levels or table.text):
+        told = "; ".join(f"{table.names[j]!r}: {why}" for j, why in list(table.left_out.items())[:5])
+        raise ValueError(f"No column of X is left to learn from ({told}). Give columns that vary.")
+    return table
+
+
+def _text_columns(X: Any) -> list[int]:
+    other = [j for j, dtype in enumerate(X.dtypes) if not numeric_type(dtype)]
+    return [j for j in other if not holds_numbers(column_of(X, j))]
