@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 
 from manykernels.kernels import Fitted, Gaussian, Laplacian, Linear, OnColumns, Polynomial, Spectrum
+from manykernels.kernels.data import positions
 
 rng = np.random.default_rng(0)
 A = rng.normal(size=(12, 4))
@@ -129,3 +130,28 @@ def test_view_can_be_read_on_the_fitted_kernel():
 def test_bad_columns(X, columns, message):
     with pytest.raises(ValueError, match=message):
         OnColumns(KERNEL, columns)(X)
+
+
+def test_a_frame_is_asked_for_a_column_and_its_names_are_not_gone_through(monkeypatch):
+    """Thousands of kernels may ask for a column each: going through all names for each is quadratic."""
+    width = 400
+    names = [f"c{j}" for j in range(width)]
+    table = np.arange(3.0 * width).reshape(3, width)
+    frames = [pd.DataFrame(table, columns=names), pl.DataFrame(table, schema=names)]
+    through = []
+    listed = pd.Index.__iter__
+
+    def counted(self):
+        through.append(len(self))
+        return listed(self)
+
+    monkeypatch.setattr(pd.Index, "__iter__", counted)
+    monkeypatch.setattr(pl.DataFrame, "columns", property(lambda self: through.append(self.width)))
+    for X in frames:
+        assert positions(X, "c3") == 3 and positions(X, ["c2", "c0"]) == [2, 0]
+    assert max(through, default=0) <= 2  # the names that were asked for
+
+
+def test_frames_whose_names_repeat_give_the_last_column_of_a_name():
+    X = pd.DataFrame(A, columns=["a", "b", "a", "c"])
+    assert positions(X, ["a", "c"]) == [2, 3]

@@ -191,12 +191,39 @@ def _named(X: Data, names: list[str]) -> list[int]:
             f"Column {names[0]!r} was asked for by name, but X ({_kind(X)}) has no column names. "
             "Give a pandas or polars frame, or select by position."
         )
-    position = {name: j for j, name in enumerate(X.columns)}
-    for name in names:
-        if name not in position:
-            shown = ", ".join(map(repr, list(position)[:20])) + (", …" if len(position) > 20 else "")
+    found = _places(X, names)
+    for name, j in zip(names, found, strict=True):
+        if j < 0:
+            columns = list(X.columns)
+            shown = ", ".join(map(repr, columns[:20])) + (", …" if len(columns) > 20 else "")
             raise ValueError(f"Column {name!r} is not in X, whose columns are {shown}.")
-    return [position[name] for name in names]
+    return found
+
+
+def _places(X: Data, names: list[str]) -> list[int]:
+    """Where these columns are, −1 for those that are not there.
+
+    Thousands of kernels may ask for a column each, so a frame is asked by the index that it keeps, and its
+    names are gone through only where it keeps none.
+    """
+    if hasattr(X, "get_column_index"):  # polars
+        return [_polars_place(X, name) for name in names]
+    columns = X.columns
+    if getattr(columns, "is_unique", False):  # pandas
+        if len(names) == 1:
+            return [columns.get_loc(names[0]) if names[0] in columns else -1]
+        return [int(j) for j in columns.get_indexer(names)]
+    position = {name: j for j, name in enumerate(columns)}
+    return [position.get(name, -1) for name in names]
+
+
+def _polars_place(X: Data, name: Any) -> int:
+    try:
+        return int(X.get_column_index(name))
+    except Exception as error:
+        if isinstance(error, TypeError) or type(error).__name__ == "ColumnNotFoundError":
+            return -1
+        raise
 
 
 def _within(j: int, d: int) -> int:
