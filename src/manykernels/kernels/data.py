@@ -186,7 +186,7 @@ def positions(X: Data, columns: Columns) -> int | slice | list[int]:
 
 def _named(X: Data, names: list[str]) -> list[int]:
     """Where the frame X has the columns with these names."""
-    if not hasattr(X, "columns"):
+    if not hasattr(X, "get_column_index") and not hasattr(X, "columns"):  # polars makes a list of the latter
         raise ValueError(
             f"Column {names[0]!r} was asked for by name, but X ({_kind(X)}) has no column names. "
             "Give a pandas or polars frame, or select by position."
