@@ -54,10 +54,15 @@ class Copies:
 def copies_of(estimator: Any) -> Copies:
     """Of an estimator of this package, fitted or not; of a fitted search, what it chose."""
     if isinstance(estimator, Search):
-        if "comparison_" not in vars(estimator):
+        if "best_score_" not in vars(estimator):
             name = type(estimator).__name__
             raise ValueError(f"{name} must be fitted first: what it chooses is learned anew.")
         estimator = face_of(estimator)[0]
+    if isinstance(estimator, LearnedKernel) and getattr(vars(estimator).get("_model"), "validated", False):
+        raise ValueError(
+            "weights and C were chosen for every output by its error on samples left out, and no single C "
+            "learns them anew. Fit the search itself on other samples."
+        )
     if not isinstance(estimator, LearnedKernel):
         raise ValueError(f"{type(estimator).__name__} has no weights_ to look at.")
     template = clone(estimator)

@@ -44,7 +44,7 @@ def face_of(estimator: Any, X: Any = None) -> tuple[LearnedKernel, Any]:
             f"{given} was given; expected an estimator of manykernels, or a pipeline or search that ends in "
             "one."
         )
-    if isinstance(estimator, Search) and "best_params_" in vars(estimator):
+    if isinstance(estimator, Search) and "best_score_" in vars(estimator):
         raise NotFittedError("the search was fitted with refit=False, so that there is no model to look at.")
     if isinstance(estimator, Search) or "_model" not in vars(estimator):
         raise NotFittedError(f"This {type(estimator).__name__} is not fitted yet. Call fit(X, y) first.")
@@ -116,7 +116,9 @@ class Opened:
     def settled(self) -> Any:
         """The whole, not fitted, with what a fitted search chose in the place of the search."""
         chosen = getattr(self.last, "best_estimator_", None)
-        return self.behind(clone(self.last) if chosen is None else opened(chosen).settled())
+        if chosen is None or getattr(vars(chosen).get("_model"), "validated", False):
+            return self.behind(clone(self.last))  # a choice for every output cannot be given to one model
+        return self.behind(opened(chosen).settled())
 
     def behind(self, last: Any) -> Any:
         """Another last step behind the same preparation, which is not fitted."""

@@ -36,7 +36,7 @@ from .mkl import MKLClassifier, MKLRegressor
 _SHARED = frozenset(
     "weights_ active_ kernels_ kernel_names_ kernel_ X_fit_ dual_coef_ dual_point_ intercept_ objective_ "
     "dual_gap_ certified_ history_ n_iter_ view_weights_ coef_ selected_products_ contributions features_ "
-    "feature_coef_".split()
+    "feature_coef_ best_C_ cv_scores_".split()
 )
 _PASSED = "center normalize fit_intercept tol max_iter memory_limit random_state approx loss".split()
 
@@ -105,11 +105,7 @@ class Search(HTMLSummary, PairwiseTags):
         groups : array of shape (n_samples,), optional
             For ``cv`` that keeps groups together, such as GroupKFold().
         """
-        require_target(type(self).__name__, y)
-        check_learning(self._given(), "refit")
-        self._check_types()
-        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
-            delattr(self, name)
+        self._begin(y)
         data, target, layout = self._read(X, y, sample_weight)
         self.__dict__.update(layout.attributes | target.attributes)
         seen = data.X if data.given is None else data.given.X
@@ -126,6 +122,14 @@ class Search(HTMLSummary, PairwiseTags):
         if self.refit:
             self.best_estimator_ = self._refit(outcome, data)
         return self
+
+    def _begin(self, y: Any) -> None:
+        """Look at the parameters, and forget an earlier fit."""
+        require_target(type(self).__name__, y)
+        check_learning(self._given(), "refit")
+        self._check_types()
+        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
+            delattr(self, name)
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[Data, Any, Layout]:
         """Samples and targets, the target that has seen them, and how X is laid out."""

@@ -14,6 +14,7 @@ from sklearn.utils.metaestimators import available_if
 
 from ..fitting.targets import Labels, Numbers
 from ._dask import LazyScore
+from ._own import OwnOutputs
 from ._search import Search, refitted
 from .align_mkl import AlignMKLClassifier, AlignMKLRegressor
 from .mkl import MKLClassifier, MKLRegressor
@@ -141,12 +142,42 @@ class MKLClassifierCV(LazyScore, ClassifierMixin, Search):
         return self._ask("predict_proba", X)
 
 
-class MKLRegressorCV(LazyScore, RegressorMixin, Search):
+class MKLRegressorCV(LazyScore, RegressorMixin, OwnOutputs):
     """Regression with a learned kernel, where kernels, norm and C are chosen by cross-validation.
 
     Parameters and attributes are those of :class:`MKLClassifierCV`, except that ``loss`` is "squared",
     "epsilon_insensitive", "pinball", "huber" or a regression loss, ``scoring=None`` is R², and there are no
-    classes.
+    classes. ``multi_output`` takes the place of ``multi_class``:
+
+    multi_output : "shared" or "own"
+        Several outputs share kernels, weights and C; or every output has weights and a C of its own, chosen
+        by its error on samples that are left out, as in banded ridge regression. Outputs may be 10⁵: they
+        share kernels and factorisations.
+
+    With "own" the loss is the squared one, and weights are points of the simplex, chosen by validation:
+    ``strategy``, ``norms`` and ``scoring`` have nothing to say. ``cv=None`` and ``cv="loo"`` leave out one
+    sample at a time, exactly, from one factorisation of all of them. Where neighbouring samples are alike, as
+    in time series, give folds that keep them together, such as ``GroupKFold()`` with ``groups``. ``tol`` ends
+    the search: a round of candidates that raises the mean R² by less than a tenth of it is the last, and
+    ``max_iter`` is the number of candidates at most. Fitted are then, beside ``best_estimator_``:
+
+    weights_ : (n_outputs, n_kernels); zeros for outputs that do not vary.
+    best_C_, cv_scores_ : (n_outputs,), C and the R² on samples that were left out.
+    best_score_ : the mean of cv_scores_.
+    deltas_ : (n_kernels, n_outputs), log(weight · C), as himalaya has it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLRegressorCV
+    >>> from manykernels.kernels import Linear, OnColumns
+    >>> rng = np.random.RandomState(0)
+    >>> X = rng.randn(80, 6)
+    >>> Y = np.c_[X[:, 0] + X[:, 1], X[:, 3] - X[:, 4]] + 0.1 * rng.randn(80, 2)
+    >>> bands = {"left": OnColumns(Linear(), slice(0, 3)), "right": OnColumns(Linear(), slice(3, 6))}
+    >>> model = MKLRegressorCV(bands, multi_output="own", random_state=0).fit(X, Y)
+    >>> model.weights_.argmax(axis=1).tolist()
+    [0, 1]
     """
 
     def __init__(
@@ -170,6 +201,7 @@ class MKLRegressorCV(LazyScore, RegressorMixin, Search):
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        multi_output: str = "shared",
     ) -> None:
         self.kernels = kernels
         self.strategy = strategy
@@ -189,9 +221,10 @@ class MKLRegressorCV(LazyScore, RegressorMixin, Search):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.multi_output = multi_output
 
     def _own(self, kernels: Any) -> BaseEstimator:
-        return MKLRegressor(kernels, **self._passed())
+        return MKLRegressor(kernels, **self._passed(), multi_output=self.multi_output)
 
     def _aligned(self) -> BaseEstimator:
         options = {"normalize": self.normalize, "memory_limit": self.memory_limit}

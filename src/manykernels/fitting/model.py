@@ -91,6 +91,11 @@ class Model:
         return np.flatnonzero(np.atleast_2d(self.weights).any(axis=0))
 
     @property
+    def validated(self) -> bool:
+        """Whether weights and C of every output were chosen by validation: no problem has them as optimum."""
+        return "best_C_" in self.extra
+
+    @property
     def mixtures(self) -> Any:
         """The learned kernel, or a list with one for each class or output, which may be many."""
         if self.kernel is not None:

@@ -48,7 +48,10 @@ def merge(X: Any, kind: Kind, Y: Array, weight: Array, kept: NDArray[np.intp]) -
     if kind == "stack":
         first, owner = np.arange(kept.size), np.arange(kept.size)
     else:
-        _, first, owner = _unique_rows(np.column_stack([_codes(X, kind, kept), Y]) + 0.0)
+        codes = _codes(X, kind, kept) + 0.0
+        _, first, owner = _unique_rows(codes)
+        if first.size < kept.size:  # equal samples may differ in their targets, which may be many
+            _, first, owner = _unique_rows(np.column_stack([codes, Y]) + 0.0)
     total: Array = np.bincount(owner, weight[kept]).astype(float)
     everyone = np.full(weight.size, -1, dtype=np.intp)
     everyone[kept] = owner

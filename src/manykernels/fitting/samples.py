@@ -161,9 +161,11 @@ class Given:
         n = self.n
         weight = np.ones(n) if self.weight is None else self.weight
         kept = np.flatnonzero(weight > 0)
-        target = self.target.learn(self.y[kept])
-        Y, cost = target.encode(self.y[kept], weight[kept])
-        kept, Y, cost = kept[cost > 0], Y[cost > 0], cost[cost > 0]
+        y = self.y if kept.size == n else self.y[kept]  # targets may be many: no copies that nobody needs
+        target = self.target.learn(y)
+        Y, cost = target.encode(y, weight[kept])
+        if not np.all(cost > 0):
+            kept, Y, cost = kept[cost > 0], Y[cost > 0], cost[cost > 0]
         if kept.size > few:
             rows = _apart(kept, weight)
         else:
@@ -173,7 +175,9 @@ class Given:
         place = np.full(n, -1)
         place[kept] = np.arange(kept.size)
         first = place[rows.first]
-        Y = np.ascontiguousarray(Y[first])
+        if not np.array_equal(first, np.arange(len(Y))):
+            Y = Y[first]
+        Y = np.ascontiguousarray(Y)
         return Samples(self.X, self.layout, target, rows, weight, Y, cost[first])
 
     def known(self) -> Samples:

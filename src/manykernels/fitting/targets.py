@@ -30,6 +30,7 @@ Array = NDArray[np.float64]
 _LONGEST = 10**300  # whole numbers beyond it are no floats
 _EXPECTED = "one value per sample: an array, a series or a list"
 _SAMPLES_A_CLASS = 4  # with fewer, whole numbers may well be quantities; two values are the same as either
+_NAMED = 5  # outputs in a message
 _SMALLEST, _LARGEST = 1e-75, 1e75  # C y² and its sums are then far from where floats end
 
 
@@ -213,7 +214,7 @@ def sample_costs(C: Any, weight: Array) -> Array:
 
 def require_size(name: str, values: Array, advice: str) -> None:
     """An error unless the largest of the numbers is zero, or has a square that is neither ∞ nor 0."""
-    largest = float(np.abs(values).max(initial=0.0))
+    largest = max(float(np.max(values, initial=0.0)), -float(np.min(values, initial=0.0)))
     if largest and not _SMALLEST <= largest <= _LARGEST:
         fault = "overflow" if largest > _LARGEST else "vanish"
         raise ValueError(
@@ -235,11 +236,25 @@ def read_labels(y: Any) -> NDArray[Any]:
 def read_numbers(y: Any) -> Array:
     """Targets (n,) or (n, outputs)."""
     y = as_numbers(as_target(y), "y", _EXPECTED)
+    _require_whole(y)
     y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", ensure_min_samples=0)
     if y.ndim > 2 or (y.ndim == 2 and y.shape[1] == 0):
         raise ValueError(f"y of shape {y.shape} was given; expected (n_samples,) or (n_samples, n_outputs).")
     require_size("y", y, "Divide y by a constant such as its largest size, and multiply predictions by it.")
     return np.asarray(y)
+
+
+def _require_whole(y: NDArray[Any]) -> None:
+    """An error that names the outputs, where some of several have gaps."""
+    if y.ndim != 2 or y.shape[1] < 2 or y.dtype.kind != "f":
+        return
+    bad = np.flatnonzero(~np.isfinite(y).all(axis=0))
+    if bad.size:
+        which = ", ".join(map(str, bad[:_NAMED])) + (", …" if bad.size > _NAMED else "")
+        raise ValueError(
+            f"Input y contains NaN or infinity in {bad.size} of {y.shape[1]} outputs ({which}); expected "
+            "numbers. Leave these outputs out, y[:, np.isfinite(y).all(axis=0)], or fill the gaps."
+        )
 
 
 def _check_order(labels: NDArray[Any]) -> None:

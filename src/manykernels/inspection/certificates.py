@@ -110,6 +110,12 @@ def _convex(face: object) -> MKLClassifier | MKLRegressor:
             "one."
         )
     check_is_fitted(face)
+    if face._model.validated:
+        raise TypeError(
+            "certificate was given weights that every output chose by its error on samples left out; they "
+            "are the optimum of no training problem, so that there is nothing to certify. Read cv_scores_, "
+            "or fit MKLRegressor(multi_output='own')."
+        )
     features = isinstance(face._model.function, FeatureFunction)
     if features and not face._options().loss.smooth:
         raise TypeError(

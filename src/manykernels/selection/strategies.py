@@ -112,7 +112,7 @@ def _auto(wish: Wish, X: Any, n_outputs: int, width: int) -> list[str]:
 
 
 def _strategy(wish: Wish, given: Any, X: Any, width: int) -> Strategy:
-    Cs, norms = _costs(wish.Cs, COSTS), _norms(wish.norms)
+    Cs, norms = read_costs(wish.Cs, COSTS), _norms(wish.norms)
     if isinstance(given, BaseEstimator):
         return _of_estimator(wish, given, Cs)
     kernels = wish.kernels
@@ -138,7 +138,7 @@ def _strategy(wish: Wish, given: Any, X: Any, width: int) -> Strategy:
     template = wish.own(Products(degree=degree, atom_scale="rms", scale=True)).set_params(solver="corrective")
     if not hasattr(template, "predict_proba"):
         template.set_params(loss="squared")  # the fastest; but probabilities that were asked for stay
-    options, costs = wish.options_of(template), _costs(wish.Cs, _PRODUCT_COSTS)
+    options, costs = wish.options_of(template), read_costs(wish.Cs, _PRODUCT_COSTS)
     return Strategy("products", template, options, [1.0], costs, race=True)
 
 
@@ -186,7 +186,7 @@ def _aligned_keys(task: str) -> tuple[str, str]:
     return ("estimator__C" if task == "classification" else "estimator__alpha", "")
 
 
-def _costs(given: Any, default: Sequence[float]) -> list[float]:
+def read_costs(given: Any, default: Sequence[float]) -> list[float]:
     """The values of C to try, rising."""
     if given is None:
         return list(default)

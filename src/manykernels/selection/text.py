@@ -92,3 +92,17 @@ def _about_preparation(prepared: Preparation, names: Sequence[Any]) -> list[str]
         lines[0] += f"; {number_of(len(prepared.levels), 'categorical column')} as indicators"
     lines[0] += "."
     return lines
+
+
+def describe_own(C: Any, scores: Any, tried: int, how: str, model: Model | None, spec: Any) -> str:
+    """Lines about weights and C that every output has of its own."""
+    C, scores = np.atleast_1d(C), np.atleast_1d(scores)
+    low, middle, high = np.quantile(scores, [0.05, 0.5, 0.95])
+    lines = [
+        f"{scores.size} outputs, each with weights and C of its own, chosen by {how}; {tried} weights tried.",
+        f"R² on samples left out: median {middle:.4f}, from {low:.4f} to {high:.4f} in nine of ten.",
+        f"C: from {C.min():.3g} to {C.max():.3g}, median {np.median(C):.3g}.",
+    ]
+    if model is not None:
+        lines += _about_kernels(model, spec)
+    return "\n".join(lines)

@@ -1,0 +1,137 @@
+"""A search that gives every output weights and a C of its own."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from ..fitting.model import Model
+from ..fitting.options import Options
+from ..fitting.spec import short
+from ..selection.folds import Data, Folds, make_folds
+from ..selection.own.models import own_model, warn_borders
+from ..selection.own.search import FOLD_COSTS, LOO_COSTS, choose_each
+from ..selection.strategies import read_costs
+from ..selection.text import describe_own
+from ._search import Search
+from .mkl import has_own_weights
+
+Array = NDArray[np.float64]
+_NORMS = (1.0, 2.0)  # the default, which says nothing
+
+
+class OwnOutputs(Search):
+    """A search over models of several outputs, which share what is chosen or do not."""
+
+    multi_output: str
+    loss: Any
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Compare strategies along their paths in C and fit the best; or choose weights for every output.
+
+        Parameters
+        ----------
+        X : array, CSR matrix, frame, list of strings, or stack (n_samples, n_train, n_kernels)
+            With ``approx`` and the squared loss also a Dask array or frame, which stays where it is.
+        y : array of shape (n_samples,) or (n_samples, n_outputs)
+        sample_weight : array of shape (n_samples,), optional
+            A sample of weight 2 counts as two samples, in fits and in scores.
+        groups : array of shape (n_samples,), optional
+            For ``cv`` that keeps groups together, such as GroupKFold().
+        """
+        if not has_own_weights(self.multi_output):
+            return super().fit(X, y, sample_weight, groups)
+        self._begin(y)
+        options = self._own_options()
+        data, target, layout = self._read(X, y, sample_weight)
+        if data.given is None:
+            raise ValueError(
+                "X is a Dask collection, and weights for every output are chosen with all samples in memory. "
+                "Call X.compute() first; y may be a Dask array."
+            )
+        self.__dict__.update(layout.attributes | target.attributes)
+        folds = self._own_folds(data, groups)
+        Cs = np.array(read_costs(self.Cs, LOO_COSTS if folds is None else FOLD_COSTS))
+        ridge, chosen = choose_each(options, data.given, folds, Cs)
+        warn_borders(chosen, Cs)
+        learned = own_model(options, ridge, chosen)
+        self.best_score_ = float(np.mean(chosen.score))
+        self.n_candidates_ = chosen.tried
+        model: Any = clone(self._own(self.kernels))
+        model._publish(learned)
+        if self.refit:
+            self.best_estimator_ = model
+        else:
+            self.best_C_, self.cv_scores_ = model.best_C_, model.cv_scores_
+        return self
+
+    def _own_options(self) -> Options:
+        """What every output is learned with, or an error that says what cannot be."""
+        model: Any = self._own(self.kernels)
+        options: Options = model._options().replace(
+            title=type(self).__name__, n_jobs=self.n_jobs, verbose=self.verbose, C=1.0
+        )
+        refused = {
+            "loss": (
+                not options.loss.quadratic,
+                "the squared loss alone has errors of all C at once",
+                "'squared'",
+            ),
+            "strategy": (
+                not (isinstance(self.strategy, str) and self.strategy in ("auto", "finite")),
+                "weights of the kernels are chosen by their error on samples left out",
+                "'finite'",
+            ),
+            "norms": (
+                not (isinstance(self.norms, tuple) and self.norms == _NORMS),
+                "weights are chosen on the simplex, by validation and not by a norm",
+                f"the default {_NORMS}",
+            ),
+            "scoring": (self.scoring is not None, "every output is chosen by its own R²", "None"),
+            "kernels": (
+                not options.listed,
+                "weights are chosen for kernels that can be listed",
+                "a list, such as gaussian_grid(low, high, n), or multi_output='shared'",
+            ),
+        }
+        for name, (wrong, why, instead) in refused.items():
+            if wrong:
+                raise ValueError(
+                    f"{name}={short(getattr(self, name))} was given with multi_output='own': {why}. Take "
+                    f"{instead}."
+                )
+        return options
+
+    def _own_folds(self, data: Data, groups: Any) -> Folds | None:
+        if self.cv is None or (isinstance(self.cv, str) and self.cv == "loo"):
+            if len(data.y) < 3:
+                raise ValueError(
+                    f"X holds {len(data.y)} sample(s); leaving one out to choose weights needs at least 3."
+                )
+            return None
+        return make_folds(self.cv, data.X, data, groups, self.random_state)
+
+    @property
+    def deltas_(self) -> Array:
+        """(n_kernels, n_outputs): log(weight · C) of every output, for those who come from himalaya.
+
+        −∞ where a kernel has no weight. With λ = 1/C it is the logarithm of weight over λ.
+        """
+        if not has_own_weights(self.multi_output):
+            raise AttributeError("deltas_ is there with multi_output='own'; see weights_ and best_params_.")
+        check_is_fitted(self, "best_estimator_")
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(np.atleast_2d(self.weights_) * np.atleast_1d(self.best_C_)[:, None]).T)
+
+    def describe(self) -> str:
+        """What was tried, what was chosen and why, and what the kernels are, as text."""
+        check_is_fitted(self)
+        model: Model | None = getattr(self.__dict__.get("best_estimator_"), "_model", None)
+        if not has_own_weights(self.multi_output):
+            return super().describe()
+        how = "leaving one sample out" if self.cv is None or self.cv == "loo" else f"cv={short(self.cv)}"
+        return describe_own(self.best_C_, self.cv_scores_, self.n_candidates_, how, model, self.kernels)

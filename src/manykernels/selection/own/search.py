@@ -1,0 +1,167 @@
+"""The search for weights and C of every target: candidates, their errors, and what every target takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._fast.stopping import goes_on
+from ..._fast.threads import threads
+from ...fitting.options import Options
+from ...fitting.progress import progress
+from ...fitting.samples import Given
+from ..folds import Folds
+from .candidates import first_candidates, next_candidates
+from .criteria import (
+    Criterion,
+    CrossValidation,
+    Fold,
+    LeaveOneOut,
+    coefficients,
+    precision,
+    seen_inside,
+)
+from .ridge import Ridge, ridge_of
+
+Array = NDArray[np.float64]
+Index = NDArray[np.intp]
+LOO_COSTS = tuple(10.0 ** (k / 4.0) for k in range(-16, 25))
+FOLD_COSTS = tuple(10.0 ** (k / 2.0) for k in range(-8, 13))
+_ROUND = 8  # candidates that are chosen together
+_SHARE = 0.1  # of tol: the gain in R² below which a round is the last
+_FINALISTS = 2  # candidates whose exact error a target compares
+_THOUGHT = 2000  # targets that next candidates are chosen by
+_WINDOW = 2  # values of C on either side of the best so far that folds try
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What every target takes."""
+
+    theta: Array  # (outputs, M)
+    C: Array  # (outputs,)
+    score: Array  # (outputs,): R² on samples that were left out
+    alpha: Array  # (n, outputs): coefficients of the merged samples
+    intercept: Array  # (outputs,)
+    tried: int  # candidates
+    place: Index  # (outputs,): of C among the values tried
+    constant: Index  # targets that do not vary
+
+
+def choose_each(options: Options, given: Given, folds: Folds | None, Cs: Array) -> tuple[Ridge, Chosen]:
+    """Weights and C of every target, by leave-one-out or by folds, and the machines with these."""
+    with threads(options.n_jobs):
+        samples = given.samples(in_order=True)
+        ridge = ridge_of(options, samples)
+        criterion: Criterion
+        if folds is None:
+            criterion = LeaveOneOut(ridge, samples.Y, Cs)
+        else:
+            criterion = _folded(options, given, folds, Cs, ridge)
+        tried, errors, places = _explore(options, criterion, ridge)
+        return ridge, _settle(criterion, ridge, tried, errors, places, Cs)
+
+
+def _folded(options: Options, given: Given, folds: Folds, Cs: Array, whole: Ridge) -> CrossValidation:
+    """Every fold with kernels of its training part alone."""
+    found, total = [], np.zeros(whole.samples.Y.shape[1])
+    for train, test in folds:
+        samples = given.part(train).samples(in_order=True)
+        ridge = ridge_of(options.replace(verbose=0), samples)
+        Y = _numbers(given.y)[test]
+        weight = np.ones(len(test)) if given.weight is None else given.weight[test]
+        dtype, means = precision(given.y.size), ridge.means(samples.Y)
+        root = np.sqrt(weight)
+        truth = (root[:, None] * (Y - means)).astype(dtype)
+        total += (weight[:, None] * (Y - _mean(Y, weight)) ** 2).sum(axis=0)
+        unseen = ridge.seen_by(given.new(test, train))
+        found.append(Fold(ridge, seen_inside(ridge, samples.Y, dtype), means, unseen, truth, root))
+    return CrossValidation(found, total, Cs, _WINDOW)
+
+
+def _numbers(y: NDArray[Any]) -> Array:
+    return np.asarray(y).reshape(len(y), -1)
+
+
+def _mean(Y: Array, weight: Array) -> Array:
+    return np.asarray(weight @ Y / weight.sum()) if weight.sum() > 0 else np.zeros(Y.shape[1])
+
+
+def _explore(options: Options, criterion: Criterion, ridge: Ridge) -> tuple[Array, Array, Index]:
+    """Candidates (c, M), and every target's error and place of C at each of them (c, outputs)."""
+    useful = np.flatnonzero(~ridge.useless)
+    if not useful.size:
+        useful = np.arange(1)
+    rng = options.rng
+    waiting = first_candidates(useful.size, rng)
+    tried: list[Array] = []
+    errors: list[Any] = []
+    places: list[Any] = []
+    shown = rng.permutation(criterion.outputs)[:_THOUGHT]
+    before = np.inf
+    with progress(options.title, int(options.verbose), total=len(waiting) + 4 * _ROUND) as bar:
+        while len(waiting):
+            for theta in waiting:
+                if tried and not goes_on(len(tried), int(options.max_iter)):
+                    break
+                error, place = criterion.screen(_spread(theta, useful, ridge))
+                tried.append(theta)
+                errors.append(error.astype(np.float32))
+                places.append(place.astype(np.int16))
+                bar.step(f"{len(tried)} weights tried")
+            now = float(np.minimum.reduce(errors).mean())
+            if not goes_on(len(tried), int(options.max_iter)) or before - now <= _SHARE * options.tol:
+                break
+            before = now
+            if useful.size == 1:
+                break
+            some = np.array([error[shown] for error in errors], dtype=np.float64)
+            waiting, _ = next_candidates(np.array(tried), some, _ROUND, rng)
+    whole = np.array([_spread(theta, useful, ridge) for theta in tried])
+    return whole, np.array(errors), np.array(places)
+
+
+def _spread(theta: Array, useful: Index, ridge: Ridge) -> Array:
+    """Weights of the useful kernels as weights of all."""
+    whole = np.zeros(len(ridge.names))
+    whole[useful] = theta
+    return whole
+
+
+def _settle(
+    criterion: Criterion, ridge: Ridge, tried: Array, errors: Any, places: Index, Cs: Array
+) -> Chosen:
+    """The best candidate of every target, and its machine on all samples in double precision."""
+    Y, outputs = ridge.samples.Y, criterion.outputs
+    exact = isinstance(criterion, LeaveOneOut)
+    order = np.argsort(errors, axis=0)[: _FINALISTS if exact else 1]
+    alpha = np.zeros((ridge.n, outputs))
+    score, who = np.full(outputs, -np.inf), np.zeros(outputs, dtype=np.intp)
+    place = np.zeros(outputs, dtype=np.intp)
+    for c in np.unique(order):
+        some = np.flatnonzero((order == c).any(axis=0))
+        spectrum = ridge.spectrum(tried[c])
+        for lo in range(0, some.size, 1024):
+            part = some[lo : lo + 1024]
+            at = places[c, part].astype(np.intp)
+            if exact:
+                assert isinstance(criterion, LeaveOneOut)
+                error, coef = criterion.exact(spectrum, part, at)
+            else:
+                error = errors[c, part]
+                coef = coefficients(ridge, spectrum, ridge.whitened(Y[:, part]), 1.0 / Cs[at])
+                coef *= ridge.root[:, None]
+            better = 1.0 - error > score[part]
+            won = part[better]
+            score[won], who[won], place[won] = 1.0 - error[better], c, at[better]
+            alpha[:, won] = coef[:, better]
+    theta = tried[who]
+    constant = np.flatnonzero(Y.max(axis=0) == Y.min(axis=0))
+    theta[constant], alpha[:, constant], score[constant], place[constant] = 0.0, 0.0, 0.0, 0
+    intercept = np.zeros(outputs)
+    if ridge.fit_intercept:
+        intercept = ridge.means(Y) - np.einsum("tm,mt->t", theta, ridge.mean_rows() @ alpha)
+    return Chosen(theta, Cs[place], score, alpha, intercept, len(tried), place, constant)
