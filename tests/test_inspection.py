@@ -5,7 +5,15 @@ import pytest
 from sklearn.base import clone
 from sklearn.svm import SVC
 
-from manykernels import AlignMKLRegressor, MKLClassifier, MKLClassifierCV, MKLRegressor, UFOMKLRegressor
+from manykernels import (
+    AlignMKLRegressor,
+    MKLClassifier,
+    MKLClassifierCV,
+    MKLRegressor,
+    MKLRegressorCV,
+    UFOMKLRegressor,
+)
+from manykernels.approx import Nystroem
 from manykernels.estimators import same_trade_off
 from manykernels.families import Products, views
 from manykernels.inspection import weight_stability
@@ -103,6 +111,91 @@ def test_stacks():
     assert found.names == ["kernel 0", "kernel 1"] and found.frequency[0] == 1.0
 
 
+# -- searches ---------------------------------------------------------------------------------------
+NEAR = rng.randn(80, 3)
+SHARED = NEAR[:, 0] + NEAR[:, 1] + 0.3 * rng.randn(80)  # of which either column says half
+HALVES = {f"only {j}": OnColumns(Linear(), [j]) for j in range(3)}
+
+
+def search_of(**options):
+    """One that tries single kernels only, of which two are about equally good, and one is worthless."""
+    alone = [MKLRegressor({name: kernel}) for name, kernel in HALVES.items()]
+    return MKLRegressorCV(HALVES, strategy=alone, Cs=[0.1, 1.0], cv=5, **options)
+
+
+def test_finalists_are_what_the_folds_cannot_tell_from_the_best():
+    search = search_of().fit(NEAR, SHARED)
+    table = search.finalists_
+    assert {key: table[key][0] for key in search.best_params_} == search.best_params_
+    assert sorted(table["strategy"]) == ["MKLRegressor", "MKLRegressor (2)"]  # of three
+    assert table["behind"][0] == table["error"][0] == 0.0
+    assert 0.0 <= table["behind"][1] <= 2.0 * table["error"][1]
+
+
+def test_a_search_chooses_anew_in_each_resample():
+    search = search_of().fit(NEAR, SHARED)
+    found = weight_stability(search, NEAR, SHARED, n_resamples=12, random_state=0)
+    assert sum(found.choices.values()) == 12 and min(found.choices.values()) > 0
+    assert sorted(found.names) == ["only 0", "only 1"] and np.all(found.frequency < 1.0)
+    np.testing.assert_allclose(found.weights.sum(axis=1), 1.0)
+    draw = np.random.RandomState(0)
+    for weights in found.weights:
+        rows = np.sort(draw.permutation(80)[:40])
+        rest = np.setdiff1d(np.arange(80), rows)
+        errors = []
+        for name in found.names:
+            C = dict(zip(search.finalists_["strategy"], search.finalists_["C"], strict=True))
+            strategy = "MKLRegressor" if name == "only 0" else "MKLRegressor (2)"
+            one = MKLRegressor({name: HALVES[name]}, C=2.0 * C[strategy]).fit(NEAR[rows], SHARED[rows])
+            errors.append(np.mean((one.predict(NEAR[rest]) - SHARED[rest]) ** 2))
+        assert weights.argmax() == int(np.argmin(errors))
+
+
+def test_a_search_that_is_not_fitted_is():
+    fitted = weight_stability(search_of().fit(NEAR, SHARED), NEAR, SHARED, n_resamples=3, random_state=0)
+    search = search_of()
+    found = weight_stability(search, NEAR, SHARED, n_resamples=3, random_state=0)
+    np.testing.assert_array_equal(found.weights, fitted.weights)
+    assert found.choices == fitted.choices and not hasattr(search, "comparison_")
+
+
+def test_the_choice_is_not_repeated_unless_asked():
+    search = search_of().fit(NEAR, SHARED)
+    found = weight_stability(search, NEAR, SHARED, n_resamples=3, random_state=0, searched="before")
+    assert found.choices is None and np.all(found.frequency == 1.0)
+    assert weight_stability(MKLRegressor(HALVES), NEAR, SHARED, n_resamples=2).choices is None
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"scoring": "accuracy"},
+        {"class_weight": "balanced"},
+        {"strategy": ["finite", "aligned", SVC()]},
+        {"cv": "loo", "norms": [1.0]},
+        {"approx": Nystroem(10), "random_state": 0},
+    ],
+)
+def test_choices_of_every_kind_of_search(options):
+    kernels = [Linear(), Gaussian(2.0)]
+    search = MKLClassifierCV(kernels, **{"Cs": [0.1, 1.0], "cv": 3, **options}).fit(NEAR, SHARED > 0)
+    found = weight_stability(search, NEAR, SHARED > 0, n_resamples=3, random_state=0)
+    assert sum(found.choices.values()) == 3 and len(found.choices) <= 6
+
+
+def test_choices_among_views_of_a_dict():
+    parts = {"a": NEAR[:, :2], "b": NEAR[:, 2:]}
+    found = weight_stability(MKLRegressorCV(Cs=[1.0], cv=3), parts, SHARED, n_resamples=3, random_state=0)
+    assert sum(found.choices.values()) == 3 and "a" in found.views.names
+
+
+def test_choices_among_layers_of_a_stack():
+    K = np.stack([kernel(NEAR) for kernel in HALVES.values()], axis=2)
+    search = MKLRegressorCV("precomputed", Cs=[1.0], cv=3).fit(K, SHARED)
+    found = weight_stability(search, K, SHARED, n_resamples=3, method="bootstrap", random_state=0)
+    assert sum(found.choices.values()) == 3 and found.weights.shape[0] == 3
+
+
 @pytest.mark.parametrize(
     ("model", "options", "message"),
     [
@@ -110,7 +203,7 @@ def test_stacks():
         (MKLRegressor(), {"n_resamples": 1}, "n_resamples=1"),
         (MKLRegressor(), {"fraction": 1.5}, "fraction=1.5"),
         (MKLRegressor(), {"level": 0}, "level=0"),
-        (MKLClassifierCV(), {}, "must be fitted first"),
+        (MKLClassifierCV(), {"searched": "never"}, "searched='never'"),
         (SVC(), {}, "no weights_"),
     ],
 )

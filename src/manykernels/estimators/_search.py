@@ -119,6 +119,7 @@ class Search(HTMLSummary, PairwiseTags):
         outcome = compare(found, data, folds, effort)
         self.comparison_, self.path_ = outcome.comparison, outcome.path
         self.best_params_, self.best_score_ = outcome.params, outcome.score
+        self.finalists_ = outcome.finalists
         if self.refit:
             self.best_estimator_ = self._refit(outcome, data)
         return self

@@ -66,6 +66,8 @@ class MKLClassifierCV(LazyScore, ClassifierMixin, Search):
         strategy, norm, kernels (names, where it learns from some of them only) and C; its mean score.
     comparison_ : dict of columns, a row for each strategy at its best: strategy, norm, kernels, C, score,
         std, folds, seconds. A strategy with fewer folds than the others was too far behind in the first.
+    finalists_ : dict of columns: strategy, norm, kernels and C of the model that was chosen and of those that
+        the folds cannot tell from it, by how much they are behind, and the standard error of that.
     path_ : dict strategy -> dict of columns, a row for each model: norm, kernels, C, score, std, loss, gap,
         n_active over the folds; for the strategy that was chosen also "all samples": C, weights and gap
         along its path on all samples.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
 
 from .._fast.threads import processes
-from ..estimators import Copies, copies_of, in_one_piece
+from ..estimators import Copies, Finalists, copies_of, finalists_of, fitted_search, in_one_piece
 from ..fitting.progress import Progress
 
 Array = NDArray[np.float64]
@@ -24,13 +25,15 @@ class Stability:
     """Weights over resamples, by kernel (or view): mean, interval, and how often there was any weight.
 
     ``views`` holds the same for the total weight of each view, and is None where no kernel belongs to one.
-    ``pandas.DataFrame(stability.columns())`` is a table of it.
+    ``choices`` says of a search how often each of its finalists was chosen, the one of all samples first; it
+    is None where no choice was repeated. ``pandas.DataFrame(stability.columns())`` is a table of it.
     """
 
     names: list[str]
     weights: Array  # (resamples, names)
     level: float
     views: Stability | None = None
+    choices: dict[str, int] | None = None
 
     @property
     def mean(self) -> Array:
@@ -65,6 +68,7 @@ def weight_stability(
     n_resamples: int = 50,
     fraction: float = 0.5,
     level: float = 0.9,
+    searched: str = "anew",
     random_state: Any = None,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -74,7 +78,7 @@ def weight_stability(
     Parameters
     ----------
     estimator : any estimator of this package with weights; it is cloned, never changed
-        A search such as MKLClassifierCV must be fitted: what it chose is learned anew, not the choice.
+        A search such as MKLClassifierCV is fitted where it is not; see ``searched``.
     X, y : the data
     method : "subsample" or "bootstrap"
         ``fraction`` of the samples without replacement, or as many with. Classes keep their shares. Samples
@@ -84,6 +88,11 @@ def weight_stability(
     fraction : float
     level : float
         Of the central intervals.
+    searched : "anew" or "before"
+        Of a search, "anew" chooses in each resample among its ``finalists_``: the models that its folds could
+        not tell from the best one, each at its C. They are learned from the resample and compared on the
+        samples that it leaves out, by what the search chose by. "before" learns anew what was chosen on all
+        samples, so that nothing says how sure that choice was.
     random_state : int, RandomState or None
     n_jobs : int or None
         Resamples at a time.
@@ -110,24 +119,33 @@ def weight_stability(
     for name, value in (("fraction", fraction), ("level", level)):
         if not isinstance(value, int | float) or not 0.0 < value < 1.0:
             raise ValueError(f"{name}={value!r} was given; expected a number between 0 and 1.")
+    if searched not in ("anew", "before"):
+        raise ValueError(f"searched={searched!r} was given; expected 'anew' or 'before'.")
+    y = np.asarray(y)
     estimator, X = in_one_piece(estimator, X)
-    copies, y = copies_of(estimator), np.asarray(y)
     if _num_samples(X) != len(y):
         raise ValueError(f"X has {_num_samples(X)} samples and y has {len(y)}.")
+    estimator = fitted_search(estimator, X, y)
+    copies = copies_of(estimator)
+    finalists = finalists_of(estimator, X, y) if searched == "anew" else None
     rng, groups = check_random_state(random_state), _groups(copies.classifies, y)
     draws = [_draw(groups, method, fraction, rng) for _ in range(n_resamples)]
     run = Parallel(n_jobs=processes(n_jobs, n_resamples), return_as="generator")
     shown, found = Progress("resamples", verbose, total=n_resamples), []
     try:
-        for pair in run(delayed(_weights)(copies, X, y, rows) for rows in draws):
-            found.append(pair)
+        for one in run(delayed(_learned)(copies, finalists, X, y, rows) for rows in draws):
+            found.append(one)
             shown.step("")
     finally:
         shown.close()
-    kernels = _stability([weights for weights, _ in found], level)
-    named = any(view is not None for _, views in found for view in views.values())
-    views = _stability([_totals(*pair) for pair in found], level) if named else None
-    return Stability(kernels.names, kernels.weights, level, views)
+    kernels = _stability([weights for _, weights, _ in found], level)
+    named = any(view is not None for _, _, views in found for view in views.values())
+    views = _stability([_totals(*pair) for _, *pair in found], level) if named else None
+    choices = None
+    if finalists is not None:
+        chosen = Counter(name for name, _, _ in found)
+        choices = {one.name: chosen[one.name] for one in finalists.models}
+    return Stability(kernels.names, kernels.weights, level, views, choices)
 
 
 def _groups(classes: bool, y: NDArray[Any]) -> list[NDArray[np.intp]]:
@@ -146,16 +164,17 @@ def _draw(
     return np.sort(np.concatenate([rng.permutation(g)[:k] for g, k in zip(groups, sizes, strict=True)]))
 
 
-def _weights(
-    copies: Copies, X: Any, y: NDArray[Any], rows: NDArray[np.intp]
-) -> tuple[dict[str, float], dict[str, str | None]]:
-    """The weight of each kernel, and the view it belongs to, learned on these rows."""
-    model = copies.relearn(X, y, rows)
+def _learned(
+    copies: Copies, finalists: Finalists | None, X: Any, y: NDArray[Any], rows: NDArray[np.intp]
+) -> tuple[str, dict[str, float], dict[str, str | None]]:
+    """What was chosen on these rows, the weight of each of its kernels, and the view that each belongs to."""
+    name, model = ("", copies.relearn(X, y, rows)) if finalists is None else finalists.choose(X, y, rows)
+    if model is None:  # of another package, without kernels of ours
+        return name, {}, {}
     weights = np.reshape(model.weights, (-1, len(model.names))).mean(axis=0)
     views = [getattr(kernel.kernel, "view", None) for kernel in model.kernels]
-    return dict(zip(model.names, map(float, weights), strict=True)), dict(
-        zip(model.names, views, strict=True)
-    )
+    pairs = zip(model.names, map(float, weights), strict=True)
+    return name, dict(pairs), dict(zip(model.names, views, strict=True))
 
 
 def _totals(weights: dict[str, float], views: dict[str, str | None]) -> dict[str, float]:

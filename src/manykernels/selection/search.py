@@ -17,6 +17,8 @@ from .sums import FoldedSums
 from .sums_table import from_sums, sums_table
 
 COLUMNS = "strategy norm kernels C score std folds seconds".split()
+_NEAR = 2.0  # standard errors behind the best within which a model may be as good
+_FINALISTS = 6  # models that are kept of those
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,7 @@ class Outcome:
     chosen: Strategy
     params: dict[str, Any]
     score: float
+    finalists: dict[str, list[Any]]  # the best first, and what the folds cannot tell from it
     sums: FoldedSums | None  # from which the best model follows without another look at the samples
 
 
@@ -75,10 +78,49 @@ def _judge(tables: list[Table], by_score: bool, sums: FoldedSums | None) -> Outc
             rows[column].append(value)
         path[table.strategy.name] = _columns(table)
         if len(table.trials) == n_folds and (best is None or rank < best[0]):
-            best = (rank, table.strategy, key, float(score[i]))
-    _, chosen, (norm, kernels, C), value = best
-    params = {"strategy": chosen.name, "norm": norm, "kernels": kernels, "C": C}
-    return Outcome(rows, path, chosen, params, value, sums)
+            best = (rank, table, key, float(score[i]))
+    _, winner, (norm, kernels, C) = best[:3]
+    params = {"strategy": winner.strategy.name, "norm": norm, "kernels": kernels, "C": C}
+    whole = [table for table in tables if len(table.trials) == n_folds]
+    return Outcome(rows, path, winner.strategy, params, best[3], _finalists(whole, winner, by_score), sums)
+
+
+def _finalists(tables: list[Table], winner: Table, by_score: bool) -> dict[str, list[Any]]:
+    """Strategies, norms and sets of kernels at their best C that the folds cannot tell from the best one.
+
+    With d_k by how much a model is worse in fold k of K, it is one if d̄ is at most twice its standard error,
+    whose square is (1/K + 1/(K − 1)) Σ_k (d_k − d̄)²/(K − 1), after Nadeau and Bengio (2003). The search chose
+    the model whose d̄ is smallest.
+    """
+
+    def worse(table: Table) -> Any:
+        return -table.column("score") if by_score else table.column("loss")
+
+    taken = winner.best(by_score)[1]
+    best = worse(winner)[:, taken]
+    near: list[tuple[float, float, tuple[Any, ...]]] = []
+    for table in tables:
+        behind = worse(table) - best[:, None]
+        sets: dict[Any, int] = {}  # norm and kernels, and where their best C is
+        for i in np.argsort(behind.mean(axis=0), kind="stable"):
+            sets.setdefault(table.keys[i][:2], int(i))
+        if table is winner:
+            sets[table.keys[taken][:2]] = taken
+        for i in sets.values():
+            own = table is winner and i == taken
+            d, error = (-np.inf, 0.0) if own else (behind[:, i].mean(), _error(behind[:, i]))
+            if d <= _NEAR * error:
+                near.append((d, error, (table.strategy.name, *table.keys[i])))
+    near.sort(key=lambda one: one[0])
+    names = ("strategy", "norm", "kernels", "C", "behind", "error")
+    rows = [(*model, max(float(d), 0.0), float(error)) for d, error, model in near[:_FINALISTS]]
+    return {name: [row[c] for row in rows] for c, name in enumerate(names)}
+
+
+def _error(differences: Any) -> float:
+    """The corrected standard error of their mean over folds; 0 for one fold, which tells nothing."""
+    K = len(differences)
+    return 0.0 if K < 2 else float(np.sqrt((1.0 / K + 1.0 / (K - 1)) * differences.var(ddof=1)))
 
 
 def _columns(table: Table) -> dict[str, Any]:

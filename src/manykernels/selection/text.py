@@ -49,6 +49,13 @@ def _about_choice(best: Mapping[str, Any]) -> list[str]:
     return [f"Chosen: {best['strategy']}, norm={rounded(best['norm'])}, C={rounded(best['C'])}{chosen}."]
 
 
+def called(strategy: str, norm: Any, kernels: tuple[str, ...] | None) -> str:
+    """A model that a search tried, in few words."""
+    weighed = kernels is None or len(kernels) > 1
+    with_norm = f", norm {norm:g}" if isinstance(norm, float) and weighed else ""
+    return strategy + with_norm + _chosen_kernels(kernels)
+
+
 def _chosen_kernels(names: tuple[str, ...] | None) -> str:
     if names is None:
         return ""
