@@ -46,8 +46,9 @@ class Graph(Bound):
             where = "over all" if result.certified else "over the kernels that it looked at, of"
             told = f"{options.title} stopped after {number_of(result.n_iter, 'iteration')}"
             warn(
-                f"{told} at a relative duality gap of {result.gap:.1e} {where} {self.space.size:.3g} kernels, "
-                f"and tol={options.tol:g} is not proven for all. Raise max_iter (now {options.max_iter}), tol or the graph's beta, "
+                f"{told} at a relative duality gap of {result.gap:.1e} {where} {self.space.size:.3g} "
+                f"kernels, and tol={options.tol:g} is not proven for all. Raise max_iter (now "
+                f"{options.max_iter}), tol or the graph's beta, "
                 "lower C, or raise the limits of solver=Hierarchical(max_active=..., max_visited=...).",
                 ConvergenceWarning,
             )
