@@ -188,6 +188,7 @@ def test_whatever_the_package_imports_is_declared():
         "plots": "plots",
         "report": "plots",
         "persistence": "cli",
+        "comparison": "cli",
         "cli": "cli",
         "grams": "dask",
     }  # part -> the extra it may use

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .comparison import compare
     from .estimators import (
         AlignMKLClassifier,
         AlignMKLRegressor,
@@ -40,13 +41,18 @@ __all__ = [
     "NonlinearMKLRegressor",
     "UFOMKLClassifier",
     "UFOMKLRegressor",
+    "compare",
     "load",
     "save",
     "__version__",
 ]
 
 # Names and parts are imported when they are first used: `import manykernels` alone takes milliseconds.
-_HOME = {"load": "persistence", "save": "persistence"}  # all other names are estimators
+_HOME = {
+    "compare": "comparison",
+    "load": "persistence",
+    "save": "persistence",
+}  # all other names are estimators
 
 
 def __getattr__(name: str) -> Any:

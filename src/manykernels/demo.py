@@ -22,8 +22,9 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from .comparison.folds import cross_validate, make_folds
-from .comparison.results import Comparison, chance, said, share_of
+from .comparison.comparing import in_folds
+from .comparison.folds import make_folds
+from .comparison.results import Comparison, said
 from .estimators import MKLClassifier
 from .families import views
 from .inspection import weight_stability
@@ -48,10 +49,9 @@ def main(path: str = "manykernels-demo.html") -> None:
 
     searches = _searches(kernels)
     splits = make_folds(y, classes=True)
-    scores = cross_validate(searches, X, y, splits)
-    compared = Comparison("accuracy", scores, chance(y, splits, classes=True), share_of(splits))
+    compared = in_folds(searches, X, y, splits, task="classification")
     print("Accuracy on tumours not learned from, mean and standard deviation of 5 folds:")
-    for title, one in {**scores, "always the largest class": compared.chance}.items():
+    for title, one in {**compared.scores, "always the largest class": compared.chance}.items():
         print(f"  {title:<30}{one.mean:>7.1%} ± {one.std:.1%}")
     for sentence in _sentences(compared):
         print(f"  {sentence}")

@@ -246,7 +246,24 @@ def test_compare_ranks_methods_on_the_same_folds(csv):
     means = [row["mean"] for row in rows]
     assert means == sorted(means, reverse=True) and all(len(row["folds"]) == 3 for row in rows)
     shown = run("compare", csv, "-t", "sick", "--cv", 3, "--no-tune", *chosen).stdout
-    assert "sparse" in shown and "█" in shown and "chance is 0." in shown
+    assert "sparse" in shown and "chance" in shown and "corrected t-test" in shown
+
+
+@pytest.mark.parametrize("ending", ["csv", "tex", "html"])
+def test_compare_writes_a_table(csv, tmp_path, ending):
+    out, chosen = tmp_path / f"table.{ending}", ["-m", "uniform", "-m", "align", "-k", "columns"]
+    asked = ["compare", csv, "-t", "sick", "--cv", 2, "--repeats", 2, "--no-tune", *chosen, "--out", out]
+    run(*asked)
+    text = out.read_text(encoding="utf-8")
+    assert "uniform" in text and "chance" in text
+    assert text.startswith({"csv": "method,rank,mean", "tex": "% Mean", "html": "<table>"}[ending])
+    assert "is not empty" in run(*asked, code=2).stderr
+    run(*asked, "--force", "-q")
+
+
+def test_tables_are_written_in_known_forms(csv):
+    said = run("compare", csv, "-t", "sick", "--out", "table.docx", code=2).stderr
+    assert "tables are written to .csv, .tex, .html." in said
 
 
 @pytest.mark.slow
@@ -256,7 +273,7 @@ def test_every_method_runs_on_both_tasks(csv, table, tmp_path):
         rows = json.loads(run("compare", path, "-t", target, "--cv", 2, "--json", "--no-tune").stdout)[
             "results"
         ]
-        assert len(rows) == 10 and not [row for row in rows if row["error"]]
+        assert len(rows) == 11 and not [row for row in rows if row["error"]]
 
 
 def test_processes_change_no_score(csv):

@@ -203,12 +203,18 @@ def compare(
     first: First = None,
     cv: Folds = 5,
     tune: Annotated[bool, typer.Option(help="choose C by cross-validation within the folds")] = True,
+    repeats: Annotated[int, typer.Option(min=1, help="how often the folds are cut anew")] = 1,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="write the table to this .csv, .tex or .html file"),
+    ] = None,
     jobs: Jobs = None,
+    force: Force = False,
     json_: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Cross-validate every method that applies, as a table and a chart."""
+    """Cross-validate every method that applies, and test how they differ."""
     how = {"rows": rows, "first": first, "id_": id_, "no_id": no_id, "encoding": encoding}
     what = {"target": target, "task": task, "drop": tuple(drop or ()), "precomputed": precomputed}
     asked = _asked(data, view, how, **what)
@@ -220,9 +226,12 @@ def compare(
         asked,
         kernels=kernels,
         cv=cv,
+        repeats=repeats,
         tune=tune,
         methods=list(method or []),
         jobs=jobs,
+        out=out,
+        force=force,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -21,11 +22,11 @@ from ._console import INTERRUPTED, UserError, Voice, require_known, unless_close
 from .data import Data, new_data, training_data
 from .learned import Learned
 from .models import pipeline
-from .outputs import model_output, predictions_output, report_output, require_safe
+from .outputs import FORMS, model_output, predictions_output, report_output, require_safe, table_output
 from .predictions import CONFIDENCE, KINDS, confidence, in_bytes, names_of_rows, neutralised
 from .scores import Judged, compared, folds, judged
 from .sources import Asked
-from .tables import scores_table, weights_table
+from .tables import weights_table
 from .work import jobs_for
 
 _MANY_SAMPLES = 10_000  # samples from which kernel matrices take their time
@@ -216,24 +217,37 @@ def predict(
 
 # -- compare --------------------------------------------------------------------------------------
 def compare(
-    voice: Voice, asked: Asked, *, kernels: str, cv: int, tune: bool, methods: list[str], jobs: int | None
+    voice: Voice,
+    asked: Asked,
+    *,
+    kernels: str,
+    cv: int,
+    repeats: int,
+    tune: bool,
+    methods: list[str],
+    jobs: int | None,
+    out: Path | None,
+    force: bool = False,
 ) -> None:
     for name in methods:
         require_known("--method", name, METHODS)
+    require_safe([table_output(out)], asked.paths, force)
     data = training_data(asked, voice)
-    chosen = methods or [m for m in METHODS if m != "auto" and (METHODS[m].stack or not data.kernels)]
+    chosen = methods or [m for m in METHODS if METHODS[m].serves(data.task, bool(data.kernels))]
     models = {name: pipeline(data, name, kernels, tune=tune) for name in chosen}
-    results = compared(voice, models, data, folds(data, cv), jobs_for(data, jobs))
-    ranked = sorted(results.scores.items(), key=lambda item: -item[1].mean)
-    if voice.talks:
-        size = f"{number_of(data.n, 'sample')}, {cv} folds"
-        voice.show(f"{size}, {results.metric}; chance is {results.chance.mean:.3f}")
-        voice.show(scores_table(dict(ranked), {name: METHODS[name].says for name in results.scores}))
+    results = compared(voice, models, data, folds(data, cv, repeats), jobs_for(data, jobs))
+    table = results.table()
+    voice.show(f"{number_of(data.n, 'sample')}, {data.task}")
+    voice.show(escape(replace(table, notes=table.notes[:1]).text()))
     for name, scores in results.scores.items():
         if scores.failed:
             voice.note(f"{name} {scores.error}" if scores.applies else f"{name} does not apply: {scores.why}")
-    rows = [{"method": name, **scores.as_dict()} for name, scores in ranked]
-    voice.answer({"command": "compare", "task": data.task, "metric": results.metric, "results": rows})
+    if out is not None:
+        write_atomically(out, FORMS[out.suffix.lower()](table).encode())
+        voice.show(f"table: {escape(str(out))}")
+    rows = [row | results.scores[row["method"]].as_dict() for row in table.values if row["method"] in chosen]
+    document = {"command": "compare", "task": data.task, "metric": results.metric, "results": rows}
+    voice.answer(document | {"chance": results.chance.as_dict(), "out": str(out) if out else None})
     if any(scores.interrupted for scores in results.scores.values()):
         voice.note("stopped by Ctrl-C; these are the scores until then.")
         raise SystemExit(INTERRUPTED)

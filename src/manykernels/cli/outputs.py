@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .._files import holds_something_else, is_model, is_report
+from ..comparison.tables import Table
 from ._console import UserError
 from .predictions import is_predictions
 
@@ -42,6 +43,18 @@ def predictions_output(path: Path | None) -> Output | None:
         if path is None
         else Output("--out", path, "known to be predictions that this command wrote", is_predictions)
     )
+
+
+FORMS: dict[str, Callable[[Table], str]] = {".csv": Table.csv, ".tex": Table.latex, ".html": Table.html}
+
+
+def table_output(path: Path | None) -> Output | None:
+    """Of `compare`; its kind is that of the ending."""
+    if path is None:
+        return None
+    if path.suffix.lower() not in FORMS:
+        raise UserError(f"--out {path}: tables are written to {', '.join(FORMS)}.")
+    return Output("--out", path, "empty", lambda _: False)
 
 
 def require_safe(outputs: Iterable[Output | None], inputs: Sequence[Path], force: bool) -> None:

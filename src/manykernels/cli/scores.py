@@ -13,8 +13,9 @@ from rich.markup import escape
 
 from .._arguments import number_of
 from ..comparison.again import settled
-from ..comparison.folds import Splits, cross_validate, make_folds
-from ..comparison.results import METRIC, Comparison, Permuted, chance, said, share_of, verdict
+from ..comparison.comparing import in_folds
+from ..comparison.folds import Splits, make_folds
+from ..comparison.results import Comparison, Permuted, said, verdict
 from ..comparison.scores import Learner
 from ..inspection.permutations import permuted
 from ._console import UserError, Voice, one_line
@@ -36,14 +37,12 @@ def compared(
 ) -> Comparison:
     """Scores of all learners and of a constant; ``jobs`` fits at a time. Ctrl-C leaves those until then."""
     with voice.steps("scoring", len(splits) * len(learners)) as advance:
-        found = cross_validate(
-            learners, data.X, data.y, splits, n_jobs=jobs, advance=advance, until_stopped=True
-        )
-    for name, scores in found.items():
+        how: dict[str, Any] = {"task": data.task, "n_jobs": jobs, "advance": advance}
+        found = in_folds(learners, data.X, data.y, splits, until_stopped=True, **how)
+    for name, scores in found.scores.items():
         for text in scores.warned:
             voice.note(text, of=name)
-    constant = chance(data.y, splits, classes=data.task == "classification")
-    return Comparison(METRIC[data.task], found, constant, share_of(splits))
+    return found
 
 
 # -- one model ------------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ import numpy as np
 from rich.markup import escape
 from rich.table import Table
 
-from ..comparison.scores import Scores
 from ..fitting.model import Model
 from ..plots.reading import weight_table
 
@@ -72,30 +71,6 @@ def weights_table(facts: dict[str, Any]) -> Table:
             text = " / ".join(f"{w:.3f}" for w in np.atleast_1d(weight)[:6])
             table.add_row(escape(f"view {_short(name)}"), text, bar(float(np.max(weight)) / total))
     return table
-
-
-def scores_table(results: dict[str, Scores], says: dict[str, str]) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for title, width in (("method", 12), ("score", 13), ("", 10), ("kernels", 7), ("seconds", 7)):
-        right = title in ("kernels", "seconds")
-        table.add_column(title, justify="right" if right else "left", min_width=width, no_wrap=True)
-    table.add_column("what it is", no_wrap=True)
-    best = max((scores.mean for scores in results.values() if scores.complete), default=1.0)
-    for name, scores in results.items():
-        if not scores.complete:
-            table.add_row(name, _missing(scores), "", "", "", says[name])
-            continue
-        facts = scores.as_dict()
-        kernels = "" if facts["kernels"] is None else f"{facts['kernels']:.0f}"
-        share = bar(scores.mean / best, 10) if best > 0 else ""
-        table.add_row(name, scores.shown, share, kernels, f"{facts['seconds']:.1f}", says[name])
-    return table
-
-
-def _missing(scores: Scores) -> str:
-    if not scores.failed:
-        return "–"
-    return f"failed in {scores.failed}/{len(scores.folds)}" if scores.applies else "does not apply"
 
 
 def _short(name: str, longest: int = 48) -> str:

@@ -1,1 +1,21 @@
 """Comparisons of methods: which there are by name, and how they are held against each other."""
+
+from .comparing import compare
+from .datasets import Comparisons
+from .methods import METHODS
+from .results import Comparison
+from .scores import Scores
+from .statistics import Difference, Ranking, corrected_ttest, holm, ranking
+
+__all__ = [
+    "METHODS",
+    "Comparison",
+    "Comparisons",
+    "Difference",
+    "Ranking",
+    "Scores",
+    "compare",
+    "corrected_ttest",
+    "holm",
+    "ranking",
+]

@@ -9,6 +9,8 @@ from typing import Any
 
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from .. import estimators
@@ -28,11 +30,22 @@ class Method:
     stack: bool = True  # whether it takes precomputed kernels
     own: bool = False  # whether it chooses its kernels itself
     searches: bool = False  # whether it fits many models, and none that could be stopped half-way
+    numbers: bool = True  # whether it learns numbers too, and not only classes
+    bare: bool = False  # whether it takes columns as they are, and needs them scaled
+
+    def serves(self, task: str, stack: bool) -> bool:
+        """Whether it is for this task, and for precomputed kernels where X holds these."""
+        return (self.numbers or task == "classification") and (self.stack or not stack)
 
     def estimator(self, task: str, kernels: Any = "auto", *, tune: bool = False) -> Any:
         """Not fitted; with ``tune``, C is chosen by cross-validation wherever the method has one."""
         model = self.make(task, kernels)
         return GridSearchCV(model, {self.tune: TUNED}, cv=INNER) if tune and self.tune is not None else model
+
+    def for_raw(self, task: str, kernels: Any, *, tune: bool) -> Any:
+        """The same for columns that nobody has scaled; sparse ones stay sparse."""
+        model = self.estimator(task, kernels, tune=tune)
+        return make_pipeline(StandardScaler(with_mean=False), model) if self.bare else model
 
 
 def inner_folds(classes: bool) -> Any:
@@ -81,5 +94,5 @@ METHODS = {
     "nonlinear": Method("a power of the sum", _pair("NonlinearMKL", n_starts=2, random_state=0)),
     "ufo": Method("online, in the primal", _pair("UFOMKL", random_state=0), tune=None),
     "hierarchical": Method("products of columns", _hierarchical, stack=False, own=True),
-    "single": Method("a tuned Gaussian", _single, tune=None, stack=False, own=True, searches=True),
+    "single": Method("a tuned Gaussian", _single, tune=None, stack=False, own=True, searches=True, bare=True),
 }

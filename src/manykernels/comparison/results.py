@@ -13,6 +13,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from .folds import Splits, cross_validate
 from .scores import Fold, Scores
 from .statistics import ALPHA, Difference, corrected_ttest, holm, p_shown, signed
+from .tables import Table, Tabled
 
 METRIC = {"classification": "accuracy", "regression": "R²"}
 CHANCE = "chance"  # the row of a constant
@@ -66,15 +67,27 @@ class Permuted:
         return {"score": self.score, "null": list(self.null), "p_value": self.p_value}
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """Scores of methods in the same folds."""
+@dataclass(frozen=True, repr=False)
+class Comparison(Tabled):
+    """Scores of methods in the same folds, held against one of them.
+
+    Attributes
+    ----------
+    metric : what the scores are
+    scores : of each method, with ``mean``, ``std``, ``values`` (fold by fold) and, where it failed, ``error``
+    chance : the scores of a constant
+    test_share : n_test/n_train
+    reference : the method that others are held against; None for the best
+
+    ``to_frame``, ``to_csv``, ``to_latex`` and ``to_html`` write the table, and
+    :class:`manykernels.plots.ComparisonDisplay` draws it.
+    """
 
     metric: str
     scores: Mapping[str, Scores]
     chance: Scores = field(default_factory=Scores)
-    test_share: float = math.nan  # n_test/n_train
-    reference: str | None = None  # what others are held against; None for the best
+    test_share: float = math.nan
+    reference: str | None = None
 
     @property
     def best(self) -> str | None:
@@ -109,11 +122,85 @@ class Comparison:
         facts = {name: scores.as_dict() for name, scores in {**self.scores, **constant}.items()}
         return [{"name": name, **{key: found[key] for key in keys}} for name, found in facts.items()]
 
-    def adjusted(self) -> dict[str, float]:
-        """p-values of the differences from the reference, by Holm's method for their number."""
+    def ranks(self) -> dict[str, int]:
+        """1 for the largest mean; equal means share a rank."""
+        means = {name: round(scores.mean, 12) for name, scores in self.scores.items() if scores.complete}
+        return {name: 1 + sum(other > mean for other in means.values()) for name, mean in means.items()}
+
+    def differences(self) -> dict[str, tuple[Difference, float]]:
+        """How far methods are above the reference, with p-values by Holm's method for their number."""
         found = {name: self.difference(name) for name in self.scores}
-        known = {name: one.p_value for name, one in found.items() if one is not None}
-        return dict(zip(known, map(float, holm(list(known.values()))), strict=True))
+        known = {name: one for name, one in found.items() if one is not None}
+        adjusted = holm([one.p_value for one in known.values()])
+        return {name: (one, float(p)) for (name, one), p in zip(known.items(), adjusted, strict=True)}
+
+    def table(self) -> Table:
+        """A row for each method, the best first, and one for chance."""
+        ranks, differences = self.ranks(), self.differences()
+        order = sorted(self.scores, key=lambda name: ranks.get(name, len(self.scores) + 1))
+        values = [_values(name, self.scores[name], ranks.get(name), differences.get(name)) for name in order]
+        cells = [_cells(name, self.scores[name], ranks.get(name), differences.get(name)) for name in order]
+        if self.chance.folds:
+            values.append(_values(CHANCE, self.chance, None, None))
+            cells.append(_cells(CHANCE, self.chance, None, None))
+        titles = ["method", self.metric, "rank", f"from {self.against}", "p (Holm)", "kernels", "seconds"]
+        best = [i for i, name in enumerate(order) if ranks.get(name) == 1]
+        return Table(values, titles, cells, best, self._notes())
+
+    def _notes(self) -> list[str]:
+        J = max((len(scores.folds) for scores in self.scores.values()), default=0)
+        told = (
+            f"Mean ± standard deviation over {J} folds, the same for all; chance is a constant. Differences "
+            "with 95 % intervals by the corrected t-test of Nadeau and Bengio, p adjusted by Holm's method."
+        )
+        failed = [f"{name} {scores.error}" for name, scores in self.scores.items() if scores.failed]
+        warned = [f"{name}: {text}" for name, scores in self.scores.items() for text in scores.warned]
+        return [told, *failed, *warned]
+
+
+def _values(
+    name: str, scores: Scores, rank: int | None, found: tuple[Difference, float] | None
+) -> dict[str, Any]:
+    facts, (one, adjusted) = scores.as_dict(), (None, None) if found is None else found
+    return {
+        "method": name,
+        "rank": rank,
+        "mean": facts["mean"],
+        "std": facts["std"],
+        "difference": None if one is None else one.mean,
+        "low": None if one is None else one.low,
+        "high": None if one is None else one.high,
+        "p_value": None if one is None else one.p_value,
+        "p_adjusted": adjusted,
+        "folds": len(scores.values),
+        "kernels": facts["kernels"],
+        "seconds": facts["seconds"],
+        "error": facts["error"],
+    }
+
+
+def _cells(name: str, scores: Scores, rank: int | None, found: tuple[Difference, float] | None) -> list[str]:
+    kernels = scores.as_dict()["kernels"]
+    missing = f"failed in {scores.failed}/{len(scores.folds)}" if scores.applies else "does not apply"
+    shown = scores.shown if scores.complete else missing if scores.failed else "–"
+    told, p_text = "", ""
+    if found is not None:
+        one, p = found
+        told = (
+            f"{signed(one.mean)} [{signed(one.low)}, {signed(one.high)}]"
+            if one.folds > 1
+            else signed(one.mean)
+        )
+        p_text = "–" if math.isnan(p) else p_shown(p).removeprefix("p = ").removeprefix("p ")
+    return [
+        name,
+        shown,
+        "" if rank is None else str(rank),
+        told,
+        p_text,
+        "" if kernels is None else f"{kernels:.0f}",
+        f"{sum(fold.seconds for fold in scores.folds):.1f}" if name != CHANCE else "",
+    ]
 
 
 def from_rows(rows: Sequence[Mapping[str, Any]], metric: str) -> Comparison:

@@ -3,6 +3,7 @@
 They need matplotlib (``pip install 'manykernels[plots]'``), which is imported when something is drawn.
 """
 
+from .comparison import ComparisonDisplay
 from .contribution import ContributionDisplay
 from .convergence import ConvergenceDisplay
 from .importance import ImportanceDisplay
@@ -13,6 +14,7 @@ from .weights import WeightsDisplay
 from .widths import WidthsDisplay
 
 __all__ = [
+    "ComparisonDisplay",
     "ContributionDisplay",
     "ConvergenceDisplay",
     "ImportanceDisplay",

@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from ..comparison.again import anew, settled
-from ..comparison.folds import cross_validate, make_folds
+from ..comparison.comparing import in_folds
+from ..comparison.folds import make_folds
 from ..comparison.methods import inner_folds, rival
-from ..comparison.results import METRIC, Comparison, chance, share_of
 from ..estimators import (
     AlignMKLClassifier,
     AlignMKLRegressor,
@@ -125,15 +125,15 @@ def compared(
     classes = model_of(model)[0].classes is not None
     splits = make_folds(y, classes=classes, cv=cv)
     learners = {"learned": anew(model), **baseline_models(model, X)}
-    found = cross_validate(learners, X, y, splits, n_jobs=n_jobs)
-    metric = METRIC["classification" if classes else "regression"]
-    told: dict[str, Any] = {
-        "scores": Comparison(metric, found, chance(y, splits, classes=classes), share_of(splits))
-    }
-    if n_permutations and found["learned"].complete:
+    task = "classification" if classes else "regression"
+    found = in_folds(learners, X, y, splits, task=task, n_jobs=n_jobs)
+    told: dict[str, Any] = {"scores": found}
+    if n_permutations and found.scores["learned"].complete:
         how: dict[str, Any] = {"n_jobs": n_jobs, "seconds": _SECONDS}
         try:
-            told["permuted"] = permuted(settled(model), found["learned"], X, y, splits, n_permutations, **how)
+            told["permuted"] = permuted(
+                settled(model), found.scores["learned"], X, y, splits, n_permutations, **how
+            )
         except ValueError as error:
             told["permuted"] = " ".join(str(error).split())
     return told

@@ -1,0 +1,227 @@
+"""``manykernels.compare``: methods by name and estimators of any package, in the same folds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.utils.validation import _num_samples
+
+from .._arguments import shown
+from ..fitting.progress import Progress
+from .datasets import Comparisons
+from .folds import Splits, cross_validate, make_folds, task_of
+from .methods import METHODS
+from .results import METRIC, Comparison, chance, share_of
+from .scores import Scores
+
+
+def compare(
+    methods: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    cv: Any = 5,
+    n_repeats: int = 1,
+    scoring: Any = None,
+    groups: Any = None,
+    kernels: Any = "auto",
+    tune: bool = True,
+    task: str | None = None,
+    reference: str | None = None,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Comparison | Comparisons:
+    """Cross-validate methods in the same folds, and test how they differ.
+
+    Parameters
+    ----------
+    methods : str, list or dict
+        Names as on the command line ("auto", "sparse", "lp", "uniform", "alignf", "align", "localized",
+        "nonlinear", "ufo", "hierarchical", "single"; "all" for all of them), estimators of any package, or a
+        dict from names of your own to either.
+    X : array-like, frame, sparse matrix, list, stack of kernels, or dict
+        The samples. Without y, a dict from names of datasets to pairs (X, y).
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+    cv : int, splitter or list of (training rows, test rows), default=5
+        A number means shuffled folds, which keep the shares of the classes.
+    n_repeats : int, default=1
+        How often the folds are cut anew.
+    scoring : str, callable or None, default=None
+        As of scikit-learn, larger is better; None is each estimator's own score, which is accuracy or R².
+    groups : array-like of shape (n_samples,) or None, default=None
+        Samples of a group stay in one fold.
+    kernels : default="auto"
+        The kernels of methods given by name, as an estimator takes them.
+    tune : bool, default=True
+        Whether methods given by name choose C by cross-validation within each training part.
+    task : "classification", "regression" or None, default=None
+        For methods given by name. None: as the estimators are; without any, whole numbers of at most 20
+        values and text are classes.
+    reference : str or None, default=None
+        The method that others are held against; None is the one of the largest mean.
+    random_state : int, RandomState or None, default=0
+        Of the folds.
+    n_jobs : int or None, default=None
+        Fits at a time.
+    verbose : int, default=0
+        1 for a bar with the time left.
+
+    Returns
+    -------
+    Comparison, or Comparisons for several datasets
+        A table with a row for each method and one for chance, which is what a constant scores. Differences
+        are tested by the corrected t-test of Nadeau and Bengio (2003) and adjusted by Holm's method; over
+        several datasets, ranks are compared by the tests of Friedman, Nemenyi and Wilcoxon (Demšar 2006).
+
+    Notes
+    -----
+    A method that fails in a fold has no mean; the reason is in the notes below the table, and the other
+    methods are compared all the same. To hold all against the best is to choose after having seen: the
+    p-values are then a little too small, unless you say ``reference`` beforehand.
+
+    Examples
+    --------
+    >>> import manykernels as mk
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> found = mk.compare({"sum": "uniform", "neighbours": KNeighborsClassifier()}, X, y, tune=False)
+    >>> list(found.scores)
+    ['sum', 'neighbours']
+    >>> print(found.to_csv().splitlines()[0])
+    method,rank,mean,std,difference,low,high,p_value,p_adjusted,folds,kernels,seconds,error
+    """
+    how: dict[str, Any] = {"cv": cv, "n_repeats": n_repeats, "scoring": scoring, "kernels": kernels}
+    how |= {"tune": tune, "task": task, "reference": reference, "random_state": random_state}
+    how |= {"n_jobs": n_jobs, "verbose": verbose}
+    if y is not None:
+        return _one(methods, X, y, groups=groups, **how)
+    if not isinstance(X, Mapping) or not all(
+        isinstance(pair, tuple) and len(pair) == 2 for pair in X.values()
+    ):
+        raise ValueError(
+            f"y is missing, and X={shown(X)} is no dict from names of datasets to pairs (X, y): give y, or "
+            "such a dict."
+        )
+    if groups is not None:
+        raise ValueError("groups were given for several datasets; compare these one by one.")
+    return Comparisons({str(name): _one(methods, *pair, groups=None, **how) for name, pair in X.items()})
+
+
+def _one(
+    methods: Any,
+    X: Any,
+    y: Any,
+    *,
+    cv: Any,
+    n_repeats: int,
+    groups: Any,
+    kernels: Any,
+    tune: bool,
+    task: str | None,
+    reference: str | None,
+    random_state: Any,
+    verbose: int,
+    **how: Any,
+) -> Comparison:
+    """On one dataset."""
+    given, y = _named(methods), np.asarray(y)
+    if (n := _num_samples(next(iter(X.values())) if isinstance(X, Mapping) else X)) != len(y):
+        raise ValueError(f"X has {n} samples and y has {len(y)}.")
+    task = _task(given, y) if task is None else task
+    if task not in METRIC and any(isinstance(one, str) for one in given.values()):
+        raise ValueError(
+            f"task={shown(task)} was given; expected one of {', '.join(map(repr, METRIC))}, or None."
+        )
+    learners = {
+        name: METHODS[one].for_raw(task, kernels, tune=tune) if isinstance(one, str) else clone(one)
+        for name, one in given.items()
+        if methods != "all" or METHODS[one].serves(task, np.ndim(X) == 3)
+    }
+    if reference is not None and reference not in learners:
+        raise ValueError(
+            f"reference={shown(reference)} was given; expected one of {', '.join(map(repr, learners))}."
+        )
+    classes = task == "classification"
+    splits = make_folds(
+        y, classes=classes, cv=cv, n_repeats=n_repeats, groups=groups, random_state=random_state
+    )
+    bar = Progress("fits", verbose, total=len(splits) * len(learners))
+    try:
+        return in_folds(learners, X, y, splits, task=task, reference=reference, advance=bar.step, **how)
+    finally:
+        bar.close()
+
+
+def in_folds(
+    learners: Mapping[str, Any],
+    X: Any,
+    y: Any,
+    splits: Splits,
+    *,
+    task: str,
+    reference: str | None = None,
+    scoring: Any = None,
+    n_jobs: int | None = None,
+    advance: Callable[[str], None] = lambda name: None,
+    until_stopped: bool = False,
+) -> Comparison:
+    """The learners and a constant in these folds; see :func:`cross_validate` for what is not said here."""
+    found = cross_validate(
+        learners, X, y, splits, scoring=scoring, n_jobs=n_jobs, advance=advance, until_stopped=until_stopped
+    )
+    known = task in METRIC
+    constant = chance(y, splits, classes=task == "classification", scoring=scoring) if known else Scores()
+    metric = METRIC.get(task, "score") if scoring is None else getattr(scoring, "__name__", str(scoring))
+    return Comparison(metric, found, constant, share_of(splits), reference)
+
+
+def _named(methods: Any) -> dict[str, Any]:
+    """Each method under a name: a name of METHODS, or an estimator."""
+    if isinstance(methods, Mapping):
+        named = {str(name): one for name, one in methods.items()}
+    else:
+        alone = isinstance(methods, str) or not isinstance(methods, Iterable)
+        listed = (
+            list(METHODS)
+            if isinstance(methods, str) and methods == "all"
+            else [methods]
+            if alone
+            else list(methods)
+        )
+        named = {}
+        for one in listed:
+            name = one if isinstance(one, str) else type(one).__name__
+            if name in named:
+                raise ValueError(
+                    f"two methods are called {name!r}; give a dict from names of your own to methods."
+                )
+            named[name] = one
+    if not named:
+        raise ValueError(
+            "no methods were given; expected names such as 'auto', estimators, or a dict of them."
+        )
+    for one in named.values():
+        if isinstance(one, str) and one not in METHODS:
+            raise ValueError(
+                f"method {one!r} was given; expected one of {', '.join(METHODS)}, or an estimator."
+            )
+        if not isinstance(one, str) and not (hasattr(one, "fit") and hasattr(one, "get_params")):
+            raise ValueError(
+                f"method {shown(one)} was given; expected a name or an estimator of scikit-learn's kind."
+            )
+    return named
+
+
+def _task(given: Mapping[str, Any], y: Any) -> str:
+    """What the estimators are for, or else what y looks like."""
+    own = [one for one in given.values() if not isinstance(one, str)]
+    if not own:
+        return task_of(y)
+    if y.dtype.names is not None:  # of survival analysis
+        return "survival"
+    return "classification" if is_classifier(own[0]) else "regression"

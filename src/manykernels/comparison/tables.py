@@ -1,0 +1,138 @@
+"""Tables of results: as text, as a data frame, and for files of a paper."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import os
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .._files import require_replaceable, write_atomically
+
+_LATEX = {char: f"\\{char}" for char in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "±": r"$\pm$",
+    "−": r"$-$",
+    "²": r"$^2$",
+    "<": r"$<$",
+    ">": r"$>$",
+    "–": "--",
+    "×": r"$\times$",
+    "§": r"\S{}",
+}
+
+
+@dataclass(frozen=True)
+class Table:
+    """The same rows as values (for files of data) and as text (for people), with notes below them."""
+
+    values: Sequence[dict[str, Any]]
+    titles: Sequence[str]
+    cells: Sequence[Sequence[str]]
+    best: Sequence[int] = ()  # rows that are set in bold
+    notes: Sequence[str] = ()
+
+    def text(self) -> str:
+        """Columns of equal width, the first to the left."""
+        lines = [list(self.titles), *map(list, self.cells)]
+        widths = [max(len(line[c]) for line in lines) for c in range(len(self.titles))]
+        aligned = [
+            "  ".join(
+                cell.rjust(w) if c else cell.ljust(w)
+                for c, (cell, w) in enumerate(zip(line, widths, strict=True))
+            )
+            for line in lines
+        ]
+        return "\n".join([*(line.rstrip() for line in aligned), *(["", *self.notes] if self.notes else [])])
+
+    def csv(self) -> str:
+        """All values, in full."""
+        out = io.StringIO()
+        writer = csv.DictWriter(out, list(self.values[0]) if self.values else [], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(self.values)
+        return out.getvalue()
+
+    def latex(self) -> str:
+        """A ``tabular`` with the rules of the package booktabs; the best is bold, notes are comments."""
+        lines = [f"% {_plain_latex(note)}" for note in self.notes]
+        lines += [rf"\begin{{tabular}}{{l{'r' * (len(self.titles) - 1)}}}", r"\toprule"]
+        lines += [" & ".join(map(_latex, self.titles)) + r" \\", r"\midrule"]
+        for i, row in enumerate(self.cells):
+            texts = [_latex(cell) for cell in row]
+            if i in self.best:
+                texts = [rf"\textbf{{{text}}}" if c < 2 else text for c, text in enumerate(texts)]
+            lines.append(" & ".join(texts) + r" \\")
+        return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
+
+    def html(self) -> str:
+        """A ``table`` without styles of its own, and the notes as paragraphs."""
+        head = "".join(f"<th>{html.escape(title)}</th>" for title in self.titles)
+        rows = []
+        for i, row in enumerate(self.cells):
+            cells = [html.escape(cell) for cell in row]
+            if i in self.best:
+                cells = [f"<b>{cell}</b>" if c < 2 else cell for c, cell in enumerate(cells)]
+            rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
+        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
+        body = "\n".join(rows)
+        return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>\n{notes}\n"
+
+
+def _latex(text: str) -> str:
+    return "".join(_LATEX.get(char, char) for char in text)
+
+
+def _plain_latex(text: str) -> str:
+    return " ".join(text.split())
+
+
+class Tabled:
+    """What can be read as a table."""
+
+    @abstractmethod
+    def table(self) -> Table:
+        """The rows, as values and as text."""
+        raise NotImplementedError
+
+    def to_frame(self) -> Any:
+        """A pandas data frame of the values, with a row for each method."""
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError("to_frame needs pandas: pip install 'manykernels[cli]'.") from error
+        values = self.table().values
+        return pd.DataFrame(list(values)).set_index(next(iter(values[0])))
+
+    def to_csv(self, path: str | os.PathLike[str] | None = None, *, overwrite: bool = False) -> str | None:
+        """The values as CSV: written to ``path``, or returned where there is none."""
+        return _written(self.table().csv(), path, overwrite)
+
+    def to_latex(self, path: str | os.PathLike[str] | None = None, *, overwrite: bool = False) -> str | None:
+        """A ``tabular`` for LaTeX (with booktabs): written to ``path``, or returned where there is none."""
+        return _written(self.table().latex(), path, overwrite)
+
+    def to_html(self, path: str | os.PathLike[str] | None = None, *, overwrite: bool = False) -> str | None:
+        """A table in HTML: written to ``path``, or returned where there is none."""
+        return _written(self.table().html(), path, overwrite)
+
+    def __repr__(self) -> str:
+        return self.table().text()
+
+    def _repr_html_(self) -> str:
+        return self.table().html()
+
+
+def _written(text: str, path: str | os.PathLike[str] | None, overwrite: bool) -> str | None:
+    """The text, or None where it was written to a file; one that holds something is not replaced."""
+    if path is None:
+        return text
+    require_replaceable(path, lambda _: False, "empty", overwrite)
+    write_atomically(path, text.encode())
+    return None

@@ -1,0 +1,66 @@
+"""Methods beside each other, fold by fold."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from ..comparison import Comparison
+from ._axes import axes, label_ticks
+
+
+class ComparisonDisplay:
+    """Scores of methods in the same folds: a dot for each fold, the mean, and a line where chance is.
+
+    Parameters
+    ----------
+    names : the methods, from the best to the worst
+    scores : the scores of each, one for each fold
+    metric : what the scores are
+    chance : the mean score of a constant, or None
+
+    Attributes
+    ----------
+    figure_, ax_ : matplotlib's
+    """
+
+    figure_: Any
+    ax_: Any
+
+    def __init__(
+        self, names: list[str], scores: list[list[float]], metric: str, chance: float | None
+    ) -> None:
+        self.names = names
+        self.scores = scores
+        self.metric = metric
+        self.chance = chance
+
+    @classmethod
+    def from_comparison(cls, comparison: Comparison, *, ax: Any = None, **kw: Any) -> Self:
+        """Of what ``manykernels.compare`` returned; methods that failed in some fold are left out."""
+        if not isinstance(comparison, Comparison):
+            raise TypeError(
+                f"{type(comparison).__name__} was given; expected what manykernels.compare returns for one "
+                "dataset."
+            )
+        ranks = comparison.ranks()
+        names = sorted(ranks, key=lambda name: ranks[name])
+        values = [comparison.scores[name].values for name in names]
+        constant = comparison.chance.mean if comparison.chance.complete else None
+        return cls(names, values, comparison.metric, constant).plot(ax=ax, **kw)
+
+    def plot(self, *, ax: Any = None, **kw: Any) -> Self:
+        """Draw; ``kw`` goes to ``scatter`` of the folds."""
+        self.figure_, self.ax_ = _, ax = axes(ax, 6.4, 1.2 + 0.4 * len(self.names))
+        for row, values in enumerate(self.scores):
+            style = {"s": 18, "alpha": 0.45, "color": "C0", "linewidths": 0, **kw}
+            ax.scatter(values, np.full(len(values), row), **style)
+            ax.scatter([np.mean(values)], [row], s=60, color="C0", zorder=3)
+        if self.chance is not None:
+            ax.axvline(self.chance, color="C1", linestyle="--", label="chance")
+            ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), frameon=False)
+        label_ticks(ax.yaxis, np.arange(len(self.names)), self.names)
+        ax.set_ylim(len(self.names) - 0.5, -0.5)
+        ax.set_xlabel(self.metric)
+        return self

@@ -1,0 +1,151 @@
+"""``manykernels.compare``: methods by name and of other packages, as a table for a paper."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.neighbors import NearestCentroid
+from tests.fitted_models import X, numbers, stack, strings, y
+
+import manykernels as mk
+from manykernels.comparison import METHODS, Comparison, Comparisons, compare, corrected_ttest
+from manykernels.kernels import Gaussian, Linear, Spectrum
+from manykernels.plots import ComparisonDisplay
+
+QUICK = {"a": NearestCentroid(), "b": LogisticRegression(), "c": DummyClassifier()}
+
+
+@pytest.fixture(scope="module")
+def found():
+    return compare(QUICK, X, y, cv=3, n_repeats=2, reference="a")
+
+
+# -- what is compared -----------------------------------------------------------------------------
+def test_names_and_estimators_stand_side_by_side():
+    both = mk.compare({"own": "uniform", "other": NearestCentroid()}, X, y, kernels=[Gaussian(2.0)], cv=2)
+    assert list(both.scores) == ["own", "other"] and both.metric == "accuracy"
+    assert both.scores["own"].folds[0].kernels == 1 and both.scores["other"].folds[0].kernels is None
+    listed = compare(["uniform", Ridge()], X, numbers, kernels=[Linear()], tune=False, cv=2)
+    assert list(listed.scores) == ["uniform", "Ridge"] and listed.metric == "R²"
+
+
+@pytest.mark.parametrize("name", [name for name in METHODS if name != "auto"])
+def test_every_name_runs(name):
+    kernels = "auto" if METHODS[name].own else [Gaussian(1.0), Gaussian(3.0)]
+    assert compare(name, X, y, kernels=kernels, tune=False, cv=2).scores[name].complete
+    assert f'"{name}"' in compare.__doc__
+
+
+def test_samples_of_every_kind():
+    kernels = mk.MKLClassifier("precomputed")
+    assert compare({"stack": kernels}, stack, y, cv=2).scores["stack"].complete
+    words = mk.MKLClassifier([Spectrum(2)])
+    assert compare({"text": words}, strings, y, cv=2).scores["text"].complete
+    views = mk.MKLClassifier({"l": Linear(), "g": Gaussian(2.0)})
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    assert compare({"frame": views}, frame, y, cv=2).scores["frame"].complete
+    parts = compare({"dict": mk.MKLClassifier()}, {"left": X[:, :2], "right": X[:, 2:]}, y, cv=2)
+    assert parts.scores["dict"].complete, parts.scores["dict"].error
+
+
+def test_what_is_refused():
+    for methods, text in (
+        ("svm", "method 'svm' was given; expected one of auto"),
+        ([], "no methods were given"),
+        ([Ridge(), Ridge()], "two methods are called 'Ridge'"),
+        ([3], "expected a name or an estimator"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            compare(methods, X, y)
+    with pytest.raises(ValueError, match="reference='d' was given; expected one of 'a', 'b', 'c'"):
+        compare(QUICK, X, y, reference="d")
+    with pytest.raises(ValueError, match="y is missing"):
+        compare(QUICK, X)
+    with pytest.raises(ValueError, match="X has 48 samples and y has 3"):
+        compare(QUICK, X, y[:3])
+    with pytest.raises(ValueError, match="task='rank' was given"):
+        compare("uniform", X, y, task="rank")
+    with pytest.raises(ValueError, match="groups were given for several datasets"):
+        compare(QUICK, {"one": (X, y)}, groups=y)
+
+
+# -- what it says ---------------------------------------------------------------------------------
+def test_differences_are_those_of_the_corrected_test(found):
+    assert all(len(scores.values) == 6 for scores in found.scores.values())
+    for name, (difference, adjusted) in found.differences().items():
+        d = np.subtract(found.scores[name].values, found.scores["a"].values)
+        assert difference.p_value == pytest.approx(corrected_ttest(d, 0.5).p_value)
+        assert adjusted >= difference.p_value
+    assert set(found.differences()) == {"b", "c"} and found.against == "a"
+    assert compare(QUICK, X, y, cv=3).against != "c"
+
+
+def test_a_constant_is_the_line_of_chance(found):
+    assert found.chance.values == pytest.approx(found.scores["c"].values)
+    frame = found.to_frame()
+    assert list(frame.index[-1:]) == ["chance"] and np.isnan(frame.loc["chance", "p_value"])
+    assert frame.loc["chance", "mean"] == pytest.approx(frame.loc["c", "mean"])
+
+
+def test_the_same_values_in_every_form(found, tmp_path):
+    rows = list(csv.DictReader(io.StringIO(found.to_csv())))
+    frame = found.to_frame()
+    assert [row["method"] for row in rows] == list(frame.index)
+    assert [float(row["mean"]) for row in rows] == pytest.approx(list(frame["mean"]))
+    text, latex, page = repr(found), found.to_latex(), found.to_html()
+    for row in frame.itertuples():
+        assert f"{row.mean:.3f}" in text and f"{row.mean:.3f}" in page and f"{row.mean:.3f} $\\pm$" in latex
+    assert latex.count(r"\\") == 5 and latex.count("&") == 5 * 6 and "<b>" in page
+    assert page == found._repr_html_()
+    found.to_csv(tmp_path / "t.csv")
+    assert (tmp_path / "t.csv").read_text("utf-8") == found.to_csv()
+    with pytest.raises(FileExistsError, match="exists and is not empty"):
+        found.to_latex(tmp_path / "t.csv")
+    found.to_latex(tmp_path / "t.csv", overwrite=True)
+
+
+def test_names_are_no_markup():
+    odd = compare({"a_b & <i>%": NearestCentroid()}, X, y, cv=2)
+    assert r"a\_b \& $<$i$>$\%" in odd.to_latex() and "a_b &amp; &lt;i&gt;%" in odd.to_html()
+
+
+class Broken(LogisticRegression):
+    def fit(self, X, y):
+        raise RuntimeError("out of order")
+
+
+def test_a_method_that_fails_is_told_and_ranks_last():
+    table = compare({"broken": Broken(), **QUICK}, X, y, cv=2)
+    assert "broken failed in 2 of 2 folds: RuntimeError: out of order" in repr(table)
+    assert "does not apply" in repr(table) and list(table.to_frame().index)[-2] == "broken"
+    assert "broken" not in table.ranks() and "broken" not in table.differences()
+
+
+# -- several datasets -----------------------------------------------------------------------------
+def test_ranks_over_datasets():
+    sets = {"all": (X, y), "some": (X[:, :2], y), "few": (X[:, 2:], y), "noise": (X[::-1], y)}
+    found = compare(QUICK, sets, cv=2)
+    assert isinstance(found, Comparisons) and set(found.of) == set(sets)
+    ranks = found.ranking.mean_ranks
+    assert sum(ranks.values()) == pytest.approx(6.0) and isinstance(found.of["all"], Comparison)
+    frame = found.to_frame()
+    assert frame.loc["a", "some"] == pytest.approx(found.of["some"].scores["a"].mean)
+    assert "Friedman's test" in repr(found) and "Nemenyi" in found.to_latex() and "chance" in found.to_html()
+    alone = compare({"a": NearestCentroid(), "broken": Broken()}, {"one": (X, y), "two": (X, y)}, cv=2)
+    assert alone.ranking is None and "Ranks need two methods" in repr(alone)
+    assert "broken on one failed in 2 of 2 folds" in repr(alone)
+
+
+# -- the picture ----------------------------------------------------------------------------------
+def test_the_picture_has_every_fold(found):
+    display = ComparisonDisplay.from_comparison(found)
+    dots = [len(one.get_offsets()) for one in display.ax_.collections]
+    assert sorted(dots) == [1, 1, 1, 6, 6, 6] and display.ax_.get_xlabel() == "accuracy"
+    with pytest.raises(TypeError, match="Ridge was given"):
+        ComparisonDisplay.from_comparison(Ridge())
