@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import resource
 import subprocess
 import sys
 import time
@@ -15,6 +14,7 @@ import numpy as np
 from manykernels import MKLClassifier
 
 from .harness import Report, pinned
+from .limits import memory
 from .problems import classification, gaussians
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -59,7 +59,7 @@ def _child(n: int, M: int, norm: float, limit: str, threads: int) -> dict[str, A
     """Fit once, small, to load and compile everything; then for real, with the memory it takes above that."""
     with pinned(threads):
         _fit(100, 20, norm, 8 * 100 * 100 * 15)
-        before = _memory("VmRSS")
+        before = memory("VmRSS")
         started = time.perf_counter()
         model = _fit(n, M, norm, limit)
         seconds = time.perf_counter() - started
@@ -67,23 +67,9 @@ def _child(n: int, M: int, norm: float, limit: str, threads: int) -> dict[str, A
     row |= {"iterations": model.n_iter_, "active": len(model.active_)}
     return {
         **row,
-        "GB above the start": (_memory("VmHWM") - before) / 2**30,
+        "GB above the start": (memory("VmHWM") - before) / 2**30,
         "GB if stored": 8 * M * n * n / 2**30,
     }
-
-
-def _memory(key: str) -> float:
-    """Bytes: resident now (VmRSS) or at most so far (VmHWM).
-
-    Where the system has no such file, both are getrusage's peak; it is not used first because on Linux a
-    new process starts with the peak of the one that started it.
-    """
-    try:
-        lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return float(peak if sys.platform == "darwin" else 1024 * peak)
-    return 1024.0 * next(float(line.split()[1]) for line in lines if line.startswith(key + ":"))
 
 
 if __name__ == "__main__":

@@ -62,20 +62,28 @@ def split(X: Array, y: Array, kernels: list[Kernel], seed: int) -> tuple[Array, 
     return K / scale, a, new / scale, b
 
 
-def splits(X: Array, y: Array, kernels: list[Kernel], seeds: int, draws: tuple[int, ...]) -> Iterator[Any]:
-    """For every split what is timed, and how a model errs on its test samples."""
+def splits(
+    X: Array,
+    y: Array,
+    kernels: list[Kernel],
+    seeds: int,
+    draws: tuple[int, ...],
+    models: Callable[..., dict[str, Callable[[], Any]]] | None = None,
+) -> Iterator[Any]:
+    """For every split what is timed (`models` of it), and how a model errs on its test samples."""
+    models = models or searches
     for seed in range(seeds):
         K, a, new, b = split(X, y, kernels, seed)
         few = models(K[:, :30, :30], a[:30], draws)  # compiles: the first split is timed as the others are
 
         def error(name: str, model: Any, new: Array = new, a: Array = a, b: Array = b) -> float:
-            Z = np.moveaxis(new, 0, -1) if name == OURS else new
+            Z = new if name.startswith("himalaya") else np.moveaxis(new, 0, -1)
             return float(np.mean((np.ravel(model.predict(Z)) - b) ** 2) / np.mean((a.mean() - b) ** 2))
 
         yield {name: Contender(fit, few[name]) for name, fit in models(K, a, draws).items()}, error
 
 
-def models(K: Array, y: Array, draws: tuple[int, ...]) -> dict[str, Callable[[], Any]]:
+def searches(K: Array, y: Array, draws: tuple[int, ...]) -> dict[str, Callable[[], Any]]:
     """What is timed: whole searches with the final fit, on the same folds."""
     cv = KFold(5, shuffle=True, random_state=0)
     ours = MKLRegressorCV("precomputed", strategy="finite", normalize=None, cv=cv, random_state=0)

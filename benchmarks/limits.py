@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import platform
+import resource
+import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -109,6 +111,20 @@ def machine() -> dict[str, Any]:
         "blas": sorted({f"{part['internal_api']} {part['version']}" for part in pools}),
         "versions": {name: v for name in packages if (v := _version(name)) is not None},
     }
+
+
+def memory(key: str) -> float:
+    """Bytes: resident now (VmRSS) or at most so far (VmHWM).
+
+    Where the system has no such file, both are getrusage's peak; it is not used first because on Linux a
+    new process starts with the peak of the one that started it.
+    """
+    try:
+        lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return float(peak if sys.platform == "darwin" else 1024 * peak)
+    return 1024.0 * next(float(line.split()[1]) for line in lines if line.startswith(key + ":"))
 
 
 def _first(file: str, key: str) -> str | None:

@@ -13,7 +13,7 @@ HERE = Path(__file__).parent
 DOCS = HERE.parent / "docs"
 IMAGES = "images/benchmarks"
 # What a table may grow in. A count that is an outcome makes no curve: its rows differ by contender.
-SIZES = ("n", "rows", "M", "kernels", "r", "D", "d", "l", "batch", "clusters", "workers")
+SIZES = ("n", "rows", "M", "kernels", "r", "D", "d", "l", "batch", "clusters", "workers", "targets")
 INTRO = """# Benchmarks
 
 How long things take, beside a rival in the same run or beside what the machine can do at all. `make bench` \

@@ -42,6 +42,8 @@ MODELS = {
     "no intercept": MKLRegressor(BANDS, fit_intercept=False),
     "features": MKLRegressor(BANDS, approx=Nystroem(40), random_state=0),
     "family": MKLRegressor(Products(degree=2), C=0.1),
+    "own weights": MKLRegressor(BANDS, norm=2.0, multi_output="own"),
+    "own search": MKLRegressorCV(BANDS, multi_output="own", random_state=0),
     "search": MKLRegressorCV(gaussian_grid(0.5, 8.0, 3), strategy="finite", cv=3),
     "two stages": AlignMKLRegressor(BANDS),
     "pipeline": make_pipeline(StandardScaler(), MKLRegressor(gaussian_grid(0.5, 8.0, 3))),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from benchmarks import bench_group_lasso, bench_ridge, rivals_linear
+from benchmarks import bench_group_lasso, bench_ridge, bench_targets, rivals_linear
 from benchmarks.harness import MISSING, Report
 from benchmarks.limits import Limits
 from benchmarks.rivals_linear import certificate
@@ -67,6 +67,22 @@ def test_ridge_rows_do_without_the_rival(alone, capsys):
         assert ours["relative squared error"] < ours["worst split"] + 1e-12
         assert ours["splits with a smaller error than ours"] == 0
         assert theirs["seconds"] == MISSING and "relative squared error" not in theirs
+
+
+def test_targets_are_scored_without_a_rival(alone):
+    ours, theirs = bench_targets.against_the_rival(80, (4, 8), 12, 2)
+    assert theirs["seconds"] == MISSING and "median R²" not in theirs
+    assert ours["mean loss"] == 0.0 and ours["Σ parts − R²"] < 1e-10
+    K = np.ones((2, 9, 9)) + np.eye(9)
+    fits = bench_targets.models(K, np.arange(9.0), (3,))
+    assert next(iter(fits.values()))().predict(np.moveaxis(K, 0, -1)).shape == (9,)
+
+
+def test_a_space_is_found_where_its_weight_is_the_largest():
+    truth = np.array([[0.5, 0.0, 0.3, 0.4], [0.0, 0.5, 0.3, 0.0]])
+    weights = np.array([[0.9, 0.1], [0.6, 0.4], [1.0, 0.0], [0.1, 0.9]])
+    r2 = np.array([0.4, 0.4, 0.4, 0.05])  # the third has two spaces, the fourth is not predicted
+    assert bench_targets.found(weights, r2, truth) == 0.5
 
 
 def test_kernels_of_a_split_are_scaled_by_its_training_samples():
