@@ -10,7 +10,6 @@ import shutil
 import subprocess
 import sys
 import tomllib
-import warnings
 from itertools import pairwise
 from pathlib import Path
 
@@ -22,7 +21,6 @@ from sklearn.metrics.pairwise import rbf_kernel
 from typer.testing import CliRunner
 
 import manykernels
-from manykernels import approx, families, kernels, losses, penalties, solvers
 from manykernels.cli.app import app
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -55,34 +53,6 @@ def commands(path):
 
 # -- Python ---------------------------------------------------------------------------------------
 TESTED = [page for page in PAGES if blocks(page, "{doctest}")]
-
-
-RECIPES = sorted(
-    {
-        (code, name(page))
-        for page in [README, *PAGES]
-        for code in re.findall(r"`(\w+MKL\w+\([^`\n]*\))`", page.read_text(encoding="utf-8"))
-        if "..." not in code and code.split("(")[0] in manykernels.__all__
-    }
-)
-
-
-@pytest.mark.parametrize("code", sorted({code for code, _ in RECIPES}))
-def test_a_model_in_a_sentence_or_table_learns(code):
-    """What is not in a block, such as the cells of the table of methods."""
-    known = {"low": 0.1, "high": 100.0, "kernels": [kernels.Gaussian(1.0), kernels.Linear()]}
-    for part in (manykernels, approx, families, kernels, losses, penalties, solvers):
-        known |= {public: getattr(part, public) for public in part.__all__}
-    X = np.random.RandomState(0).randn(40, 3)
-    y = X[:, 0] * X[:, 1] if "Regressor" in code else X[:, 0] > X[:, 1]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = eval(code, known).fit(X, y)
-    assert model.predict(X).shape == y.shape
-
-
-def test_the_recipes_are_found():
-    assert ("UFOMKLClassifier(approx=RandomFeatures(256))", "docs/choose.md") in RECIPES
 
 
 @pytest.mark.parametrize("page", TESTED, ids=name)
