@@ -317,3 +317,34 @@ def test_widths_are_named_by_the_features_that_a_preparation_makes():
     assert found.features == ["heavy", "plain", "heavy (normal scores)"]
     assert found.values.shape[1] == 3
     assert found.values[0].argmax() == 1  # the target does not depend on it
+
+
+# -- legends --------------------------------------------------------------------------------------
+NAMES = [f"a kernel with a rather long name that nobody would want to read, number {i}" for i in range(9)]
+
+
+def covered(legend, *artists):
+    """Whether a legend lies over any of these, in pixels."""
+    box = legend.get_window_extent()
+    return [artist for artist in artists if artist.get_window_extent().overlaps(box)]
+
+
+@pytest.mark.parametrize("width", [7.0, 14.0])
+@pytest.mark.parametrize("score", [None, np.linspace(0.5, 0.9, 5)])
+def test_the_legend_of_a_path_covers_nothing(width, score):
+    figure, ax = plt.subplots(figsize=(width, 4.0), layout="constrained")
+    display = PathDisplay(np.logspace(-2, 2, 5), np.ones((5, 9)), NAMES, score=score, chosen=100.0)
+    twin = display.plot(ax=ax).score_ax_
+    figure.canvas.draw()
+    written = [] if twin is None else [twin.yaxis.label, *twin.get_yticklabels()]
+    assert not covered(ax.get_legend(), ax.patch, *written)
+    assert "C = 100" in [text.get_text() for text in ax.texts]
+
+
+def test_the_legend_of_many_histories_covers_nothing():
+    table = {"gap": np.logspace(0, -3, 6), "seconds": np.arange(6.0), "active": np.arange(6)}
+    display = ConvergenceDisplay(dict.fromkeys(NAMES, table), tol=1e-3).plot()
+    display.figure_.canvas.draw()
+    ax, twin = display.ax_, display.active_ax_
+    assert len(ax.get_legend().get_texts()) == len(NAMES) + 1
+    assert not covered(ax.get_legend(), ax.patch, twin.yaxis.label, *twin.get_yticklabels())

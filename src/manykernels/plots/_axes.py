@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 LONGEST = 38  # characters of a name that an axis has room for
+_SECOND_AXIS = 6.0  # sizes of letters that ticks, numbers and the label of an axis take
 
 
 def pyplot() -> Any:
@@ -47,6 +48,19 @@ def plain(text: Any) -> Any:
     """A text artist that shows its string as it is."""
     text.set_parse_math(False)
     return text
+
+
+def legend_beside(ax: Any, twin: Any = None) -> Any:
+    """A legend to the right of the axes, and of what is written at a second axis there: it covers nothing."""
+    from matplotlib.transforms import ScaledTranslation
+
+    size = ax.xaxis.label.get_fontsize() / 72.0  # in inches, so that it fits axes of any width
+    away = ScaledTranslation((0.8 if twin is None else _SECOND_AXIS) * size, 0.0, ax.figure.dpi_scale_trans)
+    place = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "borderaxespad": 0.0}
+    legend = ax.legend(**place, bbox_transform=ax.transAxes + away, frameon=False)
+    for text in legend.get_texts():
+        plain(text)
+    return legend
 
 
 def ink(ax: Any) -> Any:

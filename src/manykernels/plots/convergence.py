@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from ..estimators import model_of
-from ._axes import axes, ink, plain
+from ._axes import axes, ink, legend_beside, short
 from .reading import Array, histories
 
 
@@ -65,7 +65,7 @@ class ConvergenceDisplay:
         """Draw; ``active=False`` leaves the number of kernels out. ``kw`` goes to the lines."""
         if against not in ("seconds", "steps"):
             raise ValueError(f"against={against!r} was given; expected 'seconds' or 'steps'.")
-        self.figure_, self.ax_ = _, ax = axes(ax, 6.4, 4.0)
+        self.figure_, self.ax_ = _, ax = axes(ax, 6.4 if len(self.histories) == 1 else 9.0, 4.0)
         self.quantity_ = quantity = self._quantity()
         self.active_ax_ = ax.twinx() if active else None
         for c, (label, table) in enumerate(self.histories.items()):
@@ -73,7 +73,13 @@ class ConvergenceDisplay:
             x = table["seconds"] if against == "seconds" else np.arange(1, y.size + 1)
             if quantity == "gap":
                 y = np.where(np.isfinite(y), np.maximum(y, 1e-16), np.nan)
-            style = {"color": f"C{c % 10}", "marker": "o", "ms": 3.5, "lw": 1.6, "label": label or None}
+            style = {
+                "color": f"C{c % 10}",
+                "marker": "o",
+                "ms": 3.5,
+                "lw": 1.6,
+                "label": short(label) if label else None,
+            }
             ax.plot(x, y, **{**style, **kw})
             if self.active_ax_ is not None:
                 self.active_ax_.step(x, table["active"], where="post", color=f"C{c % 10}", alpha=0.35, lw=1.2)
@@ -90,7 +96,7 @@ class ConvergenceDisplay:
         names = {"gap": "relative duality gap", "objective": "objective", "bound": "lower bound"}
         ax.set_ylabel(names[quantity])
         ax.set_xlabel("seconds" if against == "seconds" else "step")
-        legend = len(self.histories) > 1
+        legend = False
         if quantity == "gap":
             ax.set_yscale("log")
             if self.tol:
@@ -100,9 +106,10 @@ class ConvergenceDisplay:
             label = f"objective {self.objective:.4g}"
             ax.axhline(self.objective, color=ink(ax), ls="--", lw=1.0, alpha=0.7, label=label)
             legend = True
-        if legend:
-            for text in ax.legend(loc="best", frameon=False).get_texts():
-                plain(text)
+        if len(self.histories) > 1:
+            legend_beside(ax, self.active_ax_)
+        elif legend:
+            ax.legend(loc="best", frameon=False)
         ax.grid(alpha=0.25)
         ax.spines["top"].set_visible(False)
         if self.active_ax_ is not None:

@@ -6,8 +6,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from .._arguments import rounded
 from ..estimators import copies_of, face_of, model_of, opened
-from ._axes import axes, ink, plain, short
+from ._axes import axes, ink, legend_beside, short
 from .paths import path_of_fits, path_of_search
 from .reading import Array
 
@@ -90,9 +91,7 @@ class PathDisplay:
         if self.chosen is not None:
             ax.axvline(self.chosen, color=ink(ax), lw=1.0, ls=":", alpha=0.8)
             place = {"xy": (self.chosen, 1.0), "xycoords": ("data", "axes fraction"), "ha": "center"}
-            ax.annotate(f"C = {self.chosen:.3g}", va="bottom", fontsize="small", **place)
-        left = 1.02 if self.score is None else 1.14
-        for text in ax.legend(loc="upper left", bbox_to_anchor=(left, 1.0), frameon=False).get_texts():
-            plain(text)
+            ax.annotate(f"C = {rounded(self.chosen)}", va="bottom", fontsize="small", **place)
+        legend_beside(ax, self.score_ax_)
         ax.grid(alpha=0.25)
         return self
