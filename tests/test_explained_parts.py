@@ -50,6 +50,7 @@ MODELS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:.*the best C at the")  # of the target that is noise
 @pytest.mark.parametrize("name", MODELS)
 def test_parts_add_up_to_the_score_of_each_target(name):
     fitted = MODELS[name].fit(A, a)
@@ -88,6 +89,19 @@ def test_parts_follow_the_truth():
     bands = views({"one": (slice(0, 10), Linear()), "two": (slice(10, 20), Linear())})
     parts = explained_parts(MKLRegressor(bands, norm=2.0).fit(Z[:400], T[:400]), Z[400:], T[400:])
     np.testing.assert_allclose(parts[:2], 0.8 * np.stack([share, 1.0 - share]), atol=0.1)
+
+
+@pytest.mark.filterwarnings("ignore:.*the best C at the")
+@pytest.mark.parametrize("name", ["sparse", "own weights", "own search", "features", "two stages"])
+def test_contributions_of_some_outputs_are_those_among_all(name):
+    fitted = MODELS[name].fit(A, a)
+    whole = fitted.contributions(B)
+    for outputs in ([2, 0], slice(1, 3), np.array([True, False, False, True])):
+        np.testing.assert_allclose(fitted.contributions(B, outputs=outputs), whole[..., outputs], atol=1e-12)
+    assert fitted.contributions(B, by="view", outputs=[1]).shape == (60, 2, 1)
+    for wrong in ([4], 1, "a"):
+        with pytest.raises(ValueError, match=r"outputs=.*expected"):
+            fitted.contributions(B, outputs=wrong)
 
 
 def test_views_add_up_their_kernels(model):

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from ..fitting.functions import FeatureFunction
+from .._arguments import shown
+from ..fitting.functions import FeatureFunction, Function
 from ..fitting.model import Model
 from ..fitting.spec import needs_stack, only_prepares
 from ..kernels import Fitted
@@ -75,14 +76,34 @@ class LearnedKernel(HTMLSummary, PairwiseTags):
 class Explained(LearnedKernel):
     """A model whose decisions are sums of what each kernel says."""
 
-    def contributions(self, X: Any, by: Literal["kernel", "view"] = "kernel") -> Array:
+    def contributions(
+        self, X: Any, by: Literal["kernel", "view"] = "kernel", *, outputs: Any = None
+    ) -> Array:
         """What each kernel adds to the decision on each sample; they and ``intercept_`` sum to the decision.
 
-        Returns (n_samples, len(active_)), in the order of ``active_``; with ``by="view"`` (n_samples,
-        n_views), in the order of ``view_weights_``. Models of several outputs have them on a last axis.
+        Parameters
+        ----------
+        X : samples
+        by : "kernel" or "view"
+            "view" adds up the kernels of each view.
+        outputs : list of int, slice or None
+            Places of some outputs, for models of so many that all of them do not fit into memory.
+
+        Returns
+        -------
+        array of shape (n_samples, len(active_))
+            In the order of ``active_``; with ``by="view"`` (n_samples, n_views), in the order of
+            ``view_weights_``. Models of several outputs have them on a last axis.
         """
         check_is_fitted(self)
-        return self._single(self._model.contributions(X, by))
+        return self._added(X, by, outputs, self._model.function)
+
+    def _added(self, X: Any, by: str, outputs: Any, function: Function | None) -> Array:
+        """Contributions to all outputs of a function, as users see them, or to some."""
+        assert function is not None
+        if outputs is None:
+            return self._single(self._model.contributions(X, by, function))
+        return self._model.contributions(X, by, function.of(_places(outputs, function.intercept.size)))
 
     def _single(self, f: Array) -> Array:
         """Decisions or coefficients (…, outputs) as users see them."""
@@ -120,3 +141,17 @@ class Explained(LearnedKernel):
             if proof.history is not None:
                 learned["history_"] = proof.history
         self.__dict__.update(learned)
+
+
+def _places(outputs: Any, count: int) -> NDArray[np.intp]:
+    """Which of the outputs are meant."""
+    try:
+        places = np.arange(count)[outputs]
+    except (IndexError, TypeError, ValueError) as error:
+        raise ValueError(
+            f"outputs={shown(outputs)} was given ({error}); expected places of some of the {count} outputs "
+            "of the model, as a list or a slice."
+        ) from error
+    if places.ndim != 1:
+        raise ValueError(f"outputs={shown(outputs)} was given; expected a list of places or a slice.")
+    return np.asarray(places)

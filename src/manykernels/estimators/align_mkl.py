@@ -214,10 +214,12 @@ class _AlignMKL(TwoStage, Explained):
         coef = self.dual_coef_ if self._map is None else self.feature_coef_
         return f[..., 0] if coef.ndim == 1 else f
 
-    def contributions(self, X: Any, by: Literal["kernel", "view"] = "kernel") -> Array:
+    def contributions(
+        self, X: Any, by: Literal["kernel", "view"] = "kernel", *, outputs: Any = None
+    ) -> Array:
         """What each kernel adds to the decision; see :meth:`MKLClassifier.contributions`."""
         check_is_fitted(self)
-        return self._single(self._model.contributions(X, by, self._function()))
+        return self._added(X, by, outputs, self._function())
 
     @property
     def coef_(self) -> Array:

@@ -78,10 +78,12 @@ class Localized(BaseMKL):
         check_is_fitted(self)
         return self._function(None).gate(self._model.layout.read(X))
 
-    def contributions(self, X: Any, by: Literal["kernel", "view"] = "kernel", gates: Any = None) -> Array:
+    def contributions(
+        self, X: Any, by: Literal["kernel", "view"] = "kernel", gates: Any = None, *, outputs: Any = None
+    ) -> Array:
         """What each kernel adds in all clusters together; see :meth:`MKLClassifier.contributions`."""
         check_is_fitted(self)
-        return self._single(self._model.contributions(X, by, self._function(gates)))
+        return self._added(X, by, outputs, self._function(gates))
 
     def _decide(self, X: Any, gates: Any = None) -> Array:
         check_is_fitted(self)

@@ -69,7 +69,7 @@ class Nonlinear(BaseMKL):
             )
 
     # -- explaining -----------------------------------------------------------------------------
-    def contributions(self, X: Any, by: Any = "kernel") -> NoReturn:
+    def contributions(self, X: Any, by: Any = "kernel", *, outputs: Any = None) -> NoReturn:
         """Not defined: a power of a sum has no part that belongs to one kernel."""
         raise AttributeError(
             f"{type(self).__name__} has no contributions: its kernel is a power of a sum, whose parts belong "

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,14 @@ class Function(ABC):
     @abstractmethod
     def parts(self, X: Any) -> Array:
         """(n, active kernels, outputs): what each kernel adds."""
+
+    def of(self, outputs: Active) -> Self:
+        """The function of some outputs, by their places."""
+        known: Any = self
+        return cast(
+            Self,
+            replace(known, coefficients=known.coefficients[..., outputs], intercept=self.intercept[outputs]),
+        )
 
     def coef(self, names: Sequence[str]) -> Array:
         """(outputs, n_features), where all active kernels, called so, are linear."""
@@ -74,6 +82,10 @@ class KernelFunction(Function):
                 self._add_each(part, f[rows])
         f += self.intercept
         return f
+
+    def of(self, outputs: Active) -> Self:
+        chosen = super().of(outputs)
+        return chosen if len(self.theta) == 1 else replace(chosen, theta=self.theta[outputs])
 
     def _add_each(self, X: Any, f: Array) -> None:
         """Σ_m k_m(X, support) (θ_m ∘ coefficients) in place of f: one matrix a kernel for all outputs."""
