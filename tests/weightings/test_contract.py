@@ -18,9 +18,12 @@ from scipy.optimize import nnls as scipy_nnls
 from sklearn.base import clone
 from tests.helpers import problem
 
+import manykernels as mk
+from manykernels import weightings
 from manykernels.grams import StackGram
+from manykernels.kernels import Gaussian, Linear
 from manykernels.objectives import Alignment
-from manykernels.weightings import Align, Alignf, AlignfLinear, Uniform, resolve_weighting
+from manykernels.weightings import Align, Alignf, AlignfLinear, Uniform, Weighting, resolve_weighting
 
 N = 12
 coefficients = arrays(np.int64, st.tuples(st.integers(1, 6), st.just(4)), elements=st.integers(0, 3))
@@ -300,3 +303,25 @@ def test_names():
 def test_q_must_be_the_exponent_of_a_norm(q):
     with pytest.raises(ValueError, match=r"Align\(q=.*q ≥ 1"):
         Align(q=q).weigh(real(0))
+
+
+# -- all of them ----------------------------------------------------------------------------------
+PUBLIC = [getattr(weightings, name) for name in weightings.__all__]
+KINDS = [kind for kind in PUBLIC if isinstance(kind, type) and issubclass(kind, Weighting)]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind is not Weighting], ids=lambda k: k.__name__)
+def test_every_weighting_serves_what_it_says(kind):
+    """Through the estimators, so that what it says of itself as data is true."""
+    assert kind.__name__ in repr(clone(kind()))
+    y = np.repeat([0, 1], 20)
+    X = np.random.default_rng(1).standard_normal((40, 3)) + y[:, None]
+    kernels = [Linear(), Gaussian(2.0), Gaussian(4.0)]
+    model = mk.AlignMKLClassifier(kernels, weighting=kind()).fit(X, y)
+    assert np.abs(model.weights_).sum() == pytest.approx(1.0) and model.score(X, y) > 0.7
+    regressor = mk.AlignMKLRegressor([Linear()], weighting=kind())
+    if kind.classes:
+        with pytest.raises(ValueError, match="targets that are numbers"):
+            regressor.fit(X, X[:, 0])
+    else:
+        assert regressor.fit(X, X[:, 0]).weights_ == pytest.approx([1.0])

@@ -10,6 +10,7 @@ METHODS = (
     "uniform",
     "alignf",
     "align",
+    "easymkl",
     "localized",
     "nonlinear",
     "ufo",

@@ -40,9 +40,9 @@ def compare(
     Parameters
     ----------
     methods : str, list or dict
-        Names as on the command line ("auto", "sparse", "lp", "uniform", "alignf", "align", "localized",
-        "nonlinear", "ufo", "hierarchical", "single"; "all" for all of them), estimators of any package, or a
-        dict from names of your own to either.
+        Names as on the command line ("auto", "sparse", "lp", "uniform", "alignf", "align", "easymkl",
+        "localized", "nonlinear", "ufo", "hierarchical", "single"; "all" for all of them), estimators of any
+        package, or a dict from names of your own to either.
     X : array-like, frame, sparse matrix, list, stack of kernels, or dict
         The samples. Without y, a dict from names of datasets to pairs (X, y).
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)

@@ -90,6 +90,9 @@ METHODS = {
     "uniform": Method("the plain sum", _pair("MKL", norm=math.inf)),
     "alignf": Method("alignment, together", _pair("AlignMKL", weighting="alignf"), tune=None),
     "align": Method("alignment, one by one", _pair("AlignMKL", weighting="align"), tune=None),
+    "easymkl": Method(
+        "distance of the classes", _pair("AlignMKL", weighting="easymkl"), tune=None, numbers=False
+    ),
     "localized": Method("weights by region", _pair("LocalizedMKL", random_state=0)),
     "nonlinear": Method("a power of the sum", _pair("NonlinearMKL", n_starts=2, random_state=0)),
     "ufo": Method("online, in the primal", _pair("UFOMKL", random_state=0), tune=None),

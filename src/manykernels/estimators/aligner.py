@@ -24,10 +24,11 @@ class KernelAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TwoStage)
     ----------
     kernels : "auto", list, dict name -> kernel, family, kernel or "precomputed"
         What there is to choose from, as in :class:`MKLClassifier`.
-    weighting : "alignf", "align", "uniform", "alignf-linear" or Weighting
+    weighting : "alignf", "align", "uniform", "alignf-linear", "greedy", "easymkl" or Weighting
         "alignf": the non-negative weights of the largest alignment. "align": in proportion to the alignment
         of each kernel. "uniform": equal weights. "alignf-linear": weights of any sign, refused where the
-        combination is indefinite.
+        combination is indefinite. "greedy": one kernel after the other. "easymkl": by how far each keeps the
+        classes apart (Aiolli and Donini 2015).
     center : bool
         Centre the kernels in feature space, by the mean of the training samples. Alignment always does; this
         says whether the kernel that is handed on is centred too.

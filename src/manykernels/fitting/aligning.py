@@ -68,13 +68,14 @@ class Aligned:
 def align(options: Options, samples: AnySamples, weighting: Weighting, asked: Any, work: int) -> Aligned:
     """The first stage, by a weighting that was `asked` for; the second one needs `work` matrices of n × n."""
     options = options.replace(kernels=samples.layout.seen(options.kernels))
+    _require_served(options, samples, weighting, asked)
     way = road(options)
     if way == "featured":
         return _align_features(options, samples, weighting)
     assert isinstance(samples, Samples)
     if way == "asked":
         return _align_family(options, samples, weighting, asked, work)
-    known = list_kernels(options, samples, work, weighting.pairs, supervised=False)
+    known = list_kernels(options, samples, max(work, weighting.squares), weighting.pairs, supervised=False)
     known.gram.weight = samples.weight
     alignment = Alignment(known.gram, samples.Y)
     with watched_pass(options.title, options.verbose, known.gram):
@@ -84,6 +85,20 @@ def align(options: Options, samples: AnySamples, weighting: Weighting, asked: An
     facts = _judge(found, alignment.value(found.theta))
     model = _model(options, samples, known.names, known.kernels, found.theta, facts)
     return Aligned(model, known.gram)
+
+
+def _require_served(options: Options, samples: AnySamples, weighting: Weighting, asked: Any) -> None:
+    """An error for a weighting that needs what these targets or features are not."""
+    if weighting.classes and samples.target.task != "classification":
+        raise ValueError(
+            f"weighting={asked!r} was given with targets that are numbers; it weighs kernels by how far they "
+            "keep classes apart. Take weighting='alignf', or give labels of classes as y."
+        )
+    if options.approx is not None and not weighting.sums:
+        raise ValueError(
+            f"weighting={asked!r} was given with approx={options.approx!r}; it needs kernels between "
+            "samples, not explicit features. Give approx=None, or weighting='alignf'."
+        )
 
 
 def _align_family(options: Options, samples: Samples, weighting: Weighting, asked: Any, work: int) -> Aligned:

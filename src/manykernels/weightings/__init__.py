@@ -4,6 +4,7 @@ from typing import Any
 
 from .alignf import Alignf, AlignfLinear
 from .base import Weighted, Weighting
+from .easymkl import EasyMKL
 from .greedy import GreedyAlignment
 from .independent import Align, Uniform
 
@@ -13,12 +14,14 @@ _NAMES: dict[str, type[Weighting]] = {
     "uniform": Uniform,
     "alignf-linear": AlignfLinear,
     "greedy": GreedyAlignment,
+    "easymkl": EasyMKL,
 }
 
 __all__ = [
     "Align",
     "Alignf",
     "AlignfLinear",
+    "EasyMKL",
     "GreedyAlignment",
     "Uniform",
     "Weighted",

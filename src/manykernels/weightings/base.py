@@ -28,6 +28,9 @@ class Weighting(BaseEstimator):
     """How two-stage learning weighs kernels by their alignment with the target."""
 
     pairs = 0  # matrices of kernels × kernels that it holds at once
+    squares = 0  # matrices of samples × samples that it holds at once
+    classes = False  # whether targets must be classes
+    sums = True  # whether sums over the samples are all it needs, so that explicit features serve it
 
     @abstractmethod
     def weigh(self, alignment: Alignment) -> Weighted:
