@@ -13,7 +13,7 @@ from manykernels.families import Products, Relevance, views
 from manykernels.inspection import significance
 from manykernels.inspection.null_models import binary_null, linear_null
 from manykernels.inspection.quadratic_forms import upper_tail
-from manykernels.inspection.significance import holm, min_p
+from manykernels.inspection.significance import min_p
 from manykernels.kernels import Gaussian, Linear, OnColumns
 
 rng = np.random.RandomState(0)
@@ -142,10 +142,6 @@ def test_views_are_tested_whole():
 
 
 # -- several tests ----------------------------------------------------------------------------------------
-def test_holm():
-    np.testing.assert_allclose(holm(np.array([0.01, 0.04, 0.03, 0.005])), [0.03, 0.06, 0.06, 0.02])
-
-
 def test_min_p_of_copies_needs_no_correction_and_of_independent_tests_does():
     draws = rng.randn(1, 999)
     copies = min_p(np.full(4, 2.0), np.repeat(draws, 4, axis=0))

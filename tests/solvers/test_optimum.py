@@ -14,6 +14,7 @@ from manykernels.solvers import (
     Corrective,
     FamilySolver,
     Greedy,
+    GroupDescent,
     Hierarchical,
     Solver,
     Stochastic,
@@ -24,6 +25,7 @@ SOLVERS = [ActiveSet(), Alternating(), Corrective(), Alternating(interpolation=0
 FIRST_ORDER = {Greedy, Stochastic}  # too slow for 1e-6: test_greedy.py and test_stochastic.py have their own
 ONE_LOSS = {Blockwise}  # test_blockwise.py
 GRAPHS = {Hierarchical}  # test_hierarchical.py
+FACTORED = {GroupDescent}  # test_group_descent.py
 TOL = 1e-6
 each_loss = pytest.mark.parametrize("loss", LOSSES, ids=repr)
 each_penalty = pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
@@ -32,7 +34,7 @@ each_penalty = pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
 def test_every_exported_solver_is_covered():
     exported = [getattr(solvers, name) for name in solvers.__all__]
     kinds = {kind for kind in exported if isinstance(kind, type) and issubclass(kind, Solver)}
-    covered = {type(solver) for solver in SOLVERS} | FIRST_ORDER | ONE_LOSS | GRAPHS
+    covered = {type(solver) for solver in SOLVERS} | FIRST_ORDER | ONE_LOSS | GRAPHS | FACTORED
     assert kinds - {Solver, FamilySolver} == covered
 
 

@@ -13,6 +13,7 @@ from typing import Literal
 
 from ..grams.memory import DRAWS
 from ..solvers import Held, Solver, refusal, resolve_solver, why_not
+from ..solvers.group_descent import serves_outputs
 from .asked import Asked, bind_asked
 from .bound import Bound
 from .enumerated import Enumerated, can_be_listed
@@ -41,14 +42,28 @@ def bind(options: Options, samples: AnySamples, more: int = 0) -> Bound:
         assert isinstance(samples, Samples)
         return _bind_family(options, samples)
     solver = choose_solver(options, way)
-    _require_served(options, solver, [Held("list")])
+    _require_served(options, solver, [Held("list", factored=way == "listed")])
     if way == "featured":
         return bind_featured(options, samples, solver)
     assert isinstance(samples, Samples)
-    listed = bind_listed(options, samples, solver, more)
+    groups = resolve_solver("group-descent")
+    narrow = solver.serves.factored or (options.solver == "auto" and _in_groups(options, samples))
+    listed = bind_listed(options, samples, solver, more, narrow)
+    if narrow and Held.of(listed.space).factored:
+        listed = replace(listed, solver=solver if solver.serves.factored else groups)
+    elif solver.serves.factored:
+        _require_served(options, solver, [Held.of(listed.space)])
     if solver.serves.problem == "power":
         return Powers.of(listed)
     return listed if options.gating is None else Gated.of(listed, options.gating, options.rng)
+
+
+def _in_groups(options: Options, samples: Samples) -> bool:
+    """Whether kernels with few explicit features would be learned group by group, as a group lasso is."""
+    held = Held("list", factored=True)
+    outputs = 1 if options.own_weights else samples.Y.shape[1]
+    served = why_not(resolve_solver("group-descent"), held, options.loss, options.penalty) is None
+    return served and options.gating is None and serves_outputs(outputs, options.loss.quadratic)
 
 
 def road(options: Options) -> Road:
@@ -64,6 +79,7 @@ def choose_solver(options: Options, way: Road, asked: Asked | None = None) -> So
     | kernels | norm | solver |
     |---|---|---|
     | a list, or features | any | "active-set" |
+    | a list of kernels with few explicit features, and a smooth loss | 1 | "group-descent" |
     | a family that answers "best" | 1 | "corrective" |
     | another one that is short enough to be listed, of up to 200 kernels | any | "active-set" |
     | a larger one that is | below 1.1, or the elastic net | "active-set" |

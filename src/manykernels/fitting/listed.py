@@ -162,12 +162,17 @@ def used_rows(alpha: Array) -> NDArray[np.intp]:
 
 # -- binding --------------------------------------------------------------------------------------
 def list_kernels(
-    options: Options, samples: Samples, work: int, pairs: int = 0, supervised: bool = True
+    options: Options,
+    samples: Samples,
+    work: int,
+    pairs: int = 0,
+    supervised: bool = True,
+    factored: bool = False,
 ) -> Kernels:
     """Resolve `kernels` on the merged rows and evaluate them there.
 
     `work` is how many matrices of n × n are needed beside the kernels themselves, and `pairs` how many of
-    kernels × kernels.
+    kernels × kernels. With `factored`, kernels that all have few explicit features are held as such.
     """
     given: dict[str, Any] = {
         "center": bool(options.center),
@@ -184,10 +189,8 @@ def list_kernels(
     spec, data = options.kernels, samples.data
     target = samples.Y if supervised else None
     kernels = resolve_kernels(spec, data, samples.weight, samples.layout.names, target)
-    factors = isinstance(spec, Family) and spec.factors
-    gram, fitted = build_gram(
-        kernels, data, sample_weight=samples.weight, factors=factors, pairs=pairs, **given
-    )
+    given |= {"factors": isinstance(spec, Family) and spec.factors, "narrow": factored}
+    gram, fitted = build_gram(kernels, data, sample_weight=samples.weight, pairs=pairs, **given)
     return _named(options, kernels, gram, fitted, data)
 
 
@@ -225,14 +228,16 @@ def _named(options: Options, kernels: dict[str, Kernel], gram: Gram, fitted: lis
     return Kernels(names, fitted, gram, X)
 
 
-def bind_listed(options: Options, samples: Samples, solver: Solver, more: int = 0) -> Listed:
+def bind_listed(
+    options: Options, samples: Samples, solver: Solver, more: int = 0, factored: bool = False
+) -> Listed:
     """The kernels as a list, without those that cannot change a decision."""
     shared = options.loss.quadratic or options.own_weights
     work = solver.matrices + machine_matrices(samples.Y.shape[1], shared) + more
     gates = options.gating
     if gates is not None:
         work += DESCENT - SOLVER
-    known = list_kernels(options, samples, work)
+    known = list_kernels(options, samples, work, factored=factored)
     if options.penalty.sparse and options.penalty.homogeneous:  # elsewhere duplicates get equal weights
         warn_duplicates({kernel.name or "": kernel.kernel for kernel in known.kernels}, known.gram)
     local = gates is not None and not gates.alone

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .._arguments import number_of
 from ..kernels import Fitted, Kernel, Precomputed, evaluate
-from ..kernels.data import Data, n_samples, numeric, rounding
+from ..kernels.data import Data, n_samples, numeric, rounding, take_rows
 from .base import Array, Gram
 from .blocks import BlockGram
 from .checks import check_stack
@@ -19,6 +19,7 @@ from .memory import SOLVER, SWEEP, counted, parse_memory, require_memory, requir
 from .stack import StackGram
 
 _COPIED_ROWS = 16  # of a stack that are turned together
+_NARROW = 20  # samples for each explicit feature of a kernel from which features are held, not matrices
 _VECTORS = 6  # of n numbers for each kernel: diagonals, means, products with dual points
 
 
@@ -31,20 +32,26 @@ def build_gram(
     sample_weight: Array | None,
     memory_limit: int | float | str | None,
     factors: bool = False,
+    narrow: bool = False,
     work: int = SOLVER,
     pairs: int = 0,
 ) -> tuple[Gram, list[Fitted]]:
     """The Gram of these kernels on X, and the kernels with the constants of this training data.
 
-    `factors` says that kernel m is column m of X alone (rank one), which is then never made n × n. `work` is
-    how many matrices of n × n the caller needs beside the kernels, `pairs` how many of kernels × kernels.
+    `factors` says that kernel m is column m of X alone (rank one), which is then never made n × n; with
+    `narrow` the same is done for kernels that all have far fewer explicit features than there are samples.
+    `work` is how many matrices of n × n the caller needs beside the kernels, `pairs` how many of kernels ×
+    kernels.
     """
     n, parts = n_samples(X), list(kernels.values())
     limit = parse_memory(memory_limit)
     matrix = 8 * n * n
     needed = work * matrix + counted(8 * len(parts) * (n * _VECTORS + len(parts) * pairs))
     gram: Gram
-    if factors:
+    ptr = _narrow(parts, X, n) if narrow and normalize != "cosine" else None
+    if ptr is not None and 2 * 8 * n * int(ptr[-1]) + needed <= limit:
+        gram = FactorGram(_features(parts, X, ptr), ptr)
+    elif factors:
         require_memory(needed, limit, *_who(n, len(parts)))
         gram = FactorGram(numeric(X), np.arange(len(parts) + 1))
     elif len(parts) * matrix + needed <= limit:
@@ -60,6 +67,24 @@ def build_gram(
         gram = BlockGram(parts, X, n, slots, room=min(2 * matrix, SWEEP) // 2)
     gram.room = max(limit - needed - gram.stored, 0)
     return _normalised(gram, kernels, X, center, normalize, sample_weight)
+
+
+def _narrow(kernels: list[Kernel], X: Data, n: int) -> NDArray[np.intp] | None:
+    """Where the features of each kernel begin, if all have explicit dense ones, and few of them."""
+    if n <= _NARROW or not all(kernel.has_features for kernel in kernels):
+        return None
+    first = [kernel.features(take_rows(X, 0, 1)) for kernel in kernels]
+    widths = [Phi.shape[1] for Phi in first]
+    if any(map(sp.issparse, first)) or not 0 < max(widths) <= n // _NARROW or min(widths) == 0:
+        return None
+    return np.concatenate([[0], np.cumsum(widths)]).astype(np.intp)
+
+
+def _features(kernels: list[Kernel], X: Data, ptr: NDArray[np.intp]) -> Array:
+    Phi = np.empty((n_samples(X), int(ptr[-1])), order="F")
+    for m, kernel in enumerate(kernels):
+        Phi[:, ptr[m] : ptr[m + 1]] = kernel.features(X)
+    return Phi
 
 
 def build_from_stack(

@@ -31,6 +31,11 @@ class FactorGram(Gram):
         self.ptr = ptr
         self._rank_one = bool(np.all(np.diff(ptr) == 1))
 
+    @property
+    def dense(self) -> bool:
+        """Whether features are a dense array."""
+        return not sp.issparse(self.features)
+
     def _columns(self, atoms: Atoms) -> tuple[Any, NDArray[np.intp]]:
         """The features of these kernels, and the position in `atoms` each column belongs to."""
         if self._rank_one:
@@ -70,6 +75,8 @@ class FactorGram(Gram):
         squares = np.asarray(phi.T @ A) ** 2
         if self._rank_one:
             return squares
+        if whole:
+            return np.asarray(np.add.reduceat(squares, self.ptr[:-1], axis=0))
         q = np.zeros((atoms.size, A.shape[1]))
         np.add.at(q, owner, squares)
         return q

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .._arguments import is_whole, shown
 from .._fast.threads import threads
+from ..comparison.statistics import holm
 from ..estimators import face_of
 from ..fitting.covariates import design
 from ..fitting.listed import Kernels, list_kernels
@@ -202,15 +203,6 @@ class _Tests:
 
 
 # -- several tests together -------------------------------------------------------------------------
-def holm(p: Array) -> Array:
-    """p-values adjusted by Holm's step-down method: (m − rank) p, made monotone."""
-    order = np.argsort(p, kind="stable")
-    adjusted = np.maximum.accumulate(p[order] * np.arange(p.size, 0, -1))
-    found = np.empty_like(p)
-    found[order] = np.minimum(adjusted, 1.0)
-    return found
-
-
 def _resampled(statistic: Array, draws: Array) -> Array:
     """(1 + #{draws ≥ statistic}) / (1 + draws): never zero (Phipson & Smyth 2010)."""
     large = draws >= statistic[:, None] * (1.0 - _TIE)

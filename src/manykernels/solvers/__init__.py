@@ -9,6 +9,7 @@ from .blockwise import Blockwise
 from .corrective import Corrective
 from .declarations import Held, Serves, why_not
 from .greedy import Greedy
+from .group_descent import GroupDescent
 from .hierarchical import Hierarchical
 from .serving import refusal, resolve_solver, serving
 from .stochastic import Stochastic
@@ -20,6 +21,7 @@ __all__ = [
     "Corrective",
     "FamilySolver",
     "Greedy",
+    "GroupDescent",
     "Hierarchical",
     "Held",
     "History",

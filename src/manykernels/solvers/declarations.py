@@ -11,7 +11,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from ..grams import Gram
+from ..grams import FactorGram, Gram
 from ..losses import Loss
 from ..objectives import Risk
 from ..oracles import Oracle
@@ -31,6 +31,8 @@ class Serves:
     penalties: frozenset[str] | None = None  # names of `penalty_kind`; None is every penalty
     sparse: bool = True  # whether penalties under which weights are exactly zero are served
     quadratic: bool = False  # whether errors must be squared
+    smooth: bool = False  # whether the loss must be smooth
+    factored: bool = False  # whether every kernel must have explicit features, held as such
     asks: tuple[str, ...] = ()  # what a family must answer
     needs: str = ""  # which penalties these are, for a message: "norm=1"
     because: str = ""  # why not others
@@ -44,6 +46,7 @@ class DataFit:
 
     quadratic: bool  # a sum of squared errors
     label: str  # for a message: "loss=Hinge()"
+    smooth: bool = False
 
     @classmethod
     def of(cls, given: Loss | Risk | DataFit) -> DataFit:
@@ -51,8 +54,8 @@ class DataFit:
         if isinstance(given, DataFit):
             return given
         if isinstance(given, Risk):
-            return cls(given.least_squares() is not None, given.label)
-        return cls(given.quadratic, f"loss={given!r}")
+            return cls(given.least_squares() is not None, given.label, np.isfinite(given.smoothness))
+        return cls(given.quadratic, f"loss={given!r}", given.smooth)
 
 
 @dataclass(frozen=True)
@@ -63,12 +66,15 @@ class Held:
     answers: frozenset[str] = frozenset()  # the questions that a family answers
     size: float = 0.0  # how many kernels a family has
     who: str = "this family"
+    factored: bool = False  # whether the kernels of a list are held as explicit features
 
     @classmethod
     def of(cls, kernels: Kernels) -> Held:
         """How these are held."""
         if isinstance(kernels, Gram):
-            return cls("features" if kernels.explicit else "list", size=float(kernels.n_kernels))
+            factored = isinstance(kernels, FactorGram) and kernels.dense
+            kind: Kind = "features" if kernels.explicit else "list"
+            return cls(kind, size=float(kernels.n_kernels), factored=factored)
         if isinstance(kernels, Hierarchy):
             return cls("graph", size=float(kernels.size))
         answers = frozenset(question for question in QUESTIONS if kernels.offers(question))
@@ -101,6 +107,10 @@ def why_not(solver: Declares, held: Held, risk: Loss | Risk | DataFit, penalty: 
     missing = [question for question in serves.asks if question not in held.answers]
     if held.kind not in serves.kernels:
         return _wrong_kernels(serves, held)
+    if serves.factored and not held.factored:
+        return "needs kernels with explicit features, such as Linear() on columns, held as a dense array"
+    if serves.smooth and not fit.smooth:
+        return f"is for smooth losses, and {fit.label} was given"
     if held.kind == "family" and missing:
         return f"needs a family that answers {missing[0]!r}, and {held.who} does not"
     if serves.quadratic and not fit.quadratic:

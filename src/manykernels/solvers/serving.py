@@ -16,6 +16,7 @@ from .blockwise import Blockwise
 from .corrective import Corrective
 from .declarations import DataFit, Held, why_not
 from .greedy import Greedy
+from .group_descent import GroupDescent
 from .stochastic import Stochastic
 
 Fit = Loss | Risk | DataFit
@@ -26,6 +27,7 @@ NAMES: dict[str, type[Solver]] = {
     "blockwise": Blockwise,
     "corrective": Corrective,
     "greedy": Greedy,
+    "group-descent": GroupDescent,
     "stochastic": Stochastic,
 }
 
