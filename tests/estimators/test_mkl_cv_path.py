@@ -296,9 +296,9 @@ def test_a_trial_knows_of_the_training_part_only():
     search = MKLRegressorCV(strategy=["finite", "continuous", "products"])
     data, y = wildly(RAW, SIGNAL)
     rows = np.r_[TRAIN, KEPT]
-    everything, target, _ = search._read(data, y, None)
+    everything, target, layout = search._read(data, y, None)
     some, _, _ = search._read(RAW[rows], SIGNAL[rows], None)
-    for strategy in strategies(search._wish(target), RAW, 1):
+    for strategy in strategies(search._wish(target, layout), RAW, 1):
         on_all = search._with_samples(strategy, data, y, None, everything)
         on_some = search._with_samples(strategy, RAW[rows], SIGNAL[rows], None, some)
         whole, _ = run_trial(on_all, everything, TRAIN, KEPT)
