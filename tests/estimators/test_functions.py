@@ -32,6 +32,19 @@ def bump(A, B):
     return rbf_kernel(A, B, gamma=0.3)
 
 
+class Box:
+    """Something with a length."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __len__(self):
+        return len(self.values)
+
+    def __iter__(self):
+        return iter(self.values)
+
+
 def pair(x, y):
     return float(np.exp(-0.3 * np.sum((x - y) ** 2)))
 
@@ -153,3 +166,30 @@ def test_what_is_no_kernel_is_said_with_the_way_out():
         MKLRegressor([lambda x, y: -float(np.abs(x - y).sum())], normalize=None).fit(X, Y)
     with pytest.raises(ValueError, match=r"Call it: Gaussian\(...\)"):
         MKLRegressor([Gaussian]).fit(X, Y)
+
+
+def common(a, b):
+    return float(len(set(a) & set(b)))
+
+
+@pytest.mark.parametrize("kind", [set, frozenset, dict.fromkeys, list, np.array, Box])
+def test_functions_read_samples_of_any_kind(kind):
+    lengths = np.random.RandomState(3).randint(2, 6, 30)
+    drawn = [np.random.RandomState(i).choice(9, n, replace=False).tolist() for i, n in enumerate(lengths)]
+    samples = [kind(values) for values in drawn]
+    model = MKLRegressor(common, C=10.0).fit(samples, lengths.astype(float))
+    np.testing.assert_allclose(model.predict(samples[:1]), model.predict(samples)[:1])
+    same = [sample for sample, n in zip(samples, lengths, strict=True) if n == 3]
+    assert model.predict(same).shape == (len(same),)
+
+
+def test_strings_need_no_kernel_to_be_named():
+    words = ["".join(RNG.choice(list("acgt"), 9)) for _ in range(30)]
+    y = np.array([word.count("a") for word in words], dtype=float)
+    model = MKLRegressor().fit(words, y)
+    assert model.kernel_names_ == ["Spectrum(k=3)", "Spectrum(k=5)"]
+    np.testing.assert_allclose(model.predict(pd.Series(words)), model.predict(words))
+    with pytest.raises(ValueError, match="list of frozenset objects"):
+        MKLRegressor().fit([frozenset(word) for word in words], y)
+    with pytest.raises(ValueError, match=r"Write Gaussian\(width\)"):
+        MKLRegressor("rbf").fit(X, Y)

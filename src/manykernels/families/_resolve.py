@@ -13,6 +13,17 @@ from ..kernels.given import from_function, is_function
 from .auto import Auto
 from .base import Family, under, unique
 
+_MEANT = {  # what kernels are called elsewhere
+    "linear": "Linear()",
+    "rbf": "Gaussian(width), exp(−‖x − x'‖²/width²)",
+    "gaussian": "Gaussian(width), exp(−‖x − x'‖²/width²)",
+    "poly": "Polynomial(degree)",
+    "polynomial": "Polynomial(degree)",
+    "laplacian": "Laplacian(width)",
+    "cosine": "Cosine()",
+    "tanimoto": "Tanimoto()",
+}
+
 
 def resolve_kernels(
     spec: Any,
@@ -105,6 +116,9 @@ def _from_string(spec: str, X: Data, names: Any) -> Any:
             "kernels='precomputed' expects X of shape (n_samples, n_train, n_kernels), "
             f"got shape {tuple(getattr(X, 'shape', ()))}."
         )
+    meant = _MEANT.get(spec.lower())
+    hint = "" if meant is None else f" Write {meant}, of manykernels.kernels."
     raise ValueError(
         f"kernels={shown(spec)} was given; the strings that mean something are 'auto' and 'precomputed'."
+        f"{hint}"
     )

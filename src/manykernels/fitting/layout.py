@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from numbers import Number
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -27,6 +26,7 @@ from ..families import Subset, Views
 from ..families.base import numbers
 from ..families.remarks import look_at_new, warn_of
 from ..families.tables import Table
+from .items import is_items, read_items
 from .mappings import Parts, join
 from .matching import require_names
 from .spec import needs_stack, only_prepares, reads_tables, short
@@ -83,12 +83,12 @@ class Layout:
         if self.kind == "stack":
             return check_new_stack(X, self.n_features_in or 0, self.n_layers)
         if self.kind == "items":
-            if not is_items(X):
+            if not is_items(X, self.kernels, again=True):
                 raise ValueError(
                     f"The model was fitted on a list of strings or objects, and got {_kind(X)}. Give a list "
                     "or a 1-D array."
                 )
-            return _read_items(X, self.kernels)
+            return read_items(X, self.kernels)
         stand_in = _stand_in(self.title)()
         stand_in.__dict__.update(self.attributes)
         if self.kind == "array":
@@ -168,8 +168,8 @@ def _read(stand_in: BaseEstimator, spec: Any, X: Any) -> tuple[Any, Kind]:
             "n_features). A stack of kernels of shape (n_samples, n_train, n_kernels) needs "
             "kernels='precomputed', a stack of distances kernels=from_distances(gammas)."
         )
-    if is_items(X):
-        return _read_items(X, spec), "items"
+    if is_items(X, spec):
+        return read_items(X, spec), "items"
     _require_columns(X)
     if is_table(X, spec):
         return read_table(validate_data(stand_in, as_table(X), skip_check_array=True), spec), "table"
@@ -261,33 +261,6 @@ def _require_columns(X: Any) -> None:
                 "them, or give X.to_numpy()."
             )
         seen.add(name)
-
-
-# -- lists of strings and objects -----------------------------------------------------------------
-def is_items(X: Any) -> bool:
-    """Whether X is one-dimensional and holds something else than numbers."""
-    if sparse.issparse(X) or not (isinstance(X, list | tuple) or len(getattr(X, "shape", ())) == 1):
-        return False
-    if len(X) == 0:
-        return False
-    first = next(iter(X))
-    if isinstance(first, str | bytes):
-        return True
-    return not (
-        isinstance(first, Number | np.generic) or hasattr(first, "__len__") or hasattr(first, "__array__")
-    )
-
-
-def _read_items(X: Any, spec: Any) -> Any:
-    if isinstance(spec, str):
-        raise ValueError(
-            f"X is a list of {type(next(iter(X))).__name__} objects, and kernels={spec!r} expects numbers. "
-            "Give kernels that read them, such as kernels=[Spectrum(k=3)] for strings or Callable(function) "
-            "for anything."
-        )
-    items = np.empty(len(X), dtype=object)
-    items[:] = list(X)
-    return items
 
 
 # -- new samples ----------------------------------------------------------------------------------

@@ -96,7 +96,7 @@ def _rank(values: NDArray[Any]) -> Array:
     """The place of every value among the different ones; things without an order are all different."""
     try:
         return np.asarray(np.unique(values, return_inverse=True)[1].ravel(), dtype=float)
-    except TypeError:  # no order between them
+    except (TypeError, ValueError):  # no order between them
         if not all(value is None or isinstance(value, str | Number) for value in values):
             return np.arange(len(values), dtype=float)
         named = [f"{type(value).__name__} {value!r}" for value in values]

@@ -11,7 +11,8 @@ import numpy as np
 from .._arguments import shown
 from ..estimators import Opened
 from ..families.tables import views_of
-from ..fitting.layout import is_items, is_lazy
+from ..fitting.items import is_items
+from ..fitting.layout import is_lazy
 from ..fitting.spec import by_name, selected_views
 from ..kernels import Precomputed
 from ..kernels.data import is_stack, positions
