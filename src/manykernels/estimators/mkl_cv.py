@@ -160,7 +160,7 @@ class MKLRegressorCV(LazyScore, RegressorMixin, OwnOutputs):
     ``strategy``, ``norms`` and ``scoring`` have nothing to say. ``cv=None`` and ``cv="loo"`` leave out one
     sample at a time, exactly, from one factorisation of all of them. Where neighbouring samples are alike, as
     in time series, give folds that keep them together, such as ``GroupKFold()`` with ``groups``. ``tol`` ends
-    the search: a round of candidates that raises the mean R² by less than a tenth of it is the last, and
+    the search: two rounds of eight candidates that raise the mean R² by less than a fifth of it are the last.
     ``max_iter`` is the number of candidates at most. Fitted are then, beside ``best_estimator_``:
 
     weights_ : (n_outputs, n_kernels); zeros for outputs that do not vary.

@@ -62,6 +62,12 @@ class Progress:
             self._bar.set_postfix_str(text, refresh=False)
             self._bar.update(1)
 
+    def expect(self, total: int) -> None:
+        """Say anew how many steps there are in all."""
+        self.total = total
+        if self._bar is not None:
+            self._bar.total = total
+
     def close(self) -> None:
         if self._bar is not None:
             self._bar.close()

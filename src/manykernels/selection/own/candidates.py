@@ -29,10 +29,8 @@ def first_candidates(n_kernels: int, rng: np.random.RandomState) -> Array:
     return np.concatenate([middle, np.eye(n_kernels), even, sparse])
 
 
-def next_candidates(
-    tried: Array, errors: Array, count: int, rng: np.random.RandomState
-) -> tuple[Array, float]:
-    """Weights (count, M) to try next, and what they are predicted to bring on average.
+def next_candidates(tried: Array, errors: Array, count: int, rng: np.random.RandomState) -> Array:
+    """Weights (count, M) to try next: together they are predicted to lower the mean error most.
 
     `errors` (tried, targets) are of all targets, or of some that stand for them.
     """
@@ -40,13 +38,12 @@ def next_candidates(
     predicted = _predict(tried, errors, pool)
     best = errors.min(axis=0)
     chosen: list[int] = []
-    before = best.mean()
     for _ in range(count):
         gain = np.maximum(best - predicted, 0.0).mean(axis=1)
         gain[chosen] = -1.0
         chosen.append(int(gain.argmax()))
         best = np.minimum(best, predicted[chosen[-1]])
-    return pool[chosen], float(before - best.mean())
+    return np.asarray(pool[chosen])
 
 
 def _pool(tried: Array, errors: Array, rng: np.random.RandomState) -> Array:

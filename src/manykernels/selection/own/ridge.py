@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh, qr
+from scipy.linalg.blas import dsyr2
 
 from ...approx import OwnFeatures
 from ...approx.own import has_own_map
@@ -30,6 +31,7 @@ from ...kernels import Fitted, evaluate
 
 Array = NDArray[np.float64]
 Real = NDArray[Any]  # float32 or float64
+_KEPT = 1 << 29  # bytes of eigenvectors that are kept for the end
 _THIN = 0.7  # of the samples: with fewer features their factorisation is the cheaper one
 _FLAT = 1e-9  # of the largest: directions of features that are rounding
 
@@ -114,6 +116,7 @@ class Ridge(ABC):
         self.n = samples.n
         self.useless = np.zeros(len(names), dtype=bool)  # kernels that say nothing
         self.basis: Basis
+        self._spectra: dict[bytes, Spectrum] = {}
 
     @property
     def free(self) -> int:
@@ -122,7 +125,7 @@ class Ridge(ABC):
 
     @abstractmethod
     def matrix(self, theta: Array) -> Array:
-        """B_θ."""
+        """B_θ, at least its lower triangle."""
 
     @abstractmethod
     def seen_by(self, new: Any) -> Unseen:
@@ -133,9 +136,16 @@ class Ridge(ABC):
         """(M, n): the weighted mean over the training samples of k_m(x, x_i)."""
 
     def spectrum(self, theta: Array) -> Spectrum:
-        """Eigenvalues, none below zero, and eigenvectors of B_θ."""
-        d, U = eigh(self.matrix(theta), driver="evd", overwrite_a=True, check_finite=False)
-        return Spectrum(np.maximum(d, 0.0), U)
+        """Eigenvalues, none below zero, and eigenvectors of B_θ; the last ones are kept."""
+        kept = self._spectra.pop(key := theta.tobytes(), None)
+        if kept is None:
+            B = self.matrix(theta).T  # as LAPACK reads it: the upper triangle of this is the lower one of B
+            d, U = eigh(B, lower=False, driver="evd", overwrite_a=True, check_finite=False)
+            kept = Spectrum(np.maximum(d, 0.0), U)
+        self._spectra[key] = kept
+        while len(self._spectra) > 1 and len(self._spectra) * kept.U.nbytes > _KEPT:
+            self._spectra.pop(next(iter(self._spectra)))
+        return kept
 
     def means(self, Y: Real) -> Array:
         """The weighted means of targets; 0 without an intercept."""
@@ -177,9 +187,8 @@ class ListedRidge(Ridge):
             v, tau = self.basis.v, self.basis.tau
             p = tau * (K @ v)
             p -= 0.5 * tau * float(v @ p) * v
-            K -= np.outer(v, p)
-            K -= np.outer(p, v)
-            K = K[1:, 1:]
+            # HKH in the lower triangle of K, which is the upper one of its transpose
+            K = dsyr2(-1.0, v, p, a=K.T, overwrite_a=True).T[1:, 1:]
         return np.asarray(K)
 
     def mean_rows(self) -> Array:

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from ..._fast.stopping import goes_on
 from ..._fast.threads import threads
 from ...fitting.options import Options
-from ...fitting.progress import progress
+from ...fitting.progress import Progress, progress
 from ...fitting.samples import Given
+from ...grams import parse_memory
+from ...grams.memory import counted, require_memory
 from ..folds import Folds
 from .candidates import first_candidates, next_candidates
 from .criteria import (
@@ -31,7 +33,7 @@ Index = NDArray[np.intp]
 LOO_COSTS = tuple(10.0 ** (k / 4.0) for k in range(-16, 25))
 FOLD_COSTS = tuple(10.0 ** (k / 2.0) for k in range(-8, 13))
 _ROUND = 8  # candidates that are chosen together
-_SHARE = 0.1  # of tol: the gain in R² below which a round is the last
+_SHARE = 0.2  # of tol: two rounds that raise the mean R² by less are the last
 _FINALISTS = 2  # candidates whose exact error a target compares
 _THOUGHT = 2000  # targets that next candidates are chosen by
 _WINDOW = 2  # values of C on either side of the best so far that folds try
@@ -55,14 +57,29 @@ def choose_each(options: Options, given: Given, folds: Folds | None, Cs: Array) 
     """Weights and C of every target, by leave-one-out or by folds, and the machines with these."""
     with threads(options.n_jobs):
         samples = given.samples(in_order=True)
+        _require_room(options, samples.n, samples.Y.shape[1], 1 if folds is None else len(folds))
         ridge = ridge_of(options, samples)
         criterion: Criterion
         if folds is None:
             criterion = LeaveOneOut(ridge, samples.Y, Cs)
         else:
             criterion = _folded(options, given, folds, Cs, ridge)
-        tried, errors, places = _explore(options, criterion, ridge)
-        return ridge, _settle(criterion, ridge, tried, errors, places, Cs)
+        with progress(options.title, int(options.verbose)) as bar:
+            found = _explore(options, criterion, ridge, bar)
+            return ridge, _settle(criterion, ridge, *found, Cs, bar)
+
+
+def _require_room(options: Options, n: int, outputs: int, folds: int) -> None:
+    """A MemoryError where targets and coefficients of all outputs are more than memory_limit allows."""
+    need = n * outputs * (8 + precision(n * outputs)().itemsize * (1 if folds == 1 else folds))
+    require_memory(
+        counted(need),
+        parse_memory(options.memory_limit),
+        f"{outputs} outputs of {n} samples need",
+        "their targets as the search reads them, and their coefficients",
+        "Fit some outputs at a time, such as y[:, :10000], take cv='loo' in place of folds, or raise "
+        "memory_limit.",
+    )
 
 
 def _folded(options: Options, given: Given, folds: Folds, Cs: Array, whole: Ridge) -> CrossValidation:
@@ -90,36 +107,34 @@ def _mean(Y: Array, weight: Array) -> Array:
     return np.asarray(weight @ Y / weight.sum()) if weight.sum() > 0 else np.zeros(Y.shape[1])
 
 
-def _explore(options: Options, criterion: Criterion, ridge: Ridge) -> tuple[Array, Array, Index]:
+def _explore(
+    options: Options, criterion: Criterion, ridge: Ridge, bar: Progress
+) -> tuple[Array, Any, NDArray[np.int16]]:
     """Candidates (c, M), and every target's error and place of C at each of them (c, outputs)."""
     useful = np.flatnonzero(~ridge.useless)
-    if not useful.size:
-        useful = np.arange(1)
-    rng = options.rng
-    waiting = first_candidates(useful.size, rng)
+    rng, most = options.rng, int(options.max_iter)
+    waiting = first_candidates(max(useful.size, 1), rng)
+    shown = rng.permutation(criterion.outputs)[:_THOUGHT]
     tried: list[Array] = []
     errors: list[Any] = []
     places: list[Any] = []
-    shown = rng.permutation(criterion.outputs)[:_THOUGHT]
-    before = np.inf
-    with progress(options.title, int(options.verbose), total=len(waiting) + 4 * _ROUND) as bar:
-        while len(waiting):
-            for theta in waiting:
-                if tried and not goes_on(len(tried), int(options.max_iter)):
-                    break
-                error, place = criterion.screen(_spread(theta, useful, ridge))
-                tried.append(theta)
-                errors.append(error.astype(np.float32))
-                places.append(place.astype(np.int16))
-                bar.step(f"{len(tried)} weights tried")
-            now = float(np.minimum.reduce(errors).mean())
-            if not goes_on(len(tried), int(options.max_iter)) or before - now <= _SHARE * options.tol:
+    means = [np.inf, np.inf]
+    while True:
+        bar.expect(len(tried) + len(waiting) + 2 * _ROUND)
+        for theta in waiting:
+            if tried and not goes_on(len(tried), most):
                 break
-            before = now
-            if useful.size == 1:
-                break
-            some = np.array([error[shown] for error in errors], dtype=np.float64)
-            waiting, _ = next_candidates(np.array(tried), some, _ROUND, rng)
+            error, place = criterion.screen(_spread(theta, useful, ridge))
+            tried.append(theta)
+            errors.append(error.astype(np.float32))
+            places.append(place.astype(np.int16))
+            bar.step(f"{len(tried)} weights tried")
+        means.append(float(np.minimum.reduce(errors).mean()))
+        pays = means[-3] - means[-1] > _SHARE * options.tol
+        if useful.size < 2 or not pays or not goes_on(len(tried), most):
+            break
+        some = np.array([error[shown] for error in errors], dtype=np.float64)
+        waiting = next_candidates(np.array(tried), some, _ROUND, rng)
     whole = np.array([_spread(theta, useful, ridge) for theta in tried])
     return whole, np.array(errors), np.array(places)
 
@@ -127,12 +142,18 @@ def _explore(options: Options, criterion: Criterion, ridge: Ridge) -> tuple[Arra
 def _spread(theta: Array, useful: Index, ridge: Ridge) -> Array:
     """Weights of the useful kernels as weights of all."""
     whole = np.zeros(len(ridge.names))
-    whole[useful] = theta
+    whole[useful] = theta[: useful.size]
     return whole
 
 
 def _settle(
-    criterion: Criterion, ridge: Ridge, tried: Array, errors: Any, places: Index, Cs: Array
+    criterion: Criterion,
+    ridge: Ridge,
+    tried: Array,
+    errors: Any,
+    places: NDArray[np.int16],
+    Cs: Array,
+    bar: Progress,
 ) -> Chosen:
     """The best candidate of every target, and its machine on all samples in double precision."""
     Y, outputs = ridge.samples.Y, criterion.outputs
@@ -141,7 +162,9 @@ def _settle(
     alpha = np.zeros((ridge.n, outputs))
     score, who = np.full(outputs, -np.inf), np.zeros(outputs, dtype=np.intp)
     place = np.zeros(outputs, dtype=np.intp)
-    for c in np.unique(order):
+    bar.expect(len(tried) + np.unique(order).size)
+    for c in np.unique(order)[::-1]:  # the eigenvectors of the last ones are still there
+        bar.step("machines on all samples")
         some = np.flatnonzero((order == c).any(axis=0))
         spectrum = ridge.spectrum(tried[c])
         for lo in range(0, some.size, 1024):
