@@ -150,7 +150,9 @@ def test_rows_without_a_partner(join):
     more = [*IDS[3:], "Q1", "Q2"]
     given = table("t").assign(flag=True), table("x", more).assign(flag=True)
     said = join.refused(*given)
-    told = "d.csv rows 1 ('P0'), 2 ('P1'), 3 ('P2'); a.csv rows 10 ('Q1'), 11 ('Q2')"
+    told = (
+        "d.csv rows 1 ('P0'), 2 ('P1'), 3 ('P2'), not in a.csv; a.csv rows 10 ('Q1'), 11 ('Q2'), not in d.csv"
+    )
     assert f"no partner in other files by 'sample_id': {told}." in said
     assert "--rows inner" in said and "--rows outer" in said
     frame, ids, said = join(*given, rows="inner")

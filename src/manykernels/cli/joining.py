@@ -189,7 +189,7 @@ def _order(
     every = set(keys[0]) if tables[0].cut else set().union(*keys)  # others may belong to what was not read
     unmatched = every - common
     alone = [
-        f"{part.path} {numbered(rows, own)}"
+        f"{part.path} {numbered(rows, own)}, not in {_lacking(tables, keys, {own[row] for row in rows})}"
         for part, own in zip(tables, keys, strict=True)
         if (rows := [row for row, key in enumerate(own) if key in unmatched])
     ]
@@ -206,6 +206,12 @@ def _order(
     if told:
         voice.note(f"rows without a partner are left out: {told}.")
     return [key for key in keys[0] if key in common]
+
+
+def _lacking(tables: Sequence[Part], keys: Sequence[Sequence[str]], ids: set[str]) -> str:
+    """The files that do not have all of these ids."""
+    names = [str(part.path) for part, own in zip(tables, keys, strict=True) if not ids <= set(own)]
+    return and_more(names, 3)
 
 
 def _rows_of(frame: pd.DataFrame, keys: Sequence[str], order: Sequence[str]) -> pd.DataFrame:
