@@ -19,7 +19,7 @@ from tests.fitted_models import X, kernels, numbers, three, y
 from typer.testing import CliRunner
 
 from manykernels import MKLClassifierCV, load
-from manykernels.cli import commands, learned, resamples, work
+from manykernels.cli import commands, importances, learned, resamples, work
 from manykernels.cli.app import app
 from manykernels.comparison import folds
 from manykernels.solvers import History
@@ -92,6 +92,31 @@ def test_a_model_of_noise_is_no_better_than_guessing(tmp_path):
     assert len(document["permutation"]["null"]) == 19 and document["permutation"]["p_value"] > 0.05
     shown = run(*asked, "--permutations", 0).stdout
     assert "better than guessing (always the largest class)" in shown and "permutations" not in shown
+
+
+def test_fit_names_the_columns_and_views_that_matter(csv, table, tmp_path):
+    """By raw columns, also where one kernel reads all of them, and by views where there are any."""
+    asked = ["-k", "gaussians:4,4,1", "-m", "sparse", "--cv", 3, "--permutations", 0]
+    document = json.loads(run("fit", csv, "-t", "sick", *asked, "--json").stdout)
+    columns = document["importance"]["columns"]
+    assert set(columns) == {"age", "bmi", "dose", "time", "group"} and document["importance"]["views"] is None
+    assert list(columns) == sorted(columns, key=lambda name: -columns[name]["loss"])
+    assert all(one["low"] <= one["loss"] <= one["high"] for one in columns.values())
+    table[["age", "bmi"]].to_csv(tmp_path / "a.csv", index=False)
+    table[["dose", "time"]].assign(sick=table["sick"]).to_csv(tmp_path / "b.csv", index=False)
+    seen = [f"--view={name}={tmp_path / name}.csv" for name in ("a", "b")]
+    shown = run("fit", *seen, "-t", "sick", *asked).stdout
+    assert re.search(r"^views.* matter", shown, re.M) and re.search(r"^columns.* matter", shown, re.M)
+    document = json.loads(run("fit", *seen, "-t", "sick", *asked, "--no-importance", "--json").stdout)
+    assert document["importance"] is None
+
+
+def test_importance_that_would_take_too_long_is_left_out(csv, tmp_path, monkeypatch):
+    monkeypatch.setattr(importances, "_SECONDS", 0.0)
+    page = tmp_path / "report.html"
+    asked = ["-m", "sparse", "--cv", 2, "--permutations", 0, "--no-stability", "--report", page]
+    assert "columns that matter" not in run("fit", csv, "-t", "sick", *asked).stdout
+    assert "It would take more than 0 s" in page.read_text(encoding="utf-8")
 
 
 def test_the_rival_can_be_fitted_too(csv, tmp_path):

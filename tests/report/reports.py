@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 from tests.fitted_models import X, bits, fitted, frame, numbers, stack, strings, three, y
 
-from manykernels import LocalizedMKLClassifier, MKLClassifier, MKLRegressor
+from manykernels import LocalizedMKLClassifier, MKLClassifier, MKLClassifierCV, MKLRegressor
 from manykernels.families import ARDGaussians, Gaussians, Products, views
 from manykernels.inspection import importance, weight_stability
-from manykernels.kernels import Linear
+from manykernels.kernels import Gaussian, Linear
 from manykernels.report import report_data, width_stability
 
 MADE = date(2024, 2, 29)
@@ -91,6 +91,13 @@ def important() -> dict[str, Any]:
     groups = {NASTY[1]: names[:2], "other": names[2:]}
     found = importance(model, table, target, groups=groups, cv=3, n_repeats=2, random_state=0)
     return report_data(model, table, target, made=MADE, importance=found)
+
+
+def chosen_again() -> dict[str, Any]:
+    """A search whose choice is repeated on halves of the data."""
+    search = MKLClassifierCV({"a": Linear(), NASTY[0]: Gaussian(2.0)}, Cs=[1.0], cv=3).fit(X, y)
+    spread = weight_stability(search, X, y, n_resamples=4, random_state=0)
+    return report_data(search, X, y, made=MADE, stability=spread)
 
 
 def stable() -> dict[str, Any]:

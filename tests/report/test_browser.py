@@ -135,6 +135,18 @@ def test_importance_names_columns_and_one_kernel_draws_no_charts_of_weights(open
     assert "has all the weight" in page.inner_text("#weights")
 
 
+def test_a_choice_is_said_to_be_repeated_or_not(open_page):
+    document = reports.chosen_again()
+    again = document["selection"]["again"]
+    assert sum(again["counts"]) == 4
+    page = open_page(document)
+    several = len(again["names"]) > 1
+    assert page.locator("#selection .chart rect").count() == (len(again["names"]) if several else 0)
+    assert ("of 4 random halves" if several else "nothing to choose") in page.inner_text("#selection")
+    document["selection"]["again"] = None
+    assert "was not repeated" in open_page(document).inner_text("#selection")
+
+
 def test_what_could_not_be_computed_says_why_and_is_not_compared(open_page):
     """A rival with a score in one fold of two: it would be the best by far."""
     failed = {"name": "rival", "mean": None, "std": None, "folds": [0.999, None]}

@@ -126,6 +126,9 @@ def fit(
     stability: Annotated[
         bool, typer.Option(help="whether the report says how weights vary over resamples of the data")
     ] = True,
+    importance: Annotated[
+        bool, typer.Option(help="whether to permute columns of held-out samples, to see which of them matter")
+    ] = True,
     permutations: Annotated[
         int,
         typer.Option(min=0, help="how often the model learns from permuted targets, as a test; 0 for never"),
@@ -147,6 +150,7 @@ def fit(
     what = {"target": target, "task": task, "drop": tuple(drop or ()), "precomputed": precomputed}
     asked = _asked(data, view, how, **what)
     options = {"method": method, "kernels": kernels, "cv": cv, "score": score, "stability": stability}
+    options |= {"importance": importance}
     options |= {"jobs": jobs, "force": force, "permutations": permutations}
     _run("fit", json_, quiet, debug, asked, model_path=model, report_path=report, **options)
 

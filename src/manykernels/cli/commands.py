@@ -20,6 +20,7 @@ from ..comparison.results import Comparison
 from ..persistence import load
 from ._console import INTERRUPTED, UserError, Voice, require_known, unless_closed
 from .data import Data, new_data, training_data
+from .importances import Needed, needed
 from .learned import Learned
 from .models import pipeline
 from .outputs import FORMS, model_output, predictions_output, report_output, require_safe, table_output
@@ -42,6 +43,7 @@ def fit(
     cv: int,
     score: bool,
     stability: bool,
+    importance: bool,
     permutations: int,
     jobs: int | None,
     model_path: Path | None,
@@ -66,9 +68,15 @@ def fit(
     facts = learned.facts()
     _say(voice, data, facts, seconds)
     scored = found.say(voice, facts)
+    goes_on = splits is not None and not found.interrupted
+    need = (
+        needed(voice, learned, splits, at_once) if splits is not None and goes_on and importance else Needed()
+    )
+    scored |= need.say(voice)
     if report_path is not None:
         spread = learned.spread(voice, at_once) if stability and not found.interrupted else {}
-        _write_report(voice, learned, report_path, found, spread, force)
+        _chosen_again(voice, spread)
+        _write_report(voice, learned, report_path, found, need.for_report | spread, force)
     written = {"model": model_path, "report": report_path}
     for what, path in written.items():
         if path is not None:
@@ -152,6 +160,15 @@ def _say(voice: Voice, data: Data, facts: dict[str, Any], seconds: float) -> Non
         named = {key: value for key, value in facts["chosen"].items() if key != "kernels"}  # shown above
         told = ", ".join(f"{key} {rounded(value)}" for key, value in named.items() if value is not None)
         voice.show(f"chosen by cross-validation: {escape(told)}")
+
+
+def _chosen_again(voice: Voice, spread: dict[str, Any]) -> None:
+    """Say how often a search chose the same once more."""
+    choices = getattr(spread.get("stability"), "choices", None)
+    if choices:
+        name, count = next(iter(choices.items()))
+        of = f"{count} of {sum(choices.values())} random halves of the data"
+        voice.show(f"the search chose the same again ({escape(name)}) in {of}")
 
 
 def _write_report(
@@ -270,11 +287,14 @@ def demo(voice: Voice, *, report_path: Path | None, force: bool = False) -> None
     started = time.perf_counter()
     learned.fit(voice)
     seconds = time.perf_counter() - started
-    found = judged(voice, learned, folds(data, 5), seconds, rivals=True, jobs=jobs)
+    splits = folds(data, 5)
+    found = judged(voice, learned, splits, seconds, rivals=True, jobs=jobs)
     facts = learned.facts()
     _say(voice, data, facts, seconds)
-    scored = found.say(voice, facts)
-    _write_report(voice, learned, path, found, learned.spread(voice, jobs), force)
+    need = needed(voice, learned, splits, jobs)
+    scored = found.say(voice, facts) | need.say(voice)
+    spread = learned.spread(voice, jobs)
+    _write_report(voice, learned, path, found, need.for_report | spread, force)
     voice.show(f"report: {escape(str(path.resolve()))}")
     document = {
         "command": "demo",

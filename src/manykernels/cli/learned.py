@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..comparison.again import anew, settled
 from ..comparison.scores import Learner
-from ..estimators import copies_of, face_of, model_of, opened
+from ..estimators import copies_of, face_of, finalists_of, model_of, opened
 from ..inspection import weight_stability
 from ..persistence import save
 from ..report import baseline_models, report_data, width_stability, write_report
@@ -92,14 +92,22 @@ class Learned:
         """What it is compared with."""
         return baseline_models(self.whole, self.data.X)
 
+    def settled(self) -> Any:
+        """It, not fitted, with what a search chose in the place of the search."""
+        return opened(self.whole).settled()
+
     def spread(self, voice: Voice, jobs: int) -> dict[str, Any]:
-        """How its weights or widths vary over halves of the data, for a report."""
+        """How its weights or widths, and the choice of a search, vary over halves of the data."""
         model, X = model_of(self.whole, self.data.X)
-        face, y = face_of(self.whole)[0], self.data.y
+        face, parts, y = face_of(self.whole)[0], opened(self.whole), self.data.y
+        searched = face if parts.searched is None else parts.last
+        finalists, half = finalists_of(searched, X, y), np.arange(0, len(y), 2)
+        learn = copies_of(face).relearn if finalists is None else finalists.choose
         again = Again(
-            partial(copies_of(face).relearn, X, y, np.arange(0, len(y), 2)),
-            partial(weight_stability, face, X, y),
+            partial(learn, X, y, half),
+            partial(weight_stability, searched, X, y),
             partial(width_stability, face, X, y),
+            1 if finalists is None else len(finalists.models),
         )
         return resampled(voice, model, face.kernels, again, jobs)
 

@@ -26,12 +26,14 @@ class Again:
     half: Callable[[], Any]
     weights: Callable[..., Stability]
     widths: Callable[..., dict[str, Any]]
+    finalists: int = 1  # models that a search chooses from in each half
 
 
 def resampled(voice: Voice, model: Model, kernels: Any, again: Again, jobs: int = 1) -> dict[str, Any]:
     """Intervals for the weights or widths in a report; none, with a note, where they would take too long.
 
-    What a search chose is learned anew, not the choice. Kernels of a continuum have other names in every
+    A search chooses anew among its finalists where there is time, else what it chose on all samples is
+    learned anew, and a note says so. Kernels of a continuum have other names in every
     resample: of them the widths are compared. Of models with weights for each class or cluster nothing is,
     since clusters have no names either. Halves of the samples are drawn: a bootstrap repeats samples, which
     then look like close neighbours and favour narrow kernels, so that the weights of all samples can lie
@@ -41,23 +43,30 @@ def resampled(voice: Voice, model: Model, kernels: Any, again: Again, jobs: int 
         return {}
     named, widths = not isinstance(kernels, Parametric), finds_widths(kernels)
     one = _seconds(again.half)
-    seconds = RESAMPLES * one * (named / jobs + widths)
+    seconds = RESAMPLES * one * (named / jobs + widths / again.finalists)
+    how: dict[str, Any] = {}
+    if seconds > SECONDS >= seconds / again.finalists:
+        voice.note(
+            f"the choice of the search is not repeated on halves of the data: that would take about "
+            f"{seconds:.0f} s. In Python: manykernels.inspection.weight_stability."
+        )
+        how, seconds = {"searched": "before"}, seconds / again.finalists
     if seconds > SECONDS:
         voice.note(
             f"the report says nothing of how stable the weights are: {RESAMPLES} more fits would take about "
             f"{seconds:.0f} s. In Python: manykernels.inspection.weight_stability."
         )
         return {}
-    how: dict[str, Any] = {"n_resamples": RESAMPLES, "random_state": 0}
+    draws: dict[str, Any] = {"n_resamples": RESAMPLES, "random_state": 0}
     spread: dict[str, Any] = {}
     try:
         if named:
             verbose = 1 if voice.interactive and seconds > 1.0 else 0
             at_once = jobs if one > 0.2 else 1
-            spread["stability"] = again.weights(**how, n_jobs=at_once, verbose=verbose)
+            spread["stability"] = again.weights(**draws, **how, n_jobs=at_once, verbose=verbose)
         if widths:
             with voice.waiting(f"widths in {RESAMPLES} halves of the data"):
-                spread["widths"] = again.widths(**how)
+                spread["widths"] = again.widths(**draws)
     except KeyboardInterrupt:
         voice.stopped = True
         voice.note("stopped by Ctrl-C; the report does not say how stable all weights are.")

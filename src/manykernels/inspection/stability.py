@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,16 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
 
 from .._fast.threads import processes
-from ..estimators import Copies, Finalists, copies_of, finalists_of, fitted_search, in_one_piece
+from ..estimators import (
+    Copies,
+    Finalists,
+    copies_of,
+    finalists_of,
+    fitted_search,
+    in_one_piece,
+    model_of,
+)
+from ..fitting.model import Model
 from ..fitting.progress import Progress
 
 Array = NDArray[np.float64]
@@ -138,9 +148,11 @@ def weight_stability(
             shown.step("")
     finally:
         shown.close()
-    kernels = _stability([weights for _, weights, _ in found], level)
+    # The kernels of all samples are in the table too, if they were never chosen again.
+    own = ({}, {}) if finalists is None else _parts_of(model_of(estimator)[0])
+    kernels = _stability([weights for _, weights, _ in found], level, own[0])
     named = any(view is not None for _, _, views in found for view in views.values())
-    views = _stability([_totals(*pair) for _, *pair in found], level) if named else None
+    views = _stability([_totals(*pair) for _, *pair in found], level, _totals(*own)) if named else None
     choices = None
     if finalists is not None:
         chosen = Counter(name for name, _, _ in found)
@@ -169,12 +181,15 @@ def _learned(
 ) -> tuple[str, dict[str, float], dict[str, str | None]]:
     """What was chosen on these rows, the weight of each of its kernels, and the view that each belongs to."""
     name, model = ("", copies.relearn(X, y, rows)) if finalists is None else finalists.choose(X, y, rows)
-    if model is None:  # of another package, without kernels of ours
-        return name, {}, {}
+    return (name, {}, {}) if model is None else (name, *_parts_of(model))  # None: of another package
+
+
+def _parts_of(model: Model) -> tuple[dict[str, float], dict[str, str | None]]:
+    """The weight of each kernel, and the view that it belongs to."""
     weights = np.reshape(model.weights, (-1, len(model.names))).mean(axis=0)
     views = [getattr(kernel.kernel, "view", None) for kernel in model.kernels]
     pairs = zip(model.names, map(float, weights), strict=True)
-    return name, dict(pairs), dict(zip(model.names, views, strict=True))
+    return dict(pairs), dict(zip(model.names, views, strict=True))
 
 
 def _totals(weights: dict[str, float], views: dict[str, str | None]) -> dict[str, float]:
@@ -186,8 +201,8 @@ def _totals(weights: dict[str, float], views: dict[str, str | None]) -> dict[str
     return totals
 
 
-def _stability(found: list[dict[str, float]], level: float) -> Stability:
-    """Kernels in the order they were met; one that is missing in a resample has no weight there."""
-    names = list(dict.fromkeys(name for weights in found for name in weights))
+def _stability(found: list[dict[str, float]], level: float, known: Iterable[str] = ()) -> Stability:
+    """Kernels in the order they were met, after `known`; one that a resample lacks has no weight there."""
+    names = list(dict.fromkeys([*known, *(name for weights in found for name in weights)]))
     table = np.array([[weights.get(name, 0.0) for name in names] for weights in found])
     return Stability(names, table, level)

@@ -102,7 +102,7 @@ def report_data(
         "data": data_section(X, y, learned, target),
         "scores": scores_section(scores, learned, searched, null),
         "importance": importance_section(importance),
-        "selection": None if search is None else _selection(search),
+        "selection": None if search is None else _selection(search, stability),
         "weights": _weights(learned, weight_table(learned), stability),
         "similarity": _or_why(missing, "Which kernels say the same", _similarity, learned, inner),
         "convergence": _or_why(missing, "How the fit converged", _convergence, learned),
@@ -262,8 +262,9 @@ def _path_samples(n: int) -> NDArray[np.intp] | None:
     return None if n <= _PATH_SAMPLES else evenly(n, _PATH_SAMPLES)
 
 
-def _selection(search: Searched) -> dict[str, Any]:
-    """What a search compared, and what it took."""
+def _selection(search: Searched, stability: Any) -> dict[str, Any]:
+    """What a search compared, what it took, and how often it took that on other samples."""
+    choices = getattr(stability, "choices", None)
     keys = ("strategy", "norm", "C", "score", "std", "folds", "seconds")
     columns = {key: search.comparison[key] for key in keys}
     return {
@@ -272,6 +273,7 @@ def _selection(search: Searched) -> dict[str, Any]:
         "error": [float(np.min(search.path[name]["loss"])) for name in columns["strategy"]],
         "by": search.by,
         "chosen": search.best["strategy"],
+        "again": None if choices is None else {"names": list(choices), "counts": list(choices.values())},
     }
 
 

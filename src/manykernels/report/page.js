@@ -219,19 +219,21 @@
     return el("div", { class: "cards" }, made);
   }
 
+  // Names with bars of counts behind them.
+  function counted(rows, values, what, width, most = 190) {
+    const left = Math.min(most, width * 0.42), top = largest(values), names = fitAll(rows, left - 10), at = (i) => (width - left - 60) * values[i] / top;
+    return canvas(width, 22 * rows.length + 6, rows.map((name, i) => [
+      label(left - 8, 22 * i + 16, names[i], name),
+      tip(svg("rect", { x: left, y: 22 * i + 4, height: 16, width: Math.max(1, at(i)), fill: "var(--accent)", tabindex: 0 }), `${name}: ${values[i]} ${what}`),
+      words(left + at(i) + 6, 22 * i + 16, values[i], { class: "soft" }),
+    ]));
+  }
+
   // -- data -------------------------------------------------------------------------------------------------
   function dataSection() {
     const d = data.data, t = d.target;
     const bars = chart((width) => {
-      if (t.task === "classification") {
-        const left = Math.min(190, width * 0.38), top = largest(t.counts), rows = t.labels.slice(0, 25), names = fitAll(rows, left - 10);
-        return canvas(width, 22 * rows.length + 6, rows.map((name, i) => [
-          label(left - 8, 22 * i + 16, names[i], name),
-          tip(svg("rect", { x: left, y: 22 * i + 4, height: 16, width: Math.max(1, (width - left - 60) * t.counts[i] / top), fill: "var(--accent)", tabindex: 0 }),
-            `${name}: ${t.counts[i]} samples`),
-          words(left + (width - left - 60) * t.counts[i] / top + 6, 22 * i + 16, t.counts[i], { class: "soft" }),
-        ]));
-      }
+      if (t.task === "classification") return counted(t.labels.slice(0, 25), t.counts, "samples", width);
       const height = 150, box = { left: 44, right: 10, bottom: 34 };
       const x = scale(t.edges[0], t.edges.at(-1), box.left, width - box.right), y = scale(0, largest(t.counts), height - box.bottom, 22);
       return canvas(width, height, frame(width, height, x, y, box, [t.name.length > 40 ? short(t.name, 40) : t.name, "samples"]),
@@ -362,8 +364,12 @@
       + (s.folds.some((f) => f < all) ? " What was far behind in the first fold was left there." : "")
       + " The best of several scores is too good by chance: these folds made the choice" + (!data.scores ? ", so that new samples are predicted a little worse."
         : data.scores.searched === "anew" ? ". The score at the top is the honest one, from samples that had no part in it." : ", and so they flatter what was chosen.");
+    const again = s.again, total = again ? again.counts.reduce((a, b) => a + b, 0) : 0;
+    const repeated = !again ? [el("p", { class: "hint" }, "The choice was not repeated on other samples, so that nothing says how sure it is.")]
+      : [el("h3", {}, "Chosen again"), el("p", { class: "hint" }, again.names.length > 1 ? `In how many of ${total} random halves of the data each of these models was best on the other half. They are those that the folds cannot tell from the best; the first is the choice of all samples.`
+        : "These folds tell all other models from the chosen one, so that there was nothing to choose again."), again.names.length > 1 ? chart((width) => counted(again.names, again.counts, `of ${total} halves`, width, 290), "Choices") : null];
     return section("selection", "What was tried", hint, el("div", { class: "scroll" }, sortable(["strategy", "norm", "C", "error", "score", "± over folds", "folds", "seconds"], rows,
-      ["name", ...Array(7).fill("number")])));
+      ["name", ...Array(7).fill("number")])), repeated);
   }
 
   // -- weights ----------------------------------------------------------------------------------------------
@@ -371,7 +377,8 @@
     const w = data.weights;
     if (w.names.length === 1) return section("weights", "Weights", `${w.names[0]} has all the weight: ${data.selection ? "the search found no combination that predicts better than this kernel alone" : "there is one kernel"}. `
       + "So there are no weights to compare, and no pictures of their path along C, of kernels that say the same, or of what each adds to a decision."
-      + (data.importance ? " What the kernel needs of the data is said above." : ""));
+      + (w.stability && w.stability.frequency && data.selection && data.selection.again ? ` It has weight in ${percent(w.stability.frequency[0])} of the models that were chosen on halves of the data.` : "")
+      + (data.importance ? " What it needs of the data is said above." : ""));
     const several = w.values.length > 1, s = w.stability;
     const sizes = w.names.map((_, m) => Math.max(...w.values.map((row) => Math.abs(row[m]))));
     const top = largest(s ? [...sizes, ...s.high] : sizes);
@@ -408,9 +415,13 @@
     const guesses = data.scores && data.scores.verdict && !data.scores.verdict.better;
     const hint = (guesses ? "The model predicts no better than guessing, so that these weights describe noise; that they are optimal, or the same in every half of the data, does not change that. " : "")
       + data.certificate + (s ? " Lines in the bars: where 90 % of the weights lie that are learned from random halves of the data. "
-      + "Halves support less than all samples do, so that a line need not contain the weight of its kernel." : "");
+      + "Halves support less than all samples do, so that a line need not contain the weight of its kernel." + halves() : "");
     return section("weights", "Weights", hint, views(w), el("div", { class: "controls" }, filter, zero), tall(table));
   }
+
+  // What "selected in" is about, after a search.
+  const halves = () => !data.selection ? "" : data.selection.again ? " In each half the search has chosen anew among the models that came near the best; a kernel that is not in the chosen one has no weight there."
+    : " Only what the search chose was learned from the halves: the choice was not repeated, so that “selected in” says nothing of it.";
 
   function views(w) {
     if (!w.views) return null;

@@ -1,0 +1,106 @@
+"""Which columns and views a model needs, where that does not take too long."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from rich.markup import escape
+from sklearn.utils.metaestimators import _safe_split
+
+from ..comparison.folds import Splits
+from ..inspection import Importance, importance
+from ..report.importances import TITLE
+from ._console import Voice, one_line
+from .learned import Learned
+
+_SECONDS = 30.0  # that it may take
+_REPEATS = (5, 2, 1)  # permutations in each fold, the fewer the slower predictions are
+_COLUMNS = (100, 20, 0)  # columns that are looked at, of more
+_TOLD = 5  # columns, and views, that are named
+
+
+@dataclass(frozen=True)
+class Needed:
+    """The importance of columns and views, or why it is not known."""
+
+    found: Importance | None = None
+    why: str = ""
+
+    @property
+    def for_report(self) -> dict[str, Any]:
+        if self.found is not None:
+            return {"importance": self.found}
+        return {"left_out": {TITLE: self.why}} if self.why else {}
+
+    def say(self, voice: Voice) -> dict[str, Any]:
+        """Name what leads, and give all of it as values."""
+        if self.found is None:
+            return {"importance": None}
+        told = {"views": self.found.views, "columns": self.found if self.found.names else None}
+        for what, table in told.items():
+            if table is not None and len(table.names) > 1:
+                voice.show(escape(_sentence(what, table)))
+        values = {what: None if table is None else _values(table) for what, table in told.items()}
+        return {"importance": {"metric": self.found.metric, "level": self.found.level, **values}}
+
+
+def _sentence(what: str, table: Importance) -> str:
+    leading = table.leading(_TOLD)
+    if not leading:
+        return f"{what}: none clearly matters by itself (each was permuted on held-out samples)"
+    named = [f"{table.names[j]} {table.mean[j]:.3f} ± {table.high[j] - table.mean[j]:.3f}" for j in leading]
+    return f"{what} that matter most, by the {table.metric} lost without each: {', '.join(named)}"
+
+
+def _values(table: Importance) -> dict[str, Any]:
+    columns = table.columns()
+    rows = zip(columns["name"], columns["mean"], columns["low"], columns["high"], strict=True)
+    return {name: {"loss": float(m), "low": float(a), "high": float(b)} for name, m, a, b in rows}
+
+
+def needed(voice: Voice, learned: Learned, splits: Splits, jobs: int) -> Needed:
+    """What the score loses in these folds without each column and view; fewer of them where that is slow."""
+    data = learned.data
+    try:
+        how = _affordable(learned, splits, jobs)
+        if how is None:
+            return Needed(why=f"It would take more than {_SECONDS:.0f} s. In Python: inspection.importance.")
+        with voice.waiting("permuting columns of held-out samples"):
+            found = importance(
+                learned.whole,
+                data.X,
+                data.y,
+                groups=data.views or None,
+                cv=splits,
+                random_state=0,
+                n_jobs=jobs,
+                **how,
+            )
+    except KeyboardInterrupt:
+        voice.stopped = True
+        voice.note("stopped by Ctrl-C; nothing is said of which columns matter.")
+        return Needed(why="It was stopped.")
+    except ValueError as error:
+        return Needed(why=one_line(error))
+    return Needed(found)
+
+
+def _affordable(learned: Learned, splits: Splits, jobs: int) -> dict[str, Any] | None:
+    """How many permutations of how many columns there is time for, by one fit and one prediction."""
+    data, (train, test) = learned.data, splits[0]
+    model = learned.settled()
+    started = time.perf_counter()
+    model.fit(*_safe_split(model, data.X, data.y, train))
+    fitted = time.perf_counter()
+    model.predict(_safe_split(model, data.X, data.y, test, train)[0])
+    predicted = time.perf_counter() - fitted
+    width = data.X.shape[-1]
+    for repeats in _REPEATS:
+        for columns in _COLUMNS if repeats == _REPEATS[-1] else _COLUMNS[:1]:
+            blocks = len(data.views) + min(columns, width)
+            each = fitted - started + repeats * blocks * predicted
+            if blocks and len(splits) * each / min(jobs, len(splits)) <= _SECONDS:
+                return {"n_repeats": repeats, "max_columns": columns}
+    return None
