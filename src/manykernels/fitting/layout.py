@@ -9,16 +9,17 @@ Samples in parts, such as a dict of views, are joined to one of these first (`ma
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, check_array
 from sklearn.utils.validation import validate_data
 
 from .._arguments import as_numbers, is_masked
@@ -226,22 +227,27 @@ def _validate_array(estimator: BaseEstimator, X: Any, spec: Any, reset: bool) ->
 
     Numbers may be missing, or infinite, in columns that kernels prepare: those are looked at as tables are.
     """
+    validate: Callable[..., Any] = partial(validate_data, estimator, reset=reset)
     if hasattr(X, "columns"):
         _require_columns(X)
-        numbers(X)  # says which column has no kernel
-        X = _dense(X)
+        A = numbers(X)  # says which column has no kernel
+        if any(hasattr(dtype, "fill_value") for dtype in getattr(X, "dtypes", ())):
+            X = _dense(X)  # or a sparse matrix, which scikit-learn makes of it
+        else:  # only the names are checked of the frame: column by column, types take longer than a fit
+            validate_data(estimator, X, reset=reset, skip_check_array=True)
+            X, validate = A, partial(check_array, estimator=estimator, input_name="X")
     elif not sparse.issparse(X):
         X = as_numbers(X, "X", EXPECTED)
-    how: dict[str, Any] = {"reset": reset, "accept_sparse": "csr", "dtype": np.float64}
+    how: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64}
     if sparse.issparse(X) or not reads_tables(spec):
-        return validate_data(estimator, X, **how)
-    A = validate_data(estimator, X, ensure_all_finite=False, **how)
+        return validate(X, **how)
+    A = validate(X, ensure_all_finite=False, **how)
     return A if only_prepares(spec) or np.isfinite(A).all() else require_complete(A, spec)
 
 
 def _dense(X: Any) -> Any:
     """A frame of sparse columns whose gaps are not zeros, with the values in their place."""
-    fills = [getattr(dtype, "fill_value", 0) for dtype in getattr(X, "dtypes", ())]
+    fills = [getattr(dtype, "fill_value", 0) for dtype in X.dtypes]
     return X.sparse.to_dense() if any(fill != 0 for fill in fills) else X
 
 
@@ -253,14 +259,13 @@ def _require_columns(X: Any) -> None:
         raise ValueError(
             f"X is a {type(X).__name__} with 0 feature(s) (columns); expected at least one column of numbers."
         )
-    seen: set[Any] = set()
-    for name in X.columns:
-        if name in seen:
-            raise ValueError(
-                f"X has several columns called {name!r}; expected a different name for every column. Rename "
-                "them, or give X.to_numpy()."
-            )
-        seen.add(name)
+    names = X.columns.tolist() if hasattr(X.columns, "tolist") else list(X.columns)
+    if len(set(names)) < len(names):
+        twice = next(name for name, count in Counter(names).items() if count > 1)
+        raise ValueError(
+            f"X has several columns called {twice!r}; expected a different name for every column. Rename "
+            "them, or give X.to_numpy()."
+        )
 
 
 # -- new samples ----------------------------------------------------------------------------------

@@ -1,0 +1,40 @@
+"""Wide tables: the work grows with the columns, not with their square."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn.utils.validation as validation
+
+from manykernels import MKLClassifier
+from manykernels.fitting import layout
+
+rng = np.random.default_rng(0)
+y = np.where(np.arange(30) % 2, "a", "b")
+
+
+def frame(width, library=pd):
+    table = rng.normal(size=(30, width)) + (y == "a")[:, None]
+    names = [f"c{j}" for j in range(width)]
+    return pd.DataFrame(table, columns=names) if library is pd else pl.DataFrame(table, schema=names)
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_scikit_learn_is_given_the_numbers_of_a_frame(library, monkeypatch):
+    """It would go through the types of all columns, which takes longer than a fit of many columns."""
+    seen = []
+    check = validation.check_array
+
+    def spied(X, *args, **kwargs):
+        seen.append(type(X))
+        return check(X, *args, **kwargs)
+
+    monkeypatch.setattr(validation, "check_array", spied)
+    monkeypatch.setattr(layout, "check_array", spied)
+    X = frame(7, library)
+    model = MKLClassifier().fit(X, y)
+    model.predict(X[:3])
+    assert np.ndarray in seen and type(X) not in seen
+    assert model.feature_names_in_.tolist() == list(X.columns)
