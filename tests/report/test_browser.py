@@ -147,6 +147,21 @@ def test_a_choice_is_said_to_be_repeated_or_not(open_page):
     assert "was not repeated" in open_page(document).inner_text("#selection")
 
 
+def test_a_model_of_noise_is_called_so_first(open_page):
+    """The sentence stands above everything else, and a gap of zero does not look like quality."""
+    constant = {"name": "chance", "folds": [0.9, 0.95]}
+    page = open_page(reports.document("classifier", scores=[*reports.SCORES, constant]))
+    first = page.inner_text("header p")
+    assert first.startswith("No better than guessing (always the largest class): accuracy 0.900")
+    assert "still predicts no better than guessing" in page.inner_text(".cards")
+    assert "these weights describe noise" in page.inner_text("#weights")
+    assert "guessing (a constant)" in page.inner_text("#scores")
+    constant = {"name": "chance", "folds": [0.1, 0.2]}
+    page = open_page(reports.document("classifier", scores=[*reports.SCORES, constant]))
+    assert page.inner_text("header p").startswith("Better than guessing")
+    assert "noise" not in page.inner_text("#weights")
+
+
 def test_what_could_not_be_computed_says_why_and_is_not_compared(open_page):
     """A rival with a score in one fold of two: it would be the best by far."""
     failed = {"name": "rival", "mean": None, "std": None, "folds": [0.999, None]}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -352,3 +353,10 @@ def test_the_snapshot():
     if os.environ.get("MANYKERNELS_SNAPSHOT"):
         SNAPSHOT.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     close(found, json.loads(SNAPSHOT.read_text(encoding="utf-8")))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_path_of_fits_that_stopped_early_says_so():
+    model = mk.MKLClassifier([Linear(), Gaussian(2.0), Gaussian(4.0)], max_iter=1, tol=1e-9).fit(X, y)
+    told = report_data(model, X, y)["left_out"]["Weights along C: the last digits"]
+    assert re.match(r"\d+ fits? stopped before the tolerance was reached", told)

@@ -14,11 +14,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._pprint import _EstimatorPrettyPrinter
 from sklearn.utils.validation import _num_samples
 
 import manykernels
 
+from .._arguments import number_of
 from ..comparison.results import Comparison, Permuted
 from ..estimators import Copies, Searched, copies_of, face_of, in_one_piece, model_of, opened
 from ..families import Parametric
@@ -148,14 +150,18 @@ def _rounded(value: float) -> float:
 
 
 def _or_why(left_out: dict[str, str], title: str, section: Any, *args: Any) -> dict[str, Any] | None:
-    """A section, or None where it cannot be made; the page then says why."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    """A section, or None where it cannot be made; the page then says why, and where fits stopped early."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         try:
             found: dict[str, Any] | None = section(*args)
         except ValueError as error:
             left_out[title] = " ".join(str(error).split())
             return None
+    early = sum(issubclass(one.category, ConvergenceWarning) for one in caught)
+    if early:
+        told = f"{number_of(early, 'fit')} stopped before the tolerance was reached"
+        left_out[f"{title}: the last digits"] = f"{told}, so that parts are approximate."
     return found
 
 
