@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from manykernels import MKLRegressor, MKLRegressorCV
 from manykernels.approx import Nystroem
@@ -108,3 +109,10 @@ def test_one_bar_for_many_outputs(capsys):
     many = np.column_stack([Y + 0.1 * k for k in range(8)])
     MKLRegressor(KERNELS, multi_output="own", verbose=1).fit(X, many)
     assert capsys.readouterr().err.count("\n") == 1  # which a bar ends with
+
+
+def test_one_warning_for_many_outputs():
+    many = np.column_stack([Y + 0.1 * k for k in range(8)])
+    with pytest.warns(ConvergenceWarning, match=r"of 24 outputs \(\d+, .*…\)") as told:
+        MKLRegressor(KERNELS, multi_output="own", max_iter=1, tol=1e-9, C=100.0).fit(X, many)
+    assert len(told) == 1

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from .bound import solve
+import warnings
+
+from sklearn.exceptions import ConvergenceWarning
+
+from .._warn import warn
+from ..solvers import Result
+from .bound import Bound, solve
 from .dictionary import bind
 from .model import Model
 from .options import Options
 from .progress import progress
 from .samples import AnySamples
 
-_BARS = 20  # problems that show a bar each
+_FEW = 20  # problems that show a bar each, and warn each
+_NAMED = 5  # outputs in a warning
 
 
 def learn(options: Options, samples: AnySamples, previous: Model | None = None) -> Model:
@@ -19,14 +26,34 @@ def learn(options: Options, samples: AnySamples, previous: Model | None = None) 
     """
     bound = bind(options, samples)
     groups = options.groups(bound.Y.shape[1])
-    each, total = options, 0
-    if len(groups) > _BARS:  # one bar for all of them
-        each, total = options.replace(verbose=max(int(options.verbose) - 1, 0)), len(groups)
-    results = []
-    with progress(options.title, int(options.verbose) if total else 0, total=total) as shown:
+    if len(groups) > _FEW:
+        return bound.model(options, _solve_many(options, bound, groups, previous))
+    starts = [_start(bound, previous, groups, g) for g in range(len(groups))]
+    return bound.model(options, [solve(options, bound, *given) for given in zip(groups, starts, strict=True)])
+
+
+def _start(bound: Bound, previous: Model | None, groups: list[list[int]], g: int) -> object:
+    return None if previous is None else bound.resume(previous, g, groups[g], len(groups))
+
+
+def _solve_many(
+    options: Options, bound: Bound, groups: list[list[int]], previous: Model | None
+) -> list[Result]:
+    """Many problems, with one bar and one warning for all of them."""
+    quiet, results = options.replace(verbose=max(int(options.verbose) - 1, 0)), []
+    with progress(options.title, int(options.verbose), total=len(groups)) as shown, warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
         for g, group in enumerate(groups):
-            start = None if previous is None else bound.resume(previous, g, group, len(groups))
-            results.append(solve(each, bound, group, start))
-            if total:
-                shown.step(f"output {g}")
-    return bound.model(options, results)
+            results.append(solve(quiet, bound, group, _start(bound, previous, groups, g)))
+            shown.step(f"output {g}")
+    short = [g for g, result in enumerate(results) if result.gap > options.tol]
+    if short:
+        named = ", ".join(map(str, short[:_NAMED])) + (", …" if len(short) > _NAMED else "")
+        worst = max(results[g].gap for g in short)
+        warn(
+            f"{options.title} stopped above tol={options.tol:g} for {len(short)} of {len(groups)} outputs "
+            f"({named}), at relative duality gaps of up to {worst:.1e}. Raise max_iter (now "
+            f"{options.max_iter}) or tol; scaling the features or a smaller C make the problem easier.",
+            ConvergenceWarning,
+        )
+    return results
