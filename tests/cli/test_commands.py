@@ -255,7 +255,7 @@ def test_gaps_and_categories_are_dealt_with_and_told(table, tmp_path):
         model,
         "--no-score",
     )
-    assert "median in 'age'" in result.stderr and "'note' is left out" in result.stderr
+    assert "median in 'age'" in result.stderr and "compared by its substrings in 'note'" in result.stderr
     assert "'Unnamed: 0' is left out" in result.stderr
     unseen = table.assign(group="never seen", note="", word="w0")
     unseen.to_csv(tmp_path / "new.csv", index=False)
@@ -434,12 +434,13 @@ def test_the_target_in_a_view_is_no_feature(csv, table, tmp_path):
     assert "'b__sick' in a view is left out" in run(*asked).stderr
 
 
-def test_rows_are_named_as_in_the_file(table, tmp_path):
+def test_cells_that_are_no_numbers_are_told(table, tmp_path):
     frame = table.drop(columns="size").astype({"age": object})
     frame.loc[:3, "sick"] = None
     frame.loc[7, "age"] = "old"
     frame.to_csv(tmp_path / "d.csv", index=False)
-    assert "'old' in row 8" in run("fit", tmp_path / "d.csv", "-t", "sick", code=2).stderr
+    said = run("fit", tmp_path / "d.csv", "-t", "sick", "-m", "sparse", "--no-score").stderr
+    assert "1 cell such as 'old' is taken as missing in 'age'" in said
 
 
 def test_predict_says_what_it_has_not_seen(csv, table, tmp_path):

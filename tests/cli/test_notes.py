@@ -103,7 +103,6 @@ def test_warnings_in_folds_are_one_line(tmp_path, jobs):
     few = {"sparse": {"max_iter": 1, "tol": 1e-12}, "lp": {"max_iter": 1, "tol": 1e-12, "norm": 2.0}}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(commands, "pipeline", lambda data, name, *_, **__: MKLClassifier(**few[name]))
-        patch.setattr(commands, "training_data", without_text(commands.training_data))
         whole = CliRunner().invoke(app, [str(a) for a in [*asked, "--json"]])
         short = CliRunner().invoke(app, [str(a) for a in asked])
     notes = [note for note in json.loads(whole.stdout)["notes"] if "above tol" in note]
@@ -111,12 +110,3 @@ def test_warnings_in_folds_are_one_line(tmp_path, jobs):
     lines = [line for line in short.stderr.splitlines() if "above tol" in line]
     assert len(lines) == 1 and f"{len(notes)} such notes (sparse, lp)" in lines[0]
     assert "UserWarning" not in short.stderr and ConvergenceWarning.__name__ not in short.stderr
-
-
-def without_text(training_data):
-    def numbers_only(*args):
-        data = training_data(*args)
-        data.X = data.X[data.numbers]
-        return data
-
-    return numbers_only

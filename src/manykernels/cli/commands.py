@@ -19,10 +19,10 @@ from ..comparison.methods import METHODS
 from ..comparison.results import Comparison
 from ..persistence import load
 from ._console import INTERRUPTED, UserError, Voice, require_known, unless_closed
-from .data import Data, new_data, training_data
+from .data import Data, new_data, tell, training_data
 from .importances import Needed, needed
 from .learned import Learned
-from .models import pipeline
+from .models import pipeline, reads_raw
 from .outputs import FORMS, model_output, predictions_output, report_output, require_safe, table_output
 from .predictions import CONFIDENCE, KINDS, confidence, in_bytes, names_of_rows, neutralised
 from .scores import Judged, compared, folds, judged
@@ -55,6 +55,7 @@ def fit(
     data = training_data(asked, voice)
     if data.n > _MANY_SAMPLES and method != "ufo":
         voice.note(f"{data.n} samples: time and memory grow as n²; --first N or --method ufo are quicker.")
+    tell(data, voice, text=reads_raw(method, kernels))
     learned = Learned(pipeline(data, method, kernels), data)
     splits = folds(data, cv) if score else None
     at_once = jobs_for(data, jobs)
@@ -136,8 +137,8 @@ def _about(data: Data, method: str, kernels: str) -> dict[str, Any]:
     return {
         "target": data.target,
         "task": data.task,
-        "numbers": list(data.numbers),
-        "categories": dict(data.categories),
+        "columns": [] if data.kernels else list(data.X.columns),
+        "used": list(data.used),
         "views": list(data.views),
         "kernels": list(data.kernels),
         "id": data.id,
@@ -149,7 +150,7 @@ def _about(data: Data, method: str, kernels: str) -> dict[str, Any]:
 def _say(voice: Voice, data: Data, facts: dict[str, Any], seconds: float) -> None:
     if not voice.talks:
         return
-    width = data.X.shape[2] if data.kernels else len(data.numbers) + len(data.categories)
+    width = data.X.shape[2] if data.kernels else len(data.used)
     things = "kernel" if data.kernels else "column"
     what = f"{len(set(data.y))} classes of " if data.task == "classification" else ""
     size = f"{number_of(data.n, 'sample')}, {number_of(width, things)}"
@@ -250,6 +251,7 @@ def compare(
         require_known("--method", name, METHODS)
     require_safe([table_output(out)], asked.paths, force)
     data = training_data(asked, voice)
+    tell(data, voice, text=kernels == "auto")
     chosen = methods or [m for m in METHODS if METHODS[m].serves(data.task, bool(data.kernels))]
     models = {name: pipeline(data, name, kernels, tune=tune) for name in chosen}
     results = compared(voice, models, data, folds(data, cv, repeats), jobs_for(data, jobs))
@@ -281,7 +283,7 @@ def demo(voice: Voice, *, report_path: Path | None, force: bool = False) -> None
     frame, names = bunch.data, list(bunch.data.columns)
     labels = np.where(bunch.target == 1, "benign", "malignant").astype(object)
     views = {"mean": names[:10], "error": names[10:20], "worst": names[20:]}
-    data = Data(frame, labels, "diagnosis", "classification", names, {}, views)
+    data = Data(frame, labels, "diagnosis", "classification", used=names, views=views)
     learned = Learned(pipeline(data, "sparse"), data)
     jobs = jobs_for(data, None)
     started = time.perf_counter()

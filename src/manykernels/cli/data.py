@@ -1,8 +1,7 @@
-"""From files to what a model learns from: features by kind, views, a target and its task."""
+"""From files to what a model learns from: a raw table, its views, a target and its task."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -11,17 +10,15 @@ import numpy as np
 import pandas as pd
 
 from .._arguments import and_more, number_of
+from ..families.remarks import remarks
+from ..families.tables import Table, read_columns
 from ._console import UserError, Voice, require_known
 from .choices import TASKS
 from .files import read_file
 from .sources import Asked, gather, view_of
 
-MISSING = "missing"  # the category of cells without a value
 _CLASSES = 20  # whole numbers with at most so many values are classes, unless told otherwise
 _CATEGORIES = 50  # values that a column of categories may have
-_NUMBERED = 10  # rows from which a column 1, 2, 3 … is taken for their numbers
-_ENORMOUS = 1e150  # its square is no number
-_MIXED = 0.5  # share of numbers from which a column with other things in it is called a mixture
 
 
 @dataclass
@@ -32,8 +29,8 @@ class Data:
     y: Any = None
     target: str = ""
     task: str = ""
-    numbers: list[str] = field(default_factory=list)
-    categories: dict[str, list[str]] = field(default_factory=dict)  # column -> its values
+    table: Table | None = None  # what the columns hold
+    used: list[str] = field(default_factory=list)  # columns that something is made of
     views: dict[str, list[str]] = field(default_factory=dict)  # view -> columns; empty where there are none
     kernels: list[str] = field(default_factory=list)  # names of the layers of a stack
     id: str = ""  # the column that names the samples
@@ -72,13 +69,13 @@ def training_data(asked: Asked, voice: Voice) -> Data:
         voice.note(f"{_quoted(same)} in a view is left out: it is called as the target is.")
     else:
         same = []
-    _sort(data, frame.drop(columns=list({target, *dropped, *same})), voice)
-    _require_distinct(data)
-    kept = {*data.numbers, *data.categories}
-    data.X = _as_text(frame[[*data.numbers, *data.categories]].copy(), list(data.categories))
-    data.X = data.X.reset_index(drop=True)
+    data.X = frame.drop(columns=list({target, *dropped, *same})).reset_index(drop=True)
+    kept = set(data.X.columns)
     named = {name or "data": [c for c in columns if c in kept] for name, columns in views.items()}
     data.views = {name: columns for name, columns in named.items() if columns}
+    _look_at(data)
+    used = set(data.used)
+    data.views = {name: columns for name, columns in data.views.items() if used.intersection(columns)}
     if len(data.views) == 1:
         data.views = {}
     return data
@@ -131,75 +128,26 @@ def _target(column: pd.Series, name: str, asked: str) -> tuple[Any, str]:
     return (labels.astype(int) if whole else labels.astype(str).astype(object)), task
 
 
-def _sort(data: Data, features: pd.DataFrame, voice: Voice) -> None:
-    """Numbers, categories, and what is neither."""
-    for name in features.columns:
-        column = features[name]
-        if column.isna().all() or str(name).startswith("Unnamed: "):
-            voice.note(
-                f"column {name!r} is left out: it has no {'values' if column.isna().all() else 'name'}."
-            )
-        elif column.nunique(dropna=False) < 2:
-            voice.note(f"column {name!r} is left out: all its values are the same.")
-        elif pd.api.types.is_bool_dtype(column) or pd.api.types.is_numeric_dtype(column):
-            if _counts(column):
-                voice.note(f"column {name!r} is left out: it numbers the rows.")
-                continue
-            largest = float(np.abs(column.dropna().to_numpy(dtype=float)).max())
-            if not largest < _ENORMOUS:
-                what = f"values as large as {largest:g}" if np.isfinite(largest) else "infinite values"
-                raise UserError(f"column {name!r} has {what}; mend them, or --drop it.")
-            data.numbers.append(str(name))
-        else:
-            _category(data, str(name), column, voice)
-    gaps = [name for name in data.numbers if features[name].isna().any()]
-    if gaps:
-        voice.note(f"missing values are filled with the median in {_quoted(gaps)}.")
-    unknown = [name for name, values in data.categories.items() if MISSING in values]
-    if unknown:
-        voice.note(f"missing values are a category of their own, {MISSING!r}, in {_quoted(unknown)}.")
-    if not data.numbers and not data.categories:
+def _look_at(data: Data) -> None:
+    """Find out what the columns hold, and which are used."""
+    names = list(data.X.columns)
+    place = {name: j for j, name in enumerate(names)}
+    groups = [[place[name] for name in columns] for columns in data.views.values()]
+    try:
+        data.table = table = read_columns(data.X, groups=groups or None)
+    except ValueError as error:
+        raise UserError(f"{error} --drop COLUMN leaves it out.") from error
+    data.used = [names[j] for j in table.used if j not in table.constant]
+    if not data.used:
         raise UserError("no column is left to learn from.")
 
 
-def _counts(column: pd.Series) -> bool:
-    """Whether a column is 1, 2, 3 … or the like, from the first row to the last."""
-    if len(column) < _NUMBERED or pd.api.types.is_bool_dtype(column) or column.isna().any():
-        return False
-    ahead = column.to_numpy(dtype=float) - column.index.to_numpy(dtype=float)
-    return bool(np.all(ahead == ahead[0])) and float(ahead[0]).is_integer()
-
-
-def _require_distinct(data: Data) -> None:
-    """Indicators of categories get names that no other column may have."""
-    owner = {name: name for name in data.numbers}
-    for name, values in data.categories.items():
-        for value in values:
-            made = f"{name}_{value}"
-            if made in owner:
-                raise UserError(
-                    f"value {value!r} of column {name!r} becomes a column {made!r}, which column "
-                    f"{owner[made]!r} is or makes too; rename one."
-                )
-            owner[made] = name
-
-
-def _category(data: Data, name: str, column: pd.Series, voice: Voice) -> None:
-    present = column.dropna().astype(str)
-    parsed = pd.to_numeric(present, errors="coerce")
-    share = float(parsed.notna().mean())
-    if _MIXED <= share < 1.0:
-        row = int(np.flatnonzero(parsed.isna().to_numpy())[0])
-        raise UserError(
-            f"column {name!r} mixes numbers and text ({present.iloc[row]!r} in row "
-            f"{present.index[row] + 1}); mend it, or --drop {name}."
-        )
-    distinct = present.nunique()
-    if distinct > _CATEGORIES:
-        voice.note(f"column {name!r} is left out: text with {distinct} different values.")
+def tell(data: Data, voice: Voice, text: bool) -> None:
+    """Say what is made of the columns; `text` says whether kernels read text too."""
+    if data.table is None:
         return
-    values = sorted(present.unique())
-    data.categories[name] = values if column.notna().all() else sorted({*values, MISSING})
+    for remark in remarks(data.table, text):
+        voice.note(remark.text)
 
 
 # -- precomputed kernels --------------------------------------------------------------------------
@@ -259,39 +207,18 @@ def new_data(asked: Asked, about: dict[str, Any], voice: Voice) -> tuple[Any, pd
         ids = found.get(asked.join.id or about.get("id", ""))
         named = None if ids is None else pd.Series(ids[: asked.how.rows], name=asked.join.id or about["id"])
         return _layers(chosen, path)[1][: asked.how.rows], named
-    wanted = [*about["numbers"], *about["categories"]]
-    how = replace(asked.join, learned=frozenset(wanted), expected=about.get("id", ""))
+    if "columns" not in about:
+        raise UserError("the model was written by an earlier version of manykernels; fit it again.")
+    how = replace(asked.join, learned=frozenset(about["columns"]), expected=about.get("id", ""))
     joined = gather(asked, how, voice)
     frame = joined.frame
-    missing = [name for name in wanted if name not in frame.columns]
+    missing = [name for name in about["used"] if name not in frame.columns]
     if missing:
         raise UserError(
             f"the model needs the columns {_quoted(missing)}, which are not there; there are "
             f"{_quoted(frame.columns)}."
         )
-    frame = _as_text(frame[wanted].copy(), about["categories"])
-    for name in about["numbers"]:
-        if not pd.api.types.is_numeric_dtype(frame[name]):
-            bad = frame[name][pd.to_numeric(frame[name], errors="coerce").isna() & frame[name].notna()]
-            if len(bad):
-                raise UserError(
-                    f"column {name!r} holds {bad.iloc[0]!r}, where the model learned from numbers."
-                )
-        frame[name] = pd.to_numeric(frame[name]).astype(float)
-        if np.isinf(frame[name]).any():
-            raise UserError(f"column {name!r} has infinite values; mend them.")
-    for name, values in about["categories"].items():
-        unseen = sorted(set(frame[name]) - {*values, MISSING})
-        if unseen:
-            voice.note(f"column {name!r} has values that the model has not seen: {_quoted(unseen)}.")
-    return frame, joined.ids
-
-
-def _as_text(frame: pd.DataFrame, categories: Iterable[str]) -> pd.DataFrame:
-    for name in categories:
-        text = frame[name].astype(object).where(frame[name].notna(), MISSING)
-        frame[name] = text.astype(str).astype(object)
-    return frame
+    return frame.reindex(columns=about["columns"]), joined.ids
 
 
 def _quoted(names: Any) -> str:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.compose import ColumnTransformer
-from sklearn.impute import SimpleImputer
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.pipeline import Pipeline
 
 from ..comparison.methods import METHODS
+from ..estimators import TablePreparer
 from ..families import Gaussians, Products, gaussian_grid, per_feature, rank_one, views
+from ..families.views import ViewColumns
 from ..kernels import Precomputed
 from ._console import UserError
 from .choices import KERNELS
 from .data import Data
+
+
+def reads_raw(method: str, kernels: str) -> bool:
+    """Whether the method takes raw tables, or numbers that are made of them first."""
+    return kernels == "auto" and not METHODS[method].own
 
 
 def pipeline(data: Data, method: str, kernels: str = "auto", *, tune: bool = False) -> Any:
@@ -24,34 +28,10 @@ def pipeline(data: Data, method: str, kernels: str = "auto", *, tune: bool = Fal
     if stack and not chosen.stack:
         raise UserError(f"--method {method} makes its own kernels, and takes no precomputed ones.")
     model = chosen.estimator(data.task, _kernels(data, kernels), tune=tune)
-    return model if stack else Pipeline([("columns", _columns(data)), ("model", model)])
-
-
-def _columns(data: Data) -> ColumnTransformer:
-    """Numbers: gaps filled, standardised. Categories: indicators. In the order of the views."""
-    parts = []
-    for view, columns in (data.views or {"data": [*data.numbers, *data.categories]}).items():
-        numbers = [name for name in columns if name in data.numbers]
-        categories = [name for name in columns if name in data.categories]
-        if numbers:
-            ready = make_pipeline(
-                SimpleImputer(strategy="median", keep_empty_features=True), StandardScaler()
-            )
-            parts.append((f"{view} numbers", ready, numbers))
-        if categories:
-            values = [data.categories[name] for name in categories]
-            coder = OneHotEncoder(categories=values, handle_unknown="ignore", sparse_output=False)
-            parts.append((f"{view} categories", coder, categories))
-    made = ColumnTransformer(parts, verbose_feature_names_out=False)
-    return made.set_output(transform="pandas")
-
-
-def _outputs(data: Data, columns: list[str]) -> list[str]:
-    """What columns are called behind `_columns`."""
-    names: list[str] = []
-    for name in columns:
-        names += [name] if name in data.numbers else [f"{name}_{value}" for value in data.categories[name]]
-    return names
+    if stack or reads_raw(method, kernels):
+        return model
+    ready = TablePreparer().set_output(transform="pandas")
+    return Pipeline([("columns", ready), ("model", model)])
 
 
 def _kernels(data: Data, given: str) -> Any:
@@ -65,7 +45,10 @@ def _kernels(data: Data, given: str) -> Any:
     listed = spec == "auto" or getattr(spec, "listed", True)
     if not listed:
         raise UserError(f"--kernels {given} stands for too many kernels to list, and views need lists.")
-    return views({view: (_outputs(data, columns), spec) for view, columns in data.views.items()})
+    if isinstance(spec, str):
+        return views({view: (columns, spec) for view, columns in data.views.items()})
+    others = tuple(f"{view}__" for view in data.views)
+    return views({view: (ViewColumns(view, others), spec) for view in data.views})
 
 
 def _parse(given: str) -> Any:

@@ -20,6 +20,7 @@ from .localized import LocalizedMKLClassifier, LocalizedMKLRegressor
 from .mkl import MKLClassifier, MKLRegressor
 from .mkl_cv import MKLClassifierCV, MKLRegressorCV
 from .nonlinear import NonlinearMKLClassifier, NonlinearMKLRegressor
+from .preparer import TablePreparer
 from .ufo import UFOMKLClassifier, UFOMKLRegressor
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "MKLRegressorCV",
     "NonlinearMKLClassifier",
     "NonlinearMKLRegressor",
+    "TablePreparer",
     "UFOMKLClassifier",
     "UFOMKLRegressor",
 ]

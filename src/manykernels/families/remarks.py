@@ -35,14 +35,15 @@ def quiet_about_tables() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Remark:
-    """A sentence, and whether it tells of a guess that may be wrong, or of what always happens."""
+    """A sentence; whether it tells of a guess that may be wrong, or of what always happens; what to do."""
 
     text: str
     guess: bool
+    advice: str = ""
 
 
-def remarks(table: Table) -> list[Remark]:
-    """What was made of the columns of the training samples."""
+def remarks(table: Table, text: bool = True) -> list[Remark]:
+    """What was made of the columns of the training samples; `text` says whether kernels read text too."""
     made = [*_left_out(table), *_parsed(table), *_guessed(table)]
     if table.constant:
         which = _columns(table, table.constant)
@@ -65,16 +66,20 @@ def remarks(table: Table) -> list[Remark]:
     dates = [j for j, form in table.formats.items() if form not in ("text", "decimal comma")]
     if dates:
         made.append(Remark(f"dates are taken as numbers of days in {_names(table, dates)}.", False))
-    if table.text:
+    if table.text and text:
         made.append(Remark(f"text is compared by its substrings in {_names(table, table.text)}.", False))
+    elif table.text:
+        why = "text has no numbers, and only kernels='auto' reads it"
+        made.append(Remark(f"{_columns(table, table.text)} left out: {why}.", True))
     return made
 
 
-def warn_of(table: Table) -> None:
+def warn_of(table: Table, text: bool = True) -> None:
     """A warning for each guess about the columns."""
-    for remark in remarks(table):
+    for remark in remarks(table, text):
         if remark.guess:
-            warn(f"{remark.text[0].upper()}{remark.text[1:]} {PAGE}", TableWarning)
+            told = " ".join(filter(None, (remark.text, remark.advice, PAGE)))
+            warn(told[0].upper() + told[1:], TableWarning)
 
 
 def _left_out(table: Table) -> Iterable[Remark]:
@@ -84,8 +89,8 @@ def _left_out(table: Table) -> Iterable[Remark]:
     for why, columns in reasons.items():
         told = why if len(columns) == 1 else _PLURAL[why]
         guess = why.startswith(("it numbers", "all its values differ"))
-        keep = " To use such a column, give it as a view of its own: views({...})." if guess else ""
-        yield Remark(f"{_columns(table, columns)} left out: {told}.{keep}", guess)
+        keep = "To use such a column, give it as a view of its own: views({...})." if guess else ""
+        yield Remark(f"{_columns(table, columns)} left out: {told}.", guess, keep)
 
 
 _PLURAL = {

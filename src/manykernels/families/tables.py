@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from math import exp, lgamma, log
 from numbers import Number
@@ -79,22 +79,33 @@ class Table:
         return made if made.n_features else None
 
     @property
+    def used(self) -> list[int]:
+        """The columns that something is made of."""
+        return sorted([*self.numbers, *self.levels, *self.text])
+
+    @property
     def size(self) -> int:
         """How many features can be made of the columns."""
         return len(self.numbers) + len(self.gaps) + sum(map(len, self.levels.values()))
 
 
-def read_columns(X: Data, feature_names: Any = None, among: list[int] | None = None) -> Table:
-    """Say what each column of X holds, from nothing but these samples; `among` names the columns to read."""
-    table = Table(names_of(X, feature_names))
-    chosen = range(X.shape[1]) if among is None else among
+def read_columns(X: Data, feature_names: Any = None, groups: Sequence[Sequence[int]] | None = None) -> Table:
+    """Say what each column of X holds, from nothing but these samples.
+
+    `groups` are columns that are read together, such as views; without it all columns are. A column that is
+    alone in its group is no identifier: it is all there is.
+    """
+    table, seen = Table(names_of(X, feature_names)), set[int]()
     named = feature_names is not None or hasattr(X, "columns")
-    plain = _plain_columns(X, chosen)
-    if len(plain):
-        _read_numbers(table, X, plain, named and len(chosen) > 1)
-    if len(plain) < len(chosen):
-        for j in sorted(set(chosen) - set(plain)):
-            _read_column(table, j, column_of(X, j), alone=len(chosen) == 1)
+    for group in [range(X.shape[1])] if groups is None else groups:
+        chosen = [j for j in group if j not in seen] if seen else group
+        seen.update(chosen)
+        plain = _plain_columns(X, chosen)
+        if len(plain):
+            _read_numbers(table, X, plain, named and len(group) > 1)
+        if len(plain) < len(chosen):
+            for j in sorted(set(chosen) - set(plain)):
+                _read_column(table, j, column_of(X, j), alone=len(group) == 1)
     table.numbers.sort()
     return table
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -102,6 +103,21 @@ def per_view(spec: Any, columns: Mapping[str, Columns]) -> Any:
                 "family, a list or dict of them, or 'auto'."
             )
     return JoinedViews(found)
+
+
+@dataclass(frozen=True)
+class ViewColumns:
+    """The columns of a view in a prepared table, by the beginning of their names.
+
+    What belongs to no other view is of the table that came without a name, which is the view "data".
+    """
+
+    view: str
+    beginnings: tuple[str, ...]  # of all views
+
+    def __call__(self, X: Any) -> list[str]:
+        own = [name for name in X.columns if name.startswith(f"{self.view}__")]
+        return own or [name for name in X.columns if not name.startswith(self.beginnings)]
 
 
 def columns_and_kernels(given: Any) -> tuple[Columns, Any]:

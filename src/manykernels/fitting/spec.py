@@ -96,12 +96,21 @@ def reads_tables(spec: Any) -> bool:
 
 def raw_columns(spec: Any, X: Any) -> list[int]:
     """The positions of the columns of X that some kernel reads as they are: all, if one selects none."""
-    return sorted(_used(spec, X, prepared=False))
+    return sorted(_used(spec, X))
 
 
-def prepared_columns(spec: Any, X: Any) -> list[int]:
-    """The positions of the columns that kernels prepare first: those of tables, whatever they hold."""
-    return sorted(_used(spec, X, prepared=True))
+def prepared_columns(spec: Any, X: Any) -> list[list[int]]:
+    """The positions of the columns that kernels prepare first, as tables: together, or view by view."""
+    if isinstance(spec, Subset):
+        return prepared_columns(spec.kernels, X)
+    if isinstance(spec, Mapping):
+        spec = list(spec.values())
+    if isinstance(spec, list | tuple):
+        return [group for part in spec for group in prepared_columns(part, X)]
+    if isinstance(spec, Views) and isinstance(spec.views, Mapping):
+        pairs = [columns_and_kernels(given) for given in spec.views.values()]
+        return [sorted(_positions(X, columns)) for columns, kernels in pairs if _reads(kernels, True)]
+    return [list(range(X.shape[1]))] if only_prepares(spec) else []
 
 
 def only_prepares(spec: Any) -> bool:
@@ -120,24 +129,23 @@ def only_prepares(spec: Any) -> bool:
     return isinstance(spec, Auto | Relevance) or (isinstance(spec, Products) and bool(spec.scale))
 
 
-def _used(spec: Any, X: Any, prepared: bool) -> set[int]:
+def _used(spec: Any, X: Any) -> set[int]:
     if isinstance(spec, Subset):
-        return _used(spec.kernels, X, prepared)
+        return _used(spec.kernels, X)
     if isinstance(spec, Mapping):
         spec = list(spec.values())
     if isinstance(spec, list | tuple):
-        return set().union(*(_used(part, X, prepared) for part in spec))
+        return set().union(*(_used(part, X) for part in spec))
     if isinstance(spec, Views) and isinstance(spec.views, Mapping):
         pairs = [columns_and_kernels(given) for given in spec.views.values()]
-        wanted = [columns for columns, kernels in pairs if _reads(kernels, prepared)]
-        return set().union(*(_positions(X, columns) for columns in wanted))
+        return set().union(*(_positions(X, columns) for columns, kernels in pairs if _reads(kernels, False)))
     inner = (
         [v for v in spec._arguments().values() if isinstance(v, Kernel)] if isinstance(spec, Kernel) else []
     )
     inner += list(spec.kernels) if isinstance(spec, Composite) else []
     if inner and not isinstance(spec, OnColumns):
-        return _used(inner, X, prepared)
-    if only_prepares(spec) is not prepared:
+        return _used(inner, X)
+    if only_prepares(spec):
         return set()
     return _positions(X, spec.columns if isinstance(spec, OnColumns) else slice(None))
 

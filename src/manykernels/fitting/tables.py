@@ -70,11 +70,10 @@ def _gaps(column: Any) -> Any:
 
 def columns_held(spec: Any, X: Any, names: Any) -> Table | None:
     """What the columns hold that kernels prepare; None where kernels read all columns as they are."""
-    if sparse.issparse(X) or not (among := prepared_columns(spec, X)):
+    if sparse.issparse(X) or not (groups := prepared_columns(spec, X)):
         return None
-    whole = len(among) == X.shape[1]
-    table = read_columns(X, None if hasattr(X, "columns") else names, None if whole else among)
-    if whole and not (table.numbers or table.levels or table.text):
+    table = read_columns(X, None if hasattr(X, "columns") else names, groups)
+    if not table.used and not raw_columns(spec, X):
         told = "; ".join(f"{table.names[j]!r}: {why}" for j, why in list(table.left_out.items())[:5])
         raise ValueError(f"No column of X is left to learn from ({told}). Give columns that vary.")
     return table

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
+from sklearn.pipeline import make_pipeline
 
 from ..comparison.again import anew, settled
 from ..comparison.comparing import in_folds
@@ -19,12 +20,14 @@ from ..estimators import (
     MKLClassifierCV,
     MKLRegressor,
     MKLRegressorCV,
+    TablePreparer,
     face_of,
     in_one_piece,
     model_of,
     opened,
 )
 from ..families import Family, Subset
+from ..families.tables import read_columns
 from ..inspection.permutations import permuted
 
 _SECONDS = 60.0  # that learning from permuted targets may take
@@ -46,8 +49,10 @@ def baseline_models(model: Any, X: Any) -> dict[str, Any]:
     if _has_list(kernels) and "hull_" not in learned.extra:
         several = len(learned.names) > 1 or kernels is not own
         models |= _of_kernels(kernels, classes, several)
-    if kind == "array" or (kind == "table" and _all_numbers(inner)):
-        models["tuned SVC" if classes else "tuned kernel ridge"] = rival(classes)
+    table = read_columns(inner) if kind == "table" else learned.layout.table
+    if kind == "array" or (table is not None and table.size):
+        name = "tuned SVC" if classes else "tuned kernel ridge"
+        models[name] = rival(classes) if table is None else make_pipeline(TablePreparer(), rival(classes))
     return {name: parts.behind(one) for name, one in models.items()}
 
 
@@ -107,10 +112,6 @@ class BestSingle(BaseEstimator):
 def _has_list(kernels: Any) -> bool:
     """Whether these are kernels that can be listed, and not more of them than that."""
     return not isinstance(kernels, Family) or bool(kernels.listed)
-
-
-def _all_numbers(X: Any) -> bool:
-    return all(np.asarray(X[name]).dtype.kind in "biuf" for name in X.columns)
 
 
 def compared(
