@@ -7,6 +7,7 @@ import doctest
 import importlib
 import inspect
 import math
+import pkgutil
 import re
 import warnings
 from pathlib import Path
@@ -16,21 +17,28 @@ import pandas as pd
 import pytest
 import sklearn.calibration
 from sklearn.base import is_regressor
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import GroupKFold, cross_val_score
 from sklearn.svm import SVC
 from tests.recipes import Values, arguments, call, called_name, looks_like_python, places
 from tests.test_docs import FLAGS, PAGES, README, ROOT, name
 
 import manykernels
-from manykernels import MKLClassifier, MKLRegressor, approx, families, kernels, losses, penalties, solvers
+from manykernels import MKLClassifier, MKLRegressor, penalties
 from manykernels.approx import Approximation
 from manykernels.families import Family
 from manykernels.kernels import Gaussian, Kernel, Linear
 
 SOURCE = ROOT / "src" / "manykernels"
 SLOW_MODULES = {"manykernels.inspection.permutations"}
-PARTS = (manykernels, approx, families, kernels, losses, penalties, solvers)
-PUBLIC = {public: getattr(part, public) for part in PARTS for public in part.__all__}
+NOT_TOLD = ("cli", "demo", "estimators")  # whose parts are no names for readers, or are those of the package
+PARTS = {
+    found.name: importlib.import_module(f"manykernels.{found.name}")
+    for found in pkgutil.iter_modules(manykernels.__path__)
+    if not found.name.startswith("_") and found.name not in NOT_TOLD
+}
+PARTS = {part: module for part, module in PARTS.items() if hasattr(module, "__all__")}
+PUBLIC = {public: getattr(part, public) for part in PARTS.values() for public in part.__all__}
+PUBLIC |= {public: getattr(manykernels, public) for public in manykernels.__all__}
 FACES = [
     face for face in map(PUBLIC.get, manykernels.__all__) if isinstance(face, type) and hasattr(face, "fit")
 ]
@@ -59,8 +67,12 @@ X = pd.DataFrame(A, columns=["code", "x1", "x2"])
 LABELS, NUMBERS = A[:, 0] > A[:, 1], A[:, 0] * A[:, 1]
 # what names stand for in prose
 NAMES = {
+    **PARTS,
     "X": X,
     "y": LABELS,
+    "Y": np.column_stack([NUMBERS, A[:, 2]]),
+    "runs": np.arange(30) % 5,
+    "GroupKFold": GroupKFold,
     "A": A[:, :2],
     "B": A[:, 1:],
     "K1": Linear()(A),
@@ -78,6 +90,8 @@ NAMES = {
     "np": np,
     "sklearn": sklearn,
     "manykernels": manykernels,
+    "mk": manykernels,
+    "methods": {"lines": MKLClassifier(Linear()), "bumps": MKLClassifier(Gaussian(1.0))},
     "SVC": SVC,
     "cross_val_score": cross_val_score,
     "print": print,
@@ -104,7 +118,8 @@ def learn(face, **given):
         model.set_params(tol=max(model.tol, 1e-2))  # since greedy methods take their time
     stack = model.get_params().get("kernels")
     samples = NAMES["matrices"] if isinstance(stack, str) and stack == "precomputed" else X
-    model.fit(samples, NUMBERS if is_regressor(model) else LABELS)
+    grouped = {"groups": NAMES["runs"]} if isinstance(getattr(model, "cv", None), GroupKFold) else {}
+    model.fit(samples, NUMBERS if is_regressor(model) else LABELS, **grouped)
     return model
 
 
@@ -130,7 +145,7 @@ def takers(given):
 
 
 def run_arguments(given):
-    """Fit the first estimator that takes them and accepts their values; a part is only made."""
+    """Fit the first estimator that takes them and accepts their values; others need only have them."""
     found = takers(given)
     values = {word: evaluate(VALUES.of(word, tree)) for word, tree in given.items()}
     faces = [kind for kind in found if kind in FACES]
@@ -141,7 +156,7 @@ def run_arguments(given):
         except ValueError as error:
             refused.append(f"{face.__name__}: {error}")
     assert not faces and (found or functions_with(given)), refused or f"nothing takes {sorted(given)}"
-    return [kind(**values) for kind in found[:1]]
+    return found
 
 
 def functions_with(given):
@@ -232,7 +247,7 @@ def cases(*wanted):
     for place in FOUND:
         for code in place.codes:
             if kind(code, place) in wanted:
-                found.setdefault(place.text if place.cell else code, place)
+                found.setdefault(place.text if kind(code, place) == "cell" else code, place)
     slow = [text for text in found if re.search(r"MKL\w+CV\(", text)]
     return [pytest.param(found[t], t, marks=[pytest.mark.slow] * (t in slow), id=t) for t in sorted(found)]
 
@@ -268,7 +283,9 @@ def test_calls_in_sentences_run(place, code, tmp_path, capsys):
     np.save(tmp_path / "a.npy", A)
     more = {"path": tmp_path / "a.npy"}
     if re.search(r"\b(model|search)\b", code):
-        more["model"] = learn(MKLClassifier)
+        more["model"] = (
+            MKLRegressor().fit(X, NAMES["Y"]) if re.search(r"\bY\b", code) else learn(MKLClassifier)
+        )
         more["search"] = (
             learn(manykernels.MKLClassifierCV(strategy="finite", cv=2)) if "search" in code else None
         )
