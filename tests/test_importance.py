@@ -181,6 +181,15 @@ def test_views_are_those_that_the_model_or_the_names_tell():
     assert importance(MKLRegressor(KERNELS), table, y, **how).views is None
 
 
+def test_views_and_matrices_of_a_dict_keep_their_names():
+    how = {"cv": 2, "n_repeats": 1, "random_state": 0}
+    parts = {"left": X[:, :1], "right": X[:, 1:3]}
+    found = importance(MKLRegressor(), parts, y, **how)
+    assert found.names == ["left__x0", "right__x0", "x1"] and found.views.names == ["left", "right"]
+    matrices = {name: part @ part.T for name, part in parts.items()}
+    assert importance(MKLRegressor("precomputed"), matrices, y, **how).names == ["left", "right"]
+
+
 def test_of_many_columns_those_that_change_predictions_are_looked_at():
     wide = rng.randn(80, 300)
     wide[:, [17, 250]] *= 30.0

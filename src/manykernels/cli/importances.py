@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -87,6 +88,11 @@ def needed(voice: Voice, learned: Learned, splits: Splits, jobs: int) -> Needed:
     return Needed(found)
 
 
+def _screening(width: int, columns: int) -> float:
+    """Predictions that it takes, at most, to find the columns that are looked at."""
+    return 2 * columns * (1.0 + math.log2(width / columns)) if width > columns > 0 else 0.0
+
+
 def _affordable(learned: Learned, splits: Splits, jobs: int) -> dict[str, Any] | None:
     """How many permutations of how many columns there is time for, by one fit and one prediction."""
     data, (train, test) = learned.data, splits[0]
@@ -101,6 +107,7 @@ def _affordable(learned: Learned, splits: Splits, jobs: int) -> dict[str, Any] |
         for columns in _COLUMNS if repeats == _REPEATS[-1] else _COLUMNS[:1]:
             blocks = len(data.views) + min(columns, width)
             each = fitted - started + repeats * blocks * predicted
-            if blocks and len(splits) * each / min(jobs, len(splits)) <= _SECONDS:
+            screened = _screening(width, columns) * predicted
+            if blocks and screened + len(splits) * each / min(jobs, len(splits)) <= _SECONDS:
                 return {"n_repeats": repeats, "max_columns": columns}
     return None

@@ -82,7 +82,9 @@ def finalists_of(search: Any, X: Any, y: Any) -> Finalists | None:
     """Of a fitted search of this package, given its data; None of other estimators."""
     if not isinstance(search, Search) or "finalists_" not in vars(search):
         return None
-    data, target, layout = search._read(X, y, None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the search has warned when it was fitted
+        data, target, layout = search._read(X, y, None)
     seen = data.X if data.given is None else data.given.X
     found = strategies(search._wish(target, layout), seen, target.outputs)
     known = {one.name: one for one in found}

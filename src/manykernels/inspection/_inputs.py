@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,7 @@ from ..estimators import Opened
 from ..families.tables import views_of
 from ..fitting.items import is_items
 from ..fitting.layout import is_lazy
+from ..fitting.mappings import join
 from ..fitting.spec import by_name, selected_views
 from ..kernels import Precomputed
 from ..kernels.data import is_stack, positions
@@ -55,13 +57,20 @@ def readable(X: Any) -> Any:
     return X
 
 
-def header_of(X: Any, kernels: Any) -> Header:
-    """The columns of X, or the layers of a stack, by the names that `kernels` gives them."""
+def header_of(X: Any, kernels: Any, given: Any) -> Header:
+    """The columns of X, or the layers of a stack, by the names that `kernels` gives them.
+
+    `given` is X before it was joined: the views of a dict name the columns of an array.
+    """
+    if isinstance(given, Mapping) and not is_stack(X):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it was joined before
+            return Header(join(given)[1].names)
     if not is_stack(X):
         return Header([str(name) for name in getattr(X, "columns", [f"x{j}" for j in range(X.shape[1])])])
     names = [f"kernel {m}" for m in range(X.shape[2])]
-    given = kernels.items() if isinstance(kernels, Mapping) else ()
-    for name, kernel in given:
+    named = kernels.items() if isinstance(kernels, Mapping) else ()
+    for name, kernel in named:
         if isinstance(kernel, Precomputed):
             names[kernel.index] = str(name)
     return Header(names)

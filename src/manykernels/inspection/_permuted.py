@@ -19,7 +19,7 @@ from ..kernels.data import is_stack
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 Scorer = Callable[[Any, Any, Any], float]
-_ENTRIES = 4_000_000  # numbers that tables which are predicted at once may hold, or kernels between them
+_ENTRIES = 8_000_000  # numbers that tables which are predicted at once may hold, or kernels between them
 _METHODS = ("predict", "decision_function", "predict_proba")
 _SCREENED_ROWS = 50  # samples on which a screen looks at predictions
 

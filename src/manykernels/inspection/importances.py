@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from scipy import stats
 from sklearn.base import ClassifierMixin, RegressorMixin, clone, is_classifier
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _num_samples
 
 from .._arguments import is_integral, shown
 from .._fast.threads import processes
+from ..comparison.folds import make_folds
 from ..estimators import LazyScore, Opened, in_one_piece, opened
 from ..fitting.progress import Progress
 from ..selection.scoring import score_of
@@ -186,20 +186,22 @@ def importance(
     _check(n_repeats, max_columns, level, searched)
     if not hasattr(model, "predict"):
         raise ValueError(f"{type(model).__name__} does not predict, so that it has no score to lose.")
+    given = X
     model, X = in_one_piece(model, X)
     X = readable(X)
     if _num_samples(X) != _num_samples(y):
         raise ValueError(f"X has {_num_samples(X)} samples and y has {_num_samples(y)}.")
     parts = _innermost(model)
     kernels = getattr(parts.last, "kernels", None)
-    header = header_of(X, kernels)
+    header = header_of(X, kernels, given)
     named = groups_of(groups, parts, kernels, X, header)
     if not named and not max_columns:
         raise ValueError("max_columns=0 was given without groups, so that there is nothing to permute.")
     rng = check_random_state(random_state)
     learner = _quiet(opened(model).settled() if searched == "before" else clone(model))
     scorer, metric = _scorer(learner, scoring)
-    folds = _folds(cv, learner, y, rng)
+    cv = _FOLDS if cv is None else cv
+    folds = make_folds(y, classes=is_classifier(learner), cv=cv, random_state=rng)
     work = _Work(learner, scorer, X, y, n_repeats)
     seeds = rng.randint(2**31 - 1, size=len(folds))
     looked = list(range(len(header.columns)))
@@ -312,15 +314,6 @@ def _accuracy(model: Any, X: Any, y: Any) -> float:
 
 def _r2(model: Any, X: Any, y: Any) -> float:
     return score_of(model.predict(X), np.asarray(y), None, None)
-
-
-def _folds(cv: Any, learner: Any, y: Any, rng: np.random.RandomState) -> list[tuple[Index, Index]]:
-    classes = is_classifier(learner)
-    if cv is None or is_integral(cv):
-        kind = StratifiedKFold if classes else KFold
-        cv = kind(_FOLDS if cv is None else int(cv), shuffle=True, random_state=rng.randint(2**31 - 1))
-    splits = check_cv(cv, y, classifier=classes).split(np.zeros((_num_samples(y), 1)), y)
-    return [(np.asarray(train), np.asarray(test)) for train, test in splits]
 
 
 def _check(n_repeats: Any, max_columns: Any, level: Any, searched: Any) -> None:
