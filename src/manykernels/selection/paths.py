@@ -65,6 +65,8 @@ def path_steps(
     path ends where the `error` of its decisions grows: the last step then stands for larger C.
     """
     options = options.replace(penalty=resolve_penalty(norms[0]))
+    if options.listed and options.solver == "auto":
+        options = options.replace(solver="active-set")  # which serves all norms and parts of the same list
     with warnings.catch_warnings(), threads(options.n_jobs):
         warnings.simplefilter("ignore", ConvergenceWarning)  # steps keep their gap
         bound = bind(options, samples)
