@@ -180,3 +180,15 @@ def test_quiet_where_nothing_is_wrong(capsys):
         warnings.simplefilter("error")
         own(verbose=1).fit(X, Y)
     assert "MKLRegressorCV 100%" in capsys.readouterr().err
+
+
+def test_targets_in_a_dask_array():
+    dask = pytest.importorskip("dask.array")
+    lazy = own().fit(X, dask.from_array(Y, chunks=(30, 2)))
+    np.testing.assert_array_equal(lazy.weights_, own().fit(X, Y).weights_)
+
+
+def test_a_limit_on_candidates_and_on_memory():
+    assert own(max_iter=5).fit(X, Y).n_candidates_ == 5
+    with pytest.raises(MemoryError, match=r"40000 outputs of 70 samples .* Fit some outputs at a time"):
+        own(memory_limit="10MB").fit(X, np.tile(Y, (1, 10_000)))

@@ -109,7 +109,7 @@ def test_folds_equal_models_that_are_fitted_without_them(name):
     theta = rng.dirichlet(np.ones(len(ridge.names)))
     least, place = criterion.screen(theta)
     missed, total = np.zeros(4), np.zeros(4)
-    for fold, (_, test) in zip(criterion.folds, folds, strict=True):
+    for fold, (train, test) in zip(criterion.folds, folds, strict=True):
         own, w, truth = fold.ridge, weight[test], Y[test]
         K = gram(own, theta)
         if isinstance(own, ListedRidge):
@@ -119,8 +119,9 @@ def test_folds_equal_models_that_are_fitted_without_them(name):
             mapped = own.mapped.centred(own.known)
             Phi, there = mapped.transform(own.samples.data) * own.roots, mapped.transform(X[test]) * own.roots
             new = (there * theta[own.owner]) @ Phi.T
+        seen = given.part(train).samples(in_order=True).Y
         for k in range(4):
-            y = own.samples.Y[:, [k]]
+            y = seen[:, [k]]
             a, b = machine(K, y, CS[place[k]] * own.samples.costs, options.fit_intercept)
             missed[k] += w @ (new @ a[:, 0] + b[0] - truth[:, k]) ** 2
         total += w @ (truth - w @ truth / w.sum()) ** 2

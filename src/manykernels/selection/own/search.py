@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -94,8 +94,9 @@ def _folded(options: Options, given: Given, folds: Folds, Cs: Array, whole: Ridg
         root = np.sqrt(weight)
         truth = (root[:, None] * (Y - means)).astype(dtype)
         total += (weight[:, None] * (Y - _mean(Y, weight)) ** 2).sum(axis=0)
-        unseen = ridge.seen_by(given.new(test, train))
-        found.append(Fold(ridge, seen_inside(ridge, samples.Y, dtype), means, unseen, truth, root))
+        unseen, inside = ridge.seen_by(given.new(test, train)), seen_inside(ridge, samples.Y, dtype)
+        ridge.samples = replace(samples, Y=samples.Y[:, :0].copy())  # targets are large, and in `inside` now
+        found.append(Fold(ridge, inside, means, unseen, truth, root))
     return CrossValidation(found, total, Cs, _WINDOW)
 
 
