@@ -10,6 +10,7 @@ import sklearn.utils.validation as validation
 
 from manykernels import MKLClassifier
 from manykernels.fitting import layout
+from manykernels.kernels.preparation import Preparation
 
 rng = np.random.default_rng(0)
 y = np.where(np.arange(30) % 2, "a", "b")
@@ -38,3 +39,13 @@ def test_scikit_learn_is_given_the_numbers_of_a_frame(library, monkeypatch):
     model.predict(X[:3])
     assert np.ndarray in seen and type(X) not in seen
     assert model.feature_names_in_.tolist() == list(X.columns)
+
+
+def test_what_tells_preparations_apart_does_not_grow_with_the_columns():
+    """Kernels are told apart by it again and again, and files hold it."""
+    few, many = (Preparation().fit(frame(width).to_numpy()) for width in (3, 300))
+    assert len(few.key_) == len(many.key_)
+    X = frame(3)
+    assert Preparation().fit(X).key_ == Preparation().fit(X.copy()).key_
+    others = [X * 2.0, X + 1.0, X.mask(X > 1.0), X[["c0", "c1"]], X**3, X[:20]]
+    assert len({Preparation().fit(other).key_ for other in [X, *others]}) == 1 + len(others)

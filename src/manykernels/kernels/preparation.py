@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -109,20 +110,17 @@ class Preparation(BaseEstimator):
     def _filled(self, A: Array, gaps: NDArray[np.bool_]) -> Array:
         return np.where(gaps, self.fill_, A) if gaps.any() else A
 
-    def _identity(self) -> tuple[Any, ...]:
-        """Equal for preparations that make the same of any table."""
-        return (
-            None if self.columns is None else tuple(self.columns),
-            tuple(sorted((self.formats or {}).items())),
-            self.kept_.tobytes(),
-            self.mean_.tobytes(),
-            self.spread_.tobytes(),
-            self.low_.tobytes() + self.high_.tobytes(),
-            tuple(x.tobytes() + z.tobytes() for x, z in self.knots_),
-            self.fill_.tobytes() + self.gaps_.tobytes() + self.gap_share_.tobytes(),
-            tuple((j, tuple(map(str, levels))) for j, levels in self._levels.items()),
-            tuple(share.tobytes() for share, _ in self.indicators_),
-        )
+    def _identity(self) -> str:
+        """Equal for preparations that make the same of any table: a digest, since columns may be many."""
+        columns = None if self.columns is None else list(map(int, self.columns))
+        levels = [(int(j), list(map(str, levels))) for j, levels in self._levels.items()]
+        whole = sha256(repr((columns, sorted((self.formats or {}).items()), levels)).encode())
+        arrays = [self.kept_, self.mean_, self.spread_, self.low_, self.high_, self.fill_, self.gaps_]
+        arrays += [self.gap_share_, *(x for pair in self.knots_ for x in pair)]
+        arrays += [share for share, _ in self.indicators_]
+        for array in arrays:
+            whole.update(len(array).to_bytes(8, "little") + array.tobytes())
+        return whole.hexdigest()
 
     def transform(self, X: Data, part: Part = "scaled") -> Array:
         """The features of the rows of X."""

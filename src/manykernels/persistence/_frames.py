@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from .._archives import ArchiveError
-from ..kernels.cells import column_of, holds_numbers, numbers_of, values_of
+from ..kernels.cells import column_of, holds_numbers, numeric_type, values_of
+from ..kernels.preparation import number_matrix
 
 _LIBRARIES = ("pandas", "polars")  # no other module is imported, whatever a file says
 
@@ -33,13 +34,11 @@ def is_frame(value: Any) -> bool:
 
 def frame_of(value: Any) -> Frame:
     """The parts of a frame."""
-    columns = [column_of(value, j) for j in range(value.shape[1])]
-    places = [j for j, column in enumerate(columns) if holds_numbers(column)]
-    numbers = np.empty((len(places), value.shape[0]))
-    for row, j in zip(numbers, places, strict=True):
-        row[:] = numbers_of(columns[j])
-    others = sorted(set(range(len(columns))) - set(places))
-    text = [_text(columns[j]) for j in others]
+    types = list(value.dtypes)
+    places = [j for j, kind in enumerate(types) if numeric_type(kind) or holds_numbers(column_of(value, j))]
+    others = sorted(set(range(len(types))) - set(places))
+    text = [_text(column_of(value, j)) for j in others]
+    numbers = number_matrix(value, places, {}).T  # in one piece: columns may be many
     return Frame(type(value).__module__.split(".")[0], list(value.columns), places, numbers, text)
 
 
