@@ -282,8 +282,9 @@ def test_compare_writes_a_table(csv, tmp_path, ending):
     text = out.read_text(encoding="utf-8")
     assert "uniform" in text and "chance" in text
     assert text.startswith({"csv": "method,rank,mean", "tex": "% Mean", "html": "<table>"}[ending])
-    assert "is not empty" in run(*asked, code=2).stderr
-    run(*asked, "--force", "-q")
+    if ending == "csv":
+        assert "is not empty" in run(*asked, code=2).stderr
+        run(*asked, "--force", "-q")
 
 
 def test_tables_are_written_in_known_forms(csv):

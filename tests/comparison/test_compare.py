@@ -15,6 +15,7 @@ from tests.fitted_models import X, numbers, stack, strings, y
 
 import manykernels as mk
 from manykernels.comparison import METHODS, Comparison, Comparisons, compare, corrected_ttest
+from manykernels.inspection import permutation_test
 from manykernels.kernels import Gaussian, Linear, Spectrum
 from manykernels.plots import ComparisonDisplay
 
@@ -50,8 +51,19 @@ def test_samples_of_every_kind():
     views = mk.MKLClassifier({"l": Linear(), "g": Gaussian(2.0)})
     frame = pd.DataFrame(X, columns=list("abcd"))
     assert compare({"frame": views}, frame, y, cv=2).scores["frame"].complete
-    parts = compare({"dict": mk.MKLClassifier()}, {"left": X[:, :2], "right": X[:, 2:]}, y, cv=2)
-    assert parts.scores["dict"].complete, parts.scores["dict"].error
+
+
+def test_samples_in_parts():
+    """A dict of views, and a list of kernel matrices, for names and for estimators."""
+    views = {"left": X[:, :2], "right": X[:, 2:]}
+    parts = compare({"own": mk.MKLClassifier(), "sum": "uniform"}, views, y, cv=2, tune=True)
+    assert parts.scores["own"].complete and parts.scores["sum"].complete, repr(parts)
+    matrices = [np.ascontiguousarray(stack[:, :, m]) for m in range(stack.shape[2])]
+    given = compare(["uniform", "align"], matrices, y, kernels="precomputed", cv=2)
+    assert all(one.complete for one in given.scores.values()), repr(given)
+    own = compare({"given": mk.MKLClassifier("precomputed")}, matrices, y, cv=2)
+    assert own.scores["given"].complete, repr(own)
+    assert len(permutation_test(mk.MKLClassifier(), views, y, cv=2, n_permutations=1).null) == 1
 
 
 def test_what_is_refused():

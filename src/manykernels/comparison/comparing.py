@@ -10,6 +10,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import _num_samples
 
 from .._arguments import shown
+from ..estimators import MKLClassifier, in_one_piece
 from ..fitting.progress import Progress
 from .datasets import Comparisons
 from .folds import Splits, cross_validate, make_folds, task_of
@@ -129,8 +130,9 @@ def _one(
     **how: Any,
 ) -> Comparison:
     """On one dataset."""
-    given, y = _named(methods), np.asarray(y)
-    if (n := _num_samples(next(iter(X.values())) if isinstance(X, Mapping) else X)) != len(y):
+    given, X, kernels = _joined(_named(methods), X, kernels)
+    y = np.asarray(y)
+    if (n := _num_samples(X)) != len(y):
         raise ValueError(f"X has {n} samples and y has {len(y)}.")
     task = _task(given, y) if task is None else task
     if task not in METRIC and any(isinstance(one, str) for one in given.values()):
@@ -215,6 +217,18 @@ def _named(methods: Any) -> dict[str, Any]:
                 f"method {shown(one)} was given; expected a name or an estimator of scikit-learn's kind."
             )
     return named
+
+
+def _joined(given: dict[str, Any], X: Any, kernels: Any) -> tuple[dict[str, Any], Any, Any]:
+    """Samples that came in parts (a dict of views, matrices) in one piece; methods and kernels for these."""
+    own = {name: in_one_piece(one, X) for name, one in given.items() if not isinstance(one, str)}
+    wholes = [joined for _, joined in own.values()]
+    if len(own) < len(given):
+        template, joined = in_one_piece(MKLClassifier(kernels), X)
+        kernels = template.kernels
+        wholes.append(joined)
+    joined = next((whole for whole in wholes if whole is not X), X)
+    return given | {name: one for name, (one, _) in own.items()}, joined, kernels
 
 
 def _task(given: Mapping[str, Any], y: Any) -> str:

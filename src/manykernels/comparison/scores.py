@@ -5,13 +5,11 @@ from __future__ import annotations
 import time
 import warnings
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 from sklearn.metrics import check_scoring
-from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import _safe_split
 
 from .._arguments import shortened
@@ -135,9 +133,6 @@ def score_fold(learner: Learner, X: Any, y: Any, train: Any, test: Any, *, scori
 
 def _part(learner: Learner, X: Any, y: Any, rows: Any, train: Any) -> tuple[Any, Any]:
     """Rows of the samples; of kernels between samples, the columns of the training rows too."""
-    if isinstance(X, Mapping):
-        parts = {name: _safe_split(learner, one, None, rows, train)[0] for name, one in X.items()}
-        return parts, _safe_indexing(y, rows)
     return tuple(_safe_split(learner, X, y, rows, train))
 
 

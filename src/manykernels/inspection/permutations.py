@@ -18,6 +18,7 @@ from ..comparison.again import anew, settled
 from ..comparison.folds import Splits, cross_validate, make_folds
 from ..comparison.results import Permuted
 from ..comparison.scores import Learner, Scores, score_fold
+from ..estimators import in_one_piece
 
 Index = NDArray[np.intp]
 FEWEST = 19  # permutations from which p can be 0.05
@@ -81,6 +82,7 @@ def permutation_test(
     """
     if not is_integral(n_permutations) or n_permutations < 1:
         raise ValueError(f"n_permutations={shown(n_permutations)} was given; expected a whole number from 1.")
+    model, X = in_one_piece(model, X)
     if _num_samples(X) != len(y):
         raise ValueError(f"X has {_num_samples(X)} samples and y has {len(y)}.")
     splits = make_folds(y, classes=is_classifier(model), cv=cv, groups=groups, random_state=random_state)
