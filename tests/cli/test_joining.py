@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+from manykernels import load, save
 from manykernels.cli._console import UserError, Voice
 from manykernels.cli.app import app
 from manykernels.cli.files import Reading
 from manykernels.cli.ids import Joining, like_id
 from manykernels.cli.sources import Asked, gather
+from manykernels.estimators import opened
 
 N = 12
 IDS = [f"P{i}" for i in range(N)]
@@ -357,3 +360,20 @@ def test_a_number_after_rows_still_means_the_first_rows(study):
     asked = ["fit", "a.csv", "-t", "u", "-m", "sparse", "--no-score", "--json"]
     assert json.loads(run(*asked, "--rows", "30").stdout)["samples"] == 30
     assert json.loads(run(*asked, "--first", "31").stdout)["samples"] == 31
+
+
+def test_probabilities_are_written_where_the_model_has_them(study):
+    """Beside the id, which is the first column."""
+    run("fit", "y.csv", "-t", "sick", "-m", "sparse", "--no-score", *study, "--model", "m")
+    model = load("m")
+    opened(model).last.set_params(loss="logistic")
+    about, frame = model.manykernels_, gather(Asked(Path("y.csv"), study[1::2]), Joining(), Voice()).frame
+    model.fit(frame.drop(columns="sick"), frame["sick"])
+    model.manykernels_ = about
+    save(model, "m", overwrite=True)
+    run("predict", "m", "y.csv", *study, "--out", "p.parquet")
+    found = pd.read_parquet("p.parquet")
+    assert list(found.columns) == ["patient", "sick", "probability of no", "probability of yes"]
+    np.testing.assert_allclose(found.iloc[:, 2] + found.iloc[:, 3], 1.0)
+    assert list(found["patient"][:2]) == ["000", "001"]
+    run("predict", "m", "y.csv", *study, "--out", "p.parquet")  # known again as predictions

@@ -38,6 +38,10 @@
   }
 
   // -- numbers and names ------------------------------------------------------------------------------------
+  function numberOf(n, what) {
+    return `${n} ${what}${n === 1 ? "" : "s"}`;
+  }
+
   function number(value, digits = 3) {
     if (value === null || value === undefined) return "–";
     if (value === 0) return "0";
@@ -179,7 +183,7 @@
 
   function header() {
     const d = data.data, target = d.target;
-    const count = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`, size = d.features === null ? count(d.kernels, "kernel") : count(d.features, "column");
+    const size = d.features === null ? numberOf(d.kernels, "kernel") : numberOf(d.features, "column");
     const theme = el("button", {
       type: "button", id: "theme", onclick: () => {
         const root = document.documentElement;
@@ -238,7 +242,7 @@
       const x = scale(t.edges[0], t.edges.at(-1), box.left, width - box.right), y = scale(0, largest(t.counts), height - box.bottom, 22);
       return canvas(width, height, frame(width, height, x, y, box, [t.name.length > 40 ? short(t.name, 40) : t.name, "samples"]),
         t.counts.map((count, i) => tip(svg("rect", { x: x(t.edges[i]) + 0.5, width: Math.max(1, x(t.edges[i + 1]) - x(t.edges[i]) - 1), y: y(count), height: height - box.bottom - y(count), fill: "var(--accent)", tabindex: 0 }),
-          `${number(t.edges[i])} to ${number(t.edges[i + 1])}: ${count} samples`)));
+          `${number(t.edges[i])} to ${number(t.edges[i + 1])}: ${numberOf(count, "sample")}`)));
     }, "The target");
     const rows = d.columns.map((c) => [c.name, c.kind, c.missing, c.kind === "numbers"
       ? `${number(c.mean)} ± ${number(c.std)}, from ${number(c.low)} to ${number(c.high)}` : `${c.distinct} values, mostly “${c.common}”`]);
@@ -492,7 +496,7 @@
         log && c.tol ? dashed(width, y(c.tol), "tol") : reached ? dashed(width, y(c.objective), "objective of the model") : null,
         points.map((line_, k) => [polyline(line_.map((p) => [x(p[0]), y(p[1])]), { stroke: colour(k) }, c.lines[k].label || title),
           line_.map((p) => tip(svg("circle", { cx: x(p[0]), cy: y(p[1]), r: 4, fill: colour(k), tabindex: 0 }),
-            `${c.lines[k].label ? c.lines[k].label + "\n" : ""}${title} ${number(p[1])}\n${p[2]} kernels with weight\n${number(p[0])} ${against === "seconds" ? "s" : "th step"}`))]));
+            `${c.lines[k].label ? c.lines[k].label + "\n" : ""}${title} ${number(p[1])}\n${numberOf(p[2], "kernel")} with weight\n${number(p[0])} ${against === "seconds" ? "s" : "th step"}`))]));
     }, "Convergence");
     const buttons = toggles([["seconds", "against time"], ["steps", "against steps"]], "seconds", (value) => { against = value; picture.paint(); });
     const legend = c.lines.length > 1 ? legendOf(c.lines.map((one) => one.label)) : null;
