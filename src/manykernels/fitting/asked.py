@@ -124,6 +124,7 @@ def bind_asked(options: Options, samples: Samples, matrices: int) -> Asked:
         memory_limit=options.memory_limit,
         norm=options.penalty,
         work=matrices + machine_matrices(largest, options.loss.quadratic),
+        groups=None if prepared is None else prepared.groups,
     )
     intercept = bool(options.fit_intercept)
     return Asked(samples, None, oracle, samples.Y, samples.costs, intercept, data, prepared)

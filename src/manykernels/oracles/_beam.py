@@ -63,7 +63,8 @@ class Beam:
         self.enumerator = Monomials(X, self.low, room=room, **options)
         # the largest columns first, so that what may follow gets smaller and smaller
         self.order = np.argsort(-np.abs(X).sum(axis=0), kind="stable")
-        self.branches = Branches(X[:, self.order], self.degree, self.low + 1, **options)
+        ordered = {**options, "groups": options["groups"][self.order]} if "groups" in options else options
+        self.branches = Branches(X[:, self.order], self.degree, self.low + 1, **ordered)
         self.nodes = int(min(work / (n * r * 2.0 * self.degree), _NODES)) if nodes is None else nodes
         self.work = work if 16.0 * n * n * self.degree <= min(_MATRICES, room) else 0.0
         self._symmetric: list[Array] = []

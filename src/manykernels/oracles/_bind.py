@@ -15,6 +15,7 @@ from ..grams.checks import check_stack
 from ..grams.memory import counted, readable, require_memory
 from ..kernels import Callable, Fitted, FromDistance, Kernel, Precomputed
 from ..kernels.data import Columns, Data, is_stack, n_samples, numeric, take_columns
+from ._groups import Groups
 from ._parts import Array, FactorParts, Parts, StackParts, lower_triangles
 from .products import ProductsOracle
 
@@ -34,6 +35,7 @@ def bind_products(
     memory_limit: int | float | str | None,
     norm: Any,
     work: int,
+    groups: Groups | None = None,
 ) -> ProductsOracle:
     """The products on training data X; see ``build_oracle``."""
     D, rho = family.options()
@@ -49,8 +51,10 @@ def bind_products(
     parts: Parts
     if columns is None:
         parts, base, kept, room = _matrices(kernels, X, w, options)
+        groups = None  # of columns, not of kernels
     else:
         parts, base, kept, room = _features(kernels, columns, X, w, options)
+        groups = None if groups is None or np.all(groups[kept] < 0) else groups[kept]
         columns = None if normalize == "cosine" else [columns[j] for j in kept]
     listed = list(kernels)
     names = [listed[j] for j in kept]
@@ -68,6 +72,7 @@ def bind_products(
         weight=w / w.sum() if family.atom_scale == "rms" else None,
         interactions_only=bool(family.interactions_only),
         room=room,
+        groups=groups,
     )
 
 

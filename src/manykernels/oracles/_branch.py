@@ -19,6 +19,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from ._groups import Groups, excluded
+
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 Product = tuple[int, ...]
@@ -43,7 +45,9 @@ class Extensions:
         exponent: float = 0.0,
         weight: Array | None = None,
         interactions_only: bool = False,
+        groups: Groups | None = None,
     ) -> None:
+        self.groups = groups
         self.X, self.degree, self.scale = np.ascontiguousarray(X, dtype=float), degree, scale
         self.exponent, self.weight, self.interactions_only = exponent, weight, interactions_only
         self.Xt = np.ascontiguousarray(self.X.T)
@@ -73,6 +77,8 @@ class Extensions:
             q[size <= 0.0] = 0.0
         if self.interactions_only:
             q[repeats > 1.0] = -1.0
+        if self.groups is not None:
+            q[excluded(self.groups, prefixes, np.arange(q.shape[1]))] = -1.0
         return q
 
 

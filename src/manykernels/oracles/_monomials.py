@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._groups import Groups, excluded
+
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 _CACHED = 1 << 28  # bytes of prefix products that are kept between calls, at most
@@ -39,7 +41,8 @@ class Monomials:
     """Products of columns of X (n, r) of degree 1 … D and the constant: q_z = s_z Σ_k (Σ_t α_tk Π_j x_tj)².
 
     s_z = scale[d] · c_z^exponent for a product of degree d that c_z orders of its factors give, divided by
-    Σ_t weight_t (Π_j x_tj)² where `weight` is given: each product then has a mean square of one.
+    Σ_t weight_t (Π_j x_tj)² where `weight` is given: each product then has a mean square of one. It is 0 for
+    products of two columns of one of the `groups`, and powers of one.
     """
 
     def __init__(
@@ -52,7 +55,9 @@ class Monomials:
         weight: Array | None = None,
         interactions_only: bool = False,
         room: float = np.inf,
+        groups: Groups | None = None,
     ) -> None:
+        self.groups = groups
         self.X, self.room = np.ascontiguousarray(X), min(room, _CACHED)
         self.degree, self.scale, self.exponent, self.weight = degree, scale, exponent, weight
         self.skip = int(interactions_only)
@@ -165,7 +170,7 @@ class Monomials:
         q = np.square(scores[0], out=scores[0])
         for other in scores[1:]:
             q += np.square(other, out=other)
-        if self.weight is None and self.exponent == 0.0:
+        if self.weight is None and self.exponent == 0.0 and self.groups is None:
             q *= self.scale[d]
         else:
             q *= self._known_scales(d)[place : place + q.size]
@@ -189,6 +194,9 @@ class Monomials:
                         part[squares <= 0.0] = 0.0
                     if self.exponent != 0.0:
                         part *= self._orders(self.prefixes[d - 1][lo:hi], group.first, width) ** self.exponent
+                    if self.groups is not None:
+                        columns = np.arange(group.first, group.first + width)
+                        part[excluded(self.groups, self.prefixes[d - 1][lo:hi], columns)] = 0.0
                     out = s[place : place + part.size]
                     out[:] = part.ravel()
                     if many:  # rounded up, so that the largest q remains a bound

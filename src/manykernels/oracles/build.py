@@ -6,6 +6,7 @@ from functools import singledispatch
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..families import AnovaDAG, Family, Parametric, PolynomialDAG, Products, resolve_kernels
 from ..families.base import list_by
@@ -35,12 +36,16 @@ def build_oracle(
     memory_limit: int | float | str | None = None,
     norm: Any = 1.0,
     work: int = SOLVER,
+    groups: NDArray[np.intp] | None = None,
 ) -> Oracle:
     """A family bound to training data X, with base kernels normalised there; weights mean repetition.
 
     `norm` is that of the weights θ, on which some scales depend. `work` is how many matrices of n × n the
-    solver needs beside the kernels. A family that defines ``bind`` says itself how that is done, those of
-    this package are registered below, and what lists its kernels is a finite family.
+    solver needs beside the kernels. `groups` (n_features,) numbers columns of which at most one is not zero,
+    the indicators of a category, which `Products` does not multiply; −1 stands for others.
+
+    A family that defines ``bind`` says itself how that is done, those of this package are registered below,
+    and what lists its kernels is a finite family.
     """
     how = {
         "normalize": normalize,
@@ -50,6 +55,8 @@ def build_oracle(
         "norm": norm,
         "work": work,
     }
+    if groups is not None and isinstance(family, Products):
+        how["groups"] = groups
     own = isinstance(family, Family) and type(family).bind is not Family.bind
     oracle = family.bind(X, **how) if own else bind_family(family, X, **how)
     if not isinstance(oracle, Oracle):

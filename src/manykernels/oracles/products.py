@@ -15,6 +15,7 @@ from ..kernels import Product as ProductKernel
 from ..kernels.data import Columns
 from ..kernels.monomial import Monomial
 from ._beam import Beam
+from ._groups import Groups, is_excluded
 from ._hadamard import Hadamard
 from ._monomials import Monomials
 from ._parts import FactorParts, Parts, Product, StackParts
@@ -33,8 +34,9 @@ class ProductsOracle(Oracle):
 
     `base` are the base kernels as functions. `columns` are the columns of X that they are, where that is all
     they are, up to scale: products are then monomials. `exponent` is (p−1)/p for ``multiplicity="paper"``,
-    else 0. `weight` (summing to 1) is there for ``atom_scale="rms"`` only. `room` is how many bytes there are
-    for what is kept of the products.
+    else 0. `groups` numbers columns of which at most one is not zero: products of two of them, and powers of
+    one, are scaled to 0, as if they were not there. `weight` (summing to 1) is there for
+    ``atom_scale="rms"`` only. `room` is how many bytes there are for what is kept of the products.
     """
 
     def __init__(
@@ -50,8 +52,9 @@ class ProductsOracle(Oracle):
         weight: Array | None = None,
         interactions_only: bool = False,
         room: float = np.inf,
+        groups: Groups | None = None,
     ) -> None:
-        self.room = room
+        self.room, self.groups = room, groups
         self.parts, self.base, self.names, self.columns = parts, base, names, columns
         self.degree_limit = min(degree, parts.r) if interactions_only else degree
         self.prior = np.asarray(rho, dtype=float)[: self.degree_limit + 1] ** -2.0
@@ -109,6 +112,8 @@ class ProductsOracle(Oracle):
         if self.weight is not None:
             size = self.parts.mean_diagonals(products, self.weight)
             s = np.divide(s, size, out=np.zeros_like(s), where=size > 0.0)
+        if self.groups is not None:
+            s = np.where([is_excluded(self.groups, z) for z in products], 0.0, s)
         return s
 
     def atoms(self) -> Iterator[Product]:
@@ -117,7 +122,9 @@ class ProductsOracle(Oracle):
             itertools.combinations if self.interactions_only else itertools.combinations_with_replacement
         )
         for d in range(self.degree_limit + 1):
-            yield from choose(range(self.parts.r), d)
+            for z in choose(range(self.parts.r), d):
+                if not is_excluded(self.groups, z):
+                    yield z
 
     # -- what solvers ask -----------------------------------------------------------------------
     def gram(self, atoms: Sequence[Atom]) -> Gram:
@@ -135,7 +142,7 @@ class ProductsOracle(Oracle):
 
     def best(self, A: Array, k: int) -> Best:
         if self.enumerable:
-            atoms, values = self.enumerator.best(A, k)
+            atoms, values = self._of_family(*self.enumerator.best(A, k))
             return Best(list(atoms), values, float(values[0]))
         if not isinstance(self.parts, FactorParts):
             raise ValueError(
@@ -146,11 +153,20 @@ class ProductsOracle(Oracle):
             options = {**self._options(), "budget": self._budget, "room": self.room}
             self._beam = Beam(self.parts.X, self.degree_limit, **options)
         atoms, values, upper = self._beam.best(A, k)
+        atoms, values = self._of_family(atoms, values)
         return Best(list(atoms), values, upper)
+
+    def _of_family(self, atoms: list[Product], values: Array) -> tuple[list[Product], Array]:
+        """Those that are in the family, of which there always is one: the constant."""
+        kept = [i for i, z in enumerate(atoms) if not is_excluded(self.groups, z)]
+        if len(kept) == len(atoms):
+            return atoms, values
+        return ([atoms[i] for i in kept], values[kept]) if kept else ([()], np.zeros(1))
 
     def total(self, A: Array, r: float) -> float | None:
         """‖q‖_r: in closed form for r = 1 where scales allow it, else by looking at all products."""
-        if r == 1.0 and self.weight is None and (self.interactions_only or self.exponent in (0.0, 1.0)):
+        plain = self.weight is None and self.groups is None
+        if r == 1.0 and plain and (self.interactions_only or self.exponent in (0.0, 1.0)):
             return float(self._by_degree(A, self._kind(self.exponent == 0.0)).sum())
         if not self.enumerable:
             return super().total(A, r) if r == np.inf and self.rank_one else None
@@ -235,7 +251,7 @@ class ProductsOracle(Oracle):
     @property
     def _budget(self) -> float:
         """How many products of columns are looked at one by one; what scales them is kept, 4 bytes each."""
-        scaled = self.weight is not None or self.exponent != 0.0
+        scaled = self.weight is not None or self.exponent != 0.0 or self.groups is not None
         return min(_ENUMERABLE, self.room / 4.0) if scaled else _ENUMERABLE
 
     @property
@@ -258,6 +274,7 @@ class ProductsOracle(Oracle):
             "exponent": self.exponent,
             "weight": self.weight,
             "interactions_only": self.interactions_only,
+            **({} if self.groups is None else {"groups": self.groups}),
         }
 
     @property
