@@ -139,6 +139,18 @@ def test_a_method_that_fails_is_told_and_ranks_last():
     assert "broken" not in table.ranks() and "broken" not in table.differences()
 
 
+def odd_score(model, X, y):
+    """Of models that have neighbours only."""
+    return float(model.centroids_.shape[0])
+
+
+def test_a_score_that_a_constant_has_not_is_told():
+    found = compare({"a": NearestCentroid()}, X, y[:, None], cv=2, scoring=odd_score)
+    assert found.metric == "odd_score" and found.scores["a"].values == [2.0, 2.0]
+    assert "chance failed in 2 of 2 folds: AttributeError" in repr(found)
+    assert found.above_chance("a") is None
+
+
 # -- several datasets -----------------------------------------------------------------------------
 def test_ranks_over_datasets():
     sets = {"all": (X, y), "some": (X[:, :2], y), "few": (X[:, 2:], y), "noise": (X[::-1], y)}

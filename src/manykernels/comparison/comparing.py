@@ -132,6 +132,7 @@ def _one(
     """On one dataset."""
     given, X, kernels = _joined(_named(methods), X, kernels)
     y = np.asarray(y)
+    y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
     if (n := _num_samples(X)) != len(y):
         raise ValueError(f"X has {n} samples and y has {len(y)}.")
     task = _task(given, y) if task is None else task

@@ -40,7 +40,9 @@ class Method:
     def estimator(self, task: str, kernels: Any = "auto", *, tune: bool = False) -> Any:
         """Not fitted; with ``tune``, C is chosen by cross-validation wherever the method has one."""
         model = self.make(task, kernels)
-        return GridSearchCV(model, {self.tune: TUNED}, cv=INNER) if tune and self.tune is not None else model
+        if not tune or self.tune is None:
+            return model
+        return GridSearchCV(model, {self.tune: TUNED}, cv=inner_folds(task == "classification"))
 
     def for_raw(self, task: str, kernels: Any, *, tune: bool) -> Any:
         """The same for columns that nobody has scaled; sparse ones stay sparse."""

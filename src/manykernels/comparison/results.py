@@ -153,7 +153,8 @@ class Comparison(Tabled):
             f"Mean ± standard deviation over {J} folds, the same for all; chance is a constant. Differences "
             "with 95 % intervals by the corrected t-test of Nadeau and Bengio, p adjusted by Holm's method."
         )
-        failed = [f"{name} {scores.error}" for name, scores in self.scores.items() if scores.failed]
+        every = {**self.scores, CHANCE: self.chance}
+        failed = [f"{name} {scores.error}" for name, scores in every.items() if scores.failed]
         warned = [f"{name}: {text}" for name, scores in self.scores.items() for text in scores.warned]
         return [told, *failed, *warned]
 
