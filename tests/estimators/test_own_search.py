@@ -86,7 +86,7 @@ def test_scores_are_those_of_left_out_samples():
             found = np.linalg.solve(A, np.append(Y[train, k], 0.0))
             there = np.tensordot(theta, [kernel(X[test], X[train]) for kernel in inner.kernels_], axes=1)
             missed[k] += np.sum((there @ found[:-1] + found[-1] - Y[test, k]) ** 2)
-        total += np.sum((Y[test] - Y[test].mean(axis=0)) ** 2, axis=0)
+        total += np.sum((Y[test] - Y.mean(axis=0)) ** 2, axis=0)
     np.testing.assert_allclose(model.cv_scores_, 1.0 - missed / total, atol=1e-5)
 
 

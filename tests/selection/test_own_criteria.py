@@ -9,9 +9,9 @@ from manykernels.approx import Nystroem
 from manykernels.fitting.samples import read
 from manykernels.kernels import Gaussian, Linear, OnColumns
 from manykernels.selection.own import criteria
-from manykernels.selection.own.criteria import LeaveOneOut
+from manykernels.selection.own.criteria import LeaveOneOut, coefficients
+from manykernels.selection.own.folded import folded
 from manykernels.selection.own.ridge import FeatureRidge, ListedRidge, ridge_of
-from manykernels.selection.own.search import _folded
 
 rng = np.random.RandomState(0)
 X = rng.randn(36, 6)
@@ -66,8 +66,10 @@ def test_leave_one_out_equals_leaving_one_out(name, weighted):
     K, w, target = gram(ridge, theta), samples.costs, samples.Y
     criterion = LeaveOneOut(ridge, target, CS)
     places = np.array([0, 1, 2, 1])
-    error, alpha = criterion.exact(ridge.spectrum(theta), np.arange(4), places)
-    mean = w @ target / w.sum() if intercept else 0.0
+    spectrum = ridge.spectrum(theta)
+    error = criterion.exact(spectrum, np.arange(4), 1.0 / CS[places], np.zeros(4))
+    alpha = ridge.root[:, None] * coefficients(ridge, spectrum, ridge.whitened(target), 1.0 / CS[places])
+    mean = w @ target / w.sum()
     for k, C in enumerate(CS[places]):
         y = target[:, [k]]
         whole, _ = machine(K, y, C * w, intercept)
@@ -77,7 +79,7 @@ def test_leave_one_out_equals_leaving_one_out(name, weighted):
             rest = np.delete(np.arange(len(K)), i)
             a, b = machine(K[np.ix_(rest, rest)], y[rest], C * w[rest], intercept)
             missed += w[i] * float(K[i, rest] @ a[:, 0] + b[0] - y[i, 0]) ** 2
-        total = float(w @ (y[:, 0] - np.broadcast_to(mean, 4)[k]) ** 2)
+        total = float(w @ (y[:, 0] - mean[k]) ** 2)
         assert error[k] == pytest.approx(missed / total, rel=1e-7)
 
 
@@ -93,8 +95,7 @@ def test_generalised_cross_validation_has_the_mean_of_the_diagonal(name):
         alpha, _ = machine(K, ridge.samples.Y, np.full(n, C), options.fit_intercept)
         P, _ = machine(K, np.eye(n), np.full(n, C), options.fit_intercept)
         found.append((alpha**2).sum(axis=0) / (np.trace(P) / n) ** 2)
-    shift = ridge.samples.Y.mean(axis=0) if options.fit_intercept else 0.0
-    found = np.array(found) / ((ridge.samples.Y - shift) ** 2).sum(axis=0)
+    found = np.array(found) / ((ridge.samples.Y - ridge.samples.Y.mean(axis=0)) ** 2).sum(axis=0)
     np.testing.assert_allclose(least, found.min(axis=0), rtol=1e-7)
     np.testing.assert_array_equal(place, found.argmin(axis=0))
 
@@ -105,10 +106,11 @@ def test_folds_equal_models_that_are_fitted_without_them(name):
     options, given = posed(name, weight)
     folds = list(KFold(3).split(X))
     ridge = ridge_of(options, given.samples(in_order=True))
-    criterion = _folded(options, given, folds, CS, ridge)
+    criterion = folded(options, given, folds, CS)
     theta = rng.dirichlet(np.ones(len(ridge.names)))
     least, place = criterion.screen(theta)
     missed, total = np.zeros(4), np.zeros(4)
+    mean = weight @ Y / weight.sum()
     for fold, (train, test) in zip(criterion.folds, folds, strict=True):
         own, w, truth = fold.ridge, weight[test], Y[test]
         K = gram(own, theta)
@@ -124,7 +126,7 @@ def test_folds_equal_models_that_are_fitted_without_them(name):
             y = seen[:, [k]]
             a, b = machine(K, y, CS[place[k]] * own.samples.costs, options.fit_intercept)
             missed[k] += w @ (new @ a[:, 0] + b[0] - truth[:, k]) ** 2
-        total += w @ (truth - w @ truth / w.sum()) ** 2
+        total += w @ (truth - mean) ** 2
     np.testing.assert_allclose(least, missed / total, rtol=1e-6)
 
 
@@ -140,3 +142,14 @@ def test_single_precision_and_batches_change_rounding_only(monkeypatch):
     single = LeaveOneOut(ridge, ridge.samples.Y, CS)
     assert single.inside.Y.dtype == np.float32
     np.testing.assert_allclose(single.screen(theta)[0], least, atol=1e-5)
+
+
+@pytest.mark.parametrize("size", [1e-30, 1e30])
+def test_sizes_of_targets_do_not_matter(monkeypatch, size):
+    monkeypatch.setattr(criteria, "_SINGLE", 1)  # where squares of such numbers would vanish or overflow
+    found = []
+    for factor in (1.0, size):
+        options, given = posed("matrices", Y=factor * Y)
+        ridge = ridge_of(options, given.samples(in_order=True))
+        found.append(LeaveOneOut(ridge, ridge.samples.Y, CS).screen(np.array([0.2, 0.3, 0.5]))[0])
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-5)

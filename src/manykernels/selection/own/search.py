@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,15 +17,8 @@ from ...grams import parse_memory
 from ...grams.memory import counted, require_memory
 from ..folds import Folds
 from .candidates import first_candidates, next_candidates
-from .criteria import (
-    Criterion,
-    CrossValidation,
-    Fold,
-    LeaveOneOut,
-    coefficients,
-    precision,
-    seen_inside,
-)
+from .criteria import Criterion, LeaveOneOut, batches, coefficients, precision
+from .folded import folded
 from .ridge import Ridge, ridge_of
 
 Array = NDArray[np.float64]
@@ -34,9 +27,8 @@ LOO_COSTS = tuple(10.0 ** (k / 4.0) for k in range(-16, 25))
 FOLD_COSTS = tuple(10.0 ** (k / 2.0) for k in range(-8, 13))
 _ROUND = 8  # candidates that are chosen together
 _SHARE = 0.2  # of tol: two rounds that raise the mean R² by less are the last
-_FINALISTS = 2  # candidates whose exact error a target compares
+_EXACT = 1024  # targets whose machines are found at a time
 _THOUGHT = 2000  # targets that next candidates are chosen by
-_WINDOW = 2  # values of C on either side of the best so far that folds try
 
 
 @dataclass(frozen=True)
@@ -63,7 +55,7 @@ def choose_each(options: Options, given: Given, folds: Folds | None, Cs: Array) 
         if folds is None:
             criterion = LeaveOneOut(ridge, samples.Y, Cs)
         else:
-            criterion = _folded(options, given, folds, Cs, ridge)
+            criterion = folded(options, given, folds, Cs)
         with progress(options.title, int(options.verbose)) as bar:
             found = _explore(options, criterion, ridge, bar)
             return ridge, _settle(criterion, ridge, *found, Cs, bar)
@@ -80,32 +72,6 @@ def _require_room(options: Options, n: int, outputs: int, folds: int) -> None:
         "Fit some outputs at a time, such as y[:, :10000], take cv='loo' in place of folds, or raise "
         "memory_limit.",
     )
-
-
-def _folded(options: Options, given: Given, folds: Folds, Cs: Array, whole: Ridge) -> CrossValidation:
-    """Every fold with kernels of its training part alone."""
-    found, total = [], np.zeros(whole.samples.Y.shape[1])
-    for train, test in folds:
-        samples = given.part(train).samples(in_order=True)
-        ridge = ridge_of(options.replace(verbose=0), samples)
-        Y = _numbers(given.y)[test]
-        weight = np.ones(len(test)) if given.weight is None else given.weight[test]
-        dtype, means = precision(given.y.size), ridge.means(samples.Y)
-        root = np.sqrt(weight)
-        truth = (root[:, None] * (Y - means)).astype(dtype)
-        total += (weight[:, None] * (Y - _mean(Y, weight)) ** 2).sum(axis=0)
-        unseen, inside = ridge.seen_by(given.new(test, train)), seen_inside(ridge, samples.Y, dtype)
-        ridge.samples = replace(samples, Y=samples.Y[:, :0].copy())  # targets are large, and in `inside` now
-        found.append(Fold(ridge, inside, means, unseen, truth, root))
-    return CrossValidation(found, total, Cs, _WINDOW)
-
-
-def _numbers(y: NDArray[Any]) -> Array:
-    return np.asarray(y).reshape(len(y), -1)
-
-
-def _mean(Y: Array, weight: Array) -> Array:
-    return np.asarray(weight @ Y / weight.sum()) if weight.sum() > 0 else np.zeros(Y.shape[1])
 
 
 def _explore(
@@ -158,8 +124,7 @@ def _settle(
 ) -> Chosen:
     """The best candidate of every target, and its machine on all samples in double precision."""
     Y, outputs = ridge.samples.Y, criterion.outputs
-    exact = isinstance(criterion, LeaveOneOut)
-    order = np.argsort(errors, axis=0)[: _FINALISTS if exact else 1]
+    order = np.argsort(errors, axis=0)[: criterion.finalists]
     alpha = np.zeros((ridge.n, outputs))
     score, who = np.full(outputs, -np.inf), np.zeros(outputs, dtype=np.intp)
     place = np.zeros(outputs, dtype=np.intp)
@@ -168,20 +133,15 @@ def _settle(
         bar.step("machines on all samples")
         some = np.flatnonzero((order == c).any(axis=0))
         spectrum = ridge.spectrum(tried[c])
-        for lo in range(0, some.size, 1024):
-            part = some[lo : lo + 1024]
+        for batch in batches(some.size, _EXACT):
+            part = some[batch]
             at = places[c, part].astype(np.intp)
-            if exact:
-                assert isinstance(criterion, LeaveOneOut)
-                error, coef = criterion.exact(spectrum, part, at)
-            else:
-                error = errors[c, part]
-                coef = coefficients(ridge, spectrum, ridge.whitened(Y[:, part]), 1.0 / Cs[at])
-                coef *= ridge.root[:, None]
+            error = criterion.exact(spectrum, part, 1.0 / Cs[at], errors[c, part])
             better = 1.0 - error > score[part]
             won = part[better]
             score[won], who[won], place[won] = 1.0 - error[better], c, at[better]
-            alpha[:, won] = coef[:, better]
+            coef = coefficients(ridge, spectrum, ridge.whitened(Y[:, won]), 1.0 / Cs[at[better]])
+            alpha[:, won] = ridge.root[:, None] * coef
     theta = tried[who]
     constant = np.flatnonzero(Y.max(axis=0) == Y.min(axis=0))
     theta[constant], alpha[:, constant], score[constant], place[constant] = 0.0, 0.0, 0.0, 0
