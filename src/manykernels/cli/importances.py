@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from rich.markup import escape
 from sklearn.utils.metaestimators import _safe_split
 
@@ -19,6 +20,7 @@ from .learned import Learned
 _SECONDS = 30.0  # that it may take
 _REPEATS = (5, 2, 1)  # permutations in each fold, the fewer the slower predictions are
 _COLUMNS = (100, 20, 0)  # columns that are looked at, of more
+_COPIES, _SMALL = 8, 2000  # tables that are predicted to see how long it takes, of up to so many samples
 _TOLD = 5  # columns, and views, that are named
 
 
@@ -49,10 +51,10 @@ class Needed:
 
 def _sentence(what: str, table: Importance) -> str:
     leading = table.leading(_TOLD)
-    if not leading:
-        return f"{what}: none clearly matters by itself (each was permuted on held-out samples)"
-    named = [f"{table.names[j]} {table.mean[j]:.3f} ± {table.high[j] - table.mean[j]:.3f}" for j in leading]
-    return f"{what} that matter most, by the {table.metric} lost without each: {', '.join(named)}"
+    shown = leading or [int(j) for j in table.order[:_TOLD]]
+    named = [f"{table.names[j]} {table.mean[j]:.3f} ± {table.high[j] - table.mean[j]:.3f}" for j in shown]
+    matter = " that matter most" if leading else ", of which none clearly matters"
+    return f"{what}{matter}, by the {table.metric} lost without each: {', '.join(named)}"
 
 
 def _values(table: Importance) -> dict[str, Any]:
@@ -100,8 +102,9 @@ def _affordable(learned: Learned, splits: Splits, jobs: int) -> dict[str, Any] |
     started = time.perf_counter()
     model.fit(*_safe_split(model, data.X, data.y, train))
     fitted = time.perf_counter()
-    model.predict(_safe_split(model, data.X, data.y, test, train)[0])
-    predicted = time.perf_counter() - fitted
+    copies = _COPIES if data.n <= _SMALL else 1  # small tables are predicted many at a time
+    model.predict(_safe_split(model, data.X, data.y, np.tile(test, copies), train)[0])
+    predicted = (time.perf_counter() - fitted) / copies
     width = data.X.shape[-1]
     for repeats in _REPEATS:
         for columns in _COLUMNS if repeats == _REPEATS[-1] else _COLUMNS[:1]:
