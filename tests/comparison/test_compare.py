@@ -8,6 +8,7 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import NearestCentroid
@@ -51,6 +52,14 @@ def test_samples_of_every_kind():
     views = mk.MKLClassifier({"l": Linear(), "g": Gaussian(2.0)})
     frame = pd.DataFrame(X, columns=list("abcd"))
     assert compare({"frame": views}, frame, y, cv=2).scores["frame"].complete
+
+
+def test_the_tuned_rival_reads_raw_tables_too():
+    """On the terms of the others: columns of words and gaps, and sparse ones."""
+    table = pd.DataFrame({"a": X[:, 0], "word": np.where(X[:, 1] > 0, "up", "down"), "gap": X[:, 2]})
+    table.loc[::9, "gap"] = np.nan
+    assert compare("single", table, y, cv=2).scores["single"].complete
+    assert compare("single", csr_array(X), y, cv=2).scores["single"].complete
 
 
 def test_samples_in_parts():

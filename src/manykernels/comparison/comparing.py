@@ -141,7 +141,7 @@ def _one(
             f"task={shown(task)} was given; expected one of {', '.join(map(repr, METRIC))}, or None."
         )
     learners = {
-        name: METHODS[one].for_raw(task, kernels, tune=tune) if isinstance(one, str) else clone(one)
+        name: METHODS[one].for_samples(X, task, kernels, tune=tune) if isinstance(one, str) else clone(one)
         for name, one in given.items()
         if methods != "all" or METHODS[one].serves(task, np.ndim(X) == 3)
     }

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from scipy.sparse import issparse
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
@@ -14,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from .. import estimators
+from ..estimators import TablePreparer
 from ..families import PolynomialDAG
 
 TUNED = [0.1, 1.0, 10.0]  # C of the methods that are compared
@@ -31,7 +34,6 @@ class Method:
     own: bool = False  # whether it chooses its kernels itself
     searches: bool = False  # whether it fits many models, and none that could be stopped half-way
     numbers: bool = True  # whether it learns numbers too, and not only classes
-    bare: bool = False  # whether it takes columns as they are, and needs them scaled
 
     def serves(self, task: str, stack: bool) -> bool:
         """Whether it is for this task, and for precomputed kernels where X holds these."""
@@ -44,10 +46,13 @@ class Method:
             return model
         return GridSearchCV(model, {self.tune: TUNED}, cv=inner_folds(task == "classification"))
 
-    def for_raw(self, task: str, kernels: Any, *, tune: bool) -> Any:
-        """The same for columns that nobody has scaled; sparse ones stay sparse."""
+    def for_samples(self, X: Any, task: str, kernels: Any, *, tune: bool) -> Any:
+        """The same for samples as users give them; kernels of its own need columns of one scale."""
         model = self.estimator(task, kernels, tune=tune)
-        return make_pipeline(StandardScaler(with_mean=False), model) if self.bare else model
+        if not self.own or np.ndim(X) != 2:
+            return model
+        sparse = issparse(X)
+        return make_pipeline(StandardScaler(with_mean=False) if sparse else TablePreparer(), model)
 
 
 def inner_folds(classes: bool) -> Any:
@@ -99,5 +104,5 @@ METHODS = {
     "nonlinear": Method("a power of the sum", _pair("NonlinearMKL", n_starts=2, random_state=0)),
     "ufo": Method("online, in the primal", _pair("UFOMKL", random_state=0), tune=None),
     "hierarchical": Method("products of columns", _hierarchical, stack=False, own=True),
-    "single": Method("a tuned Gaussian", _single, tune=None, stack=False, own=True, searches=True, bare=True),
+    "single": Method("a tuned Gaussian", _single, tune=None, stack=False, own=True, searches=True),
 }
