@@ -192,3 +192,19 @@ def test_a_limit_on_candidates_and_on_memory():
     assert own(max_iter=5).fit(X, Y).n_candidates_ == 5
     with pytest.raises(MemoryError, match=r"40000 outputs of 70 samples .* Fit some outputs at a time"):
         own(memory_limit="10MB").fit(X, np.tile(Y, (1, 10_000)))
+
+
+def test_few_outputs_go_on_downhill_and_stay_within_the_values_of_C(monkeypatch):
+    """The exact error falls further than the candidates reach."""
+    columns = {f"column {j}": OnColumns(Gaussian(1.5), j) for j in range(6)} | {"linear": Linear()}
+    options = {"Cs": np.logspace(-2, 3, 11)}
+    downhill = own(columns, **options).fit(X, Y)
+    assert downhill.best_C_.min() >= 1e-2 * (1 - 1e-9) and downhill.best_C_.max() <= 1e3 * (1 + 1e-9)
+    monkeypatch.setattr("manykernels.selection.own.search._DESCENT", 0)
+    before = own(columns, **options).fit(X, Y)
+    assert np.all(downhill.cv_scores_ >= before.cv_scores_ - 1e-4)
+    assert np.mean(1.0 - downhill.cv_scores_) < 0.995 * np.mean(1.0 - before.cv_scores_)
+
+
+def test_a_C_that_was_given_is_taken():
+    assert np.all(own(Cs=[1.0]).fit(X, Y).best_C_ == 1.0)

@@ -10,6 +10,7 @@ from manykernels.fitting.samples import read
 from manykernels.kernels import Gaussian, Linear, OnColumns
 from manykernels.selection.own import criteria
 from manykernels.selection.own.criteria import LeaveOneOut, coefficients
+from manykernels.selection.own.descent import descend, error, slope
 from manykernels.selection.own.folded import folded
 from manykernels.selection.own.ridge import FeatureRidge, ListedRidge, ridge_of
 
@@ -153,3 +154,34 @@ def test_sizes_of_targets_do_not_matter(monkeypatch, size):
         ridge = ridge_of(options, given.samples(in_order=True))
         found.append(LeaveOneOut(ridge, ridge.samples.Y, CS).screen(np.array([0.2, 0.3, 0.5]))[0])
     np.testing.assert_allclose(found[1], found[0], rtol=1e-5)
+
+
+# -- downhill ----------------------------------------------------------------------------------------
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("name", CASES)
+def test_the_slope_of_the_error_is_that_of_finite_differences(name, weighted):
+    options, given = posed(name, rng.uniform(0.5, 3.0, 36) if weighted else None)
+    ridge = ridge_of(options, given.samples(in_order=True))
+    psi = rng.uniform(0.2, 2.0, len(ridge.names))
+    white = ridge.whitened(ridge.samples.Y[:, [1]])
+    value, slopes = slope(ridge, white, psi)
+    assert value == pytest.approx(error(ridge, white, psi), rel=1e-10)
+    for m in range(psi.size):
+        step = np.zeros_like(psi)
+        step[m] = 1e-5
+        change = error(ridge, white, psi + step) - error(ridge, white, psi - step)
+        assert slopes[m] == pytest.approx(change / 2e-5, rel=1e-4, abs=1e-6 * value)
+
+
+@pytest.mark.parametrize("name", ["matrices", "features"])
+def test_a_descent_ends_lower_and_on_the_simplex(name):
+    options, given = posed(name)
+    ridge = ridge_of(options, given.samples(in_order=True))
+    y = ridge.samples.Y[:, [1]]
+    begin = np.full(len(ridge.names), 1.0 / len(ridge.names))
+    theta, C = descend(ridge, y, begin, 0.3, 1e6, 30)
+    white = ridge.whitened(y)
+    assert theta.sum() == pytest.approx(1.0) and theta.min() >= 0.0 and C > 0.0
+    assert error(ridge, white, C * theta) < 0.98 * error(ridge, white, 0.3 * begin)
+    again, larger = descend(ridge, y, theta, C, 1e6, 1)  # what is best already stays
+    assert error(ridge, white, larger * again) <= error(ridge, white, C * theta) * (1.0 + 1e-9)

@@ -161,8 +161,9 @@ class MKLRegressorCV(LazyScore, RegressorMixin, OwnOutputs):
     sample at a time, exactly, from one factorisation of all of them. Where neighbouring samples are alike, as
     in time series, give folds that keep them together, such as ``GroupKFold()`` with ``groups``. ``tol`` ends
     the search: two rounds of eight candidates that raise the mean R² by less than a fifth of it are the last.
-    ``max_iter`` is the number of candidates at most, and ``n_jobs`` the number of threads. Fitted are then,
-    beside ``best_estimator_``:
+    ``max_iter`` is the number of candidates at most, and ``n_jobs`` the number of threads. Up to eight
+    outputs then go on by themselves, downhill on their leave-one-out error. Fitted are, beside
+    ``best_estimator_``:
 
     weights_ : (n_outputs, n_kernels); zeros for outputs that do not vary.
     best_C_, cv_scores_ : (n_outputs,), C and the R² on samples that were left out.

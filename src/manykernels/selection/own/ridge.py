@@ -128,6 +128,10 @@ class Ridge(ABC):
         """B_θ, at least its lower triangle."""
 
     @abstractmethod
+    def against(self, spectrum: Spectrum, T: Array) -> Array:
+        """(M,): ⟨UTUᵀ, B_m⟩ of symmetric T, for derivatives."""
+
+    @abstractmethod
     def seen_by(self, new: Any) -> Unseen:
         """The kernels between new samples and these."""
 
@@ -191,6 +195,10 @@ class ListedRidge(Ridge):
             K = dsyr2(-1.0, v, p, a=K.T, overwrite_a=True).T[1:, 1:]
         return np.asarray(K)
 
+    def against(self, spectrum: Spectrum, T: Array) -> Array:
+        V = self.root[:, None] * self.basis.outward(spectrum.U)
+        return self.gram.against(V @ T @ V.T)
+
     def mean_rows(self) -> Array:
         w = self.samples.costs / self.samples.costs.sum()
         return np.asarray(self.gram.products(w[:, None])[:, :, 0])
@@ -249,6 +257,11 @@ class FeatureRidge(Ridge):
     def matrix(self, theta: Array) -> Array:
         half = self.G * np.sqrt(theta)[self.owner]
         return np.asarray(half @ half.T)
+
+    def against(self, spectrum: Spectrum, T: Array) -> Array:
+        W = spectrum.U.T @ self.G
+        each: Array = (W * (T @ W)).sum(axis=0)
+        return np.asarray(np.bincount(self.owner, each, len(self.names)), dtype=np.float64)
 
     def mean_rows(self) -> Array:
         Phi = self.mapped.features.transform(self.samples.data) * self.roots

@@ -17,7 +17,8 @@ from ...grams import parse_memory
 from ...grams.memory import counted, require_memory
 from ..folds import Folds
 from .candidates import first_candidates, next_candidates
-from .criteria import Criterion, LeaveOneOut, batches, coefficients, precision
+from .criteria import Criterion, LeaveOneOut, batches, coefficients, inverse_diagonal, precision
+from .descent import descend
 from .folded import folded
 from .ridge import Ridge, ridge_of
 
@@ -29,6 +30,9 @@ _ROUND = 8  # candidates that are chosen together
 _SHARE = 0.2  # of tol: two rounds that raise the mean R² by less are the last
 _EXACT = 1024  # targets whose machines are found at a time
 _THOUGHT = 2000  # targets that next candidates are chosen by
+_DESCENT = 96  # factorisations for the descent of all targets together
+_STEPS = 30  # of them for one target at most
+_WORTH = 12  # with fewer a descent goes nowhere
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,8 @@ def choose_each(options: Options, given: Given, folds: Folds | None, Cs: Array) 
             criterion = folded(options, given, folds, Cs)
         with progress(options.title, int(options.verbose)) as bar:
             found = _explore(options, criterion, ridge, bar)
-            return ridge, _settle(criterion, ridge, *found, Cs, bar)
+            chosen = _settle(criterion, ridge, *found, Cs, bar)
+            return ridge, chosen if folds is not None else _descended(options, ridge, chosen, Cs)
 
 
 def _require_room(options: Options, n: int, outputs: int, folds: int) -> None:
@@ -72,6 +77,42 @@ def _require_room(options: Options, n: int, outputs: int, folds: int) -> None:
         "Fit some outputs at a time, such as y[:, :10000], take cv='loo' in place of folds, or raise "
         "memory_limit.",
     )
+
+
+def _descended(options: Options, ridge: Ridge, chosen: Chosen, Cs: Array) -> Chosen:
+    """Few targets go on by themselves, downhill from the best candidate; many share what was tried."""
+    Y = ridge.samples.Y
+    each = min(_DESCENT // Y.shape[1], _STEPS)
+    if each < _WORTH or Cs.size < 2 or np.count_nonzero(~ridge.useless) < 2:
+        return chosen
+    theta, C, score = chosen.theta.copy(), chosen.C.copy(), chosen.score.copy()
+    alpha, place = chosen.alpha.copy(), chosen.place.copy()
+    for k in np.setdiff1d(np.arange(len(C)), chosen.constant):
+        if not goes_on(chosen.tried, int(options.max_iter)):
+            break
+        weights, cost = descend(ridge, Y[:, [k]], theta[k], float(C[k]), Cs[-1], each)
+        if cost < Cs[0]:  # below all values that were asked for
+            continue
+        theta[k], C[k] = weights, cost
+        place[k] = np.abs(np.log(Cs / C[k])).argmin()
+        alpha[:, [k]], score[k] = _machine(ridge, Y[:, [k]], theta[k], C[k])
+    intercept = _intercept(ridge, theta, alpha)
+    return Chosen(theta, C, score, alpha, intercept, chosen.tried, place, chosen.constant)
+
+
+def _machine(ridge: Ridge, y: Array, theta: Array, C: float) -> tuple[Array, float]:
+    """Coefficients (n, 1) of a target, and its R² on samples left out one at a time."""
+    spectrum, white, lam = ridge.spectrum(theta), ridge.whitened(y), np.array([1.0 / C])
+    alpha = coefficients(ridge, spectrum, white, lam)
+    missed = alpha / inverse_diagonal(ridge, spectrum, lam)
+    return ridge.root[:, None] * alpha, 1.0 - float(np.sum(missed**2) / np.sum(white**2))
+
+
+def _intercept(ridge: Ridge, theta: Array, alpha: Array) -> Array:
+    if not ridge.fit_intercept:
+        return np.zeros(len(theta))
+    means = ridge.means(ridge.samples.Y)
+    return np.asarray(means - np.einsum("tm,mt->t", theta, ridge.mean_rows() @ alpha))
 
 
 def _explore(
@@ -145,7 +186,5 @@ def _settle(
     theta = tried[who]
     constant = np.flatnonzero(Y.max(axis=0) == Y.min(axis=0))
     theta[constant], alpha[:, constant], score[constant], place[constant] = 0.0, 0.0, 0.0, 0
-    intercept = np.zeros(outputs)
-    if ridge.fit_intercept:
-        intercept = ridge.means(Y) - np.einsum("tm,mt->t", theta, ridge.mean_rows() @ alpha)
+    intercept = _intercept(ridge, theta, alpha)
     return Chosen(theta, Cs[place], score, alpha, intercept, len(tried), place, constant)
