@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.estimators.test_tables import FRAME, QUIET, Y
 
 from manykernels import load, save
@@ -49,8 +50,14 @@ def test_what_is_left_out_is_said():
     said = [str(warning.message) for warning in caught]
     assert len(said) == 4 and "'smiles' is left out: text has no numbers" in said[-1]
     for wrong in (FRAME[["smiles"]], sparse.eye_array(5).tocsr()):
-        with pytest.raises(ValueError, match=r"nothing to prepare|expected a dense table"):
+        with pytest.raises(ValueError, match=r"nothing to prepare|sparse matrix"):
             TablePreparer().fit(wrong)
+
+
+@QUIET
+@parametrize_with_checks([TablePreparer()])
+def test_scikit_learns_checks(estimator, check):
+    check(estimator)
 
 
 @QUIET

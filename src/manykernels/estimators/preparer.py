@@ -55,14 +55,17 @@ class TablePreparer(TransformerMixin, BaseEstimator):
             A sample of weight 2 counts as two samples.
         """
         X, layout = read_training(type(self).__name__, "auto", X, quiet=True)
-        weight = None if sample_weight is None else check_weights(sample_weight, len(X))
+        weight = None if sample_weight is None else check_weights(sample_weight, X.shape[0])
         table = layout.table
         if table is None:
-            raise ValueError(f"X is {type(X).__name__}; expected a dense table, with samples in its rows.")
+            raise ValueError(
+                f"X is a sparse matrix ({type(X).__name__}); expected a dense table: call X.toarray() first."
+            )
         prepared = table.preparation(X, weight)
         if prepared is None:
             raise ValueError(
-                "No column of X holds numbers or categories that vary: there is nothing to prepare."
+                f"No column of X holds numbers or categories that vary (n_samples = {X.shape[0]}): there is "
+                "nothing to prepare."
             )
         warn_of(table, text=False)
         self._layout = layout

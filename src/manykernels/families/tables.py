@@ -19,10 +19,10 @@ from ..kernels.cells import (
     NUMBERS,
     PARSERS,
     Format,
+    as_labels,
     column_of,
     is_category,
     is_time,
-    labels_of,
     numbers_of,
     numeric_type,
     values_of,
@@ -194,7 +194,7 @@ def _read_column(table: Table, j: int, column: Any, alone: bool) -> None:
             f"Column {name!r} holds values of type {kinds}; expected numbers, categories or text. Give "
             "it a kernel of its own, such as OnColumns(Callable(function), column), or leave it out."
         )
-    counts = Counter(label for label in labels_of(column) if label is not None)
+    counts = Counter(label for label in as_labels(values) if label is not None)
     if not counts:
         table.left_out[j] = "it has no values"
     elif is_category(column):

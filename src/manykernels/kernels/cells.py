@@ -104,9 +104,14 @@ def values_of(column: Any) -> NDArray[Any]:
 
 def labels_of(column: Any) -> NDArray[Any]:
     """The cells as text without blanks around it; None where they are missing or blank."""
-    values = values_of(column)
-    values[:] = [None if v is None else str(v).strip() or None for v in values]
-    return values
+    return as_labels(values_of(column))
+
+
+def as_labels(values: NDArray[Any]) -> NDArray[Any]:
+    """Cells, None where they are missing, as labels."""
+    labels = np.empty(len(values), dtype=object)
+    labels[:] = [None if v is None else str(v).strip() or None for v in values]
+    return labels
 
 
 def texts_of(column: Any) -> NDArray[Any]:
