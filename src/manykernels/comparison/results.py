@@ -71,6 +71,9 @@ class Permuted:
 class Comparison(Tabled):
     """Scores of methods in the same folds, held against one of them.
 
+    ``to_frame``, ``to_csv``, ``to_latex`` and ``to_html`` write the table, and
+    :class:`manykernels.plots.ComparisonDisplay` draws it.
+
     Attributes
     ----------
     metric : what the scores are
@@ -78,9 +81,6 @@ class Comparison(Tabled):
     chance : the scores of a constant
     test_share : n_test/n_train
     reference : the method that others are held against; None for the best
-
-    ``to_frame``, ``to_csv``, ``to_latex`` and ``to_html`` write the table, and
-    :class:`manykernels.plots.ComparisonDisplay` draws it.
     """
 
     metric: str
