@@ -128,7 +128,7 @@ def test_importance_names_columns_and_one_kernel_draws_no_charts_of_weights(open
     assert page.locator("#importance circle").count() == 2 + 20  # views, and the first columns
     page.click("#importance summary")
     assert page.locator("#importance tbody tr").count() == 25
-    assert told["columns"]["names"][0][:10] in page.inner_text(".cards")
+    assert told["views"]["names"][0][:8] in page.inner_text(".cards")
     sections = page.evaluate("[...document.querySelectorAll('section')].map(s => s.id)")
     assert sections == ["data", "importance", "weights", "call"]
     assert page.locator("#weights table, #weights .chart").count() == 0

@@ -318,8 +318,8 @@
   // -- importance -------------------------------------------------------------------------------------------
   const sure = (rows, i) => rows.low[i] !== null && rows.low[i] > 0;
   function leader() {
-    const m = data.importance, rows = m && (m.columns || m.views);
-    return rows && sure(rows, 0) ? { name: rows.names[0], mean: rows.mean[0] } : null;
+    const m = data.importance, rows = m && [m.views, m.columns].find((one) => one && sure(one, 0));
+    return rows ? { name: rows.names[0], mean: rows.mean[0] } : null;
   }
   const MOST = 20;
   function losses(rows, what) {
