@@ -17,6 +17,7 @@ from .._arguments import number_of, rounded
 from .._files import write_atomically
 from ..comparison.methods import METHODS
 from ..comparison.results import Comparison
+from ..families.remarks import quiet_about_tables
 from ..persistence import load
 from ._console import INTERRUPTED, UserError, Voice, require_known, unless_closed
 from .data import Data, new_data, tell, training_data
@@ -34,6 +35,7 @@ _MANY_SAMPLES = 10_000  # samples from which kernel matrices take their time
 
 
 # -- fit ------------------------------------------------------------------------------------------
+@quiet_about_tables()  # once they are read, all has been said of them
 def fit(
     voice: Voice,
     asked: Asked,
@@ -234,6 +236,7 @@ def predict(
 
 
 # -- compare --------------------------------------------------------------------------------------
+@quiet_about_tables()
 def compare(
     voice: Voice,
     asked: Asked,

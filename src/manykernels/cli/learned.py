@@ -16,7 +16,6 @@ from sklearn.exceptions import ConvergenceWarning
 from ..comparison.again import anew, settled
 from ..comparison.scores import Learner
 from ..estimators import copies_of, face_of, finalists_of, model_of, opened
-from ..families.remarks import quiet_about_tables
 from ..inspection import weight_stability
 from ..persistence import save
 from ..report import baseline_models, report_data, width_stability, write_report
@@ -46,8 +45,7 @@ class Learned:
         last.set_params(**while_fitting)
         barred = "verbose" in while_fitting
         with nullcontext() if barred else voice.waiting(f"learning from {self.data.n} samples"):
-            with quiet_about_tables():  # which has been said when they were read
-                self.whole.fit(self.data.X, self.data.y)
+            self.whole.fit(self.data.X, self.data.y)
         last.set_params(**{name: known[name] for name in while_fitting})
         if barred and hasattr(last, "best_estimator_"):
             last.best_estimator_.set_params(verbose=known["verbose"])

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.metaestimators import _safe_split
 
+from ..families.remarks import quiet_about_tables
 from ..fitting.model import Model
 from ..fitting.targets import class_costs
 from ..selection.scoring import smooth_error
@@ -47,6 +48,7 @@ class Finalists:
     scorer: Any  # None: the smooth error, as in the search
     class_weight: Any
 
+    @quiet_about_tables()
     def choose(self, X: Any, y: NDArray[Any], rows: NDArray[np.intp]) -> tuple[str, Model | None]:
         """Learn each from some rows, and take the one that is best on the others.
 

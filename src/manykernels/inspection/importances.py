@@ -20,6 +20,7 @@ from .._arguments import is_integral, shown
 from .._fast.threads import processes
 from ..comparison.folds import make_folds
 from ..estimators import LazyScore, Opened, in_one_piece, opened
+from ..families.remarks import quiet_about_tables
 from ..fitting.progress import Progress
 from ..selection.scoring import score_of
 from ._inputs import groups_of, header_of, readable
@@ -237,10 +238,12 @@ class _Work:
             warnings.simplefilter("ignore")
             return model.fit(*_safe_split(model, self.X, self.y, fold[0]))
 
+    @quiet_about_tables()
     def screened(self, model: Any, fold: tuple[Index, Index], keep: int, seed: int) -> list[int]:
         held, _ = _safe_split(self.learner, self.X, self.y, fold[1], fold[0])
         return screen(model, held, len(fold[0]), keep, np.random.RandomState(seed))
 
+    @quiet_about_tables()
     def __call__(
         self, fold: tuple[Index, Index], seed: int, blocks: Blocks, model: Any = None
     ) -> tuple[float, Array]:
