@@ -68,8 +68,9 @@ def test_leave_one_out_equals_leaving_one_out(name, weighted):
     criterion = LeaveOneOut(ridge, target, CS)
     places = np.array([0, 1, 2, 1])
     spectrum = ridge.spectrum(theta)
-    error = criterion.exact(spectrum, np.arange(4), 1.0 / CS[places], np.zeros(4))
-    alpha = ridge.root[:, None] * coefficients(ridge, spectrum, ridge.whitened(target), 1.0 / CS[places])
+    alpha = coefficients(ridge, spectrum, ridge.whitened(target), 1.0 / CS[places])
+    error = criterion.exact(spectrum, np.arange(4), 1.0 / CS[places], alpha, np.zeros(4))
+    alpha *= ridge.root[:, None]
     mean = w @ target / w.sum()
     for k, C in enumerate(CS[places]):
         y = target[:, [k]]

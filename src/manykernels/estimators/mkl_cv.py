@@ -167,7 +167,8 @@ class MKLRegressorCV(LazyScore, RegressorMixin, OwnOutputs):
 
     weights_ : (n_outputs, n_kernels); zeros for outputs that do not vary.
     best_C_, cv_scores_ : (n_outputs,), C and the R² on samples that were left out.
-    best_score_ : the mean of cv_scores_.
+    best_score_, n_candidates_ : the mean of cv_scores_, and how many weights were tried. There is no
+        ``comparison_``, ``path_`` or ``best_params_``.
     deltas_ : (n_kernels, n_outputs), log(weight · C), as himalaya has it.
 
     Examples

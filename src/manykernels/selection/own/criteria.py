@@ -55,8 +55,8 @@ class Criterion(ABC):
     def screen(self, theta: Array) -> tuple[Real, Index]:
         """The least error over C of every target (outputs,), and at which C (by its place)."""
 
-    def exact(self, spectrum: Spectrum, some: Index, lam: Array, screened: Real) -> Array:
-        """The errors of `some` targets at weights of all samples with this spectrum, with a λ each."""
+    def exact(self, spectrum: Spectrum, some: Index, lam: Array, alpha: Array, screened: Real) -> Array:
+        """The errors of `some` targets, whose machines on all samples (see `coefficients`) have a λ each."""
         return np.asarray(screened, dtype=np.float64)
 
 
@@ -97,7 +97,7 @@ class LeaveOneOut(Criterion):
     finalists: ClassVar[int] = 2
 
     def __init__(self, ridge: Ridge, Y: Array, Cs: Array) -> None:
-        self.ridge, self.Y, self.lam = ridge, Y, 1.0 / Cs
+        self.ridge, self.lam = ridge, 1.0 / Cs
         self.outputs = Y.shape[1]
         self.total = total_squares(Y, ridge.samples.costs)
         self.inside = seen_inside(ridge, Y, self.total, precision(Y.size))
@@ -118,12 +118,10 @@ class LeaveOneOut(Criterion):
             place[part], least[part] = smallest(error)
         return least, place
 
-    def exact(self, spectrum: Spectrum, some: Index, lam: Array, screened: Real) -> Array:
-        ridge = self.ridge
-        alpha = coefficients(ridge, spectrum, ridge.whitened(self.Y[:, some]), lam)
+    def exact(self, spectrum: Spectrum, some: Index, lam: Array, alpha: Array, screened: Real) -> Array:
         used, which = np.unique(lam, return_inverse=True)
-        alpha /= inverse_diagonal(ridge, spectrum, used)[:, which]
-        return np.asarray(np.square(alpha).sum(axis=0) / self.total[some])
+        missed = alpha / inverse_diagonal(self.ridge, spectrum, used)[:, which]
+        return np.asarray(np.einsum("ij,ij->j", missed, missed) / self.total[some])
 
 
 def coefficients(ridge: Ridge, spectrum: Spectrum, white: Array, lam: Array) -> Array:

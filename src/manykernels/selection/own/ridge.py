@@ -31,7 +31,7 @@ from ...kernels import Fitted, evaluate
 
 Array = NDArray[np.float64]
 Real = NDArray[Any]  # float32 or float64
-_KEPT = 1 << 29  # bytes of eigenvectors that are kept for the end
+_KEPT = 3 << 28  # bytes of eigenvectors that are kept for the end
 _THIN = 0.7  # of the samples: with fewer features their factorisation is the cheaper one
 _FLAT = 1e-9  # of the largest: directions of features that are rounding
 

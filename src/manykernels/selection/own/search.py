@@ -28,6 +28,7 @@ LOO_COSTS = tuple(10.0 ** (k / 4.0) for k in range(-16, 25))
 FOLD_COSTS = tuple(10.0 ** (k / 2.0) for k in range(-8, 13))
 _ROUND = 8  # candidates that are chosen together
 _SHARE = 0.2  # of tol: two rounds that raise the mean R² by less are the last
+_RELATIVE = 1e-2  # of the variance: errors above it count relatively
 _EXACT = 1024  # targets whose machines are found at a time
 _THOUGHT = 2000  # targets that next candidates are chosen by
 _DESCENT = 96  # factorisations for the descent of all targets together
@@ -137,14 +138,19 @@ def _explore(
             errors.append(error.astype(np.float32))
             places.append(place.astype(np.int16))
             bar.step(f"{len(tried)} weights tried")
-        means.append(float(np.minimum.reduce(errors).mean()))
+        means.append(float(_seen(np.minimum.reduce(errors)).mean()))
         pays = means[-3] - means[-1] > _SHARE * options.tol
         if useful.size < 2 or not pays or not goes_on(len(tried), most):
             break
-        some = np.array([error[shown] for error in errors], dtype=np.float64)
+        some = np.array([_seen(error[shown]) for error in errors])
         waiting = next_candidates(np.array(tried), some, _ROUND, rng)
     whole = np.array([_spread(theta, useful, ridge) for theta in tried])
     return whole, np.array(errors), np.array(places)
+
+
+def _seen(error: Any) -> Array:
+    """Errors as a search counts them: relatively, down to 1 % of the variance."""
+    return np.log(np.asarray(error, dtype=np.float64) + _RELATIVE)
 
 
 def _spread(theta: Array, useful: Index, ridge: Ridge) -> Array:
@@ -177,12 +183,12 @@ def _settle(
         for batch in batches(some.size, _EXACT):
             part = some[batch]
             at = places[c, part].astype(np.intp)
-            error = criterion.exact(spectrum, part, 1.0 / Cs[at], errors[c, part])
+            coef = coefficients(ridge, spectrum, ridge.whitened(Y[:, part]), 1.0 / Cs[at])
+            error = criterion.exact(spectrum, part, 1.0 / Cs[at], coef, errors[c, part])
             better = 1.0 - error > score[part]
             won = part[better]
             score[won], who[won], place[won] = 1.0 - error[better], c, at[better]
-            coef = coefficients(ridge, spectrum, ridge.whitened(Y[:, won]), 1.0 / Cs[at[better]])
-            alpha[:, won] = ridge.root[:, None] * coef
+            alpha[:, won] = ridge.root[:, None] * coef[:, better]
     theta = tried[who]
     constant = np.flatnonzero(Y.max(axis=0) == Y.min(axis=0))
     theta[constant], alpha[:, constant], score[constant], place[constant] = 0.0, 0.0, 0.0, 0
