@@ -9,7 +9,7 @@ import pytest
 import sklearn.utils.validation as validation
 
 from manykernels import MKLClassifier
-from manykernels.fitting import layout
+from manykernels.fitting import layout, rows
 from manykernels.kernels.preparation import Preparation
 
 rng = np.random.default_rng(0)
@@ -49,3 +49,22 @@ def test_what_tells_preparations_apart_does_not_grow_with_the_columns():
     assert Preparation().fit(X).key_ == Preparation().fit(X.copy()).key_
     others = [X * 2.0, X + 1.0, X.mask(X > 1.0), X[["c0", "c1"]], X**3, X[:20]]
     assert len({Preparation().fit(other).key_ for other in [X, *others]}) == 1 + len(others)
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_rows_of_a_table_are_compared_by_all_its_numbers_at_once(library, monkeypatch):
+    """Only columns of other kinds are looked at one by one."""
+    looked = []
+    of = rows.column_of
+    monkeypatch.setattr(rows, "column_of", lambda X, j: looked.append(j) or of(X, j))
+    X = frame(50, pd)
+    X["c7"] = np.where(np.arange(30) < 4, np.nan, np.round(X["c7"]))
+    X["word"] = np.where(np.arange(30) % 3, "x", "yz")
+    X["large"] = 2**60 + np.arange(30) % 5  # whole numbers which as floats would all be the same
+    twice = pd.concat([X, X[3:9]], ignore_index=True)
+    if library is pl:
+        twice = pl.from_pandas(twice)
+    merged = rows.merge(twice, "table", np.zeros((36, 1)), np.ones(36), np.arange(36))
+    assert sorted(merged.first.tolist()) == list(range(30))
+    np.testing.assert_array_equal(merged.owner[30:], merged.owner[3:9])
+    assert looked == [50, 51]

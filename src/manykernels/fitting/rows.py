@@ -16,10 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..kernels.cells import column_of, is_time, numbers_of, values_of
+from ..kernels.cells import column_of, is_time, numbers_of, numeric_type, values_of
+from ..kernels.preparation import number_matrix
 from .layout import Kind
 
 Array = NDArray[np.float64]
+_WHOLE = 2.0**53  # from where on neighbouring whole numbers may be one float
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ def _codes(X: Any, kind: Kind, kept: NDArray[np.intp]) -> Array:
     if kind == "items":
         return _rank(X[kept])[:, None]
     if kind == "table":
-        return np.column_stack([_rank(_cells(column_of(X, j))[kept]) for j in range(X.shape[1])])
+        return _table_codes(X, kept)
     if not sparse.issparse(X):
         A = np.array(X[kept])
         A[np.isnan(A)] = np.nan  # which has many bit patterns
@@ -85,6 +87,17 @@ def _codes(X: Any, kind: Kind, kept: NDArray[np.intp]) -> Array:
     return _rank(
         np.array([X.indices[a:b].tobytes() + X.data[a:b].tobytes() for a, b in spans], dtype=object)
     )[:, None]
+
+
+def _table_codes(X: Any, kept: NDArray[np.intp]) -> Array:
+    """Columns of numbers as they are, in one piece since they may be many; the others as ranks."""
+    plain = [j for j, kind in enumerate(getattr(X, "dtypes", ())) if numeric_type(kind)]
+    A = number_matrix(X, plain, {})[kept]
+    exact = np.logical_not((np.abs(A) >= _WHOLE).any(axis=0)).reshape(len(plain))
+    A = A[:, exact]
+    A[np.isnan(A)] = np.nan  # which has many bit patterns
+    others = sorted(set(range(X.shape[1])) - {j for j, same in zip(plain, exact, strict=True) if same})
+    return np.column_stack([A, *(_rank(_cells(column_of(X, j))[kept]) for j in others)])
 
 
 def _cells(column: Any) -> NDArray[Any]:
