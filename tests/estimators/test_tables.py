@@ -27,6 +27,7 @@ from manykernels.fitting.options import Options
 from manykernels.fitting.samples import read
 from manykernels.fitting.targets import Numbers
 from manykernels.kernels import Gaussian
+from manykernels.report import report_data
 from manykernels.selection.strategies import NAMES
 
 N = 90
@@ -246,3 +247,15 @@ def test_files_keep_what_a_table_is(tmp_path):
     np.testing.assert_allclose(again.predict(new), model.predict(new), atol=1e-12)
     with pytest.warns(TableWarning, match="not seen"):
         again.predict(new.assign(place="z"))
+
+
+@QUIET
+@pytest.mark.parametrize("convert", [lambda frame: frame, lambda frame: frame.convert_dtypes()])
+def test_a_report_tells_of_a_raw_table_by_the_names_of_its_columns(convert):
+    frame = convert(FRAME)
+    model = MKLRegressor(Products(degree=2, scale=True), C=10.0).fit(frame, Y)
+    document = report_data(model, frame, Y, fit_path=False)
+    missing = {column["name"]: column["missing"] for column in document["data"]["columns"]}
+    assert missing["age"] == 13 and missing["place"] == 10 and missing["id"] == 0
+    nodes = {node["name"] for node in document["interactions"]["nodes"]}
+    assert {"age", "place=a"} <= nodes and not any(name.startswith("x") for name in nodes)

@@ -12,7 +12,8 @@ from sklearn.utils.validation import _num_samples
 
 from ..families import Products
 from ..fitting.model import Model
-from ..kernels import Constant, Fitted, Monomial, OnColumns, Power, Product
+from ..kernels import Constant, Fitted, Monomial, OnColumns, Power, Prepared, Product
+from ..kernels.cells import column_of, is_missing, numbers_of, numeric_type, texts_of
 
 _COLUMNS = 200  # that are listed
 _BINS = 20
@@ -54,21 +55,19 @@ def _target(y: Any, name: str, classes: bool) -> dict[str, Any]:
 def _columns(X: Any) -> Iterator[dict[str, Any]]:
     names = [str(name) for name in getattr(X, "columns", [f"x{j}" for j in range(X.shape[1])])]
     for j, name in enumerate(names):
-        column = (
-            X.iloc[:, j] if hasattr(X, "iloc") else X.to_series(j) if hasattr(X, "to_series") else X[:, j]
-        )
-        yield {"name": name, **_column(np.asarray(column))}
+        yield {"name": name, **_column(column_of(X, j))}
 
 
-def _column(values: Any) -> dict[str, Any]:
-    if values.dtype.kind in "biuf":
-        known = values[np.isfinite(values)] if values.dtype.kind == "f" else values
+def _column(column: Any) -> dict[str, Any]:
+    missing = is_missing(column)
+    if numeric_type(column.dtype):
+        values = numbers_of(column)
+        known = values[np.isfinite(values)]
         spread = {"mean": np.mean(known), "std": np.std(known), "low": np.min(known), "high": np.max(known)}
         return {"kind": "numbers", "missing": int(values.size - known.size), **(spread if known.size else {})}
-    missing = sum(v is None or v != v for v in values)
-    labels, counts = np.unique([str(v) for v in values if v is not None and v == v], return_counts=True)
+    labels, counts = np.unique(texts_of(column)[~missing].astype(str), return_counts=True)
     common = str(labels[counts.argmax()]) if labels.size else ""
-    return {"kind": "categories", "missing": missing, "distinct": len(labels), "common": common}
+    return {"kind": "categories", "missing": int(missing.sum()), "distinct": len(labels), "common": common}
 
 
 # -- products -------------------------------------------------------------------------------------
@@ -77,7 +76,10 @@ def interactions_section(model: Model, kernels: Any) -> dict[str, Any] | None:
     if not (isinstance(kernels, Products) or "hull_" in model.extra):
         return None
     weights = np.abs(np.atleast_2d(model.weights)).max(axis=0)
-    named = model.layout.feature_names_in
+    layout = model.layout
+    named = layout.feature_names_in
+    if named is None:
+        named = [f"x{j}" for j in range(layout.n_features_in or 0)]
     rows = [
         (list(dict.fromkeys(_factors(kernel, named))), str(name), float(weight))
         for kernel, name, weight in zip(model.kernels, model.names, weights, strict=True)
@@ -104,6 +106,8 @@ def _factors(kernel: Any, named: Any) -> list[str]:
     """What a product is made of: columns, or base kernels."""
     if isinstance(kernel, Fitted | Power):
         return _factors(kernel.kernel, named)
+    if isinstance(kernel, Prepared):
+        return _factors(kernel.kernel, kernel.preparation.names([str(name) for name in named]))
     if isinstance(kernel, Product):
         return [factor for part in kernel.kernels for factor in _factors(part, named)]
     if isinstance(kernel, Constant):
@@ -127,7 +131,7 @@ def is_constant(kernel: Any) -> bool:
 def _column_name(column: Any, named: Any) -> str:
     if isinstance(column, str):
         return column
-    return f"x{column}" if named is None else str(named[column])
+    return str(named[column])
 
 
 # -- clusters -------------------------------------------------------------------------------------
