@@ -16,6 +16,7 @@ from manykernels.inspection import certificate, weight_stability
 from manykernels.kernels import Gaussian, Linear, OnColumns
 from manykernels.persistence import load, save
 from manykernels.report import report_data
+from manykernels.selection.own import search
 
 rng = np.random.RandomState(0)
 X = rng.randn(70, 6)
@@ -208,3 +209,13 @@ def test_few_outputs_go_on_downhill_and_stay_within_the_values_of_C(monkeypatch)
 
 def test_a_C_that_was_given_is_taken():
     assert np.all(own(Cs=[1.0]).fit(X, Y).best_C_ == 1.0)
+
+
+@pytest.mark.parametrize("cv", [None, 3])
+def test_many_targets_try_what_is_in_their_reach(monkeypatch, cv):
+    many = np.tile(CLEAN, (1, 10)) + 0.5 * rng.randn(70, 40)
+    whole = own(cv=cv).fit(X, many)
+    monkeypatch.setattr(search, "_THOUGHT", 8)
+    few = own(cv=cv).fit(X, many)
+    assert abs(few.best_score_ - whole.best_score_) < 0.01 and np.isfinite(few.cv_scores_).all()
+    np.testing.assert_allclose(few.weights_.sum(axis=1), 1.0)

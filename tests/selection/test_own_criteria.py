@@ -186,3 +186,16 @@ def test_a_descent_ends_lower_and_on_the_simplex(name):
     assert error(ridge, white, C * theta) < 0.98 * error(ridge, white, 0.3 * begin)
     again, larger = descend(ridge, y, theta, C, 1e6, 1)  # what is best already stays
     assert error(ridge, white, larger * again) <= error(ridge, white, C * theta) * (1.0 + 1e-9)
+
+
+@pytest.mark.parametrize("folds", [False, True])
+def test_some_targets_have_the_errors_that_they_have_among_all(folds):
+    options, given = posed("matrices")
+    ridge = ridge_of(options, given.samples(in_order=True))
+    splits = list(KFold(3).split(X))
+    criterion = folded(options, given, splits, CS) if folds else LeaveOneOut(ridge, ridge.samples.Y, CS)
+    theta, some = np.array([0.2, 0.3, 0.5]), np.array([3, 1])
+    whole, all_places = criterion.screen(theta)
+    least, places = criterion.screen(theta, some)
+    np.testing.assert_allclose(least, whole[some], rtol=1e-9)
+    np.testing.assert_array_equal(places, all_places[some])

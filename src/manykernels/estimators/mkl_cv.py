@@ -160,7 +160,8 @@ class MKLRegressorCV(LazyScore, RegressorMixin, OwnOutputs):
     ``strategy``, ``norms`` and ``scoring`` have nothing to say. ``cv=None`` and ``cv="loo"`` leave out one
     sample at a time, exactly, from one factorisation of all of them. Where neighbouring samples are alike, as
     in time series, give folds that keep them together, such as ``GroupKFold()`` with ``groups``. ``tol`` ends
-    the search: two rounds of eight candidates that raise the mean R² by less than a fifth of it are the last.
+    the search: two rounds of eight candidates that lower errors by less than half of it, relatively and on
+    average, are the last.
     ``max_iter`` is the number of candidates at most, and ``n_jobs`` the number of threads. Up to eight
     outputs then go on by themselves, downhill on their leave-one-out error. Fitted are, beside
     ``best_estimator_``:

@@ -16,6 +16,7 @@ _FIRST = 24  # draws beside the corners and the middle
 _POOL = 2000  # weights that are thought about, each round
 _WIDTHS = (0.15, 0.3, 0.6, 1.2)  # of the Gaussian process, in the coordinates of `_placed`
 _NUGGET = 1e-4
+_NEAR = 16  # candidates
 _POWER = 1.0 / 3.0  # of weights: between weights, where corners are smooth, and their logarithms
 
 
@@ -44,6 +45,17 @@ def next_candidates(tried: Array, errors: Array, count: int, rng: np.random.Rand
         chosen.append(int(gain.argmax()))
         best = np.minimum(best, predicted[chosen[-1]])
     return np.asarray(pool[chosen])
+
+
+def within_reach(theta: Array, tried: Array, best: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Targets that weights θ may be good for: one of their `best` candidates (k, targets) is near θ.
+
+    Near are the sixteen nearest, or a quarter of all.
+    """
+    distance = _distances(_placed(theta[None]), _placed(tried))[0]
+    near = np.zeros(len(tried), dtype=bool)
+    near[np.argsort(distance)[: max(_NEAR, len(tried) // 4)]] = True
+    return np.asarray(near[best].any(axis=0))
 
 
 def _pool(tried: Array, errors: Array, rng: np.random.RandomState) -> Array:

@@ -52,8 +52,8 @@ class Criterion(ABC):
     finalists: ClassVar[int] = 1  # candidates whose exact errors a target compares
 
     @abstractmethod
-    def screen(self, theta: Array) -> tuple[Real, Index]:
-        """The least error over C of every target (outputs,), and at which C (by its place)."""
+    def screen(self, theta: Array, some: Index | None = None) -> tuple[Real, Index]:
+        """The least error over C of all targets, or some, and at which C (by its place)."""
 
     def exact(self, spectrum: Spectrum, some: Index, lam: Array, alpha: Array, screened: Real) -> Array:
         """The errors of `some` targets, whose machines on all samples (see `coefficients`) have a λ each."""
@@ -102,18 +102,20 @@ class LeaveOneOut(Criterion):
         self.total = total_squares(Y, ridge.samples.costs)
         self.inside = seen_inside(ridge, Y, self.total, precision(Y.size))
 
-    def screen(self, theta: Array) -> tuple[Real, Index]:
+    def screen(self, theta: Array, some: Index | None = None) -> tuple[Real, Index]:
         spectrum, ridge, dtype = self.ridge.spectrum(theta), self.ridge, self.inside.Y.dtype
         S = self.lam[:, None] / (spectrum.d + self.lam[:, None])  # (C, r)
         outside = ridge.free - ridge.basis.size
         factor = ridge.n**2 / (S.sum(axis=1) + outside) ** 2
         squares, U = (S**2).astype(dtype), spectrum.U.astype(dtype)
-        least, place = np.empty(self.outputs, dtype=dtype), np.empty(self.outputs, dtype=np.intp)
-        for part in batches(self.outputs):
-            R = U.T @ self.inside.Y[:, part]
+        count = self.outputs if some is None else some.size
+        least, place = np.empty(count, dtype=dtype), np.empty(count, dtype=np.intp)
+        for part in batches(count):
+            which: Any = part if some is None else some[part]
+            R = U.T @ self.inside.Y[:, which]
             np.square(R, out=R)
             error = squares @ R
-            error += self.inside.rest[part].astype(dtype)
+            error += self.inside.rest[which].astype(dtype)
             error *= factor.astype(dtype)[:, None]
             place[part], least[part] = smallest(error)
         return least, place

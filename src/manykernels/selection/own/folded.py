@@ -37,10 +37,10 @@ class CrossValidation(Criterion):
         self.best: Index | None = None
         self.least: Real | None = None
 
-    def screen(self, theta: Array) -> tuple[Real, Index]:
+    def screen(self, theta: Array, some: Index | None = None) -> tuple[Real, Index]:
         views = [Glance.of(fold, theta) for fold in self.folds]
-        least, place = np.empty(self.outputs), np.empty(self.outputs, dtype=np.intp)
-        for part in self._alike():
+        least, place = np.full(self.outputs, np.inf), np.zeros(self.outputs, dtype=np.intp)
+        for part in self._alike(np.arange(self.outputs) if some is None else some):
             tried = self._tried(part)
             error = np.zeros((tried.size, part.size))
             for view in views:
@@ -48,13 +48,14 @@ class CrossValidation(Criterion):
             first, least[part] = smallest(error)
             place[part] = tried[first]
         self._remember(least, place)
-        return least, place
+        return (least, place) if some is None else (least[some], place[some])
 
-    def _alike(self) -> Iterator[Index]:
-        """Targets that try the same values of C, some at a time."""
-        groups = [np.arange(self.outputs)]
+    def _alike(self, some: Index) -> Iterator[Index]:
+        """Those of some targets that try the same values of C, a batch at a time."""
+        groups = [some]
         if self.best is not None:
-            groups = [np.flatnonzero(self.best == place) for place in np.unique(self.best)]
+            best = self.best[some]
+            groups = [some[best == place] for place in np.unique(best)]
         for group in groups:
             for part in batches(group.size):
                 yield group[part]

@@ -16,7 +16,7 @@ from ...fitting.samples import Given
 from ...grams import parse_memory
 from ...grams.memory import counted, require_memory
 from ..folds import Folds
-from .candidates import first_candidates, next_candidates
+from .candidates import first_candidates, next_candidates, within_reach
 from .criteria import Criterion, LeaveOneOut, batches, coefficients, inverse_diagonal, precision
 from .descent import descend
 from .folded import folded
@@ -27,9 +27,11 @@ Index = NDArray[np.intp]
 LOO_COSTS = tuple(10.0 ** (k / 4.0) for k in range(-16, 25))
 FOLD_COSTS = tuple(10.0 ** (k / 2.0) for k in range(-8, 13))
 _ROUND = 8  # candidates that are chosen together
-_SHARE = 0.2  # of tol: two rounds that raise the mean R² by less are the last
+_SHARE = 0.5  # of tol: two rounds that lower the errors by less, relatively, are the last
 _RELATIVE = 1e-2  # of the variance: errors above it count relatively
 _EXACT = 1024  # targets whose machines are found at a time
+_EMPTY: tuple[tuple[float, Any], ...] = ((np.inf, np.float32), (0, np.int16))  # errors and places of C
+_BEST = 3  # candidates of a target that others are near to
 _THOUGHT = 2000  # targets that next candidates are chosen by
 _DESCENT = 96  # factorisations for the descent of all targets together
 _STEPS = 30  # of them for one target at most
@@ -119,11 +121,17 @@ def _intercept(ridge: Ridge, theta: Array, alpha: Array) -> Array:
 def _explore(
     options: Options, criterion: Criterion, ridge: Ridge, bar: Progress
 ) -> tuple[Array, Any, NDArray[np.int16]]:
-    """Candidates (c, M), and every target's error and place of C at each of them (c, outputs)."""
+    """Candidates (c, M), and every target's error and place of C at each of them (c, outputs).
+
+    Errors are ∞ at candidates that were out of a target's reach: of many targets, all try the first ones, and
+    `_THOUGHT` of them all that come later.
+    """
     useful = np.flatnonzero(~ridge.useless)
     rng, most = options.rng, int(options.max_iter)
     waiting = first_candidates(max(useful.size, 1), rng)
-    shown = rng.permutation(criterion.outputs)[:_THOUGHT]
+    shown = np.zeros(criterion.outputs, dtype=bool)  # targets that next candidates are chosen by
+    shown[rng.permutation(criterion.outputs)[:_THOUGHT]] = True
+    first, best = np.empty((0, useful.size)), None
     tried: list[Array] = []
     errors: list[Any] = []
     places: list[Any] = []
@@ -133,17 +141,23 @@ def _explore(
         for theta in waiting:
             if tried and not goes_on(len(tried), most):
                 break
-            error, place = criterion.screen(_spread(theta, useful, ridge))
+            some = None if best is None else np.flatnonzero(shown | within_reach(theta, first, best))
+            found = criterion.screen(_spread(theta, useful, ridge), some)
+            error, place = (np.full(criterion.outputs, fill, kind) for fill, kind in _EMPTY)
+            which = slice(None) if some is None else some
+            error[which], place[which] = found
             tried.append(theta)
-            errors.append(error.astype(np.float32))
-            places.append(place.astype(np.int16))
+            errors.append(error)
+            places.append(place)
             bar.step(f"{len(tried)} weights tried")
         means.append(float(_seen(np.minimum.reduce(errors)).mean()))
         pays = means[-3] - means[-1] > _SHARE * options.tol
         if useful.size < 2 or not pays or not goes_on(len(tried), most):
             break
-        some = np.array([_seen(error[shown]) for error in errors])
-        waiting = next_candidates(np.array(tried), some, _ROUND, rng)
+        first = np.array(tried)
+        waiting = next_candidates(first, np.array([_seen(error[shown]) for error in errors]), _ROUND, rng)
+        if not shown.all():
+            best = np.argpartition(np.array(errors), _BEST - 1, axis=0)[:_BEST]
     whole = np.array([_spread(theta, useful, ridge) for theta in tried])
     return whole, np.array(errors), np.array(places)
 
