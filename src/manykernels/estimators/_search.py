@@ -120,6 +120,8 @@ class Search(HTMLSummary, PairwiseTags):
         self.comparison_, self.path_ = outcome.comparison, outcome.path
         self.best_params_, self.best_score_ = outcome.params, outcome.score
         self.finalists_ = outcome.finalists
+        if outcome.calibration is not None:
+            self.calibration_ = outcome.calibration
         if self.refit:
             self.best_estimator_ = self._refit(outcome, data)
         return self

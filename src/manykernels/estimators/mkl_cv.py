@@ -11,8 +11,10 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.svm import SVC
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from ..fitting.targets import Labels, Numbers
+from ..selection.scoring import decisions_of
 from ._dask import LazyScore
 from ._own import OwnOutputs
 from ._search import Search, refitted
@@ -138,10 +140,27 @@ class MKLClassifierCV(LazyScore, ClassifierMixin, Search):
         """The decisions of the model that was chosen."""
         return self._ask("decision_function", X)
 
-    @available_if(refitted("predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Any:
-        """Probabilities, for ``loss="logistic"``."""
-        return self._ask("predict_proba", X)
+    @available_if(refitted("predict"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Array:
+        """Probabilities of the classes, (n_samples, n_classes).
+
+        Those of the model itself where it has any (``loss="logistic"``). For other losses the decisions are
+        calibrated: the slope of a softmax (of a sigmoid, for two classes) is learned in the search, from the
+        decisions of the best model on the samples held out, at no further fit. With ``class_weight``,
+        probabilities are those of classes that are as frequent as their weights say.
+        """
+        check_is_fitted(self, "best_estimator_")
+        own = getattr(self.best_estimator_, "predict_proba", None)
+        return np.asarray(np.exp(self.predict_log_proba(X)) if own is None else own(X))
+
+    @available_if(refitted("predict"))  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithms of ``predict_proba``, exact also where probabilities are tiny."""
+        check_is_fitted(self, "best_estimator_")
+        for method, log in (("predict_log_proba", np.asarray), ("predict_proba", np.log)):
+            if hasattr(self.best_estimator_, method):
+                return np.asarray(log(getattr(self.best_estimator_, method)(X)))
+        return self.calibration_.log_probabilities(decisions_of(self.best_estimator_, X, self.classes_))
 
 
 class MKLRegressorCV(LazyScore, RegressorMixin, OwnOutputs):

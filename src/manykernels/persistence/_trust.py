@@ -9,7 +9,7 @@ from typing import Any
 # The parts whose classes models are made of; the others (a command line, say) have no business in a file.
 _PARTS = (
     "kernels approx losses penalties families grams oracles machines objectives weightings solvers fitting "
-    "estimators recordings"
+    "selection estimators recordings"
 ).split()
 
 

@@ -22,7 +22,7 @@ from .._arguments import shown
 from .._fast.stopping import goes_on
 from .._fast.threads import processes
 from ..families.remarks import quiet_about_tables
-from ..fitting.layout import take
+from ..fitting.layout import evenly, take
 from ..fitting.samples import Given
 from ..fitting.spec import short
 from ..fitting.stacks import cut
@@ -37,6 +37,7 @@ Index = NDArray[np.intp]
 Folds = list[tuple[Index, Index]]
 _FOLDS = 5
 _LOOSE = 1e-2  # the gap to which models are solved that are only scored
+_KEPT = 4000  # decisions of a model in a fold that are kept, at most
 _BEHIND = 1.5  # times the error of the best, in the first fold: what is raced and further behind is left
 
 
@@ -48,6 +49,7 @@ class Row:
     loss: float  # a smooth error, which tells models apart that score the same
     gap: float
     n_active: int
+    decision: NDArray[np.float32] | None = field(default=None, repr=False)  # (kept, outputs) of classifiers
 
 
 Key = tuple[Any, Only, float]  # norm, kernels, C
@@ -60,6 +62,7 @@ class Table:
 
     strategy: Strategy
     trials: list[Trial] = field(default_factory=list)
+    held: list[Index] = field(default_factory=list)  # the samples that decisions are kept of, by trial
     seconds: float = 0.0
 
     @property
@@ -107,6 +110,11 @@ class Data:
         cost = np.zeros(len(self.y))
         cost[used] = weight[used] * class_costs(self.class_weight, self.classes, codes, weight[used])[codes]
         return cost[rows]
+
+    def kept(self, test: Index) -> Index:
+        """Which of the held-out samples have decisions that are kept, to learn probabilities from."""
+        most = 0 if self.classes is None else max(1, _KEPT // self.classes.size)
+        return evenly(test.size, most) if most else np.empty(0, dtype=np.intp)
 
     def judge(self, test: Index, present: NDArray[Any] | None, logistic: bool = False) -> Judge:
         """Who judges models that were learned without these samples, from others of the classes `present`."""
@@ -218,7 +226,7 @@ def run_folds(
     if not _run(going, data, folds, n_jobs, done):
         whole = max(1, min(len(table.trials) for table in going))
         for table in going:
-            del table.trials[whole:]
+            del table.trials[whole:], table.held[whole:]
     return [table for table in tables if table.trials]
 
 
@@ -233,10 +241,11 @@ def _run(
     strategies = {table.strategy.name: _sharing(table.strategy, effective_n_jobs(count)) for table in tables}
     parallel = Parallel(n_jobs=count, return_as="generator")  # so that progress can be told
     found = parallel(delayed(run_trial)(strategies[t.strategy.name], data, *fold) for t, fold in jobs)
-    for (table, _), (trial, seconds) in zip(jobs, found, strict=False):  # may end early
+    for (table, (_, test)), (trial, seconds) in zip(jobs, found, strict=False):  # may end early
         asked = not goes_on(0, 1)
         if not asked or not any(other.trials for other in tables):
             table.trials.append(trial)
+            table.held.append(test[data.kept(test)])
             table.seconds += seconds
         done(table.strategy.name)
         if asked:
@@ -272,8 +281,11 @@ def _path(strategy: Strategy, data: Data, train: Index, test: Index) -> Trial:
     loose = options.replace(tol=max(float(options.tol), _LOOSE), verbose=0)
     steps = path_steps(loose, samples, new, strategy.norms, strategy.Cs, strategy.parts, judge.error)
     scores = judge.scores([step.decision for step in steps])
+    kept = data.kept(test)
     return {
-        (step.norm, step.only, step.C): Row(*score, step.gap, step.n_active)
+        (step.norm, step.only, step.C): Row(
+            *score, step.gap, step.n_active, judge.decisions(judge.stand_in(step.decision), kept)
+        )
         for step, score in zip(steps, scores, strict=True)
     }
 
@@ -282,7 +294,7 @@ def _one_by_one(strategy: Strategy, data: Data, train: Index, test: Index) -> Tr
     """Models that have no path of their own, fitted for each C anew."""
     X, y, weight = data.part(train, train)
     new, _, _ = data.part(test, train)
-    judge, trial = data.judge(test, data.classes), Trial()
+    judge, kept, trial = data.judge(test, data.classes), data.kept(test), Trial()
     for norm in strategy.norms:
         for C in strategy.Cs:
             model = clone(strategy.template).set_params(**strategy.params(norm, None, C))
@@ -294,5 +306,5 @@ def _one_by_one(strategy: Strategy, data: Data, train: Index, test: Index) -> Tr
                 len(getattr(model, "active_", ())),
                 float(np.max(getattr(model, "dual_gap_", np.nan))),
             )
-            trial[norm, None, C] = Row(*score, gap, active)
+            trial[norm, None, C] = Row(*score, gap, active, judge.decisions(model, kept, new))
     return trial

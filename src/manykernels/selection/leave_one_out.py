@@ -58,7 +58,7 @@ def loo_table(strategy: Strategy, data: Data) -> Table:
         warnings.simplefilter("ignore", ConvergenceWarning)  # rows keep their gap
         samples = strategy.given.samples()
         kept = np.flatnonzero(samples.rows.owner >= 0)  # nothing was learned of classes that cost nothing
-        judge = data.judge(kept, data.classes)
+        judge, places = data.judge(kept, data.classes), data.kept(kept)
         bound = bind(options, samples, more=LEFT_OUT)
         assert isinstance(bound, Listed)
         for C, (result, *_) in warm_path(options, bound, strategy.Cs):
@@ -66,10 +66,12 @@ def loo_table(strategy: Strategy, data: Data) -> Table:
             error = left_out(K, samples.Y, C * samples.costs, bound.intercept)
             f = (samples.Y + error)[samples.rows.owner[kept]]
             (score,) = judge.scores([f])
+            decided = judge.decisions(judge.stand_in(f), places)
             trial[norm, None, float(C)] = Row(
-                *score, float(result.gap), int(np.count_nonzero(result.weights))
+                *score, float(result.gap), int(np.count_nonzero(result.weights)), decided
             )
     table.trials.append(trial)
+    table.held.append(kept[places])
     table.seconds = time.perf_counter() - started
     return table
 

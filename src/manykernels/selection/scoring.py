@@ -79,6 +79,12 @@ class Judge:
         """The score and the smooth error of each."""
         return [self.score(self.stand_in(f)) for f in decisions]
 
+    def decisions(self, decided: Any, kept: NDArray[np.intp], X: Any = None) -> NDArray[np.float32] | None:
+        """What a classifier decides on some of the samples; None for regression."""
+        if self.classes is None:
+            return None
+        return decisions_of(decided, X, self.classes)[kept].astype(np.float32)
+
     def score(self, decided: Any, X: Any = None) -> tuple[float, float]:
         """The score and the smooth error of a model on X, or of one that stands for its decisions."""
         options = {} if self.weight is None else {"sample_weight": self.weight}
@@ -121,7 +127,7 @@ def smooth_error(decided: Any, X: Any, y: Any, weight: Any, classes: NDArray[Any
         residual = np.asarray(decided.predict(X)) - y
         squares = residual**2 if residual.ndim == 1 else np.mean(residual**2, axis=1)
         return float(np.average(squares, weights=w)) if w.sum() else 0.0
-    f = np.clip(_decisions(decided, X, classes), -1.0, 1.0)
+    f = np.clip(decisions_of(decided, X, classes), -1.0, 1.0)
     if f.shape[1] == 1:
         squares = (f[:, 0] - np.where(y == classes[1], 1.0, -1.0)) ** 2
     else:
@@ -129,7 +135,7 @@ def smooth_error(decided: Any, X: Any, y: Any, weight: Any, classes: NDArray[Any
     return float(np.average(squares, weights=w)) if w.sum() else 0.0
 
 
-def _decisions(decided: Any, X: Any, classes: NDArray[Any]) -> Array:
+def decisions_of(decided: Any, X: Any, classes: NDArray[Any]) -> Array:
     """(n, classes), or (n, 1) for two: decisions, or probabilities or labels on the scale from −1 to 1."""
     present = np.asarray(decided.classes_)
     f = np.empty((0, 0))

@@ -10,7 +10,8 @@ import numpy as np
 
 from ..fitting.progress import progress
 from ..fitting.spec import short
-from .folds import Data, Folds, Table, run_folds
+from .calibration import Calibration
+from .folds import Data, Folds, Key, Table, run_folds
 from .leave_one_out import loo_table, only
 from .strategies import Strategy
 from .sums import FoldedSums
@@ -31,6 +32,7 @@ class Outcome:
     params: dict[str, Any]
     score: float
     finalists: dict[str, list[Any]]  # the best first, and what the folds cannot tell from it
+    calibration: Calibration | None  # of the decisions of a classifier
     sums: FoldedSums | None  # from which the best model follows without another look at the samples
 
 
@@ -61,10 +63,11 @@ def compare(found: list[Strategy], data: Data, folds: Folds | None, effort: Effo
     else:
         with progress(effort.title, effort.verbose, total=len(found) * len(folds)) as shown:
             tables = run_folds(found, data, folds, effort.n_jobs, effort.race, shown.step)
-    return _judge(tables, data.scorer is not None, sums)
+    return _judge(tables, data, sums)
 
 
-def _judge(tables: list[Table], by_score: bool, sums: FoldedSums | None) -> Outcome:
+def _judge(tables: list[Table], data: Data, sums: FoldedSums | None) -> Outcome:
+    by_score = data.scorer is not None
     rows: dict[str, list[Any]] = {column: [] for column in COLUMNS}
     path: dict[str, dict[str, Any]] = {}
     best: Any = None
@@ -82,7 +85,17 @@ def _judge(tables: list[Table], by_score: bool, sums: FoldedSums | None) -> Outc
     _, winner, (norm, kernels, C) = best[:3]
     params = {"strategy": winner.strategy.name, "norm": norm, "kernels": kernels, "C": C}
     whole = [table for table in tables if len(table.trials) == n_folds]
-    return Outcome(rows, path, winner.strategy, params, best[3], _finalists(whole, winner, by_score), sums)
+    finalists, calibration = _finalists(whole, winner, by_score), _calibration(winner, best[2], data)
+    return Outcome(rows, path, winner.strategy, params, best[3], finalists, calibration, sums)
+
+
+def _calibration(winner: Table, key: Key, data: Data) -> Calibration | None:
+    """From the decisions of the best model on samples that it had not seen: no further fit is needed."""
+    if data.classes is None:
+        return None
+    rows = np.concatenate(winner.held)
+    f = np.concatenate([np.asarray(trial[key].decision, dtype=float) for trial in winner.trials])
+    return Calibration.fit(f, data.y[rows], data.classes, data.cost(rows))
 
 
 def _finalists(tables: list[Table], winner: Table, by_score: bool) -> dict[str, list[Any]]:

@@ -61,16 +61,29 @@ def sums_table(strategy: Strategy, data: Data, folds: Folds) -> tuple[Table, Fol
     path = cross_validate(sums, Cs, norms)
     X = data.X if strategy.given is None else strategy.given.X
     table, scores = Table(strategy), _scores(data, X, sums, path, tests)
-    for f in range(len(tests)):
+    for f, test in enumerate(tests):
         trial: Trial = {}
+        table.held.append(test[data.kept(test)])
+        decided = _decided(sums, path, table.held[-1], f) if table.held[-1].size else None
         for i, norm in enumerate(norms):
             for j, C in enumerate(Cs):
                 loss = float(path.squared_error[i, j, f].mean())
                 active = int(path.weights[i, j, f].any(axis=0).sum())
-                trial[norm, None, C] = Row(float(scores[i, j, f]), loss, float(path.gap[i, j, f]), active)
+                f_ij = None if decided is None else decided[:, i, j]
+                trial[norm, None, C] = Row(
+                    float(scores[i, j, f]), loss, float(path.gap[i, j, f]), active, f_ij
+                )
         table.trials.append(trial)
     table.seconds = time.perf_counter() - started
     return table, sums
+
+
+def _decided(sums: FoldedSums, path: SumsPath, rows: Index, f: int) -> NDArray[np.float32]:
+    """(rows, norms, Cs, outputs): what the models without fold f decide on some of its samples."""
+    order = np.sort(rows)
+    found = decisions(sums.mapped.features, path, sums.samples.take(order), np.full(rows.size, f))
+    values = np.concatenate([block for _, _, block in found])
+    return np.asarray(values[np.searchsorted(order, rows)], dtype=np.float32)
 
 
 def _scores(data: Data, X: Any, sums: FoldedSums, path: SumsPath, tests: list[Index]) -> Array:

@@ -1,0 +1,117 @@
+"""Probabilities of a search: calibrated on what was held out, for every loss and strategy."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy.special import expit, log_softmax, softmax
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.metrics import log_loss
+from sklearn.svm import LinearSVC
+
+from manykernels import MKLClassifierCV, load, save
+from manykernels.approx import Nystroem
+from manykernels.kernels import Gaussian, Linear
+from manykernels.selection.calibration import Calibration
+
+rng = np.random.RandomState(0)
+N = 240
+X = rng.randn(2 * N, 3)
+TWO = np.where(rng.uniform(size=2 * N) < expit(2.0 * X[:, 0] - 1.0), "yes", "no")
+THREE = np.array([rng.choice(3, p=p) for p in softmax(1.5 * X, axis=1)])
+KERNELS = [Linear(), Gaussian(2.0)]
+FAST = {"strategy": "finite", "norms": [1.0], "Cs": [0.1, 1.0], "cv": 3}
+
+
+# -- the calibration itself ---------------------------------------------------------------------------
+def test_the_slope_is_found_again():
+    f = 0.3 * rng.randn(20000, 3)
+    y = np.array([rng.choice(3, p=p) for p in softmax(4.0 * f, axis=1)])
+    found = Calibration.fit(f, y, np.arange(3))
+    assert found.slope == pytest.approx(4.0, rel=0.1)
+    np.testing.assert_allclose(found.log_probabilities(f), log_softmax(found.slope * f, axis=1), atol=1e-12)
+
+
+def test_one_decision_is_a_sigmoid_and_the_predicted_class_the_most_probable():
+    f = rng.randn(20000, 1)
+    y = (rng.uniform(size=20000) < expit(1.7 * f[:, 0])).astype(int)
+    p = np.exp(Calibration.fit(f, y, np.arange(2)).log_probabilities(f))
+    np.testing.assert_allclose(p[:, 1], expit(1.7 * f[:, 0]), atol=0.03)
+    np.testing.assert_allclose(p.sum(axis=1), 1.0)
+    assert np.array_equal(p[:, 1] > 0.5, f[:, 0] > 0)
+
+
+def test_decisions_without_an_error_stay_finite_and_those_that_say_nothing_give_shares():
+    y = np.arange(40) % 2
+    sure = Calibration.fit(np.where(y == 1, 1.0, -1.0)[:, None], y, np.arange(2))
+    p = np.exp(sure.log_probabilities(np.array([[-1.0], [1.0]])))
+    assert 0.9 < p[1, 1] < 1.0 and 0.0 < p[0, 1] < 0.1
+    wrong = Calibration.fit(np.where(y == 1, -1.0, 1.0)[:, None], y, np.arange(2))
+    assert wrong.slope == 0.0  # larger decisions never mean smaller probabilities
+    assert Calibration.fit(np.zeros((40, 1)), y, np.arange(2)).slope == 0.0
+
+
+def test_weights_are_repetitions():
+    f, y, w = rng.randn(60, 1), rng.randint(0, 2, 60), rng.randint(0, 4, 60).astype(float)
+    f += 0.5 * y[:, None]
+    rows = np.repeat(np.arange(60), w.astype(int))
+    weighted, repeated = (
+        Calibration.fit(f, y, np.arange(2), w),
+        Calibration.fit(f[rows], y[rows], np.arange(2)),
+    )
+    assert weighted.slope == pytest.approx(repeated.slope, rel=1e-9)
+
+
+# -- of a search ----------------------------------------------------------------------------------------
+@pytest.mark.parametrize("y", [TWO, THREE], ids=["two classes", "three"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"kernels": KERNELS},
+        {"kernels": KERNELS, "loss": "hinge"},
+        {"kernels": KERNELS, "approx": Nystroem(20), "random_state": 0},
+        {"kernels": KERNELS, "cv": "loo"},
+        {"kernels": KERNELS, "strategy": [LinearSVC()]},
+        {"kernels": KERNELS, "strategy": [RandomForestClassifier(20, min_samples_leaf=5, random_state=0)]},
+    ],
+    ids=["squared", "hinge", "features", "leave-one-out", "own estimator", "own probabilities"],
+)
+def test_new_samples_get_probabilities_that_mean_something(options, y, request):
+    train, new = slice(0, N), slice(N, None)
+    search = MKLClassifierCV(**(FAST | options)).fit(X[train], y[train])
+    p = search.predict_proba(X[new])
+    assert p.shape == (N, search.classes_.size) and np.all(p > 0.0 if "strategy" not in options else p >= 0)
+    np.testing.assert_allclose(p.sum(axis=1), 1.0)
+    if "own" not in request.node.callspec.id:  # scikit-learn warns of the logarithm of its own zeros
+        np.testing.assert_allclose(np.exp(search.predict_log_proba(X[new])), p, atol=1e-12)
+    shares = np.array([np.mean(y[train] == c) for c in search.classes_])
+    guess = log_loss(y[new], np.repeat(shares[None], N, axis=0), labels=search.classes_)
+    assert log_loss(y[new], p, labels=search.classes_) < guess
+    means = np.array([np.mean(y[new] == c) for c in search.classes_])
+    np.testing.assert_allclose(p.mean(axis=0), means, atol=0.1)
+
+
+def test_as_good_as_a_calibration_that_fits_again():
+    train, new = slice(0, N), slice(N, None)
+    search = MKLClassifierCV(KERNELS, **FAST).fit(X[train], TWO[train])
+    again = CalibratedClassifierCV(search.best_estimator_, cv=5).fit(X[train], TWO[train])
+    ours, theirs = (log_loss(TWO[new], one.predict_proba(X[new])) for one in (search, again))
+    assert ours < theirs + 0.03
+
+
+def test_samples_without_weight_do_not_count_and_files_keep_it(tmp_path):
+    weight = np.where(np.arange(N) < 200, 1.0, 0.0)
+    y = TWO[:N].copy()
+    y[200:] = np.where(y[200:] == "yes", "no", "yes")
+    search = MKLClassifierCV(KERNELS, **FAST).fit(X[:N], y, sample_weight=weight)
+    p = search.predict_proba(X[N:])
+    assert log_loss(TWO[N:], p) < 0.62
+    save(search, tmp_path / "search.model")
+    for other in (load(tmp_path / "search.model"), pickle.loads(pickle.dumps(search))):
+        np.testing.assert_allclose(other.predict_proba(X[N:]), p)
+
+
+def test_nothing_is_there_without_a_model():
+    search = MKLClassifierCV(KERNELS, **FAST, refit=False)
+    assert not hasattr(search, "predict_proba")
