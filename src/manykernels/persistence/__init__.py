@@ -2,9 +2,10 @@
 
 ``save`` and ``load`` use the format of skops, a zip archive of arrays and a description of objects, with a
 checksum over all of it. Unlike a pickle, it can be looked at before anything is built from it: ``load``
-builds only types of scikit-learn, NumPy and SciPy that skops knows to be harmless, classes of this package,
-and what the caller names. Take it for files that travel. ``pickle`` and ``joblib.dump`` work too, take any
-function of yours, and run whatever a file tells them to: for files that never left your hands.
+builds only types of scikit-learn, NumPy and SciPy that skops knows to be harmless, scikit-learn's splitters,
+classes of this package, and what the caller names. Take it for files that travel. ``pickle`` and
+``joblib.dump`` work too, take any function of yours, and run whatever a file tells them to: for files that
+never left your hands.
 """
 
 from __future__ import annotations
@@ -18,11 +19,12 @@ from zipfile import ZIP_DEFLATED
 from .._archives import ArchiveError, TooLargeError, shown
 from .._arguments import and_more
 from .._files import is_model, require_replaceable, write_atomically
+from .._warn import warn
 from ..grams.memory import parse_memory, readable
 from ._contents import FORMAT, ModelFileError, describe, require_known, unpack
 from ._flat import Flat, flatten, is_flat, unflatten
 from ._frames import swap
-from ._trust import find, full_name, our_class
+from ._trust import find, full_name, our_class, splitter
 
 __all__ = ["FORMAT", "ModelFileError", "load", "save"]
 
@@ -40,7 +42,7 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
     overwrite : whether a file that is not a model is replaced too; without it, ``FileExistsError``
 
     Functions of your own inside the model (``Callable(f)``) must have a name that can be imported, and then
-    ``load`` wants to be told that they are trusted.
+    ``load`` wants to be told that they are trusted; a warning says which.
     """
     io_ = _skops()
     require_replaceable(path, is_model, "a model that save(model, path) wrote", overwrite)
@@ -50,7 +52,8 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
         raise ModelFileError(
             f"{type(model).__name__} holds something that cannot be saved safely: {error} pickle can save it."
         ) from error
-    lost = [name for name in io_.get_untrusted_types(data=data) if find(name) is None]
+    found = io_.get_untrusted_types(data=data)
+    lost = [name for name in found if find(name) is None]
     if lost:
         raise ModelFileError(
             f"{type(model).__name__} holds {_names_told(lost)}, which no other process can import by that "
@@ -63,6 +66,11 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
             f"{type(model).__name__} cannot be saved: {error}. pickle can save it."
         ) from error
     write_atomically(path, whole)
+    if asked := _unknown(found, set()):
+        warn(
+            f"{os.fspath(path)} holds {_names_told(asked)}, which load builds only where you name it: "
+            f"{_trusting(asked)}."
+        )
 
 
 def load(
@@ -174,15 +182,27 @@ def _unpacked(built: Any) -> Any:
 
 # -- what may be built ----------------------------------------------------------------------------
 def _require_trusted(found: Iterable[str], trusted: set[str], path: str) -> None:
-    unknown = sorted(
-        name for name in set(found) - trusted if name not in _HARMLESS and our_class(name) is None
-    )
+    unknown = _unknown(found, trusted)
     if unknown:
         raise ModelFileError(
-            f"{path} was not loaded: it holds {_names_told(unknown)}, and only types of this package and of "
-            "scikit-learn, NumPy and SciPy are trusted. If you know what these are and where the file comes "
-            f"from, say so: load(path, trusted={[shown(name) for name in unknown[:5]]!r})."
+            f"{path} was not loaded: it holds {_names_told(unknown)}. Types of this package, and those of "
+            "scikit-learn, NumPy and SciPy that are known to be harmless, are trusted, and nothing else. If "
+            f"you know what these are and where the file comes from, say so: {_trusting(unknown)}."
         )
+
+
+def _unknown(found: Iterable[str], trusted: set[str]) -> list[str]:
+    """Those of the names that are not to be trusted without being asked about."""
+    return sorted(
+        name
+        for name in set(found) - trusted
+        if name not in _HARMLESS and our_class(name) is None and splitter(name) is None
+    )
+
+
+def _trusting(names: list[str]) -> str:
+    """How to load a file that holds these."""
+    return f"load(path, trusted={[shown(name) for name in names[:5]]!r})"
 
 
 def _names_told(names: list[str]) -> str:

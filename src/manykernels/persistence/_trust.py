@@ -1,10 +1,12 @@
-"""Which classes of this package a file may name: they are looked up, and not believed."""
+"""Which classes a file may name beside those that skops trusts: they are looked up, and not believed."""
 
 from __future__ import annotations
 
 import importlib
 from functools import cache
 from typing import Any
+
+import sklearn.model_selection
 
 # The parts whose classes models are made of; the others (a command line, say) have no business in a file.
 _PARTS = (
@@ -25,6 +27,13 @@ def our_class(name: str) -> type | None:
         return None
     found = find(name)
     return found if isinstance(found, type) and found.__module__ == name.rpartition(".")[0] else None
+
+
+def splitter(name: str) -> type | None:
+    """The class of scikit-learn of this full name that cuts folds, or None: skops knows estimators alone."""
+    found = vars(sklearn.model_selection).get(name.rpartition(".")[2])
+    known = isinstance(found, type) and full_name(found) == name
+    return found if known and hasattr(found, "split") and hasattr(found, "get_n_splits") else None
 
 
 def find(name: str) -> Any:
