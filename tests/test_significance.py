@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 from scipy.integrate import quad
 
-from manykernels import MKLRegressor
-from manykernels.families import Products, Relevance, views
+from manykernels import MKLClassifierCV, MKLRegressor
+from manykernels.families import Products, Relevance, Subset, views
 from manykernels.inspection import significance
 from manykernels.inspection.null_models import binary_null, linear_null
 from manykernels.inspection.quadratic_forms import upper_tail
@@ -139,6 +139,38 @@ def test_views_are_tested_whole():
     model = MKLRegressor(three).fit(X, y)
     np.testing.assert_allclose(significance(model, X, y, by="view").p_value, found.p_value, rtol=1e-9)
     assert list(pd.DataFrame(found.columns())) == ["name", "statistic", "p_value", "p_adjusted"]
+
+
+PARTS = {"good": X[:, :2], "poor": X[:, 3:]}
+
+
+def test_views_of_a_dict_are_those_of_the_model():
+    model = MKLRegressor().fit(PARTS, y)
+    reordered = {name: PARTS[name] for name in ("poor", "good")}
+    for kernels, data in (("auto", PARTS), (model, PARTS), (model, reordered)):
+        found = significance(kernels, data, y, by="view")
+        assert found.names == ["good", "poor"] and found.p_value[0] < 1e-3 < found.p_value[1]
+        assert significance(kernels, data, y).names == list(model.kernel_names_)
+
+
+def test_the_kernels_of_a_model_keep_what_they_learned_from_its_samples():
+    model = MKLRegressor().fit(PARTS, y)
+    scaled = {name: 3.0 * part[:40] for name, part in PARTS.items()}
+    own = dict(zip(model.kernel_names_, (kernel.kernel for kernel in model.kernels_), strict=True))
+    joined = np.hstack(list(scaled.values()))
+    expected = significance(own, joined, y[:40]).p_value
+    np.testing.assert_allclose(significance(model, scaled, y[:40]).p_value, expected, rtol=1e-9)
+    with pytest.raises(ValueError, match="Relevance, which learns from y"):
+        significance(MKLRegressor([Relevance(), Linear()]).fit(X, y), X, y)
+
+
+def test_all_kernels_that_a_search_chose_from_are_tested():
+    kernels = {"good": Linear(), "poor": [Linear(), Gaussian(0.1)]}
+    search = MKLClassifierCV(kernels, strategy="finite", norms=[1.0], Cs=[1.0], cv=3)
+    search.fit(PARTS, np.where(X[:, 0] > 0, "ill", "well"))
+    assert isinstance(search.best_estimator_.kernels, Subset)
+    assert significance(search, PARTS, labels, by="view").names == ["good", "poor"]
+    assert len(significance(search, PARTS, labels).names) == 3
 
 
 # -- several tests ----------------------------------------------------------------------------------------

@@ -11,12 +11,15 @@ from numpy.typing import NDArray
 from .._arguments import is_whole, shown
 from .._fast.threads import threads
 from ..comparison.statistics import holm
-from ..estimators import face_of
+from ..estimators import model_of, opened
+from ..families import Family, Subset
 from ..fitting.covariates import design
 from ..fitting.listed import Kernels, list_kernels
+from ..fitting.matching import require_order
 from ..fitting.options import Options
-from ..fitting.samples import read
-from ..fitting.targets import Labels, Numbers, as_target
+from ..fitting.samples import Given, read
+from ..fitting.spec import leaves
+from ..fitting.targets import Labels, Numbers, as_target, check_length
 from .null_models import Null, binary_null, linear_null
 from .quadratic_forms import upper_tail
 
@@ -78,9 +81,11 @@ def significance(
     Parameters
     ----------
     kernels : as an estimator takes them, or a fitted estimator
-        The kernels of a fitted estimator are tested whatever their weights. Kernels that were made with the
+        The kernels of a fitted estimator are tested as it learned with them, whatever their weights. Where a
+        search chose some of its kernels, all that it chose from are tested. Kernels that were made with the
         help of y (``Relevance``) are refused: the test would see the same samples twice.
     X, y : the samples and their target
+        X as estimators take it; the views of a dict are tested together with ``by="view"``.
     covariates : columns of X, as OnColumns takes them, or an array or frame (n_samples, n_covariates)
         What y may depend on under the null hypothesis, beside a constant: age, sex, batch. Categories become
         indicators.
@@ -136,9 +141,8 @@ def significance(
     (['bp', 'blood'], True)
     """
     _check(method, n_permutations, by, given, target)
-    spec = _spec(kernels)
     with threads(n_jobs):
-        known, values, n = _kernels_on(spec, X, y, target, memory_limit)
+        known, values, n = _kernels_on(kernels, X, y, target, memory_limit)
         Z, _ = design(covariates, X, n)
         names, W = _tested(known, by)
         tests = _Tests(known, W, values, Z, given == "others")
@@ -245,26 +249,14 @@ def _check(method: str, n_permutations: Any, by: str, given: str, target: str) -
         )
 
 
-def _spec(kernels: Any) -> Any:
-    """Kernels as an estimator takes them; those of a fitted estimator as it was given them."""
-    return (
-        face_of(kernels)[0].kernels if hasattr(kernels, "fit") and hasattr(kernels, "get_params") else kernels
-    )
-
-
 def _kernels_on(
-    spec: Any, X: Any, y: Any, target: str, memory_limit: Any
+    kernels: Any, X: Any, y: Any, target: str, memory_limit: Any
 ) -> tuple[Kernels, tuple[Array, bool], int]:
     """The kernels on all samples, each with a mean diagonal of 1, and y as numbers."""
-    options = Options("significance", kernels=spec, memory_limit=memory_limit)
-    if not options.listed:
-        raise ValueError(
-            f"kernels={shown(spec)} stands for more kernels than can be tested one by one; give a list."
-        )
     labels = as_target(y)
     binary = target == "binary" or (target == "auto" and (labels.dtype.kind not in "iuf" or _two(labels)))
     kind: Any = Labels() if binary else Numbers()
-    found = read(options, X, y, None, kind)
+    options, found = _read(Options("significance", memory_limit=memory_limit), kernels, X, y, kind)
     samples = found.in_place()
     if samples.Y.shape[1] > 1:
         what = f"{samples.Y.shape[1]} classes" if binary else f"{samples.Y.shape[1]} outputs"
@@ -280,6 +272,46 @@ def _kernels_on(
         (0.5 * (values + 1.0) if binary else values, binary),
         found.n,
     )
+
+
+def _read(options: Options, kernels: Any, X: Any, y: Any, kind: Any) -> tuple[Options, Given]:
+    """The samples, and the kernels as they read them: those of a fitted model, or as an estimator would."""
+    if not (hasattr(kernels, "fit") and hasattr(kernels, "get_params")):
+        found = read(_listed(options, kernels), X, y, None, kind)
+        return options.replace(kernels=found.layout.seen(kernels)), found
+    model, seen = model_of(kernels, X)
+    layout, searched = model.layout, opened(kernels).searched
+    require_order(layout.in_fit_order(X), y, "y")
+    _require_without_target(layout.kernels)
+    chosen = isinstance(layout.kernels, Subset) and searched is not None  # with the help of y
+    spec = layout.explicit(searched.kernels if chosen and searched is not None else layout.kernels)
+    options = _listed(options, spec)
+    if chosen or layout.kind == "stack":
+        return options, read(options, seen, y, None, kind)
+    found = Given(layout.read(seen), layout, kind.read(y), None, kind)
+    check_length(found.n, found.y)
+    own = {name: kernel.kernel for name, kernel in zip(model.names, model.kernels, strict=True)}
+    return options.replace(kernels=own), found
+
+
+def _listed(options: Options, spec: Any) -> Options:
+    """The options with these kernels, which must be a list."""
+    options = options.replace(kernels=spec)
+    if not options.listed:
+        raise ValueError(
+            f"kernels={shown(spec)} stands for more kernels than can be tested one by one; give a list."
+        )
+    return options
+
+
+def _require_without_target(spec: Any) -> None:
+    """An error where a model has kernels that were made with the help of y."""
+    for part in leaves(spec):
+        if isinstance(part, Family) and part.supervised and not part.holds_others:
+            raise ValueError(
+                f"the model has kernels of {type(part).__name__}, which learns from y: a test would see the "
+                "same samples twice. Give kernels that are made without y, such as 'auto'."
+            )
 
 
 def _two(values: NDArray[Any]) -> bool:
