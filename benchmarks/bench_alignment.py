@@ -18,8 +18,9 @@ from manykernels.grams import StackGram
 from manykernels.objectives import Alignment
 from manykernels.weightings import Alignf
 
-from .bench_memory import ROOT, _memory
+from .bench_memory import ROOT
 from .harness import Facts, Report, compare, pinned, ratio_rows
+from .limits import memory
 from .problems import Array, breast_cancer, classification, gaussians, stack_of, word_counts
 from .rivals import mklpy_cka
 
@@ -129,7 +130,7 @@ def _child(task: str, threads: int, n: int, M: int, **options: Any) -> Facts:
     row |= {"active": len(model.active_), "KKT residual": model.kkt_residual_}
     return {
         **row,
-        "GB above the start": (_memory("VmHWM") - before) / 2**30,
+        "GB above the start": (memory("VmHWM") - before) / 2**30,
         "GB if stored": 8 * M * n * n / 2**30,
     }
 
@@ -145,7 +146,7 @@ def _fit_rank_one(n: int, M: int, weighting: str) -> tuple[float, KernelAligner,
 
 
 def _timed(model: KernelAligner, X: Any, y: Array) -> tuple[float, KernelAligner, float]:
-    before, started = _memory("VmRSS"), time.perf_counter()
+    before, started = memory("VmRSS"), time.perf_counter()
     model.fit(X, y)
     return time.perf_counter() - started, model, before
 

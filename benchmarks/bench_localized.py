@@ -17,8 +17,9 @@ from manykernels.grams.gated import GatedGram
 from manykernels.penalties import BallProduct
 from manykernels.solvers import ActiveSet, Result, Run
 
-from .bench_memory import ROOT, _memory
+from .bench_memory import ROOT
 from .harness import Contender, Facts, Report, compare, pinned
+from .limits import memory
 from .problems import Array, classification, gaussians, risk_of, stack_of
 
 SIZES = ((500, 8, 4), (1000, 8, 4), (2000, 8, 4))  # n, M, l: one of them changes at a time
@@ -128,10 +129,10 @@ def _child(n: int, M: int, l: int, threads: int) -> Facts:
     """A small fit first, to load and compile everything; then the memory that another takes above that."""
     with pinned(threads):
         _fit(100, 3, 2)
-        before = _memory("VmRSS")
+        before = memory("VmRSS")
         model = _fit(n, M, l)
     facts: Facts = {"clusters": l, "gap": model.dual_gap_, "iterations": model.n_iter_}
-    facts["MB above the start"] = (_memory("VmHWM") - before) / 2**20
+    facts["MB above the start"] = (memory("VmHWM") - before) / 2**20
     facts |= {
         "MB of the M kernels": 8 * M * n * n / 2**20,
         "MB if gated ones were stored": 8 * M * l * n * n / 2**20,

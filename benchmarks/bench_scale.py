@@ -22,8 +22,8 @@ from manykernels.fitting.lazy import pose
 from manykernels.grams.statistics import block_rows, spans
 from manykernels.selection.sums import cross_validate, sums_of_folds
 
-from .bench_memory import _memory
 from .harness import Report, pinned
+from .limits import memory
 
 ROOT = Path(__file__).resolve().parents[1]
 Array = NDArray[np.float64]
@@ -96,7 +96,7 @@ def _child(n: int, M: int, components: int, threads: int) -> dict[str, Any]:
         p = M * components
         first = _clock(lambda: _syrk(n // 2, p))
         model, seconds, cpu = _clock(lambda: _model(M, components, n).fit(X, y))
-        peak = _memory("VmHWM")
+        peak = memory("VmHWM")
         (path, _), cv_seconds, cv_cpu = _clock(lambda: _cross_validation(_model(M, components, n), X, y))
         second = _clock(lambda: _syrk(n - n // 2, p))
     syrk, syrk_cpu = first[1] + second[1], first[2] + second[2]
@@ -114,7 +114,7 @@ def _child(n: int, M: int, components: int, threads: int) -> dict[str, Any]:
         "features": int(model.features_.n_features),
         "R²": float(model.score(X[:10_000], y[:10_000])),
         "peak GB, fit": peak / 2**30,
-        "peak GB, all": _memory("VmHWM") / 2**30,
+        "peak GB, all": memory("VmHWM") / 2**30,
     }
 
 
