@@ -5,6 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.spatial.distance import cdist
 from tests.helpers import risk_of, run
 
 from manykernels.grams import (
@@ -16,6 +17,7 @@ from manykernels.grams import (
     is_definite,
     parse_memory,
 )
+from manykernels.kernels import Callable as CallableKernel
 from manykernels.kernels import Constant, Gaussian, Linear, OnColumns
 from manykernels.losses import Hinge, Squared
 from manykernels.penalties import LpBall, Simplex
@@ -278,3 +280,12 @@ def test_centring_makes_the_intercept_the_mean():
     gram, _ = build_gram(DICTIONARY, X, **{**PLAIN, "center": True, "normalize": "trace"})
     result = run(ActiveSet(), gram, risk_of(Squared(), y, y), LpBall(2.0), tol=1e-9)
     np.testing.assert_allclose(result.intercept, y.mean())
+
+
+@pytest.mark.parametrize("center", [False, True])
+@pytest.mark.parametrize("function", [lambda A, B: -(A @ B.T), lambda A, B: cdist(A, B, "sqeuclidean")])
+def test_kernels_without_a_positive_diagonal_are_not_taken_for_zero(function, center):
+    X = np.random.RandomState(0).randn(12, 3)
+    parts = {"own": CallableKernel(function), "linear": Linear()}
+    with pytest.raises(ValueError, match=r"'own' is not positive semi-definite: .*its diagonal "):
+        build_gram(parts, X, center=center, normalize="trace", sample_weight=None, memory_limit=None)

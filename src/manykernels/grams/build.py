@@ -13,7 +13,7 @@ from ..kernels import Fitted, Kernel, Precomputed, evaluate
 from ..kernels.data import Data, n_samples, numeric, rounding, take_rows
 from .base import Array, Gram
 from .blocks import BlockGram
-from .checks import check_stack
+from .checks import check_stack, require_diagonals
 from .factors import FactorGram
 from .memory import SOLVER, SWEEP, counted, parse_memory, require_memory, require_time
 from .stack import StackGram
@@ -152,7 +152,8 @@ def _normalised(
         d = d - 2.0 * means + grand[:, None]
     scale = np.ones(gram.n_kernels)
     if normalize is not None:
-        gone = _without_diagonal(d, largest, mean, list(kernels), center)
+        gone = ~(d @ mean > 1e-12 * largest)
+        _check_diagonals(gram, list(kernels), gone, d, largest, mean, center)
         d[gone] = 1.0
         scale = _scales(gram, d, means, grand, w, normalize)
         d[gone], scale[gone] = 0.0, 0.0  # nothing to normalise: such a kernel stays zero
@@ -176,21 +177,24 @@ def _normalised(
     return gram, fitted
 
 
-def _without_diagonal(
-    d: Array, largest: Array, mean: Array, names: list[str], center: bool
-) -> NDArray[np.bool_]:
-    """Which kernels are zero, or constant and centred; an error where no kernel is anything else."""
-    gone = ~(d @ mean > 1e-12 * largest)
-    if gone.any() and not np.isfinite(largest).all():
+def _check_diagonals(
+    gram: Gram, names: list[str], gone: NDArray[np.bool_], d: Array, largest: Array, mean: Array, center: bool
+) -> None:
+    """An error where no kernel has a diagonal, or those `gone` are not zero (nor constant, where centred)."""
+    if not gone.any():
+        return
+    if not np.isfinite(largest).all():
         raise ValueError(
             f"kernel {names[int(np.argmin(np.isfinite(largest)))]!r} is not finite on the training data: it "
             "overflows, or returns NaN. Scale the features (StandardScaler), or change its parameters."
         )
+    which, used = np.flatnonzero(gone), mean > 0.0
+    products = gram._products(mean[:, None], which)[:, used, 0]
+    require_diagonals([names[m] for m in which], d[which][:, used], products, center)
     if gone.all():
         why = "is the same for all samples, so that centring leaves nothing of it" if center else "is zero"
         what = f"kernel {names[0]!r} {why}" + (", and so is every other one" if len(names) > 1 else "")
         raise ValueError(f"{what}: there is nothing to learn from. Give kernels that vary with the samples.")
-    return np.asarray(gone)
 
 
 def _scales(gram: Gram, d: Array, means: Array, grand: Array, w: Array, normalize: str) -> Array:

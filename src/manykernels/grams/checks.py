@@ -45,11 +45,33 @@ def check_stack(kernels: NDArray[Any], names: list[str], slack: float | None = N
             "so up to noise, give (K + K.T) / 2."
         )
     for m in np.flatnonzero((diagonals.min(axis=1) < -rounding) | (found[:, 2] > rounding**2 * n)):
-        raise ValueError(
-            f"kernel {names[m]!r} is not positive semi-definite: {_why_indefinite(kernels[m])} "
-            "Multiple kernel learning needs kernels without negative eigenvalues; clip them (drop the "
-            "negative part of the spectrum) or leave this kernel out."
-        )
+        raise indefinite(names[m], _why_indefinite(kernels[m]))
+
+
+def indefinite(name: str, why: str) -> ValueError:
+    """The error about a kernel that is none."""
+    return ValueError(
+        f"kernel {name!r} is not positive semi-definite: {why} Multiple kernel learning needs kernels "
+        "without negative eigenvalues; clip them (drop the negative part of the spectrum) or leave this "
+        "kernel out."
+    )
+
+
+def require_diagonals(
+    names: list[str], diagonals: NDArray[Any], products: NDArray[Any], centred: bool
+) -> None:
+    """An error about the first kernel whose diagonal is not positive, though it is not zero; (M, n) each.
+
+    `products` are with some positive vector. Without a diagonal they are zero, and the diagonal of a centred
+    kernel has no negative mean but for rounding, unless the kernel is indefinite.
+    """
+    rounding = rounding_of(np.float32) * np.abs(products).max(axis=1, initial=0.0)
+    after = "once centred, " if centred else ""
+    for m, (name, d) in enumerate(zip(names, diagonals, strict=True)):
+        if d.mean() < -rounding[m]:
+            raise indefinite(name, f"{after}its diagonal entry {int(d.argmin())} is {d.min():.6g}.")
+        if not centred and not d.any() and products[m].any():
+            raise indefinite(name, "its diagonal is zero, and other entries are not.")
 
 
 def _why_indefinite(K: NDArray[Any]) -> str:
