@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 
 import numpy as np
 import pandas as pd
@@ -144,8 +145,18 @@ class Broken(LogisticRegression):
 def test_a_method_that_fails_is_told_and_ranks_last():
     table = compare({"broken": Broken(), **QUICK}, X, y, cv=2)
     assert "broken failed in 2 of 2 folds: RuntimeError: out of order" in repr(table)
-    assert "does not apply" in repr(table) and list(table.to_frame().index)[-2] == "broken"
+    assert re.search(r"broken +failed  ", repr(table)) and list(table.to_frame().index)[-2] == "broken"
     assert "broken" not in table.ranks() and "broken" not in table.differences()
+
+
+def test_where_all_methods_fail_the_header_names_none():
+    assert "from None" not in repr(compare({"broken": Broken()}, X, y, cv=2))
+
+
+@pytest.mark.parametrize("methods", [{"r": Ridge(), **QUICK}, {**QUICK, "r": Ridge()}, {"r": Ridge()}])
+def test_a_regressor_among_classes_is_named(methods):
+    with pytest.raises(ValueError, match=r"'r' is for regression, and the task is classification.*'(a|b)'"):
+        compare(methods, X, np.where(y == y[0], "a", "b"), cv=2)
 
 
 def odd_score(model, X, y):

@@ -263,7 +263,7 @@ def compare(
     voice.show(escape(replace(table, notes=table.notes[:1]).text()))
     for name, scores in results.scores.items():
         if scores.failed:
-            voice.note(f"{name} {scores.error}" if scores.applies else f"{name} does not apply: {scores.why}")
+            voice.note(f"{name} {scores.error}")
     if out is not None:
         write_atomically(out, FORMS[out.suffix.lower()](table).encode())
         voice.show(f"table: {escape(str(out))}")

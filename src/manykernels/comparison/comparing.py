@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils.validation import _num_samples
 
 from .._arguments import shown
@@ -60,8 +60,8 @@ def compare(
     tune : bool, default=True
         Whether methods given by name choose C by cross-validation within each training part.
     task : "classification", "regression" or None, default=None
-        For methods given by name. None: as the estimators are; without any, whole numbers of at most 20
-        values and text are classes.
+        For methods given by name; estimators must be for the same. None: as the estimators are; without any,
+        whole numbers of at most 20 values are classes. Text always is.
     reference : str or None, default=None
         The method that others are held against; None is the one of the largest mean.
     random_state : int, RandomState or None, default=0
@@ -74,7 +74,8 @@ def compare(
     Returns
     -------
     Comparison, or Comparisons for several datasets
-        A table with a row for each method and one for chance, which is what a constant scores. Differences
+        A table with a row for each method and one for chance, which is what a constant scores. ``seconds``
+        are those of all folds together. Differences
         are tested by the corrected t-test of Nadeau and Bengio (2003) and adjusted by Holm's method; over
         several datasets, ranks are compared by the tests of Friedman, Nemenyi and Wilcoxon (Demšar 2006).
 
@@ -136,6 +137,7 @@ def _one(
     if (n := _num_samples(X)) != len(y):
         raise ValueError(f"X has {n} samples and y has {len(y)}.")
     task = _task(given, y) if task is None else task
+    _require_task(given, task, y)
     if task not in METRIC and any(isinstance(one, str) for one in given.values()):
         raise ValueError(
             f"task={shown(task)} was given; expected one of {', '.join(map(repr, METRIC))}, or None."
@@ -239,4 +241,26 @@ def _task(given: Mapping[str, Any], y: Any) -> str:
         return task_of(y)
     if y.dtype.names is not None:  # of survival analysis
         return "survival"
-    return "classification" if is_classifier(own[0]) else "regression"
+    known = [kind for one in own if (kind := _kind(one)) is not None]
+    if _is_text(y):
+        return "classification"
+    return known[0] if known else "regression"
+
+
+def _require_task(given: Mapping[str, Any], task: str, y: Any) -> None:
+    """An error about the first estimator that is for the other task."""
+    for name, one in given.items():
+        kind = None if isinstance(one, str) else _kind(one)
+        if kind is not None and task in METRIC and kind != task:
+            why = f", since y holds text such as {y.ravel()[0]!r}" if _is_text(y) else ""
+            raise ValueError(
+                f"method {name!r} is for {kind}, and the task is {task}{why}. Compare methods of one task."
+            )
+
+
+def _kind(one: Any) -> str | None:
+    return "classification" if is_classifier(one) else "regression" if is_regressor(one) else None
+
+
+def _is_text(y: Any) -> bool:
+    return y.dtype.kind not in "biufcV" and y.size > 0 and isinstance(y.ravel()[0], str)

@@ -143,7 +143,8 @@ class Comparison(Tabled):
         if self.chance.folds:
             values.append(_values(CHANCE, self.chance, None, None))
             cells.append(_cells(CHANCE, self.chance, None, None))
-        titles = ["method", self.metric, "rank", f"from {self.against}", "p (Holm)", "kernels", "seconds"]
+        difference = "difference" if self.against is None else f"from {self.against}"
+        titles = ["method", self.metric, "rank", difference, "p (Holm)", "kernels", "seconds"]
         best = [i for i, name in enumerate(order) if ranks.get(name) == 1]
         return Table(values, titles, cells, best, self._notes())
 
@@ -151,7 +152,8 @@ class Comparison(Tabled):
         J = max((len(scores.folds) for scores in self.scores.values()), default=0)
         told = (
             f"Mean ± standard deviation over {J} folds, the same for all; chance is a constant. Differences "
-            "with 95 % intervals by the corrected t-test of Nadeau and Bengio, p adjusted by Holm's method."
+            "with 95 % intervals by the corrected t-test of Nadeau and Bengio, p adjusted by Holm's method. "
+            "Seconds are those of all folds together."
         )
         every = {**self.scores, CHANCE: self.chance}
         failed = [f"{name} {scores.error}" for name, scores in every.items() if scores.failed]
@@ -182,7 +184,7 @@ def _values(
 
 def _cells(name: str, scores: Scores, rank: int | None, found: tuple[Difference, float] | None) -> list[str]:
     kernels = scores.as_dict()["kernels"]
-    missing = f"failed in {scores.failed}/{len(scores.folds)}" if scores.applies else "does not apply"
+    missing = f"failed in {scores.failed}/{len(scores.folds)}" if scores.values else "failed"
     shown = scores.shown if scores.complete else missing if scores.failed else "–"
     told, p_text = "", ""
     if found is not None:

@@ -63,16 +63,12 @@ class Scores:
         return bool(self.folds) and not self.failed
 
     @property
-    def applies(self) -> bool:
-        """Whether it has a score in some fold."""
-        return len(self.folds) > self.failed
-
-    @property
     def why(self) -> str:
         """Why folds failed, each reason once; empty where none did."""
         reasons = list(dict.fromkeys(fold.error for fold in self.folds if fold.error))
         told = [shortened(reason, _LONGEST_REASON) for reason in reasons[:_TOLD]]
-        return " ".join(told) + (" (Not all reasons are shown.)" if len(reasons) > _TOLD else "")
+        told = [reason.removesuffix(".") for reason in told[:-1]] + told[-1:]
+        return "; ".join(told) + (" (Not all reasons are shown.)" if len(reasons) > _TOLD else "")
 
     @property
     def error(self) -> str:
