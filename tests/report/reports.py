@@ -11,6 +11,7 @@ from tests.fitted_models import X, bits, fitted, frame, numbers, stack, strings,
 
 from manykernels import LocalizedMKLClassifier, MKLClassifier, MKLClassifierCV, MKLRegressor
 from manykernels.families import ARDGaussians, Gaussians, Products, views
+from manykernels.families.remarks import quiet_about_tables
 from manykernels.inspection import importance, weight_stability
 from manykernels.kernels import Gaussian, Linear
 from manykernels.report import report_data, width_stability
@@ -56,6 +57,32 @@ def nasty() -> dict[str, Any]:
     told = {"title": NASTY[0], "target": NASTY[1], "call": NASTY[2]}
     scores = [{**row, "name": NASTY[i]} for i, row in enumerate(SCORES)]
     return report_data(model, table, labels, made=MADE, scores=scores, **told)
+
+
+def every_type() -> dict[str, Any]:
+    """A raw table with a column of every type."""
+    n = 40
+    draw = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            "float": np.where(np.arange(n) % 9 == 0, np.nan, draw.standard_normal(n)),
+            "bool": draw.random(n) < 0.5,
+            "boolean": pd.array([True, None, False, True] * (n // 4), dtype="boolean"),
+            "int": np.arange(n) % 7,
+            "date": pd.date_range("2024-01-01", periods=n),
+            "span": pd.to_timedelta(np.arange(n) % 9, unit="D"),
+            "category": pd.Categorical(["u", "v"] * (n // 2)),
+            "identifier": [f"p{i:03d}" for i in range(n)],
+            "text": [f"word{i % 5} of word{i % 7} and word{i % 3} {i}" for i in range(n)],
+            "constant": np.ones(n),
+            "no numbers": np.full(n, np.nan),
+            "nothing": [None] * n,
+        }
+    )
+    target = np.arange(n) % 7 > 3
+    with quiet_about_tables():
+        model = MKLClassifier().fit(table, target)
+    return report_data(model, table, target, made=MADE, fit_path=False)
 
 
 def products() -> dict[str, Any]:

@@ -88,6 +88,7 @@ KINDS = {
     "powers": lambda: reports.document("powers"),
     "ufo": lambda: reports.document("ufo"),
     "two outputs": lambda: reports.document("two outputs"),
+    "every type": reports.every_type,
     "products": reports.products,
     "many widths": reports.many_widths,
     "one width": reports.one_width,
@@ -180,6 +181,30 @@ def test_what_could_not_be_computed_says_why_and_is_not_compared(open_page):
     page = open_page(reports.document("classifier", scores=[own]))
     assert "learned is not compared" in page.inner_text("#scores")
     assert "undefined" not in page.inner_text("main") and "NaN" not in page.content()
+
+
+def test_every_type_of_column_is_listed(open_page):
+    document = reports.every_type()
+    page = open_page(document)
+    page.click("#data summary")
+    rows = page.locator("#data tbody tr")
+    said = dict(zip(rows.locator("td.name").all_inner_texts(), rows.all_inner_texts(), strict=True))
+    assert list(said) == [column["name"] for column in document["data"]["columns"]]
+    assert "from 0 to 1" in said["bool"] and "from 0 to 1" in said["boolean"]
+    assert said["no numbers"].endswith("none") and said["nothing"].endswith("none")
+
+
+def test_a_section_that_cannot_be_drawn_leaves_the_others(browser, tmp_path):
+    document = reports.document("classifier")
+    document["scores"]["rows"] = document["similarity"]["names"] = 7
+    write_report(document, tmp_path / "report.html")
+    page = browser.new_page()
+    page.goto((tmp_path / "report.html").as_uri())
+    sections = page.evaluate("[...document.querySelectorAll('section')].map(s => s.id)")
+    told = page.locator("p.failed").all_inner_texts()
+    page.close()
+    assert {"data", "weights", "path", "call"} <= set(sections) and "scores" not in sections
+    assert any(text.startswith("Scores could not be drawn: ") for text in told)
 
 
 def test_names_are_shown_and_not_run(open_page):

@@ -44,6 +44,7 @@
 
   function number(value, digits = 3) {
     if (value === null || value === undefined) return "–";
+    if (typeof value !== "number") return String(value);
     if (value === 0) return "0";
     const size = Math.abs(value);
     if (size >= 1e5 || size < 1e-3) return value.toExponential(1).replace("e+", "e");
@@ -126,11 +127,18 @@
 
   // -- charts: drawn at the width that there is, and again when that changes ----------------------------------
   const drawn = [];
+  // What cannot be drawn says so in its place, and takes nothing else of the page with it.
+  function attempt(what, draw) {
+    try { return draw(); } catch (error) {
+      console.error(error);
+      return el("p", { class: "failed" }, `${what} could not be drawn: ${error.message}`);
+    }
+  }
   function chart(draw, label) {
     const box = el("div", { class: "chart", role: "img", "aria-label": label });
     const paint = () => {
       const width = Math.floor(box.clientWidth);
-      if (width > 40) box.replaceChildren(draw(width));
+      if (width > 40) box.replaceChildren(attempt(label, () => draw(width)));
     };
     drawn.push({ box, paint, width: 0 });
     box.paint = paint;
@@ -244,7 +252,7 @@
         t.counts.map((count, i) => tip(svg("rect", { x: x(t.edges[i]) + 0.5, width: Math.max(1, x(t.edges[i + 1]) - x(t.edges[i]) - 1), y: y(count), height: height - box.bottom - y(count), fill: "var(--accent)", tabindex: 0 }),
           `${number(t.edges[i])} to ${number(t.edges[i + 1])}: ${numberOf(count, "sample")}`)));
     }, "The target");
-    const rows = d.columns.map((c) => [c.name, c.kind, c.missing, c.kind === "numbers"
+    const rows = d.columns.map((c) => [c.name, c.kind, c.missing, c.kind === "numbers" && c.mean === undefined || c.distinct === 0 ? "none" : c.kind === "numbers"
       ? `${number(c.mean)} ± ${number(c.std)}, from ${number(c.low)} to ${number(c.high)}` : `${c.distinct} values, mostly “${c.common}”`]);
     const table = d.columns.length ? el("details", {}, el("summary", {}, d.features > d.columns.length ? `The first ${d.columns.length} of ${d.features} columns` : d.columns.length === 1 ? "The column" : `The ${d.columns.length} columns`),
       tall(sortable(["column", "kind", "missing", "values"], rows, ["name", "", "number", ""]))) : null;
@@ -664,9 +672,10 @@
     return section("left-out", "What this report leaves out", null, el("dl", {}, rows.flatMap(([title, why]) => [el("dt", {}, title), el("dd", {}, why)])));
   }
 
-  const parts = [dataSection(), scoresSection(), importanceSection(), selectionSection(), weightsSection(), gatesSection(), similaritySection(), interactionsSection(), widthsSection(),
-    contributionsSection(), pathSection(), convergenceSection(), leftOutSection(), callSection()];
-  report.append(header(), cards(), contents, ...parts.filter(Boolean));
+  const parts = { Header: header, Summary: cards, Contents: () => contents, Data: dataSection, Scores: scoresSection, Importance: importanceSection, Selection: selectionSection, Weights: weightsSection,
+    Regions: gatesSection, Similarity: similaritySection, Interactions: interactionsSection, Widths: widthsSection, Contributions: contributionsSection, Path: pathSection, Convergence: convergenceSection,
+    "What is left out": leftOutSection, Call: callSection };
+  report.append(...Object.entries(parts).map(([what, make]) => attempt(what, make)).filter(Boolean));
   repaint();
   new ResizeObserver(repaint).observe(report);
   addEventListener("beforeprint", () => { document.querySelectorAll("details").forEach((d) => { d.open = true; }); repaint(); });

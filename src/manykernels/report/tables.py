@@ -63,8 +63,10 @@ def _column(column: Any) -> dict[str, Any]:
     if numeric_type(column.dtype):
         values = numbers_of(column)
         known = values[np.isfinite(values)]
-        spread = {"mean": np.mean(known), "std": np.std(known), "low": np.min(known), "high": np.max(known)}
-        return {"kind": "numbers", "missing": int(values.size - known.size), **(spread if known.size else {})}
+        found = {"kind": "numbers", "missing": int(values.size - known.size)}
+        if not known.size:
+            return found
+        return found | {"mean": known.mean(), "std": known.std(), "low": known.min(), "high": known.max()}
     labels, counts = np.unique(texts_of(column)[~missing].astype(str), return_counts=True)
     common = str(labels[counts.argmax()]) if labels.size else ""
     return {"kind": "categories", "missing": int(missing.sum()), "distinct": len(labels), "common": common}
