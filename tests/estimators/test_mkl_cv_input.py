@@ -59,7 +59,7 @@ def test_frames_with_categories_and_text(kind, y, library):
     search = kind(strategy=["finite", "continuous", "products"], **FEW).fit(table, y)
     assert search.score(table, y) > 0.8
     np.testing.assert_array_equal(search.feature_names_in_, [*NAMES, "colour", "note"])
-    assert "1 categorical columns as indicators" in search.describe()
+    assert "1 categorical column as indicators" in search.describe()
     numbers = kind(strategy="finite", **FEW).fit(table[NAMES], y)
     if kind is MKLRegressorCV:
         assert search.best_score_ > numbers.best_score_ + 0.05  # the colour says something

@@ -250,7 +250,17 @@ _GIVEN: dict[str, Any] = {  # what parts need beside the parameter in question
     "solvers": None,
 }
 _NO_PARTS = ("resolve_", "evaluate", "combine", "stoppable", "approximation_error", "Result", "Run", "Reason")
-_RECORDS = ("History", "Features", "Weighted", "Held", "Serves", "refusal", "serving", "why_not")
+_RECORDS = (
+    "History",
+    "Features",
+    "Weighted",
+    "Held",
+    "Serves",
+    "TableWarning",
+    "refusal",
+    "serving",
+    "why_not",
+)
 
 
 def part_cases(place: str) -> Iterator[Case]:
