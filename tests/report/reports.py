@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from datetime import date
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import pandas as pd
 from tests.fitted_models import X, bits, fitted, frame, numbers, stack, strings, three, y
 
-from manykernels import LocalizedMKLClassifier, MKLClassifier, MKLClassifierCV, MKLRegressor
+from manykernels import LocalizedMKLClassifier, MKLClassifier, MKLClassifierCV, MKLRegressor, MKLRegressorCV
 from manykernels.families import ARDGaussians, Gaussians, Products, views
 from manykernels.families.remarks import quiet_about_tables
 from manykernels.inspection import importance, weight_stability
@@ -83,6 +84,16 @@ def every_type() -> dict[str, Any]:
     with quiet_about_tables():
         model = MKLClassifier().fit(table, target)
     return report_data(model, table, target, made=MADE, fit_path=False)
+
+
+def many_targets() -> dict[str, Any]:
+    """A search with weights of their own for more targets than are told one by one."""
+    Y = np.tanh(X @ np.random.default_rng(0).standard_normal((X.shape[1], 20)))
+    search = MKLRegressorCV({"a": Linear(), "b": Gaussian(2.0)}, multi_output="own", Cs=[0.1, 1.0, 10.0])
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".* have the best C at the")
+        search.fit(X, Y)
+    return report_data(search, X, Y, made=MADE)
 
 
 def products() -> dict[str, Any]:

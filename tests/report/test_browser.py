@@ -87,6 +87,7 @@ KINDS = {
     "align": lambda: reports.document("align", scores=()),
     "powers": lambda: reports.document("powers"),
     "ufo": lambda: reports.document("ufo"),
+    "many targets": reports.many_targets,
     "two outputs": lambda: reports.document("two outputs"),
     "every type": reports.every_type,
     "products": reports.products,
@@ -191,7 +192,8 @@ def test_every_type_of_column_is_listed(open_page):
     said = dict(zip(rows.locator("td.name").all_inner_texts(), rows.all_inner_texts(), strict=True))
     assert list(said) == [column["name"] for column in document["data"]["columns"]]
     assert "from 0 to 1" in said["bool"] and "from 0 to 1" in said["boolean"]
-    assert said["no numbers"].endswith("none") and said["nothing"].endswith("none")
+    assert said["no numbers"].endswith("it has no values") and said["nothing"].endswith("it has no values")
+    assert "date" in said["date"] and said["date"].endswith("from 2024-01-01 to 2024-02-09")
 
 
 def test_a_section_that_cannot_be_drawn_leaves_the_others(browser, tmp_path):

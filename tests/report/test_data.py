@@ -12,7 +12,17 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from tests.fitted_models import FITTED, X, fitted, kernels, numbers, stack, y
-from tests.report.reports import NASTY, document, many_widths, nasty, one_width, products, stable_views
+from tests.report.reports import (
+    NASTY,
+    document,
+    every_type,
+    many_targets,
+    many_widths,
+    nasty,
+    one_width,
+    products,
+    stable_views,
+)
 
 import manykernels as mk
 from manykernels.estimators import model_of
@@ -343,6 +353,35 @@ def test_a_column_that_is_called_1_is_not_the_empty_product():
     model = mk.MKLRegressor({"1": OnColumns(Linear(), "1"), "constant": Constant()}).fit(table, numbers)
     found = report_data(model, table, numbers, fit_path=False)["weights"]["names"]
     assert found == ["1", "constant"]
+
+
+def test_columns_are_called_what_the_preparation_found():
+    found = {c["name"]: c for c in every_type()["data"]["columns"]}
+    kinds = {"float": "numbers", "bool": "numbers", "span": "numbers", "date": "date", "text": "text"}
+    kinds |= {"category": "categories", "identifier": "left out", "constant": "left out"}
+    assert {name: found[name]["kind"] for name in kinds} == kinds
+    assert "identifier" in found["identifier"]["why"] and "the same" in found["constant"]["why"]
+
+
+def test_columns_that_were_left_out_have_no_importance():
+    table = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "same": np.ones(len(X))})
+    model = mk.MKLRegressor().fit(table, numbers)
+    found = importance(model, table, numbers, cv=2, n_repeats=1, random_state=0)
+    assert "same" in found.names
+    section = report_data(model, table, numbers, fit_path=False, importance=found)["importance"]
+    assert sorted(section["columns"]["names"]) == ["a", "b"] and section["of"] == 2
+
+
+def test_many_targets_are_told_together():
+    told = many_targets()
+    target, weights = told["data"]["target"], told["weights"]
+    assert target["outputs"] == 20 == sum(target["scores"]["counts"]) and "mean" not in target
+    assert target["scores"]["low"] <= target["scores"]["median"] <= target["scores"]["high"] <= 1.0
+    assert weights["targets"] == 20 and weights["rows"] is None and len(weights["values"]) == 1
+    assert sum(weights["values"][0]) == pytest.approx(1.0, rel=1e-4)
+    assert told["contributions"] is None and "20 targets" in told["left_out"]["Single samples"]
+    assert "samples left out" in told["left_out"]["How the fit converged"]
+    assert "partial_fit" not in told["left_out"]["How the fit converged"]
 
 
 def test_the_snapshot():

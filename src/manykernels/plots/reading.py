@@ -59,6 +59,11 @@ def histories(model: Model) -> dict[str, dict[str, Array]]:
     place of "objective" and "gap".
     """
     given = None if model.proof is None else model.proof.history
+    if given is None and model.validated:
+        raise ValueError(
+            f"{model.title} keeps no history: weights and C of every output were chosen by the error on "
+            "samples left out, and no problem was solved step by step."
+        )
     if given is None:
         raise ValueError(
             f"{model.title} keeps no history: its weights come from one step, or samples came in by "

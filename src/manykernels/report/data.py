@@ -37,9 +37,9 @@ from ..plots.reading import (
     width_table,
 )
 from .importances import importance_section
-from .samples import Said, chosen_samples
+from .samples import MOST_OUTPUTS, Said, chosen_samples
 from .scores import scores_section
-from .tables import data_section, gates_section, interactions_section, is_constant
+from .tables import data_section, gates_section, interactions_section, is_constant, unused_columns
 
 FORMAT = 1
 _MOST_KERNELS = 60  # of a path or a similarity map
@@ -103,7 +103,7 @@ def report_data(
     sections = {
         "data": data_section(X, y, learned, target),
         "scores": scores_section(scores, learned, searched, null),
-        "importance": importance_section(importance),
+        "importance": importance_section(importance, _unused(learned, X)),
         "selection": None if search is None else _selection(search, stability),
         "weights": _weights(learned, weight_table(learned), stability),
         "similarity": _or_why(missing, "Which kernels say the same", _similarity, learned, inner),
@@ -165,15 +165,31 @@ def _or_why(left_out: dict[str, str], title: str, section: Any, *args: Any) -> d
     return found
 
 
+def _unused(model: Model, X: Any) -> list[str]:
+    """Names of the columns of X that the model left out."""
+    table = model.layout.table
+    if table is None or table.names != [str(name) for name in getattr(X, "columns", [])]:
+        return []
+    return [table.names[j] for j in unused_columns(table)]
+
+
 # -- sections -------------------------------------------------------------------------------------
 def _weights(model: Model, table: WeightTable, stability: Any) -> dict[str, Any]:
     columns = None if stability is None or len(table.W) > 1 else stability_columns(stability, table.names)
+    views = model.view_weights
+    many = len(table.W) if model.rows == "output" and len(table.W) > MOST_OUTPUTS else None
+    if many:  # a row for each says nothing to people
+        views = {view: np.mean(weights) for view, weights in views.items()}
     return {
         "names": table.names,
-        "rows": table.rows,
-        "values": table.W,
-        "views": _views(model.view_weights, None if columns is None else getattr(stability, "views", None))
-        if len(model.view_weights) < len(table.names)
+        "rows": None if many else table.rows,
+        "values": table.W.mean(axis=0)[None] if many else table.W,
+        "targets": many,
+        "spread": dict(zip(("low", "high"), np.quantile(table.W, [0.05, 0.95], axis=0), strict=True))
+        if many
+        else None,
+        "views": _views(views, None if columns is None else getattr(stability, "views", None))
+        if len(views) < len(table.names)
         else None,
         "listed": model.listed,
         "stability": columns,

@@ -96,6 +96,7 @@
   }
   const colour = (i) => `var(--c${i % 9})`;
   const largest = (values) => values.reduce((a, b) => Math.max(a, Math.abs(b ?? 0)), 0) || 1;
+  const mean = (values) => values.reduce((a, b) => a + b, 0) / values.length;
   const order = (values) => values.map((_, i) => i).sort((a, b) => Math.abs(values[b]) - Math.abs(values[a]));
 
   // -- scales -----------------------------------------------------------------------------------------------
@@ -203,12 +204,12 @@
     return el("header", {}, el("div", {},
       el("h1", {}, data.title),
       judged ? el("p", { id: "verdict", class: judged.better ? null : "failed" }, judged.sentence) : null,
-      el("p", { class: "muted" }, `${data.estimator} on ${d.samples} samples with ${size}; target “${target.name}”. `
+      el("p", { class: "muted" }, `${data.estimator} on ${d.samples} samples with ${size}; ${target.outputs > 1 ? `${target.outputs} targets` : `target “${target.name}”`}. `
         + `Made ${data.made} by manykernels ${data.version}.`)), theme);
   }
 
   function cards() {
-    const w = data.weights, made = [];
+    const w = data.weights, target = data.data.target, made = [];
     const pieces = (text) => text.replace(/× /g, "×\u00a0").match(/[^(=,:·_/ ]*[(=,:·_/ ]?/g).flatMap((part, i) => i ? [el("wbr"), part] : [part]);
     const card = (big, small) => made.push(el("div", { class: "card" }, el("b", { class: big.length > 12 ? "long" : null }, pieces(big)), el("span", {}, small)));
     const judged = data.scores && data.scores.verdict, guesses = judged && !judged.better;
@@ -218,6 +219,8 @@
         + (constant && constant.mean !== null ? `; guessing has ${number(constant.mean)}` : ""));
       if (rival) card(signed(rival.mean), `from the best alternative, ${rival.name}: ${rival.p_value === null ? "one fold" : `95 % interval ${signed(rival.low)} to ${signed(rival.high)}, ${chances(rival.p_value)}`}`);
     }
+    const R2 = target.scores;
+    if (R2) card(number(R2.median), `R² on samples left out, the median over ${target.outputs} targets`);
     const used = w.names.filter((_, m) => w.values.some((row) => row[m] !== 0)).length;
     const matters = leader();
     if (matters) card(short(matters.name, 34), `matters most: without it, ${data.importance.metric} falls by ${number(matters.mean, 2)}`);
@@ -226,8 +229,8 @@
     else card(String(used), used === 1 ? "kernel was found" : "kernels were found");
     if (w.gap !== null) card(number(w.gap, 2), guesses ? "duality gap: the fit is optimal, and still predicts no better than guessing" : !w.converged ? "relative duality gap: not converged" : !w.certified ? "duality gap over the kernels looked at"
       : w.listed ? "duality gap, certified" : "duality gap, certified for the whole family");
-    const sizes = w.names.map((_, m) => w.constant.includes(m) ? 0 : Math.max(...w.values.map((row) => Math.abs(row[m])))), top = order(sizes)[0];
-    if (sizes[top] > 0 && w.names.length > 1) card(short(w.names[top], 34), "has the largest weight" + (w.constant.length ? ", the constant aside" : ""));
+    const sizes = w.names.map((_, m) => w.constant.includes(m) ? 0 : target.outputs > 1 ? mean(w.values.map((row) => row[m])) : Math.max(...w.values.map((row) => Math.abs(row[m])))), top = order(sizes)[0];
+    if (sizes[top] > 0 && w.names.length > 1) card(short(w.names[top], 34), (target.outputs > 1 && (w.targets || w.rows) ? "has the largest weight, on average over the targets" : "has the largest weight") + (w.constant.length ? ", the constant aside" : ""));
     return el("div", { class: "cards" }, made);
   }
 
@@ -246,19 +249,21 @@
     const d = data.data, t = d.target;
     const bars = chart((width) => {
       if (t.task === "classification") return counted(t.labels.slice(0, 25), t.counts, "samples", width);
-      const height = 150, box = { left: 44, right: 10, bottom: 34 };
-      const x = scale(t.edges[0], t.edges.at(-1), box.left, width - box.right), y = scale(0, largest(t.counts), height - box.bottom, 22);
-      return canvas(width, height, frame(width, height, x, y, box, [t.name.length > 40 ? short(t.name, 40) : t.name, "samples"]),
-        t.counts.map((count, i) => tip(svg("rect", { x: x(t.edges[i]) + 0.5, width: Math.max(1, x(t.edges[i + 1]) - x(t.edges[i]) - 1), y: y(count), height: height - box.bottom - y(count), fill: "var(--accent)", tabindex: 0 }),
-          `${number(t.edges[i])} to ${number(t.edges[i + 1])}: ${numberOf(count, "sample")}`)));
+      const height = 150, box = { left: 44, right: 10, bottom: 34 }, { edges, counts } = t.scores || t, what = t.scores ? "target" : "sample";
+      const x = scale(edges[0], edges.at(-1), box.left, width - box.right), y = scale(0, largest(counts), height - box.bottom, 22);
+      return canvas(width, height, frame(width, height, x, y, box, [t.scores ? "R² of a target on samples left out" : short(t.name, 40), what + "s"]),
+        counts.map((count, i) => tip(svg("rect", { x: x(edges[i]) + 0.5, width: Math.max(1, x(edges[i + 1]) - x(edges[i]) - 1), y: y(count), height: height - box.bottom - y(count), fill: "var(--accent)", tabindex: 0 }),
+          `${number(edges[i])} to ${number(edges[i + 1])}: ${numberOf(count, what)}`)));
     }, "The target");
-    const rows = d.columns.map((c) => [c.name, c.kind, c.missing, c.kind === "numbers" && c.mean === undefined || c.distinct === 0 ? "none" : c.kind === "numbers"
+    const day = (days) => new Date(Math.round(days * 864e5)).toISOString().slice(0, 10);
+    const rows = d.columns.map((c) => [c.name, c.kind, c.missing, c.kind === "left out" ? c.why : c.mean === undefined && !c.distinct ? "none" : c.kind === "date" ? `from ${day(c.low)} to ${day(c.high)}` : c.kind === "numbers"
       ? `${number(c.mean)} ± ${number(c.std)}, from ${number(c.low)} to ${number(c.high)}` : `${c.distinct} values, mostly “${c.common}”`]);
     const table = d.columns.length ? el("details", {}, el("summary", {}, d.features > d.columns.length ? `The first ${d.columns.length} of ${d.features} columns` : d.columns.length === 1 ? "The column" : `The ${d.columns.length} columns`),
       tall(sortable(["column", "kind", "missing", "values"], rows, ["name", "", "number", ""]))) : null;
     const text = t.task === "classification" ? `${d.samples} samples of ${t.labels.length} classes.`
+      : t.outputs > 1 ? `${d.samples} samples of ${t.outputs} targets.` + (t.scores ? ` R² on samples left out: median ${number(t.scores.median)}, from ${number(t.scores.low)} to ${number(t.scores.high)} in nine of ten targets.` : "")
       : `${d.samples} samples; the target has mean ${number(t.mean)} and standard deviation ${number(t.std)}.`;
-    return section("data", "The data", text, bars, table);
+    return section("data", "The data", text, t.outputs > 1 && !t.scores ? null : bars, table);
   }
 
   // Bars of phones are hidden until one scrolls, so that it is said where there is more to see.
@@ -391,7 +396,7 @@
       + "So there are no weights to compare, and no pictures of their path along C, of kernels that say the same, or of what each adds to a decision."
       + (w.stability && w.stability.frequency && data.selection && data.selection.again ? ` It has weight in ${percent(w.stability.frequency[0])} of the models that were chosen on halves of the data.` : "")
       + (data.importance ? " What it needs of the data is said above." : ""));
-    const several = w.values.length > 1, s = w.stability;
+    const several = w.values.length > 1, s = w.stability || w.spread;
     const sizes = w.names.map((_, m) => Math.max(...w.values.map((row) => Math.abs(row[m]))));
     const top = largest(s ? [...sizes, ...s.high] : sizes);
     const index = order(sizes);
@@ -414,7 +419,7 @@
       const parts = [svg("rect", { x: 0, y: 3, height: 10, width: at(value) + "%", fill: value < 0 ? "var(--other)" : "var(--accent)" })];
       if (s && s.low[m] !== null) parts.push(line(at(s.low[m]) + "%", 8, at(s.high[m]) + "%", 8, { stroke: "var(--ink)", "stroke-width": 2 }));
       return tip(svg("svg", { width: "100%", height: 16, tabindex: 0 }, parts),
-        `${w.names[m]}\nweight ${number(value, 4)}` + (s && s.low[m] !== null ? `\nbetween ${number(s.low[m])} and ${number(s.high[m])} over resamples` : ""));
+        `${w.names[m]}\nweight ${number(value, 4)}` + (s && s.low[m] !== null ? `\nbetween ${number(s.low[m])} and ${number(s.high[m])} ${w.spread ? "in nine of ten targets" : "over resamples"}` : ""));
     }
     const zeros = sizes.filter((v) => v === 0).length;
     let hidden = zeros > 12, words_ = "";
@@ -426,7 +431,7 @@
     const zero = zeros ? el("button", { type: "button", id: "zeros", onclick: () => { hidden = !hidden; zero.textContent = offer(); refresh(); } }, offer()) : null;
     const guesses = data.scores && data.scores.verdict && !data.scores.verdict.better;
     const hint = (guesses ? "The model predicts no better than guessing, so that these weights describe noise; that they are optimal, or the same in every half of the data, does not change that. " : "")
-      + data.certificate + (s ? " Lines in the bars: where 90 % of the weights lie that are learned from random halves of the data. "
+      + data.certificate + (w.spread ? ` Each of ${w.targets} targets has weights of its own: bars are their means, and lines in the bars span nine of ten targets.` : s ? " Lines in the bars: where 90 % of the weights lie that are learned from random halves of the data. "
       + "Halves support less than all samples do, so that a line need not contain the weight of its kernel." + halves() : "");
     return section("weights", "Weights", hint, views(w), el("div", { class: "controls" }, filter, zero), tall(table));
   }
@@ -514,7 +519,7 @@
   const legendOf = (names, index) => el("div", { class: "legend" }, names.map((name, i) => el("span", {}, el("i", { style: `background:${colour(index ? index[i] : i)}` }), name)));
 
   // Charts with one weight for each kernel, of models with more.
-  const several = () => !data.weights.rows ? "" : `, the largest over the ${data.gates ? "clusters" : "rows of the table"}`;
+  const several = () => data.weights.targets ? ", the largest over the targets" : !data.weights.rows ? "" : `, the largest over the ${data.gates ? "clusters" : "rows of the table"}`;
 
   function pathSection() {
     const p = data.path;
@@ -522,7 +527,7 @@
     const box = { left: 52, right: 14, bottom: 38 }, height = 270, shown = Math.min(9, p.names.length);
     const picture = !shown ? null : chart((width) => {
       const x = scale(p.C[0], p.C.at(-1), box.left, width - box.right, true), y = scale(Math.min(0, ...p.weights.flat()), largest(p.weights.flat()) * 1.03, height - box.bottom, 24);
-      const marks = p.chosen ? [line(x(p.chosen), 20, x(p.chosen), height - box.bottom, { stroke: "var(--muted)", "stroke-dasharray": "3 4" }), words(x(p.chosen), 14, "C = " + number(p.chosen), { "text-anchor": "middle", class: "soft" })] : [];
+      const marks = p.chosen ? [line(x(p.chosen), 20, x(p.chosen), height - box.bottom, { stroke: "var(--muted)", "stroke-dasharray": "3 4" }), words(Math.max(x(p.chosen), 12 + measure("weight") + measure("C = " + number(p.chosen)) / 2), 14, "C = " + number(p.chosen), { "text-anchor": "middle", class: "soft" })] : [];
       return canvas(width, height, frame(width, height, x, y, box, ["C: larger fits the data more closely", "weight"]), marks,
         p.weights.map((row, k) => polyline(row.map((v, i) => [x(p.C[i]), y(v)]), k < shown ? { stroke: colour(k) } : { stroke: "var(--muted)", "stroke-width": 1, opacity: 0.5 }, p.names[k])).reverse());
     }, "Path");

@@ -16,6 +16,7 @@ from ..plots.reading import parts_of
 
 _EACH = 2  # samples of a sort
 _LOOKED_AT = 2000
+MOST_OUTPUTS = 12  # that are told one by one
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,12 @@ def chosen_samples(model: Model, said: Said, X: Any, inner: Any, y: Any) -> dict
         return None
     if model.active.size < 2:  # one kernel decides everything
         return None
+    outputs = model.function.intercept.size
+    if model.classes is None and outputs > MOST_OUTPUTS:
+        raise ValueError(
+            f"the model has {outputs} targets. contributions(X, outputs=[...]) says what each kernel adds to "
+            "the prediction of some of them."
+        )
     assert said.predict is not None
     rows = evenly(_num_samples(X), _LOOKED_AT)
     truth, predicted = np.asarray(take(y, rows)), np.asarray(said.predict(take(X, rows)))

@@ -11,9 +11,10 @@ from scipy import sparse
 from sklearn.utils.validation import _num_samples
 
 from ..families import Products
+from ..families.tables import Table
 from ..fitting.model import Model
 from ..kernels import Constant, Fitted, Monomial, OnColumns, Power, Prepared, Product
-from ..kernels.cells import column_of, is_missing, numbers_of, numeric_type, texts_of
+from ..kernels.cells import DATES, Format, column_of, is_missing, is_time, numbers_of, numeric_type, texts_of
 
 _COLUMNS = 200  # that are listed
 _BINS = 20
@@ -28,45 +29,83 @@ def data_section(X: Any, y: Any, model: Model, target: str) -> dict[str, Any]:
         "features": None if stack or len(shape) < 2 else int(shape[1]),
         "kernels": len(model.names),
         "kind": "precomputed kernels" if stack else "table" if len(shape) == 2 else "items",
-        "target": _target(y, target, model.classes is not None),
-        "columns": list(_columns(X))[:_COLUMNS] if len(shape) == 2 and not sparse.issparse(X) else [],
+        "target": _target(y, target, model),
+        "columns": list(_columns(X, model.layout.table))[:_COLUMNS]
+        if len(shape) == 2 and not sparse.issparse(X)
+        else [],
     }
 
 
-def _target(y: Any, name: str, classes: bool) -> dict[str, Any]:
+def _target(y: Any, name: str, model: Model) -> dict[str, Any]:
     values = np.asarray(y)
-    if classes:
+    if model.classes is not None:
         labels, counts = np.unique(values.astype(str), return_counts=True)
         order = np.argsort(-counts, kind="stable")
         return {"name": name, "task": "classification", "labels": labels[order], "counts": counts[order]}
-    numbers = values.astype(np.float64).reshape(len(values), -1)[:, 0]
+    outputs = 1 if values.ndim == 1 else values.shape[1]
+    about = {"name": name, "task": "regression", "outputs": outputs}
+    if outputs > 1:
+        return about | {"scores": _scores(model)}
+    numbers = values.astype(np.float64).ravel()
     counts, edges = np.histogram(numbers, bins=_BINS)
-    return {
-        "name": name,
-        "task": "regression",
-        "outputs": 1 if values.ndim == 1 else values.shape[1],
-        "edges": edges,
-        "counts": counts,
-        "mean": numbers.mean(),
-        "std": numbers.std(),
-    }
+    return about | {"edges": edges, "counts": counts, "mean": numbers.mean(), "std": numbers.std()}
 
 
-def _columns(X: Any) -> Iterator[dict[str, Any]]:
+def _scores(model: Model) -> dict[str, Any] | None:
+    """How R² on samples left out is distributed over the targets, where each has one of its own."""
+    R2 = np.atleast_1d(np.asarray(model.extra.get("cv_scores_", []), dtype=np.float64))
+    R2 = R2[np.isfinite(R2)]
+    if not R2.size:
+        return None
+    low, median, high = np.quantile(R2, [0.05, 0.5, 0.95])
+    counts, edges = np.histogram(R2.clip(min(low, 0.0)), bins=_BINS)
+    return {"low": low, "median": median, "high": high, "counts": counts, "edges": edges}
+
+
+def _columns(X: Any, table: Table | None) -> Iterator[dict[str, Any]]:
     names = [str(name) for name in getattr(X, "columns", [f"x{j}" for j in range(X.shape[1])])]
+    known = (
+        table if table is not None and table.names == names else Table(names)
+    )  # it may be of other columns
     for j, name in enumerate(names):
-        yield {"name": name, **_column(column_of(X, j))}
+        column, form = column_of(X, j), known.formats.get(j, "")
+        if j in (unused := unused_columns(known)):
+            yield {
+                "name": name,
+                "kind": "left out",
+                "missing": int(is_missing(column).sum()),
+                "why": unused[j],
+            }
+        elif (form in DATES or is_time(column)) and not _is_span(column):
+            yield {"name": name, **_numbers(numbers_of(column, form)), "kind": "date"}
+        elif j in known.text:
+            yield {"name": name, **_column(column, form), "kind": "text"}
+        else:
+            yield {"name": name, **_column(column, form)}
 
 
-def _column(column: Any) -> dict[str, Any]:
+def _is_span(column: Any) -> bool:
+    """Whether a column holds spans of time, which are numbers of days."""
+    return str(column.dtype).startswith(("timedelta", "Duration"))
+
+
+def unused_columns(table: Table) -> dict[int, str]:
+    """Columns that nothing was learned from, and why."""
+    return table.left_out | dict.fromkeys(table.constant, "all its values are the same")
+
+
+def _numbers(values: Any) -> dict[str, Any]:
+    known = values[np.isfinite(values)]
+    found = {"kind": "numbers", "missing": int(values.size - known.size)}
+    if not known.size:
+        return found
+    return found | {"mean": known.mean(), "std": known.std(), "low": known.min(), "high": known.max()}
+
+
+def _column(column: Any, form: Format = "") -> dict[str, Any]:
     missing = is_missing(column)
-    if numeric_type(column.dtype):
-        values = numbers_of(column)
-        known = values[np.isfinite(values)]
-        found = {"kind": "numbers", "missing": int(values.size - known.size)}
-        if not known.size:
-            return found
-        return found | {"mean": known.mean(), "std": known.std(), "low": known.min(), "high": known.max()}
+    if form or numeric_type(column.dtype) or _is_span(column):
+        return _numbers(numbers_of(column, form))
     labels, counts = np.unique(texts_of(column)[~missing].astype(str), return_counts=True)
     common = str(labels[counts.argmax()]) if labels.size else ""
     return {"kind": "categories", "missing": int(missing.sum()), "distinct": len(labels), "common": common}
