@@ -124,6 +124,7 @@ def test_the_same_values_in_every_form(found, tmp_path):
     for row in frame.itertuples():
         assert f"{row.mean:.3f}" in text and f"{row.mean:.3f}" in page and f"{row.mean:.3f} $\\pm$" in latex
     assert latex.count(r"\\") == 5 and latex.count("&") == 5 * 6 and "<b>" in page
+    assert page.count("text-align:left") == 5 and page.count("text-align:right") == 5 * 6
     assert page == found._repr_html_()
     found.to_csv(tmp_path / "t.csv")
     assert (tmp_path / "t.csv").read_text("utf-8") == found.to_csv()

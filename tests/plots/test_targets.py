@@ -48,6 +48,7 @@ def test_the_histogram_counts_every_target(model, score, measure):
     heights = [patch.get_xy()[1:16:2, 1].sum() for patch in display.ax_.patches]  # of 8 bins
     np.testing.assert_allclose(heights, [25, 25])
     assert display.ax_.get_legend().get_texts()[0].get_text() == f"median {np.median(expected):.3f}"
+    assert display.ax_.get_legend().get_lines()[0].get_linestyle() == "--"  # the mark of the median
     assert display.ax_.get_title(loc="left").startswith("25 targets")
 
 
@@ -69,6 +70,7 @@ def test_a_map_shows_the_parts_of_two(model):
     display.figure_.canvas.draw()
     assert sorted(display.names) == ["co$t", "words"]  # those that explain most
     np.testing.assert_allclose(display.total, r2_scores(Y[80:], model.predict(X[80:])), atol=1e-10)
+    assert display.ax_.get_title(loc="left").endswith("; two of 3 views")
     asked = PartsDisplay.from_estimator(model, X[80:], Y[80:], by="view", kernels=["little", "words"])
     np.testing.assert_allclose([asked.x, asked.y], parts[[0, 2]], atol=1e-12)
     (points,) = asked.ax_.collections

@@ -70,7 +70,7 @@ OUTSIDE = """() => [...document.querySelectorAll('.chart svg')].flatMap(chart =>
     return own.width && (own.left < box.left - 2 || own.right > box.right + 2);
   }).map(text => text.textContent);
 })"""
-OVERLAPPING = """() => [...document.querySelectorAll('#contributions svg')].flatMap(chart => {
+OVERLAPPING = """() => [...document.querySelectorAll('#contributions svg, #path svg')].flatMap(chart => {
   const all = [...chart.querySelectorAll('text')].map(t => [t.textContent, t.getBoundingClientRect()]);
   const across = (p, q) => Math.min(p.right, q.right) - Math.max(p.left, q.left);
   const down = (p, q) => Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top);
@@ -282,6 +282,12 @@ def test_the_headline_is_no_constant_and_the_gap_no_proof(open_page):
     page = open_page(reports.document("ufo"))
     assert "not converged" in page.inner_text(".cards") and "certified" not in page.inner_text("main")
     assert "objective of the model" in page.inner_text("#convergence .chart")
+
+
+def test_the_smallest_cost_is_named_beside_the_axis(open_page):
+    document = reports.document("classifier")
+    document["path"]["chosen"] = document["path"]["C"][0]
+    assert open_page(document).evaluate(OVERLAPPING) == []
 
 
 def test_a_narrow_axis_has_ticks_enough_to_read_it(open_page):

@@ -27,6 +27,8 @@ _LATEX = {char: f"\\{char}" for char in "&%$#_{}"} | {
     "§": r"\S{}",
 }
 
+_CELL = "style='text-align:{};padding:3px 10px;border-bottom:1px solid #bbb'"
+
 
 @dataclass(frozen=True)
 class Table:
@@ -72,17 +74,25 @@ class Table:
         return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
 
     def html(self) -> str:
-        """A ``table`` without styles of its own, and the notes as paragraphs."""
-        head = "".join(f"<th>{html.escape(title)}</th>" for title in self.titles)
+        """A ``table`` with numbers to the right and a rule below each row, and the notes as paragraphs."""
+        sides = [_CELL.format("right" if c else "left") for c in range(len(self.titles))]
+        head = "".join(
+            f"<th {side}>{html.escape(title)}</th>" for side, title in zip(sides, self.titles, strict=True)
+        )
         rows = []
         for i, row in enumerate(self.cells):
             cells = [html.escape(cell) for cell in row]
             if i in self.best:
                 cells = [f"<b>{cell}</b>" if c < 2 else cell for c, cell in enumerate(cells)]
-            rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
+            rows.append(
+                "<tr>"
+                + "".join(f"<td {side}>{cell}</td>" for side, cell in zip(sides, cells, strict=True))
+                + "</tr>"
+            )
         notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
         body = "\n".join(rows)
-        return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>\n{notes}\n"
+        whole = f"<table style='border-collapse:collapse'>\n<thead><tr>{head}</tr></thead>\n"
+        return f"{whole}<tbody>\n{body}\n</tbody>\n</table>\n{notes}\n"
 
 
 def _latex(text: str) -> str:

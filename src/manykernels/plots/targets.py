@@ -81,9 +81,11 @@ class TargetScoresDisplay:
             middle = f"median {np.median(values):.3f}" if values.size else "none"
             label = f"{short(name)}: {middle}" if name else middle
             style = {"histtype": "step" if several else "stepfilled", "color": f"C{c}", "lw": 1.6}
-            ax.hist(values.clip(edges[0], None), bins=edges, **{**style, "label": label, **kw})
+            own = {"label": label} if several or not values.size else {}  # else the dashed line has it
+            ax.hist(values.clip(edges[0], None), bins=edges, **{**style, **own, **kw})
             if values.size:
-                ax.axvline(float(np.median(values)), color=f"C{c}" if several else ink(ax), ls="--", lw=1.2)
+                dashed = {"ls": "--", "lw": 1.2, "color": f"C{c}" if several else ink(ax)}
+                ax.axvline(float(np.median(values)), label=None if several else label, **dashed)
         if ceiling is not None:
             style = {"histtype": "step", "color": ink(ax), "alpha": 0.7, "label": "noise ceiling"}
             ax.hist(ceiling.clip(edges[0], None), bins=edges, **style)
@@ -117,6 +119,7 @@ class PartsDisplay:
     total : (n_targets,): the score that they are parts of
     names : of the two
     score : what the numbers are called
+    among : how many kernels (or views) the two were taken from, such as "3 kernels"
 
     Attributes
     ----------
@@ -126,11 +129,13 @@ class PartsDisplay:
     figure_: Any
     ax_: Any
 
-    def __init__(self, x: Any, y: Any, total: Any, names: Sequence[str], *, score: str = "R²") -> None:
+    def __init__(
+        self, x: Any, y: Any, total: Any, names: Sequence[str], *, score: str = "R²", among: str = ""
+    ) -> None:
         self.x: Array = np.asarray(x, dtype=np.float64)
         self.y: Array = np.asarray(y, dtype=np.float64)
         self.total: Array = np.asarray(total, dtype=np.float64)
-        self.names, self.score = [str(name) for name in names], score
+        self.names, self.score, self.among = [str(name) for name in names], score, among
 
     @classmethod
     def from_estimator(
@@ -157,6 +162,7 @@ class PartsDisplay:
             parts.sum(axis=0),
             [names[first], names[second]],
             score=_WORDS[score],
+            among=f"{len(names)} {by}s" if len(names) > 2 else "",
         )
         return display.plot(ax=ax, **kw)
 
@@ -188,6 +194,7 @@ class PartsDisplay:
         plain(ax.set_ylabel(f"part of {self.score} by {short(self.names[1])}"))
         left = int(self.total.size - inside.sum())
         note = f"{self.total.size:,} targets" + (f", {left:,} not shown" if left else "")
+        note += f"; two of {self.among}" if self.among else ""
         ax.set_title(note, fontsize="medium", loc="left")
         figure.colorbar(painted, ax=ax, label=label, extend="max")
         return self
