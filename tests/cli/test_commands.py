@@ -281,7 +281,7 @@ def test_compare_writes_a_table(csv, tmp_path, ending):
     run(*asked)
     text = out.read_text(encoding="utf-8")
     assert "uniform" in text and "chance" in text
-    assert text.startswith({"csv": "method,rank,mean", "tex": "% Mean", "html": "<table>"}[ending])
+    assert text.startswith({"csv": "method,rank,mean", "tex": "% Mean", "html": "<table "}[ending])
     if ending == "csv":
         assert "is not empty" in run(*asked, code=2).stderr
         run(*asked, "--force", "-q")
