@@ -9,13 +9,13 @@ from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import r2_score
-from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from tests import fitted_models
 from tests.fitted_models import FITTED, fitted
 
-from manykernels import KernelAligner, MKLClassifier, MKLClassifierCV, MKLRegressor
+from manykernels import KernelAligner, MKLClassifier, MKLClassifierCV, MKLRegressor, MKLRegressorCV
 from manykernels.families import views
 from manykernels.inspection import _permuted, importance
 from manykernels.inspection._permuted import joined, permuted
@@ -49,6 +49,21 @@ def test_it_is_what_the_score_loses_on_samples_that_were_held_out():
     assert found.names == ["x0", "x1", "x2", "x3"] and found.metric == "R²" and found.of == 4
     assert found.order[-1] == 3 and found.leading()[0] == 0 and found.views is None
     assert found.columns()["name"][0] == "x0"
+
+
+def test_groups_of_samples_stay_together_in_folds_and_searches():
+    groups = np.arange(90) // 9
+    search = MKLRegressorCV(KERNELS, strategy="finite", norms=[1.0], Cs=[1.0], cv=GroupKFold(3))
+    with pytest.raises(ValueError, match="by groups of samples, and none were given"):
+        importance(search, X, y, cv=GroupKFold(2), n_repeats=1)
+    for model in (search, make_pipeline(StandardScaler(), search)):
+        found = importance(model, X, y, cv=GroupKFold(2), n_repeats=1, sample_groups=groups)
+        assert found.names[0] == "x0" and found.scores.size == 2
+    copies = np.repeat(rng.randn(10, 4), 9, axis=0)  # of a group: nothing is known of other groups
+    target = np.repeat(rng.randn(10), 9)
+    apart = importance(MKLRegressor(KERNELS), copies, target, n_repeats=1, sample_groups=groups)
+    mixed = importance(MKLRegressor(KERNELS), copies, target, n_repeats=1, random_state=0)
+    assert apart.scores.mean() < 0.3 < 0.6 < mixed.scores.mean()
 
 
 def test_intervals_know_that_training_parts_overlap():

@@ -1,8 +1,11 @@
 """Weights over resamples."""
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.model_selection import GroupKFold
 from sklearn.svm import SVC
 
 from manykernels import (
@@ -27,6 +30,34 @@ KERNELS = {
     "wrong": OnColumns(Linear(), [1]),
     "other": OnColumns(Linear(), [2]),
 }
+
+
+class Recorder(MKLRegressor):
+    """Remembers which samples it was given."""
+
+    seen: ClassVar[list] = []
+
+    def fit(self, X, y):
+        self.seen.append(set(X[:, 3]))
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "subsample"])
+def test_groups_of_samples_are_drawn_whole(method):
+    groups = np.arange(80) // 8
+    table = np.c_[X[:, :3], np.arange(80.0)]
+    Recorder.seen.clear()
+    weight_stability(Recorder(KERNELS), table, y, method=method, n_resamples=3, sample_groups=groups)
+    for samples in Recorder.seen:
+        drawn = {int(i) // 8 for i in samples}
+        assert len(samples) == 8 * len(drawn) < 80
+    search = MKLRegressorCV(KERNELS, strategy="finite", norms=[1.0], Cs=[1.0], cv=GroupKFold(3))
+    found = weight_stability(search, X, y, n_resamples=2, sample_groups=groups, random_state=0)
+    assert "right" in found.names
+    with pytest.raises(ValueError, match="by groups of samples, and none were given"):
+        weight_stability(search, X, y, n_resamples=2)
+    with pytest.raises(ValueError, match="a label for each of 80 samples"):
+        weight_stability(search, X, y, n_resamples=2, sample_groups=groups[:5])
 
 
 @pytest.mark.parametrize("method", ["bootstrap", "subsample"])

@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 
 from .._arguments import is_integral, shown
 from .._fast.threads import processes
+from ..selection.folds import split
 from .scores import Learner, Scores, score_fold
 
 Index = NDArray[np.intp]
@@ -63,7 +64,7 @@ def _given(cv: Any, y: Any, groups: Any, n_repeats: int) -> Splits:
             "number of folds as cv, or repeat them in the splitter."
         )
     if hasattr(cv, "split") and not isinstance(cv, str):
-        return list(cv.split(np.zeros(len(y)), y, groups))
+        return list(split(cv, np.zeros(len(y)), y, groups))
     if isinstance(cv, Iterable) and not isinstance(cv, str):
         return [(np.asarray(train), np.asarray(test)) for train, test in cv]
     raise ValueError(

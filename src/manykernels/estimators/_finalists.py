@@ -96,7 +96,7 @@ def finalists_of(search: Any, X: Any, y: Any) -> Finalists | None:
     return Finalists(models, data.scorer, getattr(search, "class_weight", None))
 
 
-def fitted_search(estimator: Any, X: Any, y: Any) -> Any:
+def fitted_search(estimator: Any, X: Any, y: Any, groups: Any = None) -> Any:
     """The estimator; a search of this package that is not fitted is, in a copy."""
     unfitted = isinstance(estimator, Search) and "comparison_" not in vars(estimator)
-    return clone(estimator).fit(X, y) if unfitted else estimator
+    return clone(estimator).fit(X, y, groups=groups) if unfitted else estimator

@@ -113,6 +113,12 @@ class Opened:
         found = last.comparison_, last.path_, last.best_params_
         return Searched(type(last).__name__, last.kernels, *found, by, last.cv)
 
+    def given_groups(self, groups: Any) -> dict[str, Any]:
+        """The arguments with which ``fit`` of the whole gives these groups to a search of this package."""
+        if groups is None or not isinstance(self.last, Search):
+            return {}
+        return {f"{self.name}__groups" if self.name else "groups": groups}
+
     def settled(self) -> Any:
         """The whole, not fitted, with what a fitted search chose in the place of the search."""
         chosen = getattr(self.last, "best_estimator_", None)

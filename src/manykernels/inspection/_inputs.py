@@ -57,6 +57,18 @@ def readable(X: Any) -> Any:
     return X
 
 
+def sample_labels(given: Any, n: int) -> Any:
+    """Groups of samples as an array with a label for each sample, or None."""
+    if given is None:
+        return None
+    labels = np.asarray(given)
+    if labels.shape != (n,):
+        raise ValueError(
+            f"sample_groups of shape {labels.shape} was given; expected a label for each of {n} samples."
+        )
+    return labels
+
+
 def header_of(X: Any, kernels: Any, given: Any) -> Header:
     """The columns of X, or the layers of a stack, by the names that `kernels` gives them.
 

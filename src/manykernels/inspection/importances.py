@@ -23,7 +23,7 @@ from ..estimators import LazyScore, Opened, in_one_piece, opened
 from ..families.remarks import quiet_about_tables
 from ..fitting.progress import Progress
 from ..selection.scoring import score_of
-from ._inputs import groups_of, header_of, readable
+from ._inputs import groups_of, header_of, readable, sample_labels
 from ._permuted import Index, Scorer, drops, screen
 
 Array = NDArray[np.float64]
@@ -117,6 +117,7 @@ def importance(
     random_state: Any = None,
     n_jobs: int | None = None,
     verbose: int = 0,
+    sample_groups: Any = None,
 ) -> Importance:
     """Held-out permutation importance of the columns of X, and of groups of columns such as views.
 
@@ -152,6 +153,9 @@ def importance(
         Folds at a time.
     verbose : int
         1 for a bar with the time left.
+    sample_groups : array of shape (n_samples,), optional
+        The samples of a group (a patient, a site) stay together in the folds; a search that chooses in each
+        fold is given them too. After a search with groups, give the same here.
 
     Returns
     -------
@@ -192,6 +196,7 @@ def importance(
     X = readable(X)
     if _num_samples(X) != _num_samples(y):
         raise ValueError(f"X has {_num_samples(X)} samples and y has {_num_samples(y)}.")
+    sample_groups = sample_labels(sample_groups, _num_samples(X))
     parts = _innermost(model)
     kernels = getattr(parts.last, "kernels", None)
     header = header_of(X, kernels, given)
@@ -202,8 +207,8 @@ def importance(
     learner = _quiet(opened(model).settled() if searched == "before" else clone(model))
     scorer, metric = _scorer(learner, scoring)
     cv = _FOLDS if cv is None else cv
-    folds = make_folds(y, classes=is_classifier(learner), cv=cv, random_state=rng)
-    work = _Work(learner, scorer, X, y, n_repeats)
+    folds = make_folds(y, classes=is_classifier(learner), cv=cv, groups=sample_groups, random_state=rng)
+    work = _Work(learner, scorer, X, y, n_repeats, sample_groups)
     seeds = rng.randint(2**31 - 1, size=len(folds))
     looked = list(range(len(header.columns)))
     first = None
@@ -230,13 +235,15 @@ class _Work:
     X: Any
     y: Any
     n_repeats: int
+    groups: Any = None  # of samples
 
     def fit(self, fold: tuple[Index, Index]) -> Any:
         """A copy, learned from the training part; quietly, since the user's own fit has warned."""
-        model = clone(self.learner)
+        model, train = clone(self.learner), fold[0]
+        more = opened(model).given_groups(None if self.groups is None else self.groups[train])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return model.fit(*_safe_split(model, self.X, self.y, fold[0]))
+            return model.fit(*_safe_split(model, self.X, self.y, train), **more)
 
     @quiet_about_tables()
     def screened(self, model: Any, fold: tuple[Index, Index], keep: int, seed: int) -> list[int]:

@@ -26,6 +26,7 @@ from ..estimators import (
 )
 from ..fitting.model import Model
 from ..fitting.progress import Progress
+from ._inputs import sample_labels
 
 Array = NDArray[np.float64]
 
@@ -82,6 +83,7 @@ def weight_stability(
     random_state: Any = None,
     n_jobs: int | None = None,
     verbose: int = 0,
+    sample_groups: Any = None,
 ) -> Stability:
     """Learn the weights anew on resampled data, and tell how they vary.
 
@@ -108,6 +110,9 @@ def weight_stability(
         Resamples at a time.
     verbose : int
         1 for a bar with the time left.
+    sample_groups : array of shape (n_samples,), optional
+        Groups of samples (patients, sites) are drawn as a whole, and a search that is not fitted is given
+        them. Classes keep their shares where no group has samples of two.
 
     Notes
     -----
@@ -135,11 +140,14 @@ def weight_stability(
     estimator, X = in_one_piece(estimator, X)
     if _num_samples(X) != len(y):
         raise ValueError(f"X has {_num_samples(X)} samples and y has {len(y)}.")
-    estimator = fitted_search(estimator, X, y)
+    sample_groups = sample_labels(sample_groups, len(y))
+    estimator = fitted_search(estimator, X, y, sample_groups)
     copies = copies_of(estimator)
     finalists = finalists_of(estimator, X, y) if searched == "anew" else None
-    rng, groups = check_random_state(random_state), _groups(copies.classifies, y)
-    draws = [_draw(groups, method, fraction, rng) for _ in range(n_resamples)]
+    rng, units = check_random_state(random_state), _units(y, sample_groups)
+    strata = _strata(copies.classifies, y, units)
+    drawn = [_draw(strata, method, fraction, rng) for _ in range(n_resamples)]
+    draws = [np.sort(np.concatenate([units[u] for u in chosen])) for chosen in drawn]
     run = Parallel(n_jobs=processes(n_jobs, n_resamples), return_as="generator")
     shown, found = Progress("resamples", verbose, total=n_resamples), []
     try:
@@ -160,20 +168,28 @@ def weight_stability(
     return Stability(kernels.names, kernels.weights, level, views, choices)
 
 
-def _groups(classes: bool, y: NDArray[Any]) -> list[NDArray[np.intp]]:
-    """Samples that are drawn among themselves: those of each class."""
-    if not classes:
-        return [np.arange(len(y))]
-    return [np.flatnonzero(y == label) for label in np.unique(y)]
+def _units(y: NDArray[Any], groups: Any) -> list[NDArray[np.intp]]:
+    """The rows of what is drawn as a whole: of each sample, or of each group of samples."""
+    if groups is None:
+        return [np.array([i]) for i in range(len(y))]
+    return [np.flatnonzero(groups == label) for label in np.unique(groups)]
+
+
+def _strata(classes: bool, y: NDArray[Any], units: list[NDArray[np.intp]]) -> list[NDArray[np.intp]]:
+    """Units that are drawn among themselves: those of each class, where no unit has samples of two."""
+    first = y[[rows[0] for rows in units]]
+    if not classes or any((y[rows] != label).any() for rows, label in zip(units, first, strict=True)):
+        return [np.arange(len(units))]
+    return [np.flatnonzero(first == label) for label in np.unique(first)]
 
 
 def _draw(
     groups: list[NDArray[np.intp]], method: str, fraction: float, rng: np.random.RandomState
 ) -> NDArray[np.intp]:
     if method == "bootstrap":
-        return np.sort(np.concatenate([rng.choice(group, group.size) for group in groups]))
+        return np.concatenate([rng.choice(group, group.size) for group in groups])
     sizes = [max(2 if group.size > 1 else 1, round(fraction * group.size)) for group in groups]
-    return np.sort(np.concatenate([rng.permutation(g)[:k] for g, k in zip(groups, sizes, strict=True)]))
+    return np.concatenate([rng.permutation(g)[:k] for g, k in zip(groups, sizes, strict=True)])
 
 
 def _learned(

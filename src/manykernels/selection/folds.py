@@ -140,10 +140,24 @@ def make_folds(cv: Any, X: Any, data: Data, groups: Any, random_state: Any) -> F
         splitter = _read_folds(splitter, len(y))
     splitter = check_cv(splitter, y, classifier=classes is not None)
     with _quiet_about_small_classes():
-        folds = [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(X, y, groups)]
+        folds = [(np.asarray(a), np.asarray(b)) for a, b in split(splitter, X, y, groups)]
     folds = [(_numbers(train), _numbers(test)) for train, test in folds]
     _check_folds(folds, data, short(cv))
     return folds
+
+
+def split(splitter: Any, X: Any, y: Any, groups: Any) -> Iterator[Any]:
+    """The folds of a splitter, or an error that says that it needs groups."""
+    try:
+        yield from splitter.split(X, y, groups)
+    except ValueError as error:
+        if groups is not None or "group" not in str(error):
+            raise
+        raise ValueError(
+            f"cv={short(splitter)} cuts folds by groups of samples, and none were given. Give a label for "
+            "each sample: groups=... to fit, compare and permutation_test, sample_groups=... to importance "
+            "and weight_stability."
+        ) from error
 
 
 def _check_folds(folds: Folds, data: Data, given: str) -> None:
