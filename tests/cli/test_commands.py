@@ -573,5 +573,6 @@ def test_a_real_interrupt(tmp_path):
     os.killpg(started.pid, signal.SIGINT)  # as a terminal does: to the processes that help, too
     answer, said = started.communicate(timeout=200)
     assert started.returncode == 130 and "Traceback" not in said
-    assert said.count("\n") == 1 and "search was stopped" in said and "kernels have weight" in answer
+    assert said.count("\n") == 1 and "search was stopped" in said
+    assert re.search("kernels ha(s|ve) weight", answer)
     assert [p.name for p in tmp_path.iterdir()] == ["d.csv"]
