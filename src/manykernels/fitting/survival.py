@@ -39,7 +39,7 @@ def _named_fields(y: Any) -> str:
 def _pairs(y: Any) -> str:
     """A list of (True, 12.5), or an array of such objects."""
     rows = y if isinstance(y, list | tuple) or str(getattr(y, "dtype", "")) == "object" else []
-    if len(rows) == 0 or not all(np.shape(row) == (2,) for row in rows):
+    if len(rows) == 0 or not all(map(_is_pair, rows)):
         return ""
     for i in (0, 1):
         happened, when = [row[i] for row in rows], [row[1 - i] for row in rows]
@@ -47,3 +47,8 @@ def _pairs(y: Any) -> str:
         if times and all(isinstance(value, bool | np.bool_) for value in happened):
             return f"such as {tuple(rows[0])!r}"
     return ""
+
+
+def _is_pair(row: Any) -> bool:
+    """Whether a row holds two things; nested lists are not looked into, since they may have no end."""
+    return isinstance(row, list | tuple | np.ndarray) and getattr(row, "ndim", 1) == 1 and len(row) == 2

@@ -123,7 +123,7 @@ def why_not(solver: Declares, held: Held, risk: Loss | Risk | DataFit, penalty: 
                 "; for p > 1, splitting a kernel of a continuum into copies of itself lowers the objective "
                 "without end, so that there is no optimum to find"
             )
-        given = f"{penalty.p:g}" if isinstance(penalty, LpBall) else repr(penalty)  # as users write it
+        given = f"{float(penalty.p):g}" if isinstance(penalty, LpBall) else repr(penalty)  # as users write it
         return f"needs {serves.needs}{why}, and norm={given} was given"
     return None
 
