@@ -42,7 +42,7 @@ def bind(options: Options, samples: AnySamples, more: int = 0) -> Bound:
         assert isinstance(samples, Samples)
         return _bind_family(options, samples)
     solver = choose_solver(options, way)
-    _require_served(options, solver, [Held("list", factored=way == "listed")])
+    _require_served(options, solver, [Held("list", factored=solver.serves.factored and way == "listed")])
     if way == "featured":
         return bind_featured(options, samples, solver)
     assert isinstance(samples, Samples)
