@@ -10,6 +10,8 @@ import sklearn.utils.validation as validation
 
 from manykernels import MKLClassifier
 from manykernels.fitting import layout, rows
+from manykernels.kernels import preparation
+from manykernels.kernels.data import take_columns
 from manykernels.kernels.preparation import Preparation
 
 rng = np.random.default_rng(0)
@@ -68,3 +70,30 @@ def test_rows_of_a_table_are_compared_by_all_its_numbers_at_once(library, monkey
     assert sorted(merged.first.tolist()) == list(range(30))
     np.testing.assert_array_equal(merged.owner[30:], merged.owner[3:9])
     assert looked == [50, 51]
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_numbers_of_a_table_are_taken_in_runs_of_columns(library, monkeypatch):
+    """pandas takes a list of columns one by one, and a slice at once."""
+    X = frame(40, pd)
+    X.insert(10, "word", "x")
+    X.insert(30, "other", "y")
+    X = X if library is pd else pl.from_pandas(X)
+    taken = []
+    take = preparation.take_columns
+    monkeypatch.setattr(
+        preparation, "take_columns", lambda X, columns: taken.append(columns) or take(X, columns)
+    )
+    plain = [j for j in range(42) if j not in (10, 30)]
+    A = preparation.number_matrix(X, plain, {})
+    assert taken == [slice(0, 10), slice(11, 30), slice(31, 42)]
+    expected = np.column_stack([np.asarray(X[name]) for j, name in enumerate(X.columns) if j not in (10, 30)])
+    np.testing.assert_array_equal(A, expected)
+    np.testing.assert_array_equal(preparation.number_matrix(X, [41, 2, 3, 0], {}), expected[:, [39, 2, 3, 0]])
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+@pytest.mark.parametrize("columns", [[2, 3, 4], [-3, -2, -1], [-1, 0, 1], [4, 3, 2], [5]])
+def test_neighbouring_columns_are_those_that_were_asked_for(library, columns):
+    X = frame(6, library)
+    np.testing.assert_array_equal(np.asarray(take_columns(X, columns)), np.asarray(X)[:, columns])

@@ -140,7 +140,16 @@ def take_columns(X: Data, columns: Columns) -> Data:
     where = positions(X, columns)
     if sparse.issparse(X):
         return X.tocsr()[:, [where] if isinstance(where, int) else where]
+    if isinstance(where, list) and not isinstance(X, np.ndarray):
+        where = _side_by_side(where)
     return X.iloc[:, where] if hasattr(X, "iloc") else X[:, where]
+
+
+def _side_by_side(where: list[int]) -> list[int] | slice:
+    """Neighbouring columns as a slice: frames take a list of thousands of columns one by one."""
+    if len(where) < 2 or where[0] < 0 or where != list(range(where[0], where[0] + len(where))):
+        return where
+    return slice(where[0], where[0] + len(where))
 
 
 def column_key(columns: Columns) -> Hashable | None:

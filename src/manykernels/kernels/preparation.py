@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Literal, Self
@@ -210,11 +211,20 @@ def number_matrix(X: Data, columns: Sequence[int], formats: Mapping[int, Format]
     types = list(X.dtypes) if hasattr(X, "dtypes") else []
     plain = [k for k, j in enumerate(columns) if types and numeric_type(types[j])]
     A = np.empty((X.shape[0], len(columns)))
-    if plain:
-        A[:, plain] = plain_matrix(take_columns(X, [columns[k] for k in plain]))
+    for lo, hi in _runs([columns[k] for k in plain]):
+        A[:, plain[lo:hi]] = plain_matrix(
+            take_columns(X, slice(columns[plain[lo]], columns[plain[hi - 1]] + 1))
+        )
     for k in sorted(set(range(len(columns))) - set(plain)):
         A[:, k] = numbers_of(column_of(X, columns[k]), formats.get(columns[k], ""))
     return A
+
+
+def _runs(positions: Sequence[int]) -> list[tuple[int, int]]:
+    """Where columns stand side by side: pandas takes a list of columns one by one, and a slice at once."""
+    ends = np.flatnonzero(np.diff(positions) != 1) + 1 if len(positions) else np.empty(0, dtype=int)
+    edges = [0, *ends.tolist(), len(positions)]
+    return [(lo, hi) for lo, hi in itertools.pairwise(edges) if hi > lo]
 
 
 def plain_matrix(frame: Any) -> Array:
