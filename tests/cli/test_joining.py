@@ -175,10 +175,33 @@ def test_many_rows_without_a_partner_are_counted(join):
 
 
 def test_ids_with_nothing_in_common(join):
-    said = join.refused(table("t"), table("x", [f"Q{i}" for i in range(N)]), id="sample_id")
-    assert (
-        said == "no value of 'sample_id' is in all files (the first ones are 'P0' in d.csv, 'Q0' in a.csv)."
-    )
+    """With --id and without: rows in their order would be pairs of different samples."""
+    other = table("x", [f"P_{i}" for i in range(N)])
+    for options in ({"id": "sample_id"}, {}):
+        said = join.refused(table("t"), other, **options)
+        assert said.startswith(
+            "no value of 'sample_id' is in all files (the first ones are 'P0' in d.csv, 'P_0' in a.csv):"
+        )
+        assert "--id NAME" in said and "--no-id" in said
+    assert "no value of 'sample_id'" in join.refused(table("t"), other, table("z")[["z"]])
+    assert len(join(table("t"), other, in_order=True)[0]) == N
+
+
+def test_an_id_of_another_name(join):
+    """Its values say what it is; whole numbers could count anything."""
+    other = table("x", name="patient").iloc[SHUFFLED]
+    frame, ids, said = join(table("t"), other, table("z").iloc[SHUFFLED])
+    assert list(frame.columns) == ["t", "a__x", "b__z"] and list(ids) == IDS
+    np.testing.assert_array_equal(frame["a__x"], frame["t"])
+    np.testing.assert_array_equal(frame["b__z"], frame["t"])
+    assert said == ["12 rows of 3 files are joined by 'sample_id' ('patient' in a.csv)."]
+    assert "no partner" in join.refused(table("t"), other[:9])
+    assert "different orders by 'sample_id' ('patient'" in join.refused(table("t"), other, table("z")[["z"]])
+    numbers = table("t", range(N)), table("x", range(N), name="patient")
+    assert "one name" in join.refused(numbers[0], numbers[1].iloc[SHUFFLED])
+    assert "taken in order" in join(*numbers)[2][0]
+    twice = other.assign(donor=other["patient"].to_numpy()[::-1])
+    assert "('donor' in a.csv), which pair different rows" in join.refused(table("t"), twice)
 
 
 # -- in order -------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,8 @@ def shared_id(tables: Sequence[Part], how: Joining) -> Names | None:
     """What the id is called in each of the tables; None if there is none.
 
     It has the same name in all of them, no value twice, and most of its values are in every table. Names that
-    say that a column is an id come before others.
+    say that a column is an id come before others. Where no name is shared, a column that holds the ids of
+    another table is its id. What is called an id in all tables and has no value in common is an error.
     """
     if how.expected and all(how.expected in part.frame.columns for part in tables):
         return [how.expected] * len(tables)
@@ -79,13 +81,82 @@ def shared_id(tables: Sequence[Part], how: Joining) -> Names | None:
     if not likely:
         _require_unique_ids(tables, shared)
         likely = [names for names in found if not all(map(_counts, columns_of(tables, names)))]
+    likely = likely or renamed_ids(tables, how)
     for other in likely[1:]:
         if _pairs(tables, other) != _pairs(tables, likely[0]):
             raise UserError(
-                f"the files could be joined by {likely[0][0]!r} or by {other[0]!r}, which pair different "
-                "rows; say which by --id NAME."
+                f"the files could be joined by {called(tables, likely[0])} or by {called(tables, other)}, "
+                "which pair different rows; say which by --id NAME."
             )
+    for names in shared if not likely else ():
+        if like_id(names[0]) and _mostly_distinct(columns_of(tables, names)):
+            keys = [texts(ids_of(part, name)) for part, name in zip(tables, names, strict=True)]
+            require_common(tables, [loose(key) for key in keys], names[0], keys)
     return likely[0] if likely else None
+
+
+def renamed_ids(tables: Sequence[Part], how: Joining) -> list[Names]:
+    """Columns of different names that hold the same ids in all tables.
+
+    Only text can be known for ids by its values: whole numbers from 1 may count anything, so that of them
+    there is an error, unless they are in the same order in all tables.
+    """
+    own = [_ids_by_name(part, how) for part in tables]
+    found = [list(names) for names in product(*own) if len(set(names)) > 1 and _same_ids(own, names)]
+    text = [names for names in found if not any(map(_is_numeric, columns_of(tables, names)))]
+    for names in found if not text else ():
+        keys = [own[i][name] for i, name in enumerate(names)]
+        if any(key[: len(keys[0])] != keys[0][: len(key)] for key in keys[1:]):
+            raise UserError(
+                f"the files seem to name their samples by {called(tables, names)}: give these columns one "
+                "name to join by it, or say --no-id to take rows in order."
+            )
+    return text
+
+
+def _ids_by_name(part: Part, how: Joining) -> dict[str, list[str]]:
+    """The values of each column that may be an id: of text, or called as ids are."""
+    kept = [str(n) for n, dtype in part.frame.dtypes.items() if like_id(str(n)) or _is_text(dtype)]
+    kept = [name for name in kept if is_unique(part.frame[name]) and part.full(name) not in how.learned]
+    return {name: loose(texts(part.frame[name])) for name in kept}
+
+
+def _same_ids(own: Sequence[dict[str, list[str]]], names: Sequence[str]) -> bool:
+    """Whether more than half of the shortest of these columns is in all of them."""
+    keys = [values[name] for values, name in zip(own, names, strict=True)]
+    return 2 * len(set.intersection(*map(set, keys))) > min(map(len, keys))
+
+
+def _is_text(dtype: Any) -> bool:
+    return bool(pd.api.types.is_object_dtype(dtype) or pd.api.types.is_string_dtype(dtype))
+
+
+def _is_numeric(column: pd.Series) -> bool:
+    return bool(pd.api.types.is_numeric_dtype(column))
+
+
+def called(tables: Sequence[Part], names: Names) -> str:
+    """An id in a message: its name, and where it has another one that is not only spelled differently."""
+    others = {
+        f"{name!r} in {part.path}"
+        for part, name in zip(tables, names, strict=True)
+        if _plain(name) != _plain(names[0])
+    }
+    return f"{names[0]!r}" + (f" ({', '.join(sorted(others))})" if others else "")
+
+
+def require_common(
+    tables: Sequence[Part], keys: Sequence[Sequence[str]], name: str, shown: Sequence[Sequence[str]]
+) -> set[str]:
+    """The ids that are in all tables, or an error where there are none, with the first as it is shown."""
+    common = set.intersection(*map(set, keys))
+    if not common:
+        told = ", ".join(f"{ids[0]!r} in {part.path}" for part, ids in zip(tables, shown, strict=True))
+        raise UserError(
+            f"no value of {name!r} is in all files (the first ones are {told}): write the ids in one way, "
+            "name another column by --id NAME, or say --no-id to take rows in order."
+        )
+    return common
 
 
 def shared_columns(tables: Sequence[Part], how: Joining) -> list[Names]:
@@ -147,6 +218,10 @@ def _distinct(column: pd.Series) -> int:
         return 0
 
 
+def _mostly_distinct(columns: Sequence[pd.Series]) -> bool:
+    return all(2 * _distinct(column) > len(column) for column in columns)
+
+
 def _counts(column: pd.Series) -> bool:
     """Whether a column numbers the rows, which says no more than their order."""
     return pd.api.types.is_numeric_dtype(column) and bool((np.diff(column.to_numpy(dtype=float)) == 1).all())
@@ -162,8 +237,7 @@ def meet(tables: Sequence[Part], names: Names) -> bool:
 def _require_unique_ids(tables: Sequence[Part], shared: Sequence[Names]) -> None:
     """An error where what is called an id has a few repeated values: rows would be joined by their order."""
     for names in shared:
-        columns = columns_of(tables, names)
-        mostly = all(2 * _distinct(column) > len(column) for column in columns)
+        mostly = _mostly_distinct(columns_of(tables, names))
         if like_id(names[0]) and mostly and meet(tables, names):
             for part, name in zip(tables, names, strict=True):
                 require_ids(part, name)

@@ -13,15 +13,17 @@ from .ids import (
     Joining,
     Names,
     Part,
+    called,
     columns_of,
     ids_of,
     is_unique,
     like_id,
     loose,
-    meet,
     named_id,
     numbered,
     own_id,
+    renamed_ids,
+    require_common,
     require_ids,
     shared_columns,
     shared_id,
@@ -110,15 +112,16 @@ def _require_order(parts: Sequence[Part], tables: Sequence[Part], how: Joining) 
 
 def _require_same_order(pair: tuple[Part, Part], how: Joining) -> None:
     """An error where two of the tables have ids that contradict their order."""
-    for names in shared_columns(pair, how):
+    for names in [*shared_columns(pair, how), *renamed_ids(pair, how)]:
         columns = columns_of(pair, names)
-        if not (like_id(names[0]) and all(map(is_unique, columns)) and meet(pair, names)):
+        if not (like_id(names[0]) and all(map(is_unique, columns))):
             continue
         a, b = (loose(texts(column)) for column in columns)
+        require_common(pair, (a, b), names[0], [texts(column) for column in columns])
         if any(one != other for one, other in zip(a, b, strict=False)):
             raise UserError(
-                f"{pair[0].path} and {pair[1].path} are in different orders by {names[0]!r}, which other "
-                "files lack: give it to all of them to join by it, or say --no-id to take rows in order."
+                f"{pair[0].path} and {pair[1].path} are in different orders by {called(pair, names)}, which "
+                "other files lack: give it to all of them to join by it, or say --no-id to keep the order."
             )
 
 
@@ -145,7 +148,8 @@ def _by_id(parts: Sequence[Part], tables: Sequence[Part], names: Names, how: Joi
     joined.frame.index = pd.Index([numbers[key] for key in order])  # rows keep the numbers that messages name
     told = and_more([str(path) for path in dict.fromkeys(part.path for part in arrays)], 3)
     told = f"; rows of {told}, without ids, are in the order of {tables[0].path}" if arrays else ""
-    voice.note(f"{number_of(len(order), 'row')} of {len(tables)} files are joined by {names[0]!r}{told}.")
+    by = called(tables, names)
+    voice.note(f"{number_of(len(order), 'row')} of {len(tables)} files are joined by {by}{told}.")
     return joined
 
 
@@ -182,10 +186,7 @@ def _order(
     tables: Sequence[Part], keys: Sequence[Sequence[str]], name: str, how: Joining, voice: Voice
 ) -> list[str]:
     """The ids of the rows of the answer; rows without a partner are listed, and dealt with as was asked."""
-    common = set.intersection(*map(set, keys))
-    if not common:
-        told = ", ".join(f"{key[0]!r} in {part.path}" for part, key in zip(tables, keys, strict=True))
-        raise UserError(f"no value of {name!r} is in all files (the first ones are {told}).")
+    common = require_common(tables, keys, name, keys)
     every = set(keys[0]) if tables[0].cut else set().union(*keys)  # others may belong to what was not read
     unmatched = every - common
     alone = [
