@@ -126,6 +126,8 @@ def test_a_model_that_guesses_is_called_so():
     assert not worse.better and worse.sentence.startswith("No better than guessing")
     unclear = judged(scores(0.5, 0.8, 0.7, 0.6, 0.55), constant)
     assert not unclear.better and unclear.sentence.startswith("Not clearly better than guessing")
+    shown = judged(scores(0.8, 0.8, 0.75, 0.65, 0.65), constant)  # by the p-value that is shown, 0.06
+    assert not shown.better and shown.sentence.startswith("Not clearly better than guessing")
     null = Permuted(0.63, [0.5, 0.7, 0.65] * 7)
     told = judged(scores(0.5, 0.8, 0.7, 0.6, 0.55), constant, permuted=null)
     assert not told.better and told.sentence.startswith("No better than guessing")

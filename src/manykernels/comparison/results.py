@@ -236,14 +236,14 @@ def verdict(comparison: Comparison, name: str, permuted: Permuted | None = None)
     """Of one method; None where it or guessing has no scores.
 
     It is better if its mean is above that of a constant, and the p-value (of the permutations, where there
-    are any, else of the corrected t-test, one-sided) is at most 0.05. The t-test alone has few folds to go
-    by, so that what it misses is "not clearly better".
+    are any, else of the corrected t-test, as it is shown) is at most 0.05. The t-test alone has few folds to
+    go by, so that what it misses is "not clearly better".
     """
     found = comparison.above_chance(name)
     if found is None:
         return None
     metric, own, constant = comparison.metric, comparison.scores[name], comparison.chance
-    p = found.p_value / 2.0 if permuted is None else permuted.p_value
+    p = found.p_value if permuted is None else permuted.p_value
     better = found.mean > 0.0 and (p <= ALPHA or math.isnan(p))
     unclear = "Not clearly" if permuted is None and found.mean > 0.0 else "No"
     numbers = f"{metric} {own.shown} against {constant.mean:.3f}, difference {signed(found.mean)}"
