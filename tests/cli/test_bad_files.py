@@ -153,6 +153,31 @@ def test_a_huge_file_is_refused_with_its_size_and_the_way_out(tmp_path):
     assert CliRunner().invoke(app, asked).exit_code == 0
 
 
+def test_a_target_of_numbers_in_text(tmp_path):
+    """It is read as columns are; what is no number is named, whichever task is asked for."""
+    cells = ["<0.5" if i % 5 == 0 else f"{i / 10 + 0.5:.2f}" for i in range(40)]
+    path = tmp_path / "d.csv"
+
+    def target(cells, task="auto"):
+        pd.DataFrame({"a": np.arange(40) % 7, "t": cells}).to_csv(path, index=False)
+        voice = Voice(quiet=True)
+        data = training_data(Asked(path, [], "t", task), voice)
+        return data.task, data.y, voice.notes
+
+    for task in ("auto", "regression"):
+        found, y, said = target(cells, task)
+        assert found == "regression" and y[0] == 0.5 and y[1] == 0.6
+        assert "8 cells such as '<0.5' are read as numbers in 't'." in said
+        with pytest.raises(
+            UserError, match=r"no number in row 4 \('high'\). Correct or empty .* --task class"
+        ):
+            target([*cells[:3], "high", *cells[4:]], task)
+    found, y, said = target([*cells[:3], "?", *cells[4:]])
+    assert len(y) == 39 and any("1 row without a value" in note for note in said)
+    for classes in (["1", "2", "3", "x"] * 10, ["<0.5", ">0.5"] * 20):
+        assert target(classes)[0] == "classification"
+
+
 def test_files_and_options_that_are_not_there(tmp_path):
     (tmp_path / "d.csv").write_text(GOOD)
     assert "no such file" in refused("fit", tmp_path / "none.csv", "-t", "t")

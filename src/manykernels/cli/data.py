@@ -12,9 +12,11 @@ import pandas as pd
 from .._arguments import and_more, number_of
 from ..families.remarks import remarks
 from ..families.tables import Table, read_columns
+from ..kernels.cells import MISSING, labels_of, numbers_of
 from ._console import UserError, Voice, require_known
 from .choices import TASKS
 from .files import read_file
+from .ids import numbered
 from .sources import Asked, gather, view_of
 
 _CLASSES = 20  # whole numbers with at most so many values are classes, unless told otherwise
@@ -50,13 +52,14 @@ def training_data(asked: Asked, voice: Voice) -> Data:
     frame, views = joined.frame, joined.views
     id_ = "" if joined.ids is None else str(joined.ids.name)
     target = _require_target(frame, asked)
-    known = frame[target].notna()
+    column = _in_numbers(frame[target], target, asked.task, voice)
+    known = column.notna()
     if not known.all():
         lost = int((~known).sum())
         told = "are" if lost > 1 else "is"
         voice.note(f"{number_of(lost, 'row')} without a value of {target!r} {told} left out.")
         frame = frame[known]  # rows keep their numbers, which messages name
-    y, task = _target(frame[target], target, asked.task)
+    y, task = _target(column[known], target, asked.task)
     dropped = {
         name for name in asked.drop if id_ not in (name, name.split("__", 1)[-1])
     }  # ids are out already
@@ -100,6 +103,40 @@ def _require_target(frame: pd.DataFrame, asked: Asked) -> str:
             hint = " The first row holds numbers only: does the file lack a header?"
         raise UserError(f"there is no column {given!r}; there are {_quoted(frame.columns)}.{hint}")
     return given
+
+
+def _in_numbers(column: pd.Series, name: str, asked: str, voice: Voice) -> pd.Series:
+    """A target of text as numbers, where most cells are: read as columns are, and other cells are an error.
+
+    Few whole numbers, and text in which most cells are bounds such as '<0.5', stay classes unless regression
+    is asked for.
+    """
+    if asked == "classification" or pd.api.types.is_numeric_dtype(column):
+        return column
+    try:
+        table = read_columns(column.to_frame())
+    except ValueError as error:
+        raise UserError(f"the target {name!r} cannot be read: {error}") from error
+    if 0 not in table.parsed and 0 not in table.mixed:
+        return column
+    numbers, labels = numbers_of(column, table.formats.get(0, "text")), labels_of(column)
+    found, parsed = numbers[~np.isnan(numbers)], table.parsed.get(0)
+    few = len(set(found)) <= _CLASSES and bool(np.all(found % 1 == 0))
+    bounds = parsed is not None and 2 * parsed.cells > len(found)
+    if asked == "auto" and (few or bounds):
+        return column
+    said = np.array([label is not None and label.lower() not in MISSING for label in labels], dtype=bool)
+    unread = said & np.isnan(numbers)
+    if unread.any():
+        words = dict(zip(column.index, labels, strict=True))
+        raise UserError(
+            f"the target {name!r} holds numbers, and text that is no number in "
+            f"{numbered(column.index[unread], words)}. Correct or empty these cells (rows without a target "
+            "are left out), or say --task classification where the values are classes."
+        )
+    for remark in remarks(Table([name], parsed=table.parsed)):
+        voice.note(remark.text)
+    return pd.Series(numbers, index=column.index, name=column.name)
 
 
 def _target(column: pd.Series, name: str, asked: str) -> tuple[Any, str]:

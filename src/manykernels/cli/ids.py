@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -298,7 +298,7 @@ def require_ids(part: Part, name: str) -> list[str]:
     return ids
 
 
-def numbered(rows: Any, words: Sequence[str] | None = None) -> str:
+def numbered(rows: Any, words: Sequence[str] | Mapping[int, str] | None = None) -> str:
     """Rows in a message, counted from 1, with a word about each."""
     shown = [str(row + 1) if words is None else f"{row + 1} ({words[row]!r})" for row in rows]
     return f"row{'s' if len(shown) > 1 else ''} {and_more(shown, _LISTED)}"
