@@ -24,7 +24,13 @@ from manykernels import (
 from manykernels.approx import RandomFeatures
 from manykernels.families import Products, from_distances, gaussian_grid, views
 from manykernels.fitting.stacks import name_layers
-from manykernels.inspection import certificate, importance, weight_stability
+from manykernels.inspection import (
+    certificate,
+    importance,
+    permutation_test,
+    significance,
+    weight_stability,
+)
 from manykernels.kernels import Gaussian, Linear, Spectrum
 from manykernels.persistence import load, save
 from manykernels.plots import ContributionDisplay
@@ -316,3 +322,37 @@ def test_reports_stability_and_importance_take_the_same_dict(kind):
     else:
         assert set(needed.names) == set(K)
     assert ContributionDisplay.from_estimator(model, other, by="view").names == list(model.view_weights_)
+
+
+# -- rows of X and y ----------------------------------------------------------------------------------
+MOVED = pd.Series(Y, IDS)[::-1]
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda: MKLRegressor().fit(GENES, MOVED),
+        lambda: MKLRegressor().fit(GENES, MOVED.to_frame()),
+        lambda: MKLRegressorCV().fit(GENES, MOVED),
+        lambda: importance(MKLRegressor(), GENES, MOVED),
+        lambda: weight_stability(MKLRegressor(), GENES, MOVED),
+        lambda: permutation_test(MKLRegressor(), GENES, MOVED),
+        lambda: significance("auto", GENES, MOVED),
+    ],
+)
+def test_targets_with_the_labels_of_a_frame_in_another_order_are_refused(use):
+    with pytest.raises(ValueError, match=r"y has the labels of X in another order.*give y\.loc\[X\.index\]"):
+        use()
+
+
+def test_weights_and_covariates_in_another_order_are_refused_too():
+    with pytest.raises(ValueError, match=r"give sample_weight\.loc\[X\.index\]"):
+        MKLRegressor().fit(GENES, Y, sample_weight=pd.Series(1.0, IDS)[::-1])
+    with pytest.raises(ValueError, match=r"give covariates\.loc\[X\.index\]"):
+        significance("auto", GENES, Y, covariates=CLINICAL[["age"]][::-1])
+
+
+@pytest.mark.parametrize("index", [range(40), [f"q{i}" for i in range(40)], ["same"] * 40, IDS])
+def test_targets_with_other_labels_are_taken_by_their_place(index):
+    found = MKLRegressor(Linear()).fit(GENES, pd.Series(Y, index)).predict(GENES)
+    np.testing.assert_allclose(found, MKLRegressor(Linear()).fit(GENES, Y).predict(GENES))

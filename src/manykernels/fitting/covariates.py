@@ -11,6 +11,7 @@ from .._arguments import and_more
 from ..families.base import names_of
 from ..kernels.cells import column_of, holds_numbers
 from ..kernels.data import take_columns
+from .matching import require_order
 
 Array = NDArray[np.float64]
 _CONSTANT = "constant"
@@ -42,6 +43,7 @@ def _table(covariates: Any, X: Any, n: int) -> Any:
             raise ValueError(
                 f"covariates of shape {shape} were given for {n} samples; expected a row for each."
             )
+        require_order(X, covariates, "covariates")
         return covariates if len(shape) == 2 else np.asarray(covariates)[:, None]
     if len(getattr(X, "shape", ())) != 2:
         raise ValueError(

@@ -78,17 +78,28 @@ def _require_same(first: str, reference: Any, name: str, index: Any) -> None:
 
 
 def require_order(X: Any, values: Any, what: str) -> None:
-    """An error where values have the labels of a dict of frames X in another order."""
-    if not isinstance(X, Mapping) or not has_index(values):
+    """An error where values have the labels of X, a frame or a dict of frames, in another order.
+
+    Labels that are others, or not unique, say nothing about the order.
+    """
+    if not has_index(values) or not (isinstance(X, Mapping) or has_index(X)):
         return
-    reference = next((part.index for part in X.values() if has_index(part)), None)
-    if reference is None or values.index.equals(reference) or not values.index.is_unique:
+    parts = X if isinstance(X, Mapping) else {"": X}
+    first, part = next(((name, part) for name, part in parts.items() if has_index(part)), ("", None))
+    if part is None or values.index.equals(part.index):
         return
-    if len(reference) == len(values) and bool(np.all(reference.isin(values.index))):
-        first = next(name for name, part in X.items() if has_index(part))
+    if not values.index.is_unique or not part.index.is_unique or len(part) != len(values):
+        return
+    if bool(np.all(part.index.isin(values.index))):
+        order, labels = (
+            (f"the order of {first!r}", f"X[{first!r}].index")
+            if isinstance(X, Mapping)
+            else ("their order", "X.index")
+        )
         raise ValueError(
-            f"{what} has the labels of X in another order, and rows are taken in the order of {first!r}: "
-            f"give {what}.loc[X[{first!r}].index]."
+            f"{what} has the labels of X in another order, and rows are taken in {order}: give "
+            f"{what}.loc[{labels}]. If the rows of both are the same samples as they are, give "
+            f"{what}.to_numpy()."
         )
 
 

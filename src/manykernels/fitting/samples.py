@@ -205,8 +205,9 @@ def read(options: Options, X: Any, y: Any, sample_weight: Any, target: Target, q
     `quiet` says nothing of what was made of the columns of a table.
     """
     y, sample_weight = (v.compute() if is_lazy(v) else collected(v) for v in (y, sample_weight))
-    require_order(X, y, "y")
-    require_order(X, sample_weight, "sample_weight")
+    if not is_lazy(X):
+        require_order(X, y, "y")
+        require_order(X, sample_weight, "sample_weight")
     mapped = options.approx is not None and _is_mapped(X)
     # what is not finite in a mapped file is met, and named, when the block that it is in is read
     read_X, layout = read_training(options.title, options.kernels, np.asarray(X[:1]) if mapped else X, quiet)

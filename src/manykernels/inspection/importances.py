@@ -21,6 +21,8 @@ from .._fast.threads import processes
 from ..comparison.folds import make_folds
 from ..estimators import LazyScore, Opened, in_one_piece, opened
 from ..families.remarks import quiet_about_tables
+from ..fitting.layout import is_lazy
+from ..fitting.matching import require_order
 from ..fitting.progress import Progress
 from ..selection.scoring import score_of
 from ._inputs import groups_of, header_of, readable, sample_labels
@@ -191,6 +193,8 @@ def importance(
     _check(n_repeats, max_columns, level, searched)
     if not hasattr(model, "predict"):
         raise ValueError(f"{type(model).__name__} does not predict, so that it has no score to lose.")
+    if not is_lazy(X):
+        require_order(X, y, "y")
     given = X
     model, X = in_one_piece(model, X)
     X = readable(X)

@@ -19,6 +19,7 @@ from ..comparison.folds import Splits, cross_validate, make_folds
 from ..comparison.results import Permuted
 from ..comparison.scores import Learner, Scores, score_fold
 from ..estimators import in_one_piece
+from ..fitting.matching import require_order
 
 Index = NDArray[np.intp]
 FEWEST = 19  # permutations from which p can be 0.05
@@ -82,6 +83,7 @@ def permutation_test(
     """
     if not is_integral(n_permutations) or n_permutations < 1:
         raise ValueError(f"n_permutations={shown(n_permutations)} was given; expected a whole number from 1.")
+    require_order(X, y, "y")
     model, X = in_one_piece(model, X)
     if _num_samples(X) != len(y):
         raise ValueError(f"X has {_num_samples(X)} samples and y has {len(y)}.")

@@ -24,6 +24,7 @@ from ..estimators import (
     in_one_piece,
     model_of,
 )
+from ..fitting.matching import require_order
 from ..fitting.model import Model
 from ..fitting.progress import Progress
 from ._inputs import sample_labels
@@ -136,6 +137,7 @@ def weight_stability(
             raise ValueError(f"{name}={value!r} was given; expected a number between 0 and 1.")
     if searched not in ("anew", "before"):
         raise ValueError(f"searched={searched!r} was given; expected 'anew' or 'before'.")
+    require_order(X, y, "y")
     y = np.asarray(y)
     estimator, X = in_one_piece(estimator, X)
     if _num_samples(X) != len(y):
