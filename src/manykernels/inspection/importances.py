@@ -123,6 +123,10 @@ def importance(
 ) -> Importance:
     """Held-out permutation importance of the columns of X, and of groups of columns such as views.
 
+    The model is learned anew in folds of X and y, also where it is fitted already: give all samples, not test
+    samples. ``sklearn.inspection.permutation_importance(model, X_test, y_test)`` takes a fitted model as it
+    is.
+
     In each fold the model is fitted once, on the training part. Then one column of the samples that were
     held out is permuted, as it was given, before any preparation. What the score loses by it is the
     importance of the column, in accuracy or R²; that of a group is the loss when its columns are permuted
@@ -189,6 +193,13 @@ def importance(
     >>> found = importance(MKLRegressor(), X, X[:, 1], groups={"a": [0, 2], "b": 1}, random_state=0)
     >>> found.columns()["name"][0], found.metric, found.views.columns()["name"][0]
     ('x1', 'R²', 'b')
+
+    The same of a model that stays as it was fitted:
+
+    >>> from sklearn.inspection import permutation_importance
+    >>> model = MKLRegressor().fit(X[:70], X[:70, 1])
+    >>> int(permutation_importance(model, X[70:], X[70:, 1], random_state=0).importances_mean.argmax())
+    1
     """
     _check(n_repeats, max_columns, level, searched)
     if not hasattr(model, "predict"):
