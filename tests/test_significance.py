@@ -10,7 +10,7 @@ from scipy.integrate import quad
 
 from manykernels import MKLClassifierCV, MKLRegressor
 from manykernels.families import Products, Relevance, Subset, views
-from manykernels.inspection import significance
+from manykernels.inspection import Importance, Significance, Stability, significance
 from manykernels.inspection.null_models import binary_null, linear_null
 from manykernels.inspection.quadratic_forms import upper_tail
 from manykernels.inspection.significance import min_p
@@ -171,6 +171,24 @@ def test_all_kernels_that_a_search_chose_from_are_tested():
     assert isinstance(search.best_estimator_.kernels, Subset)
     assert significance(search, PARTS, labels, by="view").names == ["good", "poor"]
     assert len(significance(search, PARTS, labels).names) == 3
+
+
+def test_results_print_as_tables_of_their_first_rows():
+    names = [f"k{j}" for j in range(12)]
+    p = np.linspace(0.9, 0.0123456, 12)
+    found = Significance(names, np.ones(12), p, p, "score")
+    lines = repr(found).splitlines()
+    assert lines[0].split() == ["name", "statistic", "p_value", "p_adjusted"]
+    assert lines[1].split() == ["k11", "1", "0.0123", "0.0123"] and "k0 " not in repr(found)
+    assert "and 2 more" in repr(found) and "0.0123456" not in repr(found)
+    assert found.to_frame().shape == (12, 3) and found.to_frame().loc["k0", "p_value"] == p[0]
+    part = Stability(names, np.tile(np.arange(12.0), (3, 1)), 0.9, choices={"sum": 3})
+    assert repr(part).splitlines()[1].split() == ["k11", "11", "11", "11", "1"] and "sum 3" in repr(part)
+    drops = np.tile(np.arange(2.0)[:, None, None], (1, 3, 1))
+    told = Importance(names[:2], drops, np.ones(3), "accuracy", 0.9, 0.5, 2)
+    assert repr(told).splitlines()[1].startswith("k1") and "accuracy" in repr(told)
+    assert told.to_frame().index.tolist() == ["k1", "k0"]
+    assert repr(Importance([], drops[:0], np.ones(3), "accuracy", 0.9, 0.5, 2)).startswith("name")
 
 
 # -- several tests ----------------------------------------------------------------------------------------

@@ -112,13 +112,13 @@ class Tabled:
         raise NotImplementedError
 
     def to_frame(self) -> Any:
-        """A pandas data frame of the values, with a row for each method."""
+        """A pandas data frame of the values, with a row for each row of the table."""
         try:
             import pandas as pd
         except ImportError as error:
             raise ImportError("to_frame needs pandas: pip install 'manykernels[cli]'.") from error
-        values = self.table().values
-        return pd.DataFrame(list(values)).set_index(next(iter(values[0])))
+        frame = pd.DataFrame(list(self.table().values))
+        return frame.set_index(frame.columns[0]) if len(frame) else frame
 
     def to_csv(self, path: str | os.PathLike[str] | None = None, *, overwrite: bool = False) -> str | None:
         """The values as CSV: written to ``path``, or returned where there is none."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,17 +27,18 @@ from ..fitting.progress import Progress
 from ..selection.scoring import score_of
 from ._inputs import groups_of, header_of, readable, sample_labels
 from ._permuted import Index, Scorer, drops, screen
+from ._shown import Shown
 
 Array = NDArray[np.float64]
 Blocks = list[list[int]]
 _FOLDS = 5
 
 
-@dataclass(frozen=True)
-class Importance:
+@dataclass(frozen=True, repr=False)
+class Importance(Shown):
     """What the score of a model loses on held-out samples when columns, or groups of them, are permuted.
 
-    ``pandas.DataFrame(found.columns())`` is a table of it, the most important first.
+    It prints as a table, the most important first, and ``to_frame()`` has all of it.
 
     Attributes
     ----------
@@ -62,7 +63,7 @@ class Importance:
     ratio: float
     of: int
     searched: str = ""
-    views: Importance | None = field(default=None, repr=False)
+    views: Importance | None = None
 
     @property
     def mean(self) -> Array:
@@ -98,6 +99,10 @@ class Importance:
         """name, mean, error, low, high."""
         order, told = self.order, ("mean", "error", "low", "high")
         return {"name": [self.names[j] for j in order]} | {key: getattr(self, key)[order] for key in told}
+
+    def _said(self) -> list[str]:
+        said = f"Loss of {self.metric} on held-out samples when permuted, with {self.level:.0%} intervals."
+        return [said] if self.views is None else [said, "views has the same for groups of columns."]
 
     def leading(self, at_most: int = 5) -> list[int]:
         """The places of those whose interval lies above zero, the most important first."""

@@ -20,6 +20,7 @@ from ..fitting.options import Options
 from ..fitting.samples import Given, read
 from ..fitting.spec import leaves
 from ..fitting.targets import Labels, Numbers, as_target, check_length
+from ._shown import Shown
 from .null_models import Null, binary_null, linear_null
 from .quadratic_forms import upper_tail
 
@@ -30,9 +31,11 @@ _DRAWS_AT_ONCE = 256  # permutations whose products with a kernel are held at a 
 _TIE = 1e-9  # relative: a drawn statistic this near to the observed one counts as large
 
 
-@dataclass(frozen=True)
-class Significance:
+@dataclass(frozen=True, repr=False)
+class Significance(Shown):
     """The tests of several kernels or views against one null model.
+
+    It prints as a table, the smallest p-values first, and ``to_frame()`` has all of it.
 
     Attributes
     ----------
@@ -55,10 +58,17 @@ class Significance:
     method: str
 
     def columns(self) -> dict[str, Any]:
-        """name, statistic, p_value, p_adjusted: ``pandas.DataFrame(found.columns())`` is a table."""
+        """name, statistic, p_value, p_adjusted."""
         return {"name": self.names} | {
             name: getattr(self, name) for name in ("statistic", "p_value", "p_adjusted")
         }
+
+    def _first(self) -> NDArray[np.intp]:
+        return np.argsort(self.p_value, kind="stable")
+
+    def _said(self) -> list[str]:
+        by = "Holm's method" if self.method == "score" else "the step-down min-p method"
+        return [f"p_adjusted is for all {len(self.names)} tests together, by {by}."]
 
 
 def significance(

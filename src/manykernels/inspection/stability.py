@@ -28,17 +28,19 @@ from ..fitting.matching import require_order
 from ..fitting.model import Model
 from ..fitting.progress import Progress
 from ._inputs import sample_labels
+from ._shown import Shown
 
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Stability:
+@dataclass(frozen=True, repr=False)
+class Stability(Shown):
     """Weights over resamples, by kernel (or view): mean, interval, and how often there was any weight.
 
     ``views`` holds the same for the total weight of each view, and is None where no kernel belongs to one.
     ``choices`` says of a search how often each of its finalists was chosen, the one of all samples first; it
-    is None where no choice was repeated. ``pandas.DataFrame(stability.columns())`` is a table of it.
+    is None where no choice was repeated. It prints as a table, the largest weights first, and ``to_frame()``
+    has all of it.
     """
 
     names: list[str]
@@ -65,6 +67,15 @@ class Stability:
     def frequency(self) -> Array:
         """The share of the resamples in which the weight is not zero."""
         return np.asarray(np.mean(self.weights > 0.0, axis=0))
+
+    def _first(self) -> NDArray[np.intp]:
+        return np.argsort(-self.mean, kind="stable")
+
+    def _said(self) -> list[str]:
+        said = [f"Weights in {len(self.weights)} resamples, with {self.level:.0%} intervals."]
+        if self.choices is not None:
+            said.append("Chosen: " + ", ".join(f"{name} {n} times" for name, n in self.choices.items()) + ".")
+        return said if self.views is None else [*said, "views has the same for views."]
 
     def columns(self) -> dict[str, Any]:
         """name, mean, low, high, frequency."""

@@ -1,0 +1,54 @@
+"""Results with a row for each name, shown as a table."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..comparison.tables import Table, Tabled
+
+_ROWS = 10  # that are shown
+
+
+class Shown(Tabled):
+    """What has columns: it prints as a table of its first rows, and ``to_frame`` has all of them."""
+
+    @abstractmethod
+    def columns(self) -> dict[str, Any]:
+        """The columns by name, of equal lengths; the first has the names of the rows."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def _said(self) -> list[str]:
+        """What stands below the table."""
+        raise NotImplementedError
+
+    def _first(self) -> Any:
+        """The places of the rows in the order in which they are shown; None for their own."""
+        return None
+
+    def table(self) -> Table:
+        columns = self.columns()
+        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        cells = [[_cell(value) for value in row.values()] for row in rows]
+        return Table(rows, list(columns), cells, notes=self._said())
+
+    def __repr__(self) -> str:
+        return self._short().text()
+
+    def _repr_html_(self) -> str:
+        return self._short().html()
+
+    def _short(self) -> Table:
+        whole, first = self.table(), self._first()
+        order = range(len(whole.cells)) if first is None else [int(j) for j in first]
+        more = len(order) - _ROWS
+        notes = [f"… and {more} more: to_frame() has all.", *whole.notes] if more > 0 else whole.notes
+        return replace(whole, cells=[whole.cells[j] for j in order[:_ROWS]], notes=notes)
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, float | np.floating) else str(value)
