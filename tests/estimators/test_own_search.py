@@ -4,6 +4,7 @@ import pickle
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.kernel_ridge import KernelRidge
@@ -119,6 +120,9 @@ def test_ends_of_the_range_are_named():
         own(BANDS, Cs=[1e-3, 1e-2]).fit(X, Y[:, :2])
     with pytest.warns(UserWarning, match=r"1 target \(0\) has the best C at the lower end .* 1e\+03"):
         own(BANDS, Cs=[1e3, 1e4]).fit(X, rng.randn(70, 1))
+    named = pd.DataFrame(rng.randn(70, 1), columns=["voxel 7"])
+    with pytest.warns(UserWarning, match=r"1 target \('voxel 7'\) has the best C .* about it that holds"):
+        own(BANDS, Cs=[1e3, 1e4]).fit(X, named)
 
 
 def test_gaps_are_named():

@@ -57,7 +57,8 @@ class OwnOutputs(Search):
         folds = self._own_folds(data, groups)
         Cs = np.array(read_costs(self.Cs, LOO_COSTS if folds is None else FOLD_COSTS))
         ridge, chosen = choose_each(options, data.given, folds, Cs)
-        warn_borders(chosen, Cs)
+        named = hasattr(y, "columns") and hasattr(y, "shape")
+        warn_borders(chosen, Cs, [str(name) for name in y.columns] if named else None)
         learned = own_model(options, ridge, chosen)
         self.best_score_ = float(np.mean(chosen.score))
         self.n_candidates_ = chosen.tried

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -77,33 +78,37 @@ def _flat(samples: Samples, values: Array) -> Any:
 
 
 # -- what is to be said -----------------------------------------------------------------------------
-def warn_borders(chosen: Chosen, Cs: Array) -> None:
-    """Say which targets do not vary, and which would take a C beyond the values that were tried."""
+def warn_borders(chosen: Chosen, Cs: Array, names: Sequence[str] | None = None) -> None:
+    """Say which targets do not vary, and which would take a C beyond the values that were tried.
+
+    Targets go by their names where they have any, else by their places.
+    """
     if chosen.constant.size:
         warn(
-            f"{_targets(chosen.constant)} the same value for all samples: weights of 0, and predictions of "
-            "that value.",
+            f"{_targets(chosen.constant, names)} the same value for all samples: weights of 0, and "
+            "predictions of that value.",
         )
     ends = np.zeros(chosen.place.size, dtype=bool) if Cs.size < 2 else chosen.place == Cs.size - 1
     ends[chosen.constant] = False
     if ends.any():
         warn(
-            f"{_targets(np.flatnonzero(ends))} the best C at the upper end of its range, {Cs[-1]:.3g}: more "
-            "may be better. Give larger values in Cs."
+            f"{_targets(np.flatnonzero(ends), names)} the best C at the upper end of its range, "
+            f"{Cs[-1]:.3g}: more may be better. Give larger values in Cs."
         )
     low = np.zeros(chosen.place.size, dtype=bool) if Cs.size < 2 else chosen.place == 0
     low[chosen.constant] = False
     if low.any():
         warn(
-            f"{_targets(np.flatnonzero(low))} the best C at the lower end of its range, {Cs[0]:.3g}: the "
-            "kernels say nothing about them that holds on samples left out, or less C would be better. "
+            f"{_targets(np.flatnonzero(low), names)} the best C at the lower end of its range, "
+            f"{Cs[0]:.3g}: the kernels say nothing about {'it' if low.sum() == 1 else 'them'} that holds on "
+            "samples left out, or less C would be better. "
             "cv_scores_ tells which; give smaller values in Cs for the second."
         )
 
 
-def _targets(which: NDArray[np.intp]) -> str:
-    """Targets as the beginning of a sentence: the first ones by number, and how many."""
-    shown = ", ".join(str(k) for k in which[:_NAMED])
+def _targets(which: NDArray[np.intp], names: Sequence[str] | None) -> str:
+    """Targets as the beginning of a sentence: the first ones by name or number, and how many."""
+    shown = ", ".join(str(k) if names is None else repr(names[k]) for k in which[:_NAMED])
     if which.size == 1:
         return f"1 target ({shown}) has"
     return f"{which.size} targets ({shown}{', …' if which.size > _NAMED else ''}) have"
