@@ -261,10 +261,10 @@ def test_numbers_are_taken_as_they_are():
 @pytest.mark.parametrize(
     ("y", "kind", "message"),
     [
-        ([1, 1, 1], "auto", r"the same for all 3 sample\(s\): 1\. Alignment with a constant target"),
-        (["a", "a"], "classification", r"the same for all 2 sample\(s\): 'a'"),
-        ([0.1, 0.1, 0.1], "regression", r"the same for all 3 sample\(s\): 0\.1"),
-        ([[1.0, 2.5], [1.0, 2.5]], "auto", r"the same for all 2 sample\(s\): \[1\.0, 2\.5\]"),
+        ([1, 1, 1], "auto", r"the same for all 3 samples: 1\. Alignment with a constant target"),
+        (["a", "a"], "classification", r"the same for all 2 samples: 'a'"),
+        ([0.1, 0.1, 0.1], "regression", r"the same for all 3 samples: 0\.1"),
+        ([[1.0, 2.5], [1.0, 2.5]], "auto", r"the same for all 2 samples: \[1\.0, 2\.5\]"),
         ([0.3, np.nan, 1.0], "auto", "holds nan for sample 1"),
         ([[0.3, np.inf], [0.0, 1.0]], "regression", "holds inf for sample 0"),
         (["a", None, "b"], "auto", "holds None for sample 1"),
@@ -417,7 +417,7 @@ def test_constant_kernels_are_refused_where_nothing_can_be_said():
         (np.eye(4), "expected one class label per sample"),
         ([0.1, 0.2, 0.3, 0.4], "continuous.*expected one class label per sample"),
         (["a", "b", "b", "b"], "Class 'a' of y has 1 sample; fsm needs at least 2"),
-        ([2, 2, 2, 2], r"the same for all 4 sample\(s\): 2"),
+        ([2, 2, 2, 2], r"the same for all 4 samples: 2"),
     ],
 )
 def test_fsm_needs_labels(y, message):
@@ -426,7 +426,7 @@ def test_fsm_needs_labels(y, message):
 
 
 def test_hsic_needs_enough_samples():
-    with pytest.raises(ValueError, match=r"3 sample\(s\); hsic\(unbiased=True\) needs at least 4"):
+    with pytest.raises(ValueError, match=r"3 samples; hsic\(unbiased=True\) needs at least 4"):
         hsic(np.eye(3), [0, 1, 1], unbiased=True)
     with pytest.raises(ValueError, match="at least 2"):
         hsic([[1.0]], [[1.0]])

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_solve, cholesky, solve_triangular
 from sklearn.utils.multiclass import type_of_target
 
-from ._arguments import is_number
+from ._arguments import is_number, number_of
 from ._fast.threads import threads
 from .families import Family, resolve_kernels
 from .grams import build_from_stack, build_gram
@@ -82,7 +82,7 @@ def hsic(K: Any, target: Any, *, X: Any = None, kind: str = "auto", unbiased: bo
     K, target, _ = _read_pair(K, target, X, kind)
     n, need = len(K), 4 if unbiased else 2
     if n < need:
-        raise ValueError(f"K has {n} sample(s); hsic(unbiased={unbiased}) needs at least {need}.")
+        raise ValueError(f"K has {number_of(n, 'sample')}; hsic(unbiased={unbiased}) needs at least {need}.")
     K_c, L_c = _centre(K), target.centred()
     if not unbiased:
         return float(L_c.inner(K_c) / (n - 1) ** 2)
@@ -379,6 +379,6 @@ def _numbers(A: NDArray[Any]) -> Array:
 
 def _constant(A: NDArray[Any]) -> ValueError:
     return ValueError(
-        f"y is the same for all {A.shape[0]} sample(s): {A[:1].tolist()[0]!r}. Alignment with a constant "
-        "target is not defined; give samples of at least two classes, or numbers that differ."
+        f"y is the same for all {number_of(A.shape[0], 'sample')}: {A[:1].tolist()[0]!r}. Alignment with "
+        "a constant target is not defined; give samples of at least two classes, or numbers that differ."
     )

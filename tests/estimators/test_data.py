@@ -62,7 +62,7 @@ def test_kernels_select_columns_by_name(library):
     np.testing.assert_allclose(model.weights_, by_position.weights_, atol=1e-4)
     f = model.decision_function(table)
     np.testing.assert_array_equal(model.decision_function(table[["sequence", *NAMES[::-1]]]), f)
-    with pytest.raises(ValueError, match="lacks the columns 'sequence'"):
+    with pytest.raises(ValueError, match="lacks the column 'sequence'"):
         model.predict(table[NAMES])
     with pytest.raises(ValueError, match="fitted on a frame"):
         model.predict(X)

@@ -118,7 +118,7 @@ def test_frames_are_read_by_the_names_of_their_columns(polars):
     assert "clinical__age" in model.feature_names_in_ and "bmi" in model.feature_names_in_
     other = {"array": B, "genes": frame(GENES[["age", "g4", "g2", "g1"]]), "clinical": frame(CLINICAL)}
     np.testing.assert_array_equal(model.decision_function(other), model.decision_function(X))
-    with pytest.raises(ValueError, match="View 'genes' of X lacks the columns 'g1'"):
+    with pytest.raises(ValueError, match="View 'genes' of X lacks the column 'g1'"):
         model.predict({**X, "genes": frame(GENES[["age", "g2", "g4"]])})
     with pytest.raises(ValueError, match="4 columns there, a frame with their names"):
         model.predict({**X, "genes": B})

@@ -142,7 +142,7 @@ def test_frames(kind, target, library):
     expected = answer(mixed, table)
     np.testing.assert_allclose(answer(mixed, table[["dna", *NAMES[::-1]]]), expected, atol=1e-12)
     assert mixed.score_alignment(table, target) == pytest.approx(mixed.alignment_, abs=1e-10)
-    with pytest.raises(ValueError, match="lacks the columns 'dna'"):
+    with pytest.raises(ValueError, match="lacks the column 'dna'"):
         answer(mixed, table[NAMES])
 
 

@@ -201,7 +201,7 @@ def test_streams_of_changing_form():
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     named = [OnColumns(Gaussian(w), ["a", "b"]) for w in (1.0, 2.0, 3.0)]
     tabled = UFOMKLClassifier(named).partial_fit(frame, TWO, classes=[0, 1])
-    with pytest.raises(ValueError, match="X lacks the columns 'b'"):
+    with pytest.raises(ValueError, match="X lacks the column 'b'"):
         tabled.partial_fit(frame[["a", "c"]], TWO)
     numbers = UFOMKLRegressor(KERNELS).partial_fit(X, np.stack([NUMBERS, NUMBERS], axis=1))
     with pytest.raises(ValueError, match=r"y has outputs of shape \(\); the model was started with \(2,\)"):

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from .._arguments import number_of
 from ..fitting.model import Model
 from ..fitting.options import Options
 from ..fitting.spec import short
@@ -111,7 +112,8 @@ class OwnOutputs(Search):
         if self.cv is None or (isinstance(self.cv, str) and self.cv == "loo"):
             if len(data.y) < 3:
                 raise ValueError(
-                    f"X holds {len(data.y)} sample(s); leaving one out to choose weights needs at least 3."
+                    f"X holds {number_of(len(data.y), 'sample')}; leaving one out to choose weights "
+                    "needs at least 3."
                 )
             return None
         return make_folds(self.cv, data.X, data, groups, self.random_state)

@@ -1,6 +1,6 @@
 """Families: which kernels there are to choose from."""
 
-from ._resolve import resolve_kernels
+from ._resolve import require_known, resolve_kernels
 from .auto import Auto
 from .base import Family
 from .continuous import ARDGaussians, Dirichlets, Gaussians, Laplacians, Parametric
@@ -36,6 +36,7 @@ __all__ = [
     "gaussian_grid",
     "per_feature",
     "rank_one",
+    "require_known",
     "resolve_kernels",
     "views",
 ]

@@ -15,6 +15,7 @@ from .base import Family, under, unique
 
 _MEANT = {  # what kernels are called elsewhere
     "linear": "Linear()",
+    "gauss": "Gaussian(width), exp(−‖x − x'‖²/width²)",
     "rbf": "Gaussian(width), exp(−‖x − x'‖²/width²)",
     "gaussian": "Gaussian(width), exp(−‖x − x'‖²/width²)",
     "poly": "Polynomial(degree)",
@@ -105,6 +106,13 @@ def _served(kernels: dict[str, Kernel], X: Data, approx: Any) -> dict[str, Kerne
     return served
 
 
+def require_known(spec: Any) -> None:
+    """An error about a string that means no kernels, before anything is said of the samples."""
+    for part in spec if isinstance(spec, list | tuple) else [spec]:
+        if isinstance(part, str) and part not in ("auto", "precomputed"):
+            raise _unknown(part)
+
+
 def _from_string(spec: str, X: Data, names: Any) -> Any:
     if spec == "auto":
         return Auto()
@@ -116,9 +124,13 @@ def _from_string(spec: str, X: Data, names: Any) -> Any:
             "kernels='precomputed' expects X of shape (n_samples, n_train, n_kernels), "
             f"got shape {tuple(getattr(X, 'shape', ()))}."
         )
+    raise _unknown(spec)
+
+
+def _unknown(spec: str) -> ValueError:
     meant = _MEANT.get(spec.lower())
     hint = "" if meant is None else f" Write {meant}, of manykernels.kernels."
-    raise ValueError(
+    return ValueError(
         f"kernels={shown(spec)} was given; the strings that mean something are 'auto' and 'precomputed'."
         f"{hint}"
     )

@@ -23,16 +23,17 @@ from sklearn.utils import _safe_indexing, check_array
 from sklearn.utils.validation import validate_data
 
 from .._arguments import as_numbers, is_masked
-from ..families import Subset, Views
+from ..families import Subset, Views, require_known
 from ..families.base import numbers
 from ..families.remarks import look_at_new, warn_of
 from ..families.tables import Table
+from ..kernels.cells import column_of
 from .items import is_items, read_items
 from .mappings import Parts, join
 from .matching import require_names
 from .spec import needs_stack, only_prepares, reads_tables, short
 from .stacks import Layers, check_new_stack, check_training_stack, in_matrices, name_layers, stacked
-from .tables import as_table, columns_held, is_table, read_table, require_complete
+from .tables import as_table, columns_held, is_table, is_text_column, read_table, require_complete
 
 Kind = Literal["array", "table", "items", "stack"]
 EXPECTED = "numbers of shape (n_samples, n_features): an array, a CSR matrix, a frame or a list of rows"
@@ -84,6 +85,7 @@ class Layout:
         if self.kind == "stack":
             return check_new_stack(X, self.n_features_in or 0, self.n_layers)
         if self.kind == "items":
+            X = column_of(X, 0) if hasattr(X, "columns") and X.shape[1] == 1 else X
             if not is_items(X, self.kernels, again=True):
                 raise ValueError(
                     f"The model was fitted on a list of strings or objects, and got {_kind(X)}. Give a list "
@@ -125,6 +127,7 @@ def read_training(title: str, spec: Any, X: Any, quiet: bool = False) -> tuple[A
 
     What was made of the columns of a table is said, unless `quiet`.
     """
+    require_known(spec)
     X = collected(X)
     if is_lazy(X) or (isinstance(X, Mapping) and any(map(is_lazy, X.values()))):
         raise ValueError(
@@ -169,6 +172,8 @@ def _read(stand_in: BaseEstimator, spec: Any, X: Any) -> tuple[Any, Kind]:
             "n_features). A stack of kernels of shape (n_samples, n_train, n_kernels) needs "
             "kernels='precomputed', a stack of distances kernels=from_distances(gammas)."
         )
+    if is_text_column(X, spec):
+        X = column_of(X, 0)
     if is_items(X, spec):
         return read_items(X, spec), "items"
     _require_columns(X)
@@ -240,7 +245,16 @@ def _validate_array(estimator: BaseEstimator, X: Any, spec: Any, reset: bool) ->
         X = as_numbers(X, "X", EXPECTED)
     how: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64}
     if sparse.issparse(X) or not reads_tables(spec):
-        return validate(X, **how)
+        try:
+            return validate(X, **how)
+        except ValueError as error:
+            if "contains NaN" not in str(error):
+                raise
+            raise ValueError(
+                "Input X contains NaN, and these kernels need all numbers: take kernels='auto' or "
+                "manykernels.estimators.TablePreparer, which read missing values, or "
+                "sklearn.impute.SimpleImputer."
+            ) from error
     A = validate(X, ensure_all_finite=False, **how)
     return A if only_prepares(spec) or np.isfinite(A).all() else require_complete(A, spec)
 
@@ -285,8 +299,8 @@ def _like_training(layout: Layout, estimator: BaseEstimator, X: Any) -> Any:
     missing = [name for name in names if name not in columns]
     if missing:
         raise ValueError(
-            f"X lacks the columns {shown_names(missing)}, which the model was fitted with; its columns are "
-            f"{shown_names(X.columns)}."
+            f"X lacks the column{'s' * (len(missing) > 1)} {shown_names(missing)}, which the model was "
+            f"fitted with; its columns are {shown_names(X.columns)}."
         )
     return X[list(names)]
 

@@ -168,8 +168,8 @@ def _like(view: View, part: Any) -> Any:
         missing = [label for label in view.labels if label not in position]
         if missing:
             raise ValueError(
-                f"View {view.name!r} of X lacks the columns {', '.join(map(repr, missing[:20]))}, which the "
-                "model was fitted with."
+                f"View {view.name!r} of X lacks the column{'s' * (len(missing) > 1)} "
+                f"{', '.join(map(repr, missing[:20]))}, which the model was fitted with."
             )
         order = [position[label] for label in view.labels]
         return part.iloc[:, order] if hasattr(part, "iloc") else part[:, order]

@@ -27,6 +27,15 @@ def is_table(X: Any, spec: Any) -> bool:
     return A.ndim == 2 and (A.dtype.kind in "UT" or (A.dtype.kind == "O" and any(map(_is_cell, A.flat))))
 
 
+def is_text_column(X: Any, spec: Any) -> bool:
+    """Whether X is a frame of one column of text, which kernels that select no columns read as a list."""
+    if not hasattr(X, "columns") or len(X.shape) != 2 or X.shape[1] != 1 or X.shape[0] == 0:
+        return False
+    if any(True for _ in selections(spec)) or reads_tables(spec) or not _text_columns(X):
+        return False
+    return all(isinstance(cell, str) for cell in column_of(X, 0))
+
+
 def _is_cell(value: Any) -> bool:
     """Whether a value stands in tables only: a text, a date, or one of pandas' marks of a missing value."""
     return isinstance(value, str | date | np.datetime64) or type(value).__name__ in ("NAType", "NaTType")

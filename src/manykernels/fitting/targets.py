@@ -20,7 +20,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight
 
-from .._arguments import as_numbers, is_masked, shown
+from .._arguments import as_numbers, is_masked, number_of, shown
 from .._warn import warn
 from ..measures import target_factor
 from .layout import collected
@@ -279,8 +279,8 @@ def encode(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     classes, codes = np.unique(y, return_inverse=True)
     if classes.size < 2:
         raise ValueError(
-            f"y holds only one class ({classes.tolist()[0]!r}) among the {y.size} sample(s) of positive "
-            "weight; a classifier needs samples of at least two classes."
+            f"y holds only one class ({classes.tolist()[0]!r}) among the {number_of(y.size, 'sample')} of "
+            "positive weight; a classifier needs samples of at least two classes."
         )
     if classes.size == y.size and y.size > 2:
         raise ValueError(

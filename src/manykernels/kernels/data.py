@@ -65,8 +65,9 @@ def numeric(X: Data) -> Any:
         A = A.astype(np.float64, copy=False)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"A numeric kernel expects numbers, got {_kind(X)} ({error}). Give a text column its own kernel, "
-            "such as OnColumns(Spectrum(3), column), and select the others with OnColumns(kernel, columns)."
+            f"A numeric kernel expects numbers, got {type(X).__name__} ({error}). Give a text column its own "
+            "kernel, such as OnColumns(Spectrum(3), column), and select the others with "
+            "OnColumns(kernel, columns)."
         ) from error
     if A.ndim == 1:
         A = A[:, None]

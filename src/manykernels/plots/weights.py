@@ -65,9 +65,8 @@ class WeightsDisplay:
         """What the picture leaves out."""
         zeros = int((~self.weights.any(axis=0)).sum())
         several = len(self.weights) > 1
-        note = f"{zeros} of {len(self.names)} " + (
-            "kernels have no weight at all\n(empty: exactly zero)" if several else "weights are exactly zero"
-        )
+        empty = "kernels have no weight at all" + ("\n(empty: exactly zero)" if zeros else "")
+        note = f"{zeros} of {len(self.names)} " + (empty if several else "weights are exactly zero")
         if rest.shape[1]:
             largest = f", the largest {np.abs(rest).max():.2g}" if rest.any() else ""
             note += f"\n{rest.shape[1]} are not shown{largest}"

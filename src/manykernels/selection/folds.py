@@ -142,7 +142,7 @@ def make_folds(cv: Any, X: Any, data: Data, groups: Any, random_state: Any) -> F
     with _quiet_about_small_classes():
         folds = [(np.asarray(a), np.asarray(b)) for a, b in split(splitter, X, y, groups)]
     folds = [(_numbers(train), _numbers(test)) for train, test in folds]
-    _check_folds(folds, data, short(cv))
+    _check_folds(folds, data, "the folds taken without cv" if cv is None else f"cv={short(cv)}")
     return folds
 
 
@@ -165,12 +165,25 @@ def _check_folds(folds: Folds, data: Data, given: str) -> None:
         used = train if data.weight is None else train[data.weight[train] > 0]
         counts = test.size and (data.weight is None or bool(np.any(data.weight[test] > 0)))
         if not used.size or not counts:
-            raise ValueError(f"Fold {k} of cv={given} has no sample to train on, or none to score.")
+            raise ValueError(f"Fold {k} of {given} has no sample to train on, or none to score.")
         if data.classes is not None and np.unique(data.y[used]).size < 2:
+            _require_repeated(data)
             raise ValueError(
-                f"Fold {k} of cv={given} trains on samples of one class only ({data.y[used].tolist()[0]!r}). "
+                f"Fold {k} of {given} trains on samples of one class only ({data.y[used].tolist()[0]!r}). "
                 "Take fewer folds, a stratified or shuffled cv, or groups that do not leave a class out."
             )
+
+
+def _require_repeated(data: Data) -> None:
+    """An error about a class of one sample, which cannot be both learned from and held out."""
+    y = data.y if data.weight is None else data.y[data.weight > 0]
+    classes, counts = np.unique(y, return_counts=True)
+    if counts.min() < 2:
+        raise ValueError(
+            f"Class {classes.tolist()[int(counts.argmin())]!r} has one sample only, so that nothing is left "
+            "to learn it from while that is held out. Give at least 2 samples of each class, or leave "
+            "this one out."
+        )
 
 
 @contextmanager
