@@ -115,7 +115,9 @@ def test_importance_that_would_take_too_long_is_left_out(csv, tmp_path, monkeypa
     monkeypatch.setattr(importances, "_SECONDS", 0.0)
     page = tmp_path / "report.html"
     asked = ["-m", "sparse", "--cv", 2, "--permutations", 0, "--no-stability", "--report", page]
-    assert "columns that matter" not in run("fit", csv, "-t", "sick", *asked).stdout
+    result = run("fit", csv, "-t", "sick", *asked)
+    assert "columns that matter" not in result.stdout
+    assert "which columns matter is not said. It would take more than 0 s" in result.stderr
     assert "It would take more than 0 s" in page.read_text(encoding="utf-8")
 
 

@@ -40,6 +40,8 @@ class Needed:
     def say(self, voice: Voice) -> dict[str, Any]:
         """Name what leads, and give all of it as values."""
         if self.found is None:
+            if self.why:
+                voice.note(f"which columns matter is not said. {self.why}")
             return {"importance": None}
         told = {"views": self.found.views, "columns": self.found if self.found.names else None}
         for what, table in told.items():

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 from sklearn.utils import check_random_state
 
-from .._arguments import is_integral, shown
+from .._arguments import is_integral, number_of, shown
 from .._fast.threads import processes
 from ..selection.folds import split
 from .scores import Learner, Scores, score_fold
@@ -82,15 +82,25 @@ def _require_enough(y: Any, cv: int, classes: bool, groups: Any) -> None:
     elif classes:
         labels, counts = np.unique(np.asarray(y, dtype=str), return_counts=True)
         if counts.min() < cv:
-            plural = "" if counts.min() == 1 else "s"
+            few, rare = int(counts.min()), str(labels[counts.argmin()])
             raise ValueError(
-                f"class {str(labels[counts.argmin()])!r} has {counts.min()} sample{plural}, fewer than the "
-                f"{cv} folds of the cross-validation; give a smaller cv."
+                f"class {rare!r} has {number_of(few, 'sample')}, fewer than the {cv} folds of the "
+                f"cross-validation; {_remedy(rare, few, labels)}."
             )
     elif len(y) < 2 * cv:
         raise ValueError(
             f"{len(y)} samples make {cv} folds of fewer than two, and R² needs two; give a smaller cv."
         )
+
+
+def _remedy(rare: str, few: int, labels: Any) -> str:
+    """What helps where a class has few samples: one sample cannot be both learned from and scored."""
+    alike = [
+        str(label) for label in labels if label != rare and label.strip().lower() == rare.strip().lower()
+    ]
+    if alike:
+        return f"did you mean {alike[0]!r}? Correct the label"
+    return "give a smaller cv" if few > 1 else "leave that sample out, or join the class with another one"
 
 
 def cross_validate(
