@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import itertools
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -10,7 +13,8 @@ import sklearn.utils.validation as validation
 
 from manykernels import MKLClassifier
 from manykernels.fitting import layout, rows
-from manykernels.kernels import preparation
+from manykernels.fitting.tables import read_table
+from manykernels.kernels import Linear, OnColumns, Spectrum, preparation
 from manykernels.kernels.data import take_columns
 from manykernels.kernels.preparation import Preparation
 
@@ -97,3 +101,20 @@ def test_numbers_of_a_table_are_taken_in_runs_of_columns(library, monkeypatch):
 def test_neighbouring_columns_are_those_that_were_asked_for(library, columns):
     X = frame(6, library)
     np.testing.assert_array_equal(np.asarray(take_columns(X, columns)), np.asarray(X)[:, columns])
+
+
+def test_a_table_from_a_csv_file_is_held_in_few_blocks():
+    """pandas keeps each of its columns by itself, and would go through all of them in every fold."""
+    text = frame(150).assign(word=np.where(np.arange(30) % 3, "x", "yz")).to_csv(index=False)
+    X = pd.read_csv(io.StringIO(text))
+    model = MKLClassifier([OnColumns(Linear(), list(X.columns[:150])), OnColumns(Spectrum(1), "word")])
+    model.fit(X, y)
+    assert runs_of_memory(model.X_fit_) == 1
+    assert runs_of_memory(read_table(X[list(X.columns)], model.kernels)) == 1
+
+
+def runs_of_memory(X):
+    """How many pieces of memory the numbers are in: columns of one piece begin where the last one ends."""
+    starts = [X.iloc[:, j].to_numpy().__array_interface__["data"][0] for j in range(150)]
+    step = X.shape[0] * 8
+    return 1 + sum(abs(b - a) not in (8, step) for a, b in itertools.pairwise(starts))

@@ -73,6 +73,7 @@ def training_data(asked: Asked, voice: Voice) -> Data:
     else:
         same = []
     data.X = frame.drop(columns=list({target, *dropped, *same})).reset_index(drop=True)
+    data.X = data.X.copy()  # in few blocks of memory: a frame from a CSV file has one for each column
     kept = set(data.X.columns)
     named = {name or "data": [c for c in columns if c in kept] for name, columns in views.items()}
     data.views = {name: columns for name, columns in named.items() if columns}

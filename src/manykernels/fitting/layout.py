@@ -302,7 +302,7 @@ def _like_training(layout: Layout, estimator: BaseEstimator, X: Any) -> Any:
             f"X lacks the column{'s' * (len(missing) > 1)} {shown_names(missing)}, which the model was "
             f"fitted with; its columns are {shown_names(X.columns)}."
         )
-    return X[list(names)]
+    return X if list(X.columns) == list(names) else X[list(names)]
 
 
 def shown_names(names: Any) -> str:

@@ -13,6 +13,8 @@ from ..families.tables import Table, read_columns
 from ..kernels.cells import column_of, holds_numbers, is_missing, numbers_of, numeric_type
 from .spec import by_name, prepared_columns, raw_columns, reads_tables, selections
 
+_MANY = 100  # columns, from which going through them is noticed
+
 
 def is_table(X: Any, spec: Any) -> bool:
     """Whether X must be kept as it is for kernels that select its columns."""
@@ -52,7 +54,16 @@ def read_table(X: Any, spec: Any) -> Any:
         raise ValueError(
             f"X of shape {tuple(X.shape)} was given; expected at least one sample and one feature."
         )
-    return require_complete(X, spec)
+    return require_complete(in_few_blocks(X), spec)
+
+
+def in_few_blocks(X: Any) -> Any:
+    """A pandas frame of many columns with those of one type side by side in memory; all else as it is.
+
+    A frame that was read from a CSV file, or whose columns were selected by a list, keeps each column by
+    itself, and whatever takes rows or columns of it goes through all of them. A copy does not.
+    """
+    return X.copy() if hasattr(X, "iloc") and X.shape[1] > _MANY else X
 
 
 def require_complete(X: Any, spec: Any) -> Any:
