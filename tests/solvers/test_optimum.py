@@ -104,6 +104,7 @@ def test_several_outputs_share_the_weights(loss, penalty, fit_intercept):
             check(run(solver, stack, risk, penalty, TOL), stack, risk, penalty, optimum)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", [Hinge(), Logistic(), Squared()], ids=repr)
 @pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
 def test_without_intercept(loss, penalty):
@@ -115,6 +116,7 @@ def test_without_intercept(loss, penalty):
             check(run(solver, stack, risk, penalty, TOL), stack, risk, penalty, optimum)
 
 
+@pytest.mark.slow
 @each_loss
 @pytest.mark.parametrize(
     "penalty", [p for p in PENALTIES if not p.sparse] + [LpBall(1.2), LpBall(5.0)], ids=repr

@@ -22,6 +22,7 @@ def setting(loss, fit_intercept, weighted, n=40, outputs=1):
     return stack, risk_of(loss, labels, targets + 1.0, C, fit_intercept)
 
 
+@pytest.mark.slow
 @each_loss
 @each_intercept
 @each_cost
