@@ -168,28 +168,36 @@ class MKLRegressorCV(LazyScore, RegressorMixin, OwnOutputs):
 
     Parameters and attributes are those of :class:`MKLClassifierCV`, except that ``loss`` is "squared",
     "epsilon_insensitive", "pinball", "huber" or a regression loss, ``scoring=None`` is R², and there are no
-    classes. ``multi_output`` takes the place of ``multi_class``:
+    classes. ``multi_output`` takes the place of ``multi_class``.
 
+    Parameters
+    ----------
     multi_output : "shared" or "own"
         Several outputs share kernels, weights and C; or every output has weights and a C of its own, chosen
         by its error on samples that are left out, as in banded ridge regression. Outputs may be 10⁵: they
         share kernels and factorisations.
 
+    Attributes
+    ----------
+    weights_ : array of shape (n_outputs, n_kernels)
+        With "own"; zeros for outputs that do not vary.
+    best_C_, cv_scores_ : arrays of shape (n_outputs,)
+        With "own": C, and the R² on samples that were left out.
+    best_score_, n_candidates_ : float and int
+        With "own": the mean of cv_scores_, and how many weights were tried. There is no ``comparison_``,
+        ``path_`` or ``best_params_``.
+    deltas_ : array of shape (n_kernels, n_outputs)
+        With "own": log(weight · C), as himalaya has it.
+
+    Notes
+    -----
     With "own" the loss is the squared one, and weights are points of the simplex, chosen by validation:
     ``strategy``, ``norms`` and ``scoring`` have nothing to say. ``cv=None`` and ``cv="loo"`` leave out one
     sample at a time, exactly, from one factorisation of all of them. Where neighbouring samples are alike, as
     in time series, give folds that keep them together, such as ``GroupKFold()`` with ``groups``. ``tol`` ends
     the search: two rounds of eight candidates that lower errors by less than half of it, relatively and on
-    average, are the last.
-    ``max_iter`` is the number of candidates at most, and ``n_jobs`` the number of threads. Up to eight
-    outputs then go on by themselves, downhill on their leave-one-out error. Fitted are, beside
-    ``best_estimator_``:
-
-    weights_ : (n_outputs, n_kernels); zeros for outputs that do not vary.
-    best_C_, cv_scores_ : (n_outputs,), C and the R² on samples that were left out.
-    best_score_, n_candidates_ : the mean of cv_scores_, and how many weights were tried. There is no
-        ``comparison_``, ``path_`` or ``best_params_``.
-    deltas_ : (n_kernels, n_outputs), log(weight · C), as himalaya has it.
+    average, are the last. ``max_iter`` is the number of candidates at most, and ``n_jobs`` the number of
+    threads. Up to eight outputs then go on by themselves, downhill on their leave-one-out error.
 
     Examples
     --------
