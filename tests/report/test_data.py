@@ -399,3 +399,12 @@ def test_a_path_of_fits_that_stopped_early_says_so():
     model = mk.MKLClassifier([Linear(), Gaussian(2.0), Gaussian(4.0)], max_iter=1, tol=1e-9).fit(X, y)
     told = report_data(model, X, y)["left_out"]["Weights along C: the last digits"]
     assert re.match(r"\d+ fits? stopped before the tolerance was reached", told)
+
+
+def test_a_report_has_one_bar_and_the_models_in_it_have_none(tmp_path, capfd):
+    model = mk.MKLClassifier({"a": Gaussian(1.0), "b": Linear()}, verbose=1).fit(X, y)
+    capfd.readouterr()
+    report(model, X, y, tmp_path / "quiet.html", cv=2, n_permutations=0)
+    assert capfd.readouterr().err == ""
+    report(model, X, y, tmp_path / "bar.html", cv=2, n_permutations=0, verbose=1)
+    assert {line.split()[0] for line in capfd.readouterr().err.split("\r") if line.strip()} == {"report"}

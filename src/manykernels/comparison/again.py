@@ -26,5 +26,5 @@ def anew(model: Any) -> Any:
     parts = opened(model)
     last, search = clone(parts.last), parts.searched
     if search is not None and not (isinstance(search.folds, str) and search.folds == "loo"):
-        last.set_params(cv=inner_folds(is_classifier(last)), n_jobs=None, verbose=0)
+        last.set_params(cv=inner_folds(is_classifier(last)), n_jobs=None)
     return parts.behind(last)

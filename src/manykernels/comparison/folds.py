@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 
 from .._arguments import is_integral, number_of, shown
 from .._fast.threads import processes
+from ..estimators import silent
 from ..selection.folds import split
 from .scores import Learner, Scores, score_fold
 
@@ -124,7 +125,8 @@ def cross_validate(
     run = Parallel(n_jobs=processes(n_jobs, len(tasks)), return_as="generator")
     try:
         found = run(
-            delayed(score_fold)(clone(learners[name]), X, y, *split, scoring=scoring) for name, split in tasks
+            delayed(score_fold)(silent(clone(learners[name])), X, y, *split, scoring=scoring)
+            for name, split in tasks
         )
         for (name, _), one in zip(tasks, found, strict=True):
             results[name].add(one)

@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import _safe_split
 
 from ..fitting.model import Model
 from ._explain import LearnedKernel
-from ._reading import face_of
+from ._reading import face_of, silent
 from ._search import Search
 
 
@@ -65,10 +65,7 @@ def copies_of(estimator: Any) -> Copies:
         )
     if not isinstance(estimator, LearnedKernel):
         raise ValueError(f"{type(estimator).__name__} has no weights_ to look at.")
-    template = clone(estimator)
-    if "verbose" in template.get_params(deep=False):
-        template.set_params(verbose=0)
-    return Copies(template)
+    return Copies(silent(clone(estimator)))
 
 
 def same_trade_off(given: Mapping[str, Any], share: float) -> dict[str, Any]:

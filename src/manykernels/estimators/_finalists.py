@@ -17,6 +17,7 @@ from ..fitting.targets import class_costs
 from ..selection.scoring import smooth_error
 from ..selection.strategies import Strategy, strategies
 from ..selection.text import called
+from ._reading import silent
 from ._search import Search
 
 
@@ -36,8 +37,7 @@ class Finalist:
     def model(self, share: float) -> BaseEstimator:
         """For a share of the samples, at the same trade-off: C n stays."""
         params = self.strategy.params(self.norm, self.kernels, self.C / share)
-        model = clone(self.strategy.template).set_params(**params)
-        return model.set_params(verbose=0) if "verbose" in model.get_params(deep=False) else model
+        return silent(clone(self.strategy.template).set_params(**params))
 
 
 @dataclass(frozen=True)

@@ -133,6 +133,12 @@ class Opened:
         return Pipeline([*((name, clone(step)) for name, step in self.front), (self.name, last)])
 
 
+def silent(estimator: Any) -> Any:
+    """The estimator, which is changed, without bars of its own or of what it holds: others learn with it."""
+    bars = [name for name in estimator.get_params() if name.rpartition("__")[2] == "verbose"]
+    return estimator.set_params(**dict.fromkeys(bars, 0)) if bars else estimator
+
+
 def opened(estimator: Any) -> Opened:
     """An estimator of any package, fitted or not, in its parts."""
     if not isinstance(estimator, Pipeline):

@@ -19,7 +19,7 @@ from sklearn.utils.validation import _num_samples
 from .._arguments import is_integral, shown
 from .._fast.threads import processes
 from ..comparison.folds import make_folds
-from ..estimators import LazyScore, Opened, in_one_piece, opened
+from ..estimators import LazyScore, Opened, in_one_piece, opened, silent
 from ..families.remarks import quiet_about_tables
 from ..fitting.layout import is_lazy
 from ..fitting.matching import require_order
@@ -224,7 +224,7 @@ def importance(
     if not named and not max_columns:
         raise ValueError("max_columns=0 was given without groups, so that there is nothing to permute.")
     rng = check_random_state(random_state)
-    learner = _quiet(opened(model).settled() if searched == "before" else clone(model))
+    learner = silent(opened(model).settled() if searched == "before" else clone(model))
     scorer, metric = _scorer(learner, scoring)
     cv = _FOLDS if cv is None else cv
     folds = make_folds(y, classes=is_classifier(learner), cv=cv, groups=sample_groups, random_state=rng)
@@ -310,14 +310,6 @@ def _innermost(model: Any) -> Opened:
     while not parts.front and not hasattr(parts.last, "kernels") and hasattr(parts.last, "estimator"):
         parts = opened(getattr(parts.last, "best_estimator_", parts.last.estimator))
     return parts
-
-
-def _quiet(learner: Any) -> Any:
-    """Folds have no bars of their own."""
-    last = opened(learner).last
-    if "verbose" in last.get_params(deep=False):
-        last.set_params(verbose=0)
-    return learner
 
 
 def _scorer(learner: Any, scoring: Any) -> tuple[Scorer, str]:

@@ -18,7 +18,7 @@ from ..comparison.again import anew, settled
 from ..comparison.folds import Splits, cross_validate, make_folds
 from ..comparison.results import Permuted
 from ..comparison.scores import Learner, Scores, score_fold
-from ..estimators import in_one_piece
+from ..estimators import in_one_piece, silent
 from ..fitting.matching import require_order
 
 Index = NDArray[np.intp]
@@ -138,7 +138,7 @@ def _affordable(
 ) -> int:
     """How many permutations there is time for, by the time of one fit."""
     started = time.perf_counter()
-    score_fold(clone(learner), X, y, *splits[0], scoring=scoring)
+    score_fold(silent(clone(learner)), X, y, *splits[0], scoring=scoring)
     each = (time.perf_counter() - started) * len(splits) / at_once
     if each * wanted <= seconds:
         return wanted

@@ -10,6 +10,7 @@ import os
 from typing import Any
 
 from ..comparison.again import anew, settled
+from ..fitting.progress import progress
 from .baselines import baseline_models, baselines, compared
 from .data import report_data
 from .importances import measured
@@ -40,6 +41,7 @@ def report(
     n_permutations: int = 19,
     n_jobs: int | None = None,
     overwrite: bool = False,
+    verbose: int = 0,
     **options: Any,
 ) -> None:
     """Write a report of a fitted model and its training data to a file.
@@ -56,12 +58,16 @@ def report(
         better than guessing; 0 for never. It is left out where it would take more than a minute
     n_jobs : fits at a time
     overwrite : whether a file that is not a report is replaced; without it, ``FileExistsError``
+    verbose : 1 for a bar with the time left; the models that are learned on the way have none
     options : as for :func:`report_data`
     """
     require_report(path, overwrite)  # before the work
-    if cv is not None and "scores" not in options:
-        found = compared(model, X, y, cv=cv, n_permutations=n_permutations, n_jobs=n_jobs)
-        options = {"searched": "anew", **found, **options}
-    if cv is not None and "importance" not in options:
-        options = measured(model, X, y, cv=cv, n_jobs=n_jobs) | options
-    write_report(report_data(model, X, y, **options), path, overwrite=overwrite)
+    with progress("report", verbose, total=2) as bar:
+        if cv is not None and "scores" not in options:
+            found = compared(model, X, y, cv=cv, n_permutations=n_permutations, n_jobs=n_jobs, bar=bar)
+            options = {"searched": "anew", **found, **options}
+        if cv is not None and "importance" not in options:
+            options = measured(model, X, y, cv=cv, n_jobs=n_jobs) | options
+        bar.step("importance")
+        write_report(report_data(model, X, y, **options), path, overwrite=overwrite)
+        bar.step("page")

@@ -28,6 +28,7 @@ from ..estimators import (
 )
 from ..families import Family, Subset
 from ..families.tables import read_columns
+from ..fitting.progress import Progress
 from ..inspection.permutations import permuted
 
 _SECONDS = 60.0  # that learning from permuted targets may take
@@ -115,19 +116,29 @@ def _has_list(kernels: Any) -> bool:
 
 
 def compared(
-    model: Any, X: Any, y: Any, *, cv: Any = 5, n_permutations: int = 0, n_jobs: int | None = None
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    cv: Any = 5,
+    n_permutations: int = 0,
+    n_jobs: int | None = None,
+    bar: Progress | None = None,
 ) -> dict[str, Any]:
     """``scores``: the model beside what it is compared with and a constant, in the same folds.
 
     Whatever is chosen (by a search, too) is chosen within the folds; ``n_jobs`` fits at a time. With
-    permutations, ``permuted``: the model on permuted targets, or why that is not known.
+    permutations, ``permuted``: the model on permuted targets, or why that is not known. The bar counts fits,
+    and has three more steps: the permutations and what callers do.
     """
+    bar = Progress("", 0) if bar is None else bar
     model, X = in_one_piece(model, X)
     classes = model_of(model)[0].classes is not None
     splits = make_folds(y, classes=classes, cv=cv)
     learners = {"learned": anew(model), **baseline_models(model, X)}
     task = "classification" if classes else "regression"
-    found = in_folds(learners, X, y, splits, task=task, n_jobs=n_jobs)
+    bar.expect(len(splits) * len(learners) + 3)
+    found = in_folds(learners, X, y, splits, task=task, n_jobs=n_jobs, advance=bar.step)
     told: dict[str, Any] = {"scores": found}
     if n_permutations and found.scores["learned"].complete:
         how: dict[str, Any] = {"n_jobs": n_jobs, "seconds": _SECONDS}
@@ -137,6 +148,7 @@ def compared(
             )
         except ValueError as error:
             told["permuted"] = " ".join(str(error).split())
+    bar.step("permuted targets")
     return told
 
 
