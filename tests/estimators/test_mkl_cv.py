@@ -25,11 +25,12 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from manykernels import MKLRegressor
 from manykernels.approx import Nystroem
-from manykernels.estimators import MKLClassifierCV, MKLRegressorCV
-from manykernels.families import Gaussians, Relevance
+from manykernels.estimators import MKLClassifierCV, MKLRegressorCV, model_of
+from manykernels.families import Gaussians, Relevance, views
 from manykernels.kernels import Gaussian, Linear
 from manykernels.selection.strategies import strategies
 from manykernels.selection.sums_table import from_sums
+from manykernels.selection.text import describe_search
 
 KERNELS = {"line": Linear(), "narrow": Gaussian(0.5), "wide": Gaussian(2.0)}
 SMALL = {"kernels": KERNELS, "Cs": [1.0, 10.0], "cv": 2}
@@ -320,3 +321,30 @@ def test_heavy_tails_are_told_by_the_names_of_their_columns():
     values = table.drop(columns="note").to_numpy()
     plain = MKLRegressorCV(strategy="finite", Cs=[1.0], cv=2).fit(values, table["a"])
     assert "for their heavy tails: x2, x3." in plain.describe()
+
+
+def test_what_is_described_of_views_is_of_all_of_them_in_their_order():
+    rng, n = np.random.RandomState(0), 60
+    Z = pd.DataFrame(rng.randn(n, 8), columns=[f"z{j}" for j in range(8)])
+    A = pd.DataFrame(np.exp(2.0 * rng.randn(n, 2)), columns=["a0", "a1"])
+    told = {
+        "strategy": ["finite"],
+        "norm": [2.0],
+        "C": [1.0],
+        "kernels": [None],
+        "score": [0.5],
+        "std": [0.1],
+    }
+    told |= {"folds": [5], "seconds": [1.0]}
+    best = {"strategy": "finite", "norm": 2.0, "kernels": None, "C": 1.0}
+    named = views({"zebra": list(Z), "apple": list(A)})
+    for spec, X_given in [(named, pd.concat([Z, A], axis=1)), ("auto", {"zebra": Z, "apple": A})]:
+        model = MKLRegressor(spec, norm=2.0).fit(X_given, Z["z0"])
+        text = describe_search(told, best, model_of(model)[0], spec)
+        assert "of view zebra: 8 columns of numbers" in text
+        assert "of view apple: 2 columns of numbers standardised; also as normal scores" in text
+        assert "heavy tails: a0, a1." in text
+        shares = {name: w / sum(model.view_weights_.values()) for name, w in model.view_weights_.items()}
+        assert f"by view: zebra {shares['zebra']:.0%}, apple {shares['apple']:.0%}." in text
+        assert f"and {len(model.active_) - 8} more" in text
+        assert spec == "auto" or "from 2 views: zebra (8 columns), apple (2 columns)," in text

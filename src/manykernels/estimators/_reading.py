@@ -135,8 +135,9 @@ class Opened:
 
 def silent(estimator: Any) -> Any:
     """The estimator, which is changed, without bars of its own or of what it holds: others learn with it."""
-    bars = [name for name in estimator.get_params() if name.rpartition("__")[2] == "verbose"]
-    return estimator.set_params(**dict.fromkeys(bars, 0)) if bars else estimator
+    known = estimator.get_params().items()
+    bars = {name: type(value)() for name, value in known if value and name.rpartition("__")[2] == "verbose"}
+    return estimator.set_params(**bars)
 
 
 def opened(estimator: Any) -> Opened:

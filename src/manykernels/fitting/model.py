@@ -122,6 +122,14 @@ class Model:
         return {view: total if np.ndim(total) else float(total) for view, total in totals.items()}
 
     @property
+    def view_shares(self) -> dict[str, Any]:
+        """The share of each view in the total weight; of each row of weights by itself."""
+        totals = self.view_weights
+        every = np.sum(list(totals.values()), axis=0)
+        whole = np.where(every == 0.0, 1.0, every)
+        return {view: np.asarray(total / whole)[()] for view, total in totals.items()}
+
+    @property
     def classes(self) -> NDArray[Any] | None:
         """Labels, for a classifier."""
         return getattr(self.target, "classes", None)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from .._arguments import number_of, rounded
-from ..families import Subset
+from .._arguments import and_more, number_of, rounded
+from ..families import Subset, Views
+from ..families.views import ViewColumns, columns_and_kernels
 from ..fitting.model import Model
 from ..fitting.spec import short
 from ..kernels import Kernel
@@ -63,18 +65,66 @@ def _chosen_kernels(names: tuple[str, ...] | None) -> str:
 
 
 def _about_kernels(model: Model, spec: Any) -> list[str]:
-    lines = []
-    prepared = next((p for kernel in model.kernels if (p := _preparation(kernel.kernel)) is not None), None)
-    if prepared is not None:
-        names = model.layout.feature_names_in
-        count = model.layout.n_features_in or 0
-        lines += _about_preparation(prepared, [f"x{j}" for j in range(count)] if names is None else names)
+    lines = _about_preparations(model)
     weights = np.atleast_2d(model.weights).mean(axis=0)
-    order = np.argsort(-weights)[:_SHOWN]
+    order = [m for m in np.argsort(-weights, kind="stable") if weights[m] > 0]
     spec = spec.kernels if isinstance(spec, Subset) else spec
-    lines.append(f"Kernels: {len(model.kernels)} from {short(spec)}, {model.active.size} with weight:")
-    lines += [f"  {weights[m]:.3f}  {model.names[m]}" for m in order if weights[m] > 0]
-    return lines
+    given = _about_views(spec) if isinstance(spec, Views) else short(spec)
+    lines.append(f"Kernels: {len(model.kernels)} from {given}, {model.active.size} with weight:")
+    lines += [f"  {weights[m]:.3f}  {model.names[m]}" for m in order[:_SHOWN]]
+    if len(order) > _SHOWN:
+        lines.append(f"  and {len(order) - _SHOWN} more")
+    return lines + _about_shares(model, spec)
+
+
+def _about_views(spec: Views) -> str:
+    """Views as they were given, in their order."""
+    named = [_about_view(str(name), columns_and_kernels(given)[0]) for name, given in spec.views.items()]
+    return f"{number_of(len(named), 'view')}: {and_more(named, _SHOWN)}"
+
+
+def _about_view(name: str, columns: Any) -> str:
+    many = isinstance(columns, list | tuple | np.ndarray)
+    return f"{name} ({number_of(len(columns), 'column')})" if many else name
+
+
+def _about_shares(model: Model, spec: Any) -> list[str]:
+    """The share of each view in the total weight, also of those without any kernel in the model."""
+    if not any(getattr(kernel.kernel, "view", None) for kernel in model.kernels):
+        return []
+    parts = getattr(model.layout.parts, "own_names", ())
+    known = dict.fromkeys(map(str, spec.views if isinstance(spec, Views) else parts), 0.0)
+    found = {view: float(np.mean(share)) for view, share in model.view_shares.items()}
+    shares = [f"{view} {share:.0%}" for view, share in (known | found).items()]
+    return [f"Shares of the weight by view: {and_more(shares, 2 * _SHOWN)}."]
+
+
+def _about_preparations(model: Model) -> list[str]:
+    """A line about the columns; where there are views, one about those of each."""
+    names, count = model.layout.feature_names_in, model.layout.n_features_in or 0
+    columns = [f"x{j}" for j in range(count)] if names is None else [str(name) for name in names]
+    lines: dict[str | None, str] = {}
+    for kernel in model.kernels:
+        view = getattr(kernel.kernel, "view", None)
+        prepared = None if view in lines else _preparation(kernel.kernel)
+        if prepared is not None:
+            own = columns if view is None else _columns_of(kernel.kernel, columns)
+            lines[view] = _about_preparation(prepared, own, "" if view is None else f" of view {view}")
+    return list(lines.values())
+
+
+def _columns_of(kernel: Any, columns: list[str]) -> list[str]:
+    """The names of a view's columns."""
+    given = kernel.columns
+    if isinstance(given, str):
+        return [given]
+    if isinstance(given, list | tuple) and all(isinstance(name, str) for name in given):
+        return list(given)
+    if isinstance(given, ViewColumns):
+        return given(SimpleNamespace(columns=columns))
+    if callable(given) or (isinstance(given, slice) and isinstance(given.start or given.stop, str)):
+        return [f"x{j}" for j in range(len(columns))]  # only X itself could tell
+    return [str(name) for name in np.atleast_1d(np.asarray(columns, dtype=object)[given])]
 
 
 def _preparation(kernel: Kernel) -> Preparation | None:
@@ -87,18 +137,15 @@ def _preparation(kernel: Kernel) -> Preparation | None:
     return None
 
 
-def _about_preparation(prepared: Preparation, names: Sequence[Any]) -> list[str]:
-    lines = [f"Prepared: {number_of(prepared.n_numbers, 'column')} of numbers standardised"]
+def _about_preparation(prepared: Preparation, names: Sequence[str], of: str) -> str:
+    said = f"Prepared{of}: {number_of(prepared.n_numbers, 'column')} of numbers standardised"
     if prepared.heavy_.size:
         made = prepared.names(list(names))
         which = [made[j] for j in prepared.heavy_]
-        more = f" and {len(which) - _SHOWN} more" if len(which) > _SHOWN else ""
-        shown = ", ".join(which[:_SHOWN])
-        lines[0] += f"; also as normal scores, for their heavy tails: {shown}{more}"
+        said += f"; also as normal scores, for their heavy tails: {and_more(which, _SHOWN)}"
     if prepared.levels:
-        lines[0] += f"; {number_of(len(prepared.levels), 'categorical column')} as indicators"
-    lines[0] += "."
-    return lines
+        said += f"; {number_of(len(prepared.levels), 'categorical column')} as indicators"
+    return said + "."
 
 
 def describe_own(C: Any, scores: Any, tried: int, how: str, model: Model | None, spec: Any) -> str:
