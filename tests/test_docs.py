@@ -111,7 +111,7 @@ SEARCHES = [line for _, line in RUN if re.search(r"^manykernels (fit(?!.*--metho
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory):
-    """A folder with the files that the pages name: a table, two views, kernels, and a model of the table."""
+    """A folder with the files that the pages name: a table, views, sets of columns, kernels, and a model."""
     where = tmp_path_factory.mktemp("commands")
     X, labels = load_iris(return_X_y=True)
     X, y = X[::2], np.where(labels[::2] == 1, "better", "worse")
@@ -120,6 +120,7 @@ def folder(tmp_path_factory):
     frame.drop(columns="outcome").to_csv(where / "new.csv", index=False)
     frame[["age", "weight"]].add_prefix("gene ").to_csv(where / "gene.csv", index=False)
     np.save(where / "image.npy", X[:, 2:])
+    (where / "sets.gmt").write_text("BODY\tsize\tage\tweight\nDRUG\tdoses\tweight\tdose\tpressure\n")
     named = frame.assign(patient=[f"P{i}" for i in range(len(frame))])
     named[["patient", "outcome"]].to_csv(where / "outcome.csv", index=False)
     named.drop(columns="outcome")[:0:-1].to_csv(where / "gene-by-patient.csv", index=False)

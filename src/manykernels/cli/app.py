@@ -70,6 +70,12 @@ Drop = Annotated[
     list[str] | None, typer.Option("--drop", metavar="COLUMN", help="a column to leave out; may be repeated")
 ]
 Given = Annotated[bool, typer.Option("--precomputed", help="DATA is an .npz file of kernels (n × n) and y")]
+Groups = Annotated[
+    Path | None,
+    typer.Option(
+        "--groups", metavar="FILE", help="a .gmt file of sets of columns, such as gene sets: each is a view"
+    ),
+]
 Encoding = Annotated[str, typer.Option("--encoding", metavar="NAME", help="of text files")]
 First = Annotated[int | None, typer.Option("--first", metavar="N", min=1, help="read only the first N rows")]
 Id = Annotated[
@@ -116,6 +122,7 @@ def fit(
     task: TaskName = "auto",
     drop: Drop = None,
     precomputed: Given = False,
+    groups: Groups = None,
     encoding: Encoding = "utf-8",
     id_: Id = None,
     no_id: NoId = False,
@@ -147,7 +154,8 @@ def fit(
 ) -> None:
     """Learn a model from a table, say what it learned, and write it and a report to files."""
     how = {"rows": rows, "first": first, "id_": id_, "no_id": no_id, "encoding": encoding}
-    what = {"target": target, "task": task, "drop": tuple(drop or ()), "precomputed": precomputed}
+    what: dict[str, Any] = {"target": target, "task": task, "drop": tuple(drop or ())}
+    what |= {"precomputed": precomputed, "groups": groups}
     asked = _asked(data, view, how, **what)
     options = {"method": method, "kernels": kernels, "cv": cv, "score": score, "stability": stability}
     options |= {"importance": importance}
@@ -200,6 +208,7 @@ def compare(
     task: TaskName = "auto",
     drop: Drop = None,
     precomputed: Given = False,
+    groups: Groups = None,
     encoding: Encoding = "utf-8",
     id_: Id = None,
     no_id: NoId = False,
@@ -220,7 +229,8 @@ def compare(
 ) -> None:
     """Cross-validate every method that applies, and test how they differ."""
     how = {"rows": rows, "first": first, "id_": id_, "no_id": no_id, "encoding": encoding}
-    what = {"target": target, "task": task, "drop": tuple(drop or ()), "precomputed": precomputed}
+    what: dict[str, Any] = {"target": target, "task": task, "drop": tuple(drop or ())}
+    what |= {"precomputed": precomputed, "groups": groups}
     asked = _asked(data, view, how, **what)
     _run(
         "compare",

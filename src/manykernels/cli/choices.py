@@ -17,6 +17,6 @@ METHODS = (
     "hierarchical",
     "single",
 )
-KERNELS = "auto, gaussians:LOW,HIGH,N, per-feature, columns, products:DEGREE or widths"
+KERNELS = "auto, linear, gaussians:LOW,HIGH,N, per-feature, columns, products:DEGREE or widths"
 ROWS = ("inner", "outer")  # what becomes of rows that some file lacks
 PERMUTATIONS = 19  # the fewest with which p can be 0.05

@@ -16,6 +16,7 @@ from ..kernels.cells import MISSING, labels_of, numbers_of
 from ._console import UserError, Voice, require_known
 from .choices import TASKS
 from .files import read_file
+from .groups import grouped
 from .ids import numbered
 from .sources import Asked, gather, view_of
 
@@ -34,6 +35,7 @@ class Data:
     table: Table | None = None  # what the columns hold
     used: list[str] = field(default_factory=list)  # columns that something is made of
     views: dict[str, list[str]] = field(default_factory=dict)  # view -> columns; empty where there are none
+    groups: bool = False  # whether views are sets of columns from a file, which may overlap
     kernels: list[str] = field(default_factory=list)  # names of the layers of a stack
     id: str = ""  # the column that names the samples
 
@@ -47,6 +49,8 @@ def training_data(asked: Asked, voice: Voice) -> Data:
     """What to learn from, with everything that was left out or filled in told."""
     require_known("--task", asked.task, TASKS)
     if asked.precomputed:
+        if asked.groups is not None:
+            raise UserError("--groups was given with --precomputed: kernels have no columns to be grouped.")
         return _stack(asked, voice)
     joined = gather(asked, replace(asked.join, learned=_targets(asked)), voice)
     frame, views = joined.frame, joined.views
@@ -73,9 +77,13 @@ def training_data(asked: Asked, voice: Voice) -> Data:
     else:
         same = []
     data.X = frame.drop(columns=list({target, *dropped, *same})).reset_index(drop=True)
-    data.X = data.X.copy()  # in few blocks of memory: a frame from a CSV file has one for each column
     kept = set(data.X.columns)
     named = {name or "data": [c for c in columns if c in kept] for name, columns in views.items()}
+    if asked.groups is not None:
+        named, data.groups = grouped(asked.groups, named or {"": list(data.X.columns)}, voice), True
+        members = {column for columns in named.values() for column in columns}
+        data.X = data.X[[name for name in data.X.columns if name in members]]
+    data.X = data.X.copy()  # in few blocks of memory: a frame from a CSV file has one for each column
     data.views = {name: columns for name, columns in named.items() if columns}
     _look_at(data)
     used = set(data.used)

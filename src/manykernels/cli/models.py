@@ -8,17 +8,19 @@ from sklearn.pipeline import Pipeline
 
 from ..comparison.methods import METHODS
 from ..estimators import TablePreparer
-from ..families import Gaussians, Products, gaussian_grid, per_feature, rank_one, views
+from ..families import Gaussians, Products, Subset, gaussian_grid, per_feature, rank_one, views
 from ..families.views import ViewColumns
 from ..kernels import Precomputed
 from ._console import UserError
 from .choices import KERNELS
 from .data import Data
 
+_OF_TABLES = ("auto", "linear")  # kernels that prepare the columns of raw tables themselves
+
 
 def reads_raw(method: str, kernels: str) -> bool:
     """Whether the method takes raw tables, or numbers that are made of them first."""
-    return kernels == "auto" and not METHODS[method].own
+    return kernels in _OF_TABLES and not METHODS[method].own
 
 
 def pipeline(data: Data, method: str, kernels: str = "auto", *, tune: bool = False) -> Any:
@@ -43,9 +45,11 @@ def _kernels(data: Data, given: str) -> Any:
     if not data.views:
         return spec
     listed = spec == "auto" or getattr(spec, "listed", True)
+    if data.groups and given not in _OF_TABLES:
+        raise UserError(f"--kernels {given} was given with --groups; expected {' or '.join(_OF_TABLES)}.")
     if not listed:
         raise UserError(f"--kernels {given} stands for too many kernels to list, and views need lists.")
-    if isinstance(spec, str):
+    if given in _OF_TABLES:
         return views({view: (columns, spec) for view, columns in data.views.items()})
     others = tuple(f"{view}__" for view in data.views)
     return views({view: (ViewColumns(view, others), spec) for view in data.views})
@@ -56,6 +60,8 @@ def _parse(given: str) -> Any:
     try:
         if name == "auto" and not rest:
             return "auto"
+        if name == "linear" and not rest:
+            return Subset("auto", ("Linear",))
         if name == "gaussians":
             low, high, n = (rest or "0.5,50,10").split(",")
             return gaussian_grid(float(low), float(high), int(n))

@@ -27,13 +27,15 @@ class Asked:
     task: str = "auto"
     drop: tuple[str, ...] = ()
     precomputed: bool = False
+    groups: Path | None = None  # sets of columns, as a .gmt file
     how: Reading = field(default_factory=Reading)
     join: Joining = field(default_factory=Joining)
 
     @property
     def paths(self) -> list[Path]:
         """The files that are read."""
-        return [*([self.data] if self.data else []), *(view_of(given)[1] for given in self.views)]
+        single = [path for path in (self.data, self.groups) if path]
+        return [*single, *(view_of(given)[1] for given in self.views)]
 
 
 def gather(asked: Asked, join_by: Joining, voice: Voice) -> Joined:

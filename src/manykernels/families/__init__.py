@@ -6,6 +6,7 @@ from .base import Family
 from .continuous import ARDGaussians, Dirichlets, Gaussians, Laplacians, Parametric
 from .dags import DAG, AnovaDAG, PolynomialDAG
 from .features import PerFeature, RankOne, per_feature, rank_one
+from .gene_sets import gene_sets
 from .grids import FromDistances, from_distances, gaussian_grid
 from .products import Products
 from .relevance import Relevance
@@ -34,6 +35,7 @@ __all__ = [
     "Views",
     "from_distances",
     "gaussian_grid",
+    "gene_sets",
     "per_feature",
     "rank_one",
     "require_known",

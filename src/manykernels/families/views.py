@@ -17,13 +17,21 @@ from .dags import Hierarchical
 from .subset import Subset
 
 
-def views(views: Mapping[str, Any]) -> Views:
+def views(views: Mapping[str, Any], kernels: Any = "auto") -> Views:
     """Kernels per view: ``views({"gene": columns, "image": (columns, Gaussian(2.0)), ...})``.
 
     A view is a selection of columns, as OnColumns takes it, alone or in a tuple with its kernels: a kernel, a
-    list, a dict or a family. Without kernels it gets the ``"auto"`` dictionary of its columns. Every kernel
-    knows its ``view``, so that weights can be added up per view.
+    list, a dict or a family. A view without kernels gets `kernels`: the ``"auto"`` dictionary of its columns,
+    unless others are given. Views may share columns. Every kernel knows its ``view``, so that weights can be
+    added up per view. :func:`gene_sets` reads groups of columns from a file.
     """
+    if not _holds_kernels(kernels):
+        raise ValueError(
+            f"kernels={shown(kernels)} was given; expected a kernel, a function, a family, a list or dict of "
+            "them, or 'auto'."
+        )
+    if isinstance(views, Mapping) and not (isinstance(kernels, str) and kernels == "auto"):
+        return Views({name: _with_kernels(given, kernels) for name, given in views.items()})
     return Views(views)
 
 
@@ -125,6 +133,12 @@ def columns_and_kernels(given: Any) -> tuple[Columns, Any]:
     if isinstance(given, tuple) and len(given) == 2 and _holds_kernels(given[1]):
         return given
     return given, "auto"
+
+
+def _with_kernels(given: Any, kernels: Any) -> tuple[Columns, Any]:
+    """A view as a pair, with these kernels where it has none of its own."""
+    own = isinstance(given, tuple) and len(given) == 2 and _holds_kernels(given[1])
+    return given if own else (given, kernels)
 
 
 def _holds_kernels(spec: Any) -> bool:
