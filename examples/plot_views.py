@@ -36,7 +36,7 @@ print(f"{mkl.dual_gap_:.1e}")
 
 # %%
 # One data set gives one set of weights. How much of it would another sample of tumours confirm? Twenty random
-# halves say where 90 % of the weights lie (the lines), and how often a kernel was chosen at all.
+# halves say where 95 % of the weights lie (the lines), and how often a kernel was chosen at all.
 halves = {"method": "subsample", "n_resamples": 20, "random_state": 0}
 stability = weight_stability(mkl, model[:-1].transform(X), y, **halves)
 WeightsDisplay.from_estimator(mkl, stability=stability)

@@ -106,9 +106,11 @@ def test_fit_names_the_columns_and_views_that_matter(csv, table, tmp_path):
     table[["dose", "time"]].assign(sick=table["sick"]).to_csv(tmp_path / "b.csv", index=False)
     seen = [f"--view={name}={tmp_path / name}.csv" for name in ("a", "b")]
     shown = run("fit", *seen, "-t", "sick", *asked).stdout
-    assert re.search(r"^views.* matter", shown, re.M) and re.search(r"^columns.* matter", shown, re.M)
+    assert re.search(r"^columns.* matter", shown, re.M)
+    for name in ("a", "b"):  # each with its share, its bar, and what is lost without it, with an interval
+        assert re.search(rf"^{name} +\d+% .* −?\d\.\d{{3}} \(−?\d\.\d{{3}} to −?\d\.\d{{3}}\)", shown, re.M)
     document = json.loads(run("fit", *seen, "-t", "sick", *asked, "--no-importance", "--json").stdout)
-    assert document["importance"] is None
+    assert document["importance"] is None and sum(document["view_shares"].values()) == pytest.approx(1.0)
 
 
 def test_importance_that_would_take_too_long_is_left_out(csv, tmp_path, monkeypatch):
@@ -548,7 +550,9 @@ def test_a_second_ctrl_c_leaves_at_once(csv, tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_the_demo_writes_a_report(tmp_path):
     result = run("demo", "--report", tmp_path / "r.html")
-    assert "view worst" in result.stdout and str(tmp_path / "r.html") in result.stdout.replace("\n", "")
+    assert re.search("^worst +\\d+%", result.stdout, re.M) and str(
+        tmp_path / "r.html"
+    ) in result.stdout.replace("\n", "")
     assert (tmp_path / "r.html").stat().st_size > 20_000
 
 

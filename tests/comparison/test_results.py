@@ -131,7 +131,9 @@ def test_a_model_that_guesses_is_called_so():
     null = Permuted(0.63, [0.5, 0.7, 0.65] * 7)
     told = judged(scores(0.5, 0.8, 0.7, 0.6, 0.55), constant, permuted=null)
     assert not told.better and told.sentence.startswith("No better than guessing")
-    assert "by 21 permutations of the target" in told.sentence
+    assert "by 21 permutations of the target)" in told.sentence and told.sentence.count("p = ") == 1
+    least = judged(scores(0.9, 0.95, 0.9, 0.85, 0.9), constant, permuted=Permuted(0.9, [0.5] * 19))
+    assert "p = 0.05 by 19 permutations of the target, the least that 19 can show" in least.sentence
     assert judged(Scores([Fold(error="no")]), constant) is None
 
 

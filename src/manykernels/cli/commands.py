@@ -28,7 +28,7 @@ from .outputs import FORMS, model_output, predictions_output, report_output, req
 from .predictions import CONFIDENCE, KINDS, confidence, in_bytes, names_of_rows, neutralised
 from .scores import Judged, compared, folds, judged
 from .sources import Asked
-from .tables import weights_table
+from .tables import views_table, weights_table
 from .work import jobs_for
 
 _MANY_SAMPLES = 10_000  # samples from which kernel matrices take their time
@@ -75,6 +75,7 @@ def fit(
     need = (
         needed(voice, learned, splits, at_once) if splits is not None and goes_on and importance else Needed()
     )
+    _say_views(voice, data, facts, need)
     scored |= need.say(voice)
     if report_path is not None:
         spread = learned.spread(voice, at_once) if stability and not found.interrupted else {}
@@ -130,6 +131,7 @@ def _partial(voice: Voice, learned: Learned, seconds: float) -> NoReturn:
     """The answer of a fit that was stopped, and no files."""
     data, facts = learned.data, learned.facts()
     _say(voice, data, facts, seconds)
+    _say_views(voice, data, facts, Needed())
     voice.answer({"command": "fit", "target": data.target, "task": data.task, "partial": True, **facts})
     raise SystemExit(INTERRUPTED)
 
@@ -163,6 +165,12 @@ def _say(voice: Voice, data: Data, facts: dict[str, Any], seconds: float) -> Non
         named = {key: value for key, value in facts["chosen"].items() if key != "kernels"}  # shown above
         told = ", ".join(f"{key} {rounded(value)}" for key, value in named.items() if value is not None)
         voice.show(f"chosen by cross-validation: {escape(told)}")
+
+
+def _say_views(voice: Voice, data: Data, facts: dict[str, Any], need: Needed) -> None:
+    table = views_table(data.views, facts, None if need.found is None else need.found.views)
+    if table is not None:
+        voice.show(table)
 
 
 def _chosen_again(voice: Voice, spread: dict[str, Any]) -> None:
@@ -297,7 +305,9 @@ def demo(voice: Voice, *, report_path: Path | None, force: bool = False) -> None
     facts = learned.facts()
     _say(voice, data, facts, seconds)
     need = needed(voice, learned, splits, jobs)
-    scored = found.say(voice, facts) | need.say(voice)
+    scored = found.say(voice, facts)
+    _say_views(voice, data, facts, need)
+    scored |= need.say(voice)
     spread = learned.spread(voice, jobs)
     _write_report(voice, learned, path, found, need.for_report | spread, force)
     voice.show(f"report: {escape(str(path.resolve()))}")

@@ -44,9 +44,8 @@ class Needed:
                 voice.note(f"which columns matter is not said. {self.why}")
             return {"importance": None}
         told = {"views": self.found.views, "columns": self.found if self.found.names else None}
-        for what, table in told.items():
-            if table is not None and len(table.names) > 1:
-                voice.show(escape(_sentence(what, table)))
+        if told["columns"] is not None and len(self.found.names) > 1:
+            voice.show(escape(_sentence("columns", self.found)))
         values = {what: None if table is None else _values(table) for what, table in told.items()}
         return {"importance": {"metric": self.found.metric, "level": self.found.level, **values}}
 
@@ -54,9 +53,10 @@ class Needed:
 def _sentence(what: str, table: Importance) -> str:
     leading = table.leading(_TOLD)
     shown = leading or [int(j) for j in table.order[:_TOLD]]
-    named = [f"{table.names[j]} {table.mean[j]:.3f} ± {table.high[j] - table.mean[j]:.3f}" for j in shown]
+    named = [f"{table.names[j]} {table.shown(table.names[j])}" for j in shown]
     matter = " that matter most" if leading else ", of which none clearly matters"
-    return f"{what}{matter}, by the {table.metric} lost without each: {', '.join(named)}"
+    by = f"by the {table.metric} lost without each, with {table.level:.0%} intervals"
+    return f"{what}{matter}, {by}: {', '.join(named)}"
 
 
 def _values(table: Importance) -> dict[str, Any]:

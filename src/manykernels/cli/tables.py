@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..fitting.model import Model
+from ..inspection import Importance
 from ..plots.reading import weight_table
 
 _SHOWN_KERNELS = 12
@@ -27,6 +28,7 @@ def model_facts(model: Model, best: Mapping[str, Any] | None) -> dict[str, Any]:
         "chosen": _chosen(best),
         "weights": {table.names[m]: table.W[0, m] if table.rows is None else table.W[:, m] for m in order},
         "views": {name: np.asarray(w).tolist() for name, w in views.items()} if grouped else {},
+        "view_shares": {name: np.asarray(share).tolist() for name, share in _shares(model).items()},
         "kernels": len(table.names),
         "gap": proof.gap if proof is not None and np.isfinite(proof.gap) else None,
         "certified": None if proof is None else proof.certified,
@@ -36,7 +38,14 @@ def model_facts(model: Model, best: Mapping[str, Any] | None) -> dict[str, Any]:
 
 def facts_without_kernels(title: str) -> dict[str, Any]:
     """Of an estimator that learns none."""
-    return {"estimator": title, "chosen": None, "weights": {}, "views": {}, "certificate": ""}
+    empty: dict[str, Any] = {"weights": {}, "views": {}, "view_shares": {}}
+    return {"estimator": title, "chosen": None, **empty, "certificate": ""}
+
+
+def _shares(model: Model) -> dict[str, Any]:
+    """The share of each view in the weight; none where no kernel belongs to one."""
+    named = any(getattr(kernel.kernel, "view", None) for kernel in model.kernels)
+    return model.view_shares if named else {}
 
 
 def _chosen(best: Mapping[str, Any] | None) -> dict[str, Any] | None:
@@ -64,12 +73,28 @@ def weights_table(facts: dict[str, Any]) -> Table:
     rest = len(facts["weights"]) - len(shown)
     if rest > 0:
         table.add_row(f"and {rest} more", "", "")
-    if facts["views"]:
-        total = max(float(np.max(w)) for w in facts["views"].values()) or 1.0
-        table.add_row("", "", "")
-        for name, weight in facts["views"].items():
-            text = " / ".join(f"{w:.3f}" for w in np.atleast_1d(weight)[:6])
-            table.add_row(escape(f"view {_short(name)}"), text, bar(float(np.max(weight)) / total))
+    return table
+
+
+def views_table(views: Iterable[str], facts: dict[str, Any], lost: Importance | None) -> Table | None:
+    """Every view with its share of the weight, and what the score loses without it where that is known."""
+    names, shares = list(dict.fromkeys([*views, *facts["view_shares"]])), facts["view_shares"]
+    if len(names) < 2 or not (shares or lost):
+        return None
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="")
+    table.add_column("view")
+    if shares:
+        table.add_column("share of the weight")
+        table.add_column("")
+    if lost is not None:
+        table.add_column(f"{lost.metric} lost without it, with {lost.level:.0%} interval")
+    for name in names:
+        row, share = [escape(_short(name))], np.atleast_1d(shares.get(name, 0.0))
+        if shares:
+            row += [" / ".join(f"{s:.0%}" for s in share[:6]), bar(float(share.max()))]
+        if lost is not None:
+            row += [lost.shown(name)]
+        table.add_row(*row)
     return table
 
 

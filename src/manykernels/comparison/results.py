@@ -60,7 +60,9 @@ class Permuted:
     @property
     def shown(self) -> str:
         """The p-value with what it means, for people."""
-        return f"{p_shown(self.p_value)} by {len(self.null)} permutations of the target"
+        count = len(self.null)
+        least = f", the least that {count} can show" if self.p_value * (count + 1) < 1.5 else ""
+        return f"{p_shown(self.p_value)} by {count} permutations of the target{least}"
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values."""
@@ -247,7 +249,9 @@ def verdict(comparison: Comparison, name: str, permuted: Permuted | None = None)
     better = found.mean > 0.0 and (p <= ALPHA or math.isnan(p))
     unclear = "Not clearly" if permuted is None and found.mean > 0.0 else "No"
     numbers = f"{metric} {own.shown} against {constant.mean:.3f}, difference {signed(found.mean)}"
-    tests = found.shown if permuted is None else f"{found.shown}; {permuted.shown}"
+    tests = found.shown
+    if permuted is not None:  # one p-value: that which decides
+        tests = permuted.shown if math.isnan(found.p_value) else f"{found.interval}; {permuted.shown}"
     guess = f"guessing ({CONSTANT.get(metric, 'a constant')})"
     return Verdict(better, f"{'B' if better else f'{unclear} b'}etter than {guess}: {numbers} ({tests}).")
 

@@ -93,14 +93,14 @@ class Scores:
 
     @property
     def shown(self) -> str:
-        return f"{self.mean:.3f} ± {self.std:.3f}"
+        return f"{self.mean:.3f} ± {self.std:.3f}" if len(self.values) > 1 else f"{self.mean:.3f}"
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values; a fold without a score is None."""
         kernels = [fold.kernels for fold in self.folds if fold.kernels is not None]
         return {
             "mean": self.mean if self.complete else None,
-            "std": self.std if self.complete else None,
+            "std": self.std if self.complete and len(self.values) > 1 else None,
             "folds": [None if fold.error else fold.value for fold in self.folds],
             "seconds": sum(fold.seconds for fold in self.folds),
             "kernels": float(np.mean(kernels)) if kernels else None,

@@ -44,8 +44,12 @@ class Difference:
         """The interval and the p-value, for people."""
         if math.isnan(self.p_value):
             return "one fold says nothing of the noise"
-        interval = f"{100 * self.level:g} % interval {signed(self.low)} to {signed(self.high)}"
-        return f"{interval}, {p_shown(self.p_value)}"
+        return f"{self.interval}, {p_shown(self.p_value)}"
+
+    @property
+    def interval(self) -> str:
+        """The interval alone."""
+        return f"{100 * self.level:g} % interval {signed(self.low)} to {signed(self.high)}"
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values."""

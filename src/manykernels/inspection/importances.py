@@ -104,6 +104,14 @@ class Importance(Shown):
         said = f"Loss of {self.metric} on held-out samples when permuted, with {self.level:.0%} intervals."
         return [said] if self.views is None else [said, "views has the same for groups of columns."]
 
+    def shown(self, name: str) -> str:
+        """What is lost without one of the names, with its interval; a dash where nobody looked."""
+        if name not in self.names:
+            return "–"
+        j = self.names.index(name)
+        interval = f" ({self.low[j]:.3f} to {self.high[j]:.3f})" if np.isfinite(self.low[j]) else ""
+        return f"{self.mean[j]:.3f}{interval}".replace("-", "−")
+
     def leading(self, at_most: int = 5) -> list[int]:
         """The places of those whose interval lies above zero, the most important first."""
         return [int(j) for j in self.order if self.low[j] > 0.0][:at_most]
@@ -120,7 +128,7 @@ def importance(
     scoring: Any = None,
     searched: str = "before",
     max_columns: int = 100,
-    level: float = 0.9,
+    level: float = 0.95,
     random_state: Any = None,
     n_jobs: int | None = None,
     verbose: int = 0,

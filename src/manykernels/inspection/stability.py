@@ -90,7 +90,7 @@ def weight_stability(
     method: str = "subsample",
     n_resamples: int = 50,
     fraction: float = 0.5,
-    level: float = 0.9,
+    level: float = 0.95,
     searched: str = "anew",
     random_state: Any = None,
     n_jobs: int | None = None,

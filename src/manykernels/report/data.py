@@ -175,7 +175,9 @@ def _unused(model: Model, X: Any) -> list[str]:
 
 # -- sections -------------------------------------------------------------------------------------
 def _weights(model: Model, table: WeightTable, stability: Any) -> dict[str, Any]:
-    columns = None if stability is None or len(table.W) > 1 else stability_columns(stability, table.names)
+    columns: dict[str, Any] | None = stability_columns(stability, table.names) if len(table.W) == 1 else None
+    if columns is not None:
+        columns["level"] = getattr(stability, "level", None)
     views = model.view_weights
     many = len(table.W) if model.rows == "output" and len(table.W) > MOST_OUTPUTS else None
     if many:  # a row for each says nothing to people
@@ -292,6 +294,7 @@ def _selection(search: Searched, stability: Any) -> dict[str, Any]:
     return {
         **columns,
         "norm": [str(norm) for norm in columns["norm"]],
+        "std": [s if n > 1 else None for s, n in zip(columns["std"], columns["folds"], strict=True)],
         "error": [float(np.min(search.path[name]["loss"])) for name in columns["strategy"]],
         "by": search.by,
         "chosen": search.best["strategy"],

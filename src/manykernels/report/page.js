@@ -52,6 +52,7 @@
   }
   const signed = (value) => Math.abs(value) < 5e-4 ? "0" : (value > 0 ? "+" : "−") + number(Math.abs(value), 2);
   const chances = (p) => p < 0.001 ? "p < 0.001" : "p = " + number(p, 2);
+  const plusMinus = (mean, std, digits = 3) => number(mean, digits) + (std === null || std === undefined ? "" : ` ±\u00a0${number(std, 2)}`);
   const percent = (value) => value === null ? "–" : (100 * value).toFixed(value < 0.1 ? 1 : 0) + " %";
   function short(name, longest) {
     const flat = name.replace(/\s+/g, " ");
@@ -215,7 +216,7 @@
     const judged = data.scores && data.scores.verdict, guesses = judged && !judged.better;
     if (data.scores) {
       const own = data.scores.rows[0], rival = data.scores.rival, constant = data.scores.chance;
-      if (own.mean !== null) card(`${number(own.mean)} ±\u00a0${number(own.std, 2)}`, `${data.scores.metric}, cross-validated`
+      if (own.mean !== null) card(plusMinus(own.mean, own.std), `${data.scores.metric} on samples that were not learned from` + (data.selection && data.scores.searched === "anew" ? ", the search repeated in each fold" : "")
         + (constant && constant.mean !== null ? `; guessing has ${number(constant.mean)}` : ""));
       if (rival) card(signed(rival.mean), `from the best alternative, ${rival.name}: ${rival.p_value === null ? "one fold" : `95 % interval ${signed(rival.low)} to ${signed(rival.high)}, ${chances(rival.p_value)}`}`);
     }
@@ -282,7 +283,7 @@
   function sortable(titles, rows, classes, cell) {
     const body = el("tbody");
     const fill = (sorted) => body.replaceChildren(...sorted.map((row) => el("tr", {}, row.map((value, c) =>
-      el("td", { class: classes[c] }, cell && cell(row, c) || (typeof value === "number" ? number(value, 4) : value))))));
+      el("td", { class: classes[c] }, cell && cell(row, c) || (typeof value === "number" ? number(value, 4) : value ?? "–"))))));
     const heads = titles.map((title, c) => {
       const head = el("th", { scope: "col", class: classes[c] === "number" ? "number" : null }, el("button", {
         type: "button", onclick: () => {
@@ -318,7 +319,7 @@
           return [label(left - 10, y + 4, names[i], row.name, { "font-weight": own ? 600 : null }),
             line(x(row.mean - row.std), y, x(row.mean + row.std), y, { stroke: fill, "stroke-width": 2 }),
             row.folds.map((v) => svg("circle", { cx: x(v), cy: y, r: 2.5, fill, opacity: 0.45 })),
-            tip(svg("circle", { cx: x(row.mean), cy: y, r: 5.5, fill, tabindex: 0 }), `${row.name}\n${number(row.mean, 4)} ± ${number(row.std, 2)}`)];
+            tip(svg("circle", { cx: x(row.mean), cy: y, r: 5.5, fill, tabindex: 0 }), `${row.name}\n${plusMinus(row.mean, row.std, 4)}`)];
         }));
     };
     return section("scores", "Is it worth it?", `${s.metric[0].toUpperCase()}${s.metric.slice(1)} on samples that were not learned from: mean, standard deviation and every fold. `
@@ -361,14 +362,24 @@
     if (!m || !(m.columns || m.views)) return null;
     const layers = data.data.features === null, what = layers ? "kernel" : "column", count = m.columns ? m.columns.names.length : 0;
     const none = ![m.columns, m.views].some((rows) => rows && rows.names.some((_, i) => sure(rows, i)));
-    const hint = `What ${m.metric} loses on held-out samples when the values of a ${what} are shuffled; before, it is ${number(m.score)}. `
+    const hint = `What ${m.metric} loses on held-out samples when the values of a ${what} are shuffled. Before, it is ${number(m.score)}`
+      + (m.searched === "before" ? ": that of the model which the search chose on all samples, learned anew in each fold. The choice itself is not repeated here, so that this is not the score at the top. " : ". ")
       + (m.folds > 1 ? `Dots are means over ${m.folds} folds${m.repeats > 1 ? ` with ${m.repeats} shuffles each` : ""}, lines are ${percent(m.level)} intervals; blue ones lie above zero. ` : "")
       + (count && count < m.of ? `Of ${m.of} ${what}s, these are the ${count} that change predictions most. ` : "")
       + (none ? `No loss is clearly above zero. ` : "")
-      + `A ${what} that others can stand in for loses little by itself` + (m.views ? ": see what its view loses. " : ". ")
-      + (m.searched === "before" ? "The folds learn what the search chose on all samples; the choice itself is not repeated." : "");
+      + `A ${what} that others can stand in for loses little by itself` + (m.views ? ": see what its view loses." : ".");
     return section("importance", m.views ? "Which columns and views matter" : `Which ${what}s matter`, hint,
       m.views ? losses(m.views, "view") : null, m.columns ? losses(m.columns, what) : null);
+  }
+
+  // Scores of the folds that made a choice beside the score at the top, which may be lower or not.
+  function honest(s) {
+    const own = s.score[s.strategy.indexOf(s.chosen)], top = data.scores && data.scores.searched === "anew" ? data.scores.rows[0].mean : null;
+    const made = "These folds made the choice, and the best of several scores tends to be too good";
+    if (top === null) return made + (data.scores ? ": they flatter what was chosen." : ", so that new samples may be predicted a little worse.");
+    if (s.by !== "error") return made + `. Go by the ${data.scores.metric} at the top, in whose folds the search was repeated on the other samples.`;
+    return made + `. Go by the ${data.scores.metric} at the top, ${number(top)}, in whose folds the search was repeated on the other samples: ` + (own > top
+      ? `the ${number(own)} of the chosen strategy here is higher for that reason, or by chance.` : `here it is no lower than the ${number(own)} of the chosen strategy, which is chance: other folds, other samples.`);
   }
 
   function selectionSection() {
@@ -379,13 +390,12 @@
     const hint = "Strategies at their best norm and C, in the same folds. " + (byError ? "The smallest squared error is chosen"
       + (data.data.target.task === "classification" ? " (of decisions clipped to ±1, which tells models apart that score alike)." : ".") : "The best score is chosen.")
       + (s.folds.some((f) => f < all) ? " What was far behind in the first fold was left there." : "")
-      + " The best of several scores is too good by chance: these folds made the choice" + (!data.scores ? ", so that new samples are predicted a little worse."
-        : data.scores.searched === "anew" ? ". The score at the top is the honest one, from samples that had no part in it." : ", and so they flatter what was chosen.");
+      + " " + honest(s);
     const again = s.again, total = again ? again.counts.reduce((a, b) => a + b, 0) : 0;
     const repeated = !again ? [el("p", { class: "hint" }, "The choice was not repeated on other samples, so that nothing says how sure it is.")]
       : [el("h3", {}, "Chosen again"), el("p", { class: "hint" }, again.names.length > 1 ? `In how many of ${total} random halves of the data each of these models was best on the other half. They are those that the folds cannot tell from the best; the first is the choice of all samples.`
         : "These folds tell all other models from the chosen one, so that there was nothing to choose again."), again.names.length > 1 ? chart((width) => counted(again.names, again.counts, `of ${total} halves`, width, 290), "Choices") : null];
-    return section("selection", "What was tried", hint, el("div", { class: "scroll" }, sortable(["strategy", "norm", "C", "error", "score", "± over folds", "folds", "seconds"], rows,
+    return section("selection", "What was tried", hint, el("div", { class: "scroll" }, sortable(["strategy", "norm", "C", "error in the search", `${!byError ? "score" : data.data.target.task === "classification" ? "accuracy" : "R²"} in the search`, "± over folds", "folds", "seconds"], rows,
       ["name", ...Array(7).fill("number")])), repeated);
   }
 
@@ -431,7 +441,7 @@
     const zero = zeros ? el("button", { type: "button", id: "zeros", onclick: () => { hidden = !hidden; zero.textContent = offer(); refresh(); } }, offer()) : null;
     const guesses = data.scores && data.scores.verdict && !data.scores.verdict.better;
     const hint = (guesses ? "The model predicts no better than guessing, so that these weights describe noise; that they are optimal, or the same in every half of the data, does not change that. " : "")
-      + data.certificate + (w.spread ? ` Each of ${w.targets} targets has weights of its own: bars are their means, and lines in the bars span nine of ten targets.` : s ? " Lines in the bars: where 90 % of the weights lie that are learned from random halves of the data. "
+      + data.certificate + (w.spread ? ` Each of ${w.targets} targets has weights of its own: bars are their means, and lines in the bars span nine of ten targets.` : s ? ` Lines in the bars: where ${percent(s.level ?? 0.95)} of the weights lie that are learned from random halves of the data. `
       + "Halves support less than all samples do, so that a line need not contain the weight of its kernel." + halves() : "");
     return section("weights", "Weights", hint, views(w), el("div", { class: "controls" }, filter, zero), tall(table));
   }
@@ -625,9 +635,9 @@
     };
     const what = t.features
       ? `Kernels with a width for every feature: the smaller, the more the feature matters. A dot is the width in one kernel, larger where that has more weight${several()}.`
-        + (!s ? "" : ` Grey lines: where the mean over the kernels, by weight, lies in 90 % of ${s.resamples} random halves of the data; a dot need not lie on its line.`)
+        + (!s ? "" : ` Grey lines: where the mean over the kernels, by weight, lies in ${percent(s.level ?? 0.95)} of ${s.resamples} random halves of the data; a dot need not lie on its line.`)
       : `Where on their axis the kernels lie. The height of a dot is its weight${several()}; hollow ones have none.`
-        + (!s ? "" : ` Faint lines: kernels of ${s.resamples} random halves of the data. Black lines: where 90 % of those widths lie that are nearest to the dot.`);
+        + (!s ? "" : ` Faint lines: kernels of ${s.resamples} random halves of the data. Black lines: where ${percent(s.level ?? 0.95)} of those widths lie that are nearest to the dot.`);
     const units = " Widths are in units of the columns as the kernels get them" + (t.prepared ? ", after preparation: of a column that was standardised, in its standard deviations." : ".");
     const used = t.names.map((_, k) => k).filter((k) => t.weights[k] > 0);
     return section("widths", "Widths", what + (t.parameter === "frequency" ? "" : units), chart(draw, "Widths"), t.features && used.length > 1 ? legendOf(used.map((k) => `${t.names[k]}, weight ${number(t.weights[k])}`), used) : null);

@@ -14,7 +14,7 @@ from ..families import Parametric, Relevance
 from ..plots.reading import WidthTable, width_table
 
 Array = NDArray[np.float64]
-LEVEL = 0.9
+LEVEL = 0.95
 
 
 def learns_widths(model: Any) -> bool:
@@ -33,7 +33,7 @@ def width_stability(
     """Widths learned anew on random halves of the data, as columns that JSON can hold.
 
     Kernels of a continuum have no names to be recognised by, but their place on the axis tells. ``low`` and
-    ``high`` bound what 90 % of the halves have: where kernels have one width, one of those with weight in
+    ``high`` bound what 95 % of the halves have: where kernels have one width, one of those with weight in
     the model is the nearest (by logarithms) to each that a half finds, and the ends are of these, with
     ``frequency``, the share of the halves that have any. Where kernels have a width for each feature, the
     ends are of exp(Σ_k θ_k log σ_k/Σ_k θ_k), the mean by weight, for each feature. ``values`` and
@@ -53,6 +53,7 @@ def width_stability(
         low, high = np.nanquantile(means, [0.5 - 0.5 * LEVEL, 0.5 + 0.5 * LEVEL], axis=0)
     return {
         "resamples": n_resamples,
+        "level": LEVEL,
         "low": low,
         "high": high,
         "frequency": np.isfinite(means).mean(axis=0),

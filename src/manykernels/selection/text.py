@@ -41,7 +41,8 @@ def _about_strategies(rows: Mapping[str, list[Any]]) -> list[str]:
             if rows["folds"][i] < most
             else ""
         )
-        score = f"{rows['score'][i]:.4f} ± {rows['std'][i]:.4f}"
+        spread = f" ± {rows['std'][i]:.4f}" if rows["folds"][i] > 1 else " " * 9  # one fold has none
+        score = f"{rows['score'][i]:.4f}{spread}"
         lines.append(f"  {name:<12} {score}   {what}   {rows['seconds'][i]:.1f} s{left}")
     return lines
 
