@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from functools import cache
 from numbers import Integral, Real
 from typing import Any
@@ -60,6 +61,35 @@ def and_more(words: Sequence[str], at_most: int) -> str:
     """The first words of a list, and how many there are beside them."""
     rest = len(words) - at_most
     return ", ".join(words[:at_most]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def did_you_mean(given: str, names: Iterable[Any]) -> str:
+    """A question for a message about a name that is none of those expected; nothing where none is like it."""
+    found = _alike([given], names)
+    return f" Did you mean {found[given]!r}?" if found else ""
+
+
+def renamed(missing: Iterable[Any], others: Iterable[Any]) -> str:
+    """What to do, for a message about names that are missing, where others look like them."""
+    found = [f"{new!r} to {old!r}" for old, new in _alike(missing, others).items()]
+    if not found:
+        return ""
+    return f" Rename {', '.join(found)} if {'that is' if len(found) == 1 else 'these are'} meant."
+
+
+def _alike(given: Iterable[Any], names: Iterable[Any], at_most: int = 3) -> dict[str, str]:
+    """For some of the names given, the one of `names` that looks most like it."""
+    known = {_letters(str(name)): str(name) for name in names}
+    found: dict[str, str] = {}
+    for name in list(given)[: 4 * at_most]:
+        near = get_close_matches(_letters(str(name)), known, n=1, cutoff=0.6)
+        found |= {str(name): known.pop(near[0])} if near and len(found) < at_most else {}
+    return found
+
+
+def _letters(name: str) -> str:
+    """Names differ in more than signs and case."""
+    return re.sub(r"[\W_]+", "", name).casefold() or name
 
 
 def is_number(value: Any) -> bool:

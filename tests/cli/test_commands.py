@@ -144,7 +144,13 @@ def test_predict_finds_columns_by_name(csv, table, tmp_path):
     assert run("predict", model, tmp_path / "new.parquet").stdout == expected
     table.drop(columns="bmi").to_csv(tmp_path / "less.csv", index=False)
     result = run("predict", model, tmp_path / "less.csv", code=2)
-    assert "needs the columns 'bmi'" in result.stderr
+    assert "needs the column 'bmi', which is not there" in result.stderr and "Rename" not in result.stderr
+    table.rename(columns={"bmi": "BMI ", "age": "aeg"}).to_csv(tmp_path / "other.csv", index=False)
+    result = run("predict", model, tmp_path / "other.csv", code=2)
+    assert "needs the columns 'age', 'bmi', which are" in result.stderr
+    assert "Rename 'aeg' to 'age', 'BMI ' to 'bmi' if these are meant." in result.stderr
+    assert "Did you mean 'sick'?" in run("fit", csv, "-t", "Sik", code=2).stderr
+    assert "Did you mean 'sparse'?" in run("fit", csv, "-t", "sick", "-m", "spars", code=2).stderr
     table.assign(bmi="tall").to_csv(tmp_path / "text.csv", index=False)
     assert "'bmi' holds 'tall'" in run("predict", model, tmp_path / "text.csv", code=2).stderr
 
@@ -193,6 +199,8 @@ def test_several_files_are_several_views(table, tmp_path):
     views = json.loads(result.stdout)["views"]
     assert list(views) == ["gene", "image"] and sum(views.values()) == pytest.approx(1.0, abs=1e-6)
     assert len(run("predict", model, *both).stdout.splitlines()) == len(table) + 1
+    result = run("predict", model, *both[:2], code=2)
+    assert "needs the view 'image', which was not given: add --view image=FILE." in result.stderr
     table.iloc[:9][["sick"]].to_csv(tmp_path / "y.csv", index=False)
     result = run("fit", tmp_path / "y.csv", *both, "-t", "sick", code=2)
     assert "DATA 9, gene 48, image 48" in result.stderr

@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
+from .._arguments import did_you_mean
 from .notes import Notes
 
 BAD_INPUT, BROKEN, INTERRUPTED = 2, 1, 130
@@ -152,7 +153,8 @@ def _plain(value: Any) -> Any:
 def require_known(option: str, given: str, choices: Iterable[str]) -> None:
     """An error for what is none of the choices."""
     if given not in choices:
-        raise UserError(f"{option} {given}: expected one of {', '.join(choices)}.")
+        told = f"{option} {given}: expected one of {', '.join(choices)}."
+        raise UserError(told + did_you_mean(given, choices))
 
 
 def one_line(text: Any) -> str:

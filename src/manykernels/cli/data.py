@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .._arguments import and_more, number_of
+from .._arguments import and_more, did_you_mean, number_of, renamed
 from ..families.remarks import remarks
 from ..families.tables import Table, read_columns
 from ..kernels.cells import MISSING, labels_of, numbers_of
@@ -69,7 +69,10 @@ def training_data(asked: Asked, voice: Voice) -> Data:
     }  # ids are out already
     for name in dropped:
         if name not in frame.columns:
-            raise UserError(f"--drop {name}: there is no such column; there are {_quoted(frame.columns)}.")
+            raise UserError(
+                f"--drop {name}: there is no such column; there are {_quoted(frame.columns)}."
+                + did_you_mean(name, frame.columns)
+            )
     data = Data(frame, y, target, task, id=id_)
     same = [name for name in frame.columns if name != target and name.split("__", 1)[-1] == target]
     if same and views:
@@ -110,7 +113,10 @@ def _require_target(frame: pd.DataFrame, asked: Asked) -> str:
         hint = ""
         if all(str(name).replace(".", "").replace("-", "").isdigit() for name in frame.columns):
             hint = " The first row holds numbers only: does the file lack a header?"
-        raise UserError(f"there is no column {given!r}; there are {_quoted(frame.columns)}.{hint}")
+        raise UserError(
+            f"there is no column {given!r}; there are {_quoted(frame.columns)}.{hint}"
+            + did_you_mean(given, frame.columns)
+        )
     return given
 
 
@@ -200,7 +206,10 @@ def tell(data: Data, voice: Voice, text: bool) -> None:
 def _stack(asked: Asked, voice: Voice) -> Data:
     arrays, path = _arrays(asked)
     if not asked.target or asked.target not in arrays:
-        raise UserError(f"--target must name an array of {path}: it holds {_quoted(arrays)}.")
+        raise UserError(
+            f"--target must name an array of {path}: it holds {_quoted(arrays)}."
+            + did_you_mean(asked.target or "", arrays)
+        )
     y = arrays.pop(asked.target)
     if asked.join.id is not None and asked.join.id not in arrays:
         raise UserError(
@@ -248,7 +257,8 @@ def new_data(asked: Asked, about: dict[str, Any], voice: Voice) -> tuple[Any, pd
         arrays = {name: A for name, A in found.items() if A.ndim > 1}
         missing = [name for name in about["kernels"] if name not in arrays]
         if len(arrays) != 1 and missing:
-            raise UserError(f"{path} lacks the kernels {_quoted(missing)}.")
+            lacks = f"{path} lacks the kernel{'s' * (len(missing) > 1)} {_quoted(missing)}."
+            raise UserError(lacks + renamed(missing, set(arrays) - set(about["kernels"])))
         chosen = arrays if missing else {name: arrays[name] for name in about["kernels"]}
         ids = found.get(asked.join.id or about.get("id", ""))
         named = None if ids is None else pd.Series(ids[: asked.how.rows], name=asked.join.id or about["id"])
@@ -260,11 +270,33 @@ def new_data(asked: Asked, about: dict[str, Any], voice: Voice) -> tuple[Any, pd
     frame = joined.frame
     missing = [name for name in about["used"] if name not in frame.columns]
     if missing:
+        _require_views(about["views"], joined.views, missing)
+        told = (
+            f"column {_quoted(missing)}, which is"
+            if len(missing) == 1
+            else f"columns {_quoted(missing)}, which are"
+        )
         raise UserError(
-            f"the model needs the columns {_quoted(missing)}, which are not there; there are "
-            f"{_quoted(frame.columns)}."
+            f"the model needs the {told} not there; there are {_quoted(frame.columns)}."
+            + renamed(missing, [name for name in frame.columns if name not in about["columns"]])
         )
     return frame.reindex(columns=about["columns"]), joined.ids
+
+
+def _require_views(needed: list[str], given: Any, missing: list[str]) -> None:
+    """An error where whole views are missing, which columns by the hundred would not say."""
+    absent = [v for v in needed if v not in given and any(name.startswith(f"{v}__") for name in missing)]
+    if absent:
+        told = (
+            f"view {_quoted(absent)}, which was"
+            if len(absent) == 1
+            else f"views {_quoted(absent)}, which were"
+        )
+        how = " ".join(f"--view {name}=FILE" for name in absent)
+        raise UserError(
+            f"the model needs the {told} not given: add {how}."
+            + renamed(absent, [name for name in given if name and name not in needed])
+        )
 
 
 def _quoted(names: Any) -> str:

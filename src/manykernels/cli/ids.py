@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .._arguments import and_more
+from .._arguments import and_more, did_you_mean
 from ._console import UserError
 
 Names = list[str]  # of one column, in each of several tables
@@ -61,7 +61,9 @@ def named_id(part: Part, given: str) -> str:
     if given in names or len(alike) == 1:
         return given if given in names else alike[0]
     told = and_more([repr(name) for name in names], 12)
-    raise UserError(f"--id {given}: {part.path} has no such column; there are {told}.")
+    raise UserError(
+        f"--id {given}: {part.path} has no such column; there are {told}." + did_you_mean(given, names)
+    )
 
 
 def shared_id(tables: Sequence[Part], how: Joining) -> Names | None:

@@ -22,7 +22,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing, check_array
 from sklearn.utils.validation import validate_data
 
-from .._arguments import as_numbers, is_masked
+from .._arguments import as_numbers, is_masked, renamed
 from ..families import Subset, Views, require_known
 from ..families.base import numbers
 from ..families.remarks import look_at_new, warn_of
@@ -301,6 +301,7 @@ def _like_training(layout: Layout, estimator: BaseEstimator, X: Any) -> Any:
         raise ValueError(
             f"X lacks the column{'s' * (len(missing) > 1)} {shown_names(missing)}, which the model was "
             f"fitted with; its columns are {shown_names(X.columns)}."
+            + renamed(missing, [name for name in X.columns if name not in set(names)])
         )
     return X if list(X.columns) == list(names) else X[list(names)]
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from .._arguments import renamed
 from .._warn import warn
 from ..families.base import numbers
 from ..families.views import per_view
@@ -170,6 +171,7 @@ def _like(view: View, part: Any) -> Any:
             raise ValueError(
                 f"View {view.name!r} of X lacks the column{'s' * (len(missing) > 1)} "
                 f"{', '.join(map(repr, missing[:20]))}, which the model was fitted with."
+                + renamed(missing, set(position) - set(view.labels))
             )
         order = [position[label] for label in view.labels]
         return part.iloc[:, order] if hasattr(part, "iloc") else part[:, order]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import and_more
+from .._arguments import and_more, renamed
 from .._warn import warn
 
 _BY_PLACE = "or, if the rows are in the same order, reset_index(drop=True) on all parts."
@@ -23,7 +23,7 @@ def require_names(X: Mapping[str, Any], names: Iterable[str], what: str) -> None
         )
         raise ValueError(
             f"X {' and '.join(faults)}; the model was fitted on {what} {_listed(names)}. Give each of "
-            "them by its name, in any order."
+            "them by its name, in any order." + renamed(missing, extra)
         )
 
 
