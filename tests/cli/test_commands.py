@@ -19,9 +19,10 @@ from tests.fitted_models import X, kernels, numbers, three, y
 from typer.testing import CliRunner
 
 from manykernels import MKLClassifierCV, load
-from manykernels.cli import commands, importances, learned, resamples, work
+from manykernels.cli import commands, importances, learned, resamples, scores, work
 from manykernels.cli.app import app
 from manykernels.comparison import folds
+from manykernels.report import data
 from manykernels.solvers import History
 
 COMMAND = Path(sys.executable).with_name("manykernels")
@@ -372,12 +373,37 @@ def test_ctrl_c_while_searching_leaves_weights_and_no_files(csv, tmp_path, monke
     document = json.loads(result.stdout)
     assert document["partial"] and document["weights"] and document["chosen"] is None
     assert "search was stopped" in result.stderr and sorted(tmp_path.iterdir()) == before
+    monkeypatch.setattr(commands, "_FEW_SAMPLES", 20)  # many samples would take long
+    result = run(*asked, code=130)
+    assert "weights of 20 of 48 samples" in result.stderr and json.loads(result.stdout)["weights"]
 
 
 def test_ctrl_c_while_scoring_keeps_the_model(csv, tmp_path, monkeypatch):
     stop(monkeypatch, at=1)
-    run("fit", csv, "-t", "sick", "-m", "sparse", "--model", tmp_path / "model", code=130)
+    result = run("fit", csv, "-t", "sick", "-m", "sparse", "--model", tmp_path / "model", code=130)
+    assert "stopped by Ctrl-C; there are scores of the folds until then only." in result.stderr
     load(tmp_path / "model")
+
+
+@pytest.mark.parametrize("stage", ["permuted", "importance"])
+def test_ctrl_c_after_scoring_begins_nothing_more(csv, tmp_path, monkeypatch, stage):
+    """No importance, no resamples and no path in C, each of which takes many fits."""
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    def never(*_, **__):
+        raise AssertionError("more work was begun")
+
+    monkeypatch.setattr(scores if stage == "permuted" else importances, stage, interrupted)
+    for place, name in ((learned, "weight_stability"), (data, "_fitted_path")):
+        monkeypatch.setattr(place, name, never)
+    if stage == "permuted":
+        monkeypatch.setattr(importances, "importance", never)
+    page = tmp_path / "r.html"
+    asked = ["fit", csv, "-t", "sick", "-m", "sparse", "-k", "gaussians:1,8,3", "--cv", 2, "--report", page]
+    assert "stopped by Ctrl-C" in run(*asked, code=130).stderr
+    assert "Weights along C" in page.read_text(encoding="utf-8")
 
 
 # -- the installed command ------------------------------------------------------------------------

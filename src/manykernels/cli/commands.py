@@ -32,6 +32,7 @@ from .tables import views_table, weights_table
 from .work import jobs_for
 
 _MANY_SAMPLES = 10_000  # samples from which kernel matrices take their time
+_FEW_SAMPLES = 500  # samples from which something is learned at once
 
 
 # -- fit ------------------------------------------------------------------------------------------
@@ -71,14 +72,13 @@ def fit(
     facts = learned.facts()
     _say(voice, data, facts, seconds)
     scored = found.say(voice, facts)
-    goes_on = splits is not None and not found.interrupted
-    need = (
-        needed(voice, learned, splits, at_once) if splits is not None and goes_on and importance else Needed()
-    )
+    need = Needed()
+    if splits is not None and importance and not voice.stopped:
+        need = needed(voice, learned, splits, at_once)
     _say_views(voice, data, facts, need)
     scored |= need.say(voice)
     if report_path is not None:
-        spread = learned.spread(voice, at_once) if stability and not found.interrupted else {}
+        spread = learned.spread(voice, at_once) if stability and not voice.stopped else {}
         _chosen_again(voice, spread)
         _write_report(voice, learned, report_path, found, need.for_report | spread, force)
     written = {"model": model_path, "report": report_path}
@@ -88,7 +88,7 @@ def fit(
     document = {"command": "fit", "target": data.target, "task": data.task, "samples": data.n, **facts}
     document |= {"method": method, "seconds": seconds, **scored}
     voice.answer(document | {what: str(path) if path else None for what, path in written.items()})
-    if found.interrupted or voice.stopped:
+    if voice.stopped:
         raise SystemExit(INTERRUPTED)
 
 
@@ -120,7 +120,11 @@ def _learn(voice: Voice, learned: Learned, method: str, kernels: str, jobs: int)
 
 def _without_search(voice: Voice, data: Data, kernels: str) -> NoReturn:
     """A search that was stopped leaves the weights without it, which take one fit; and no files."""
-    voice.note("the search was stopped: these are weights for C = 1, nothing was chosen, scored or written.")
+    whole, data = data.n, data.some(_FEW_SAMPLES)
+    of = f" of {data.n} of {whole} samples" if data.n < whole else ""
+    voice.note(
+        f"the search was stopped: these are weights{of} for C = 1, nothing was chosen, scored or written."
+    )
     learned = Learned(pipeline(data, "sparse", kernels), data)
     started = time.perf_counter()
     learned.fit(voice)
@@ -190,11 +194,14 @@ def _write_report(
     spread: dict[str, Any],
     force: bool,
 ) -> None:
-    told = {
+    told: dict[str, Any] = {
         "title": f"{learned.data.target}: which kernels matter",
         "call": shlex.join(["manykernels", *sys.argv[1:]]),
         "target": learned.data.target,
     }
+    if voice.stopped:  # a path is many fits
+        told["fit_path"] = False
+        spread = spread | {"left_out": {"Weights along C": "It was stopped."} | spread.get("left_out", {})}
     with voice.waiting("writing the report"):
         learned.write_report(path, told | found.for_report | spread, force)
 
@@ -278,8 +285,7 @@ def compare(
     rows = [row | results.scores[row["method"]].as_dict() for row in table.values if row["method"] in chosen]
     document = {"command": "compare", "task": data.task, "metric": results.metric, "results": rows}
     voice.answer(document | {"chance": results.chance.as_dict(), "out": str(out) if out else None})
-    if any(scores.interrupted for scores in results.scores.values()):
-        voice.note("stopped by Ctrl-C; these are the scores until then.")
+    if voice.stopped:
         raise SystemExit(INTERRUPTED)
 
 

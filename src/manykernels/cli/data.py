@@ -12,6 +12,7 @@ import pandas as pd
 from .._arguments import and_more, did_you_mean, number_of, renamed
 from ..families.remarks import remarks
 from ..families.tables import Table, read_columns
+from ..fitting.layout import evenly
 from ..kernels.cells import MISSING, labels_of, numbers_of
 from ._console import UserError, Voice, require_known
 from .choices import TASKS
@@ -42,6 +43,14 @@ class Data:
     @property
     def n(self) -> int:
         return len(self.X)
+
+    def some(self, at_most: int) -> Data:
+        """At most so many of the samples, of all classes or from the least to the largest target."""
+        if self.n <= at_most:
+            return self
+        rows = np.sort(np.argsort(self.y, kind="stable")[evenly(self.n, at_most)])
+        X = self.X[np.ix_(rows, rows)] if self.kernels else self.X.iloc[rows].reset_index(drop=True)
+        return replace(self, X=X, y=self.y[rows])
 
 
 # -- learning -------------------------------------------------------------------------------------

@@ -42,6 +42,9 @@ def compared(
     for name, scores in found.scores.items():
         for text in scores.warned:
             voice.note(text, of=name)
+    if any(scores.interrupted for scores in found.scores.values()):
+        voice.stopped = True
+        voice.note("stopped by Ctrl-C; there are scores of the folds until then only.")
     return found
 
 
@@ -56,10 +59,6 @@ class Judged:
     results: Comparison
     searched: str = ""
     permuted: Permuted | str | None = None
-
-    @property
-    def interrupted(self) -> bool:
-        return any(one.interrupted for one in self.results.scores.values())
 
     @property
     def for_report(self) -> dict[str, Any]:
