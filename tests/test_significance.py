@@ -10,8 +10,10 @@ from scipy.integrate import quad
 
 from manykernels import MKLClassifierCV, MKLRegressor
 from manykernels.families import Products, Relevance, Subset, views
+from manykernels.fitting.survival import Survival, read_survival
 from manykernels.inspection import Importance, Significance, Stability, significance
-from manykernels.inspection.null_models import binary_null, linear_null
+from manykernels.inspection.likelihoods import Binary, Cox
+from manykernels.inspection.null_models import likelihood_null, linear_null
 from manykernels.inspection.quadratic_forms import upper_tail
 from manykernels.inspection.significance import min_p
 from manykernels.kernels import Gaussian, Linear, OnColumns
@@ -78,13 +80,112 @@ def test_a_linear_kernel_of_one_column_is_the_partial_f_test():
     assert found.p_value[0] == pytest.approx(stats.f.sf(F, 1, N - 4), rel=1e-8)
 
 
-def test_a_linear_kernel_of_one_column_is_raos_test_for_labels():
+def test_a_linear_kernel_of_one_column_is_the_test_of_its_correlation_with_labels():
     found = significance({"one": OnColumns(Linear(), [0])}, X, labels)
-    t = (labels == "well").astype(float)
-    p = t.mean()
-    centred = X[:, 0] - X[:, 0].mean()
-    rao = (centred @ (t - p)) ** 2 / (p * (1 - p) * (centred @ centred))
-    assert found.p_value[0] == pytest.approx(stats.chi2.sf(rao, 1), rel=1e-8)
+    expected = stats.pearsonr(X[:, 0], labels == "well").pvalue
+    assert found.p_value[0] == pytest.approx(expected, rel=1e-8)
+
+
+def test_a_linear_kernel_of_one_column_has_raos_statistic_for_labels():
+    t, column = (labels == "well") * 1.0, X[:, 0] - X[:, 0].mean()
+    null = likelihood_null(Binary(t), np.ones((N, 1)))
+    rao = (column @ (t - t.mean())) ** 2 / (t.mean() * (1 - t.mean()) * (column @ column))
+    assert squared(null, X[:, 0]) == pytest.approx(rao, rel=1e-9)
+
+
+def squared(null, x):
+    """The score test of one column, (xᵀs)² / xᵀVx, by the quadratic form of its linear kernel."""
+    A = null.form(np.outer(x, x))
+    return float(null.e @ A @ null.e) / float(np.linalg.eigvalsh(A)[-1])
+
+
+# -- survival ---------------------------------------------------------------------------------------------
+T = np.ceil(8.0 * rng.exponential(size=N) * np.exp(-0.8 * X[:, 0] - 0.5 * Z[:, 0])) / 8.0  # with ties
+CENSORED = np.ceil(12.0 * rng.exponential(size=N)) / 8.0
+SEEN = Survival(T <= CENSORED, np.minimum(T, CENSORED))
+TIMES = np.array(list(zip(SEEN.event, SEEN.time, strict=True)), dtype=[("event", bool), ("time", float)])
+
+
+def test_the_expansion_of_cox_is_that_of_its_definition():
+    f = np.random.RandomState(3).randn(N)
+    value, r, W = 0.0, np.zeros(N), np.zeros((N, N))
+    for i in np.flatnonzero(SEEN.event):
+        p = np.exp(f) * (SEEN.time >= SEEN.time[i])
+        value += f[i] - np.log(p.sum())
+        p /= p.sum()
+        r += np.eye(N)[i] - p
+        W += np.diag(p) - np.outer(p, p)
+    cox = Cox(SEEN)
+    at = cox.expand(f)
+    assert cox.value(f) == pytest.approx(value, rel=1e-12)
+    np.testing.assert_allclose(at.score, r, atol=1e-12)
+    np.testing.assert_allclose(at.root.T @ at.root, W, atol=1e-12)
+    np.testing.assert_allclose(at.root.T @ (at.inverse @ r), r, atol=1e-10)
+    draws = cox.draw(np.repeat(f[:, None], 20_000, axis=1), np.random.RandomState(0))
+    assert np.abs(draws.mean(axis=1)).max() < 0.1
+    assert np.abs(np.cov(draws) - W).max() < 0.12
+
+
+def test_the_score_of_a_group_is_the_log_rank_test():
+    group, chi2, n1 = X[:, 1] > 0, [0.0, 0.0], 0.0
+    seen = Survival(SEEN.event, SEEN.time + 1e-6 * np.arange(N))  # no ties, where all versions agree
+    for t in seen.time[seen.event]:
+        at_risk = seen.time >= t
+        n1 = float((group & at_risk).sum() / at_risk.sum())
+        chi2[0] += float(group[seen.time == t][0]) - n1
+        chi2[1] += n1 * (1.0 - n1)
+    null = likelihood_null(Cox(seen), np.ones((N, 1)))
+    assert squared(null, group * 1.0) == pytest.approx(chi2[0] ** 2 / chi2[1], rel=1e-9)
+
+
+def test_times_to_an_event_are_read_however_they_are_given():
+    found = significance(KERNELS, X, TIMES, covariates=Z)
+    frame = pd.DataFrame({"time": SEEN.time, "status": SEEN.event * 1})
+    pairs = list(zip(SEEN.event.tolist(), SEEN.time.tolist(), strict=True))
+    for given in (frame, pairs):
+        np.testing.assert_allclose(significance(KERNELS, X, given, covariates=Z).p_value, found.p_value)
+    both = significance(KERNELS, X, np.c_[SEEN.event, SEEN.time], covariates=Z, target="survival")
+    np.testing.assert_allclose(both.p_value, found.p_value)
+    assert found.p_value[0] < 0.01 < found.p_value[2]
+    model = MKLRegressor(KERNELS).fit(X, SEEN.time)
+    np.testing.assert_allclose(significance(model, X, TIMES, covariates=Z).p_value, found.p_value)
+
+
+def test_only_the_order_of_times_matters():
+    later = np.c_[SEEN.event, SEEN.time**3 + 5.0]
+    first = significance(KERNELS, X, TIMES)
+    np.testing.assert_allclose(first.p_value, significance(KERNELS, X, later, target="survival").p_value)
+
+
+def test_permuted_samples_ask_whether_censoring_depends_on_the_kernel():
+    early = Survival(np.arange(N) % 2 == 0, np.where(X[:, 0] > 0, 1.0, 5.0) + 0.01 * np.arange(N))
+    given = np.c_[early.event, early.time]
+    with pytest.warns(UserWarning, match="censoring depends on 'one'"):
+        significance(KERNELS, X, given, target="survival", method="permutation", random_state=0)
+    found = significance(KERNELS, X, TIMES, method="permutation", n_permutations=19, random_state=0)
+    assert "where censoring does not depend on the kernel" in repr(found)
+    found = significance(KERNELS, X, TIMES, covariates=Z, method="permutation", n_permutations=19)
+    assert "among the samples at risk" in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (np.c_[np.zeros(N), SEEN.time], "no event among 60 samples"),
+        (np.c_[SEEN.event * 2, SEEN.time], "hold 0, 2; expected 1"),
+        (
+            np.c_[SEEN.event, -SEEN.time - 1],
+            "missing or infinite in rows 0, 1, 2, 3, 4 and 55 more",
+        ),
+        (SEEN.time, "a structured array or a frame"),
+        (pd.DataFrame({"censored": SEEN.event, "time": SEEN.time}), "is a sample with a 1 censored"),
+    ],
+)
+def test_bad_times_are_told(given, said):
+    with pytest.raises(ValueError, match=said):
+        significance(KERNELS, X, given, target="survival")
+    with pytest.raises(ValueError, match=said):
+        read_survival(given)
 
 
 # -- invariance -----------------------------------------------------------------------------------------
@@ -112,10 +213,11 @@ def test_dependent_covariates_count_once():
 
 
 # -- agreement with draws -------------------------------------------------------------------------------
-@pytest.mark.parametrize("target", [y, labels], ids=["continuous", "binary"])
-def test_score_and_draws_agree(target):
-    score = significance(KERNELS, X, target, covariates=Z)
-    drawn = significance(KERNELS, X, target, covariates=Z, method="permutation", random_state=0)
+@pytest.mark.parametrize("target", [y, labels, TIMES], ids=["continuous", "binary", "survival"])
+@pytest.mark.parametrize("given", [{"covariates": Z}, {}, {"given": "others"}], ids=["Z", "1", "others"])
+def test_score_and_draws_agree(target, given):
+    score = significance(KERNELS, X, target, **given)
+    drawn = significance(KERNELS, X, target, **given, method="permutation", random_state=0)
     error = np.sqrt(score.p_value * (1 - score.p_value) / 999)
     assert np.all(np.abs(score.p_value - drawn.p_value) < 5 * error + 0.03)
     np.testing.assert_allclose(score.statistic, drawn.statistic, rtol=1e-8)
@@ -203,27 +305,26 @@ def test_min_p_of_copies_needs_no_correction_and_of_independent_tests_does():
 
 # -- calibration --------------------------------------------------------------------------------------------
 @pytest.mark.slow
-@pytest.mark.parametrize("binary", [False, True])
-def test_null_draws_are_uniform(binary):
-    """Of 2,000 draws of y that no kernel knows about, about 5 % are below 0.05."""
+@pytest.mark.parametrize("kind", ["continuous", "binary", "survival"])
+@pytest.mark.parametrize("width", [0.8, 3.0])
+def test_null_draws_are_uniform(kind, width):
+    """Of 1,000 draws of y that no kernel knows about, about 5 % are below 0.05, with narrow kernels too."""
     draw = np.random.RandomState(1)
     D = ((X[:, None] - X[None]) ** 2).sum(axis=2)
-    K, design = np.exp(-D / 9.0), np.column_stack([np.ones(N), Z])
+    K, known = np.exp(-D / width**2), np.column_stack([np.ones(N), Z])
     low = 0
-    for _ in range(2000):
-        if binary:
-            target = (draw.uniform(size=N) < 0.5).astype(float)
-            null = binary_null(target, design)
+    for _ in range(1000):
+        noise = draw.uniform(size=N)
+        f = known @ [0.2, 0.5, 0.0]
+        if kind == "continuous":
+            null = linear_null(f + stats.norm.ppf(noise), known)
+        elif kind == "binary":
+            null = likelihood_null(Binary((noise < 1 / (1 + np.exp(-f))) * 1.0), known)
         else:
-            null = linear_null(design @ [1.0, 2.0, 0.0] + draw.randn(N), design)
-        A = null.form(K)
-        Q, values = float(null.e @ A @ null.e), np.linalg.eigvalsh(A)
-        if binary:
-            p = upper_tail(values, Q)
-        else:
-            p = upper_tail(np.sort(values)[::-1][: null.n_free] - Q / float(null.e @ null.e))
-        low += p < 0.05
-    assert (0.025 if binary else 0.037) < low / 2000 < 0.063
+            t, c = -np.log(noise) * np.exp(-f), -1.5 * np.log(draw.uniform(size=N))
+            null = likelihood_null(Cox(Survival(t <= c, np.minimum(t, c))), known)
+        low += null.test(K)[1] < 0.05
+    assert 0.03 < low / 1000 < 0.075
 
 
 # -- bad input ----------------------------------------------------------------------------------------------
@@ -232,12 +333,17 @@ def test_null_draws_are_uniform(binary):
     [
         ({"kernels": Relevance()}, "Relevance learns widths from y"),
         ({"kernels": Products(degree=3)}, "give a list"),
+        ({"kernels": [MKLRegressor(KERNELS).fit(X, y).kernel_]}, "weights that a model learned from y"),
         ({"y": (np.arange(N) % 3).astype(str)}, "y has 3 classes"),
         ({"y": np.ones(N)}, "y has one value"),
         ({"y": np.c_[y, y]}, "y has 2 outputs"),
         ({"covariates": Z[:5]}, "expected a row for each"),
         ({"covariates": np.full((N, 1), np.nan)}, "missing or infinite"),
-        ({"covariates": np.random.RandomState(0).randn(N, N)}, "give fewer covariates"),
+        ({"covariates": np.random.RandomState(0).randn(N, N)}, "60 covariates and a constant leave 0 of 60"),
+        ({"covariates": np.random.RandomState(0).randn(N, 90), "y": labels}, "give fewer covariates"),
+        ({"covariates": np.c_[SEEN.time], "y": TIMES}, "gives the time away"),
+        ({"kernels": [Linear()], "given": "others"}, "there is one kernel"),
+        ({"y": np.full(N, "a")}, "only one class"),
         ({"y": labels, "covariates": (labels == "ill") * 1.0}, "gives y away"),
         ({"method": "chance"}, "expected 'score' or 'permutation'"),
         ({"by": "view"}, "no kernel belongs to a view"),
@@ -248,3 +354,26 @@ def test_bad_input_is_told(changes, said):
     given = {"kernels": KERNELS, "y": y} | changes
     with pytest.raises(ValueError, match=said):
         significance(given.pop("kernels"), X, given.pop("y"), **given)
+
+
+@pytest.mark.parametrize("target", [y, labels, TIMES], ids=["continuous", "binary", "survival"])
+@pytest.mark.parametrize("method", ["score", "permutation"])
+def test_a_kernel_that_covariates_explain_has_a_p_of_one(target, method):
+    data = np.c_[X, np.ones(N), Z[:, 0]]
+    kernels = {"flat": OnColumns(Linear(), [5]), "age": OnColumns(Linear(), [6]), "one": KERNELS["one"]}
+    with pytest.warns(UserWarning, match="'flat', 'age': constant on these samples, or explained by"):
+        found = significance(kernels, data, target, covariates=Z, method=method, n_permutations=19)
+    assert found.p_value[:2].tolist() == [1.0, 1.0] and found.p_value[2] < 0.06
+
+
+@pytest.mark.parametrize("target", [y, labels, TIMES], ids=["continuous", "binary", "survival"])
+@pytest.mark.parametrize("method", ["score", "permutation"])
+def test_a_kernel_to_which_no_two_samples_are_alike_has_a_p_of_one(target, method):
+    found = significance("precomputed", np.eye(N)[:, :, None], target, method=method, n_permutations=19)
+    assert found.p_value[0] == 1.0
+
+
+def test_matrices_with_negative_eigenvalues_are_refused():
+    K = np.stack([X @ X.T, X @ X.T - 0.5 * Z @ Z.T + 0.5 * np.eye(N) * np.sum(Z**2, axis=1)], axis=2)
+    with pytest.raises(ValueError, match="'kernel 1' is not positive semi-definite"):
+        significance("precomputed", K, y)

@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arguments import is_whole, shown
+from .._arguments import and_more, is_whole, shown
 from .._fast.threads import threads
+from .._warn import warn
 from ..comparison.statistics import holm
-from ..estimators import model_of, opened
-from ..families import Family, Subset
 from ..fitting.covariates import design
-from ..fitting.listed import Kernels, list_kernels
-from ..fitting.matching import require_order
-from ..fitting.options import Options
-from ..fitting.samples import Given, read
-from ..fitting.spec import leaves
-from ..fitting.targets import Labels, Numbers, as_target, check_length
+from ..fitting.listed import Kernels
+from ..fitting.survival import Survival
 from ._shown import Shown
-from .null_models import Null, binary_null, linear_null
-from .quadratic_forms import upper_tail
+from ._tested import TARGETS, kernels_on, tested
+from .likelihoods import Cox, Likelihood
+from .null_models import Null, likelihood_null, linear_null, orthonormal
 
 Array = NDArray[np.float64]
 _METHODS = ("score", "permutation")
-_WORK = 6  # matrices of n × n beside the kernels
 _DRAWS_AT_ONCE = 256  # permutations whose products with a kernel are held at a time
+_CENSORING = 0.01  # p-value below which censoring is said to depend on a kernel
 _TIE = 1e-9  # relative: a drawn statistic this near to the observed one counts as large
 
 
@@ -42,13 +39,15 @@ class Significance(Shown):
     names : list of str
         The kernels, or the views.
     statistic : array of shape (n_tests,)
-        Q = rᵀKr of the residuals r of the null model, for a continuous target in units of their variance.
+        Q = rᵀKr of the residuals r of the null model, in units of their mean square.
         Kernels have a mean diagonal of 1, so that statistics of different kernels are comparable.
     p_value : array of shape (n_tests,)
         The probability of a statistic at least as large, if the kernel says nothing about the target.
     p_adjusted : array of shape (n_tests,)
         The same for all tests together: the chance that any of them is as small under the null hypothesis.
     method : "score" or "permutation"
+    chance : str
+        What "permutation" drew, in words.
     """
 
     names: list[str]
@@ -56,6 +55,7 @@ class Significance(Shown):
     p_value: Array
     p_adjusted: Array
     method: str
+    chance: str = ""
 
     def columns(self) -> dict[str, Any]:
         """name, statistic, p_value, p_adjusted."""
@@ -68,7 +68,8 @@ class Significance(Shown):
 
     def _said(self) -> list[str]:
         by = "Holm's method" if self.method == "score" else "the step-down min-p method"
-        return [f"p_adjusted is for all {len(self.names)} tests together, by {by}."]
+        said = [f"p_adjusted is for all {len(self.names)} tests together, by {by}."]
+        return [*said, self.chance] if self.chance else said
 
 
 def significance(
@@ -95,14 +96,19 @@ def significance(
         search chose some of its kernels, all that it chose from are tested. Kernels that were made with the
         help of y (``Relevance``) are refused: the test would see the same samples twice.
     X, y : the samples and their target
-        X as estimators take it; the views of a dict are tested together with ``by="view"``.
+        X as estimators take it; the views of a dict are tested together with ``by="view"``. y has a number
+        for each sample, one of two classes, or an event and its time: a structured array or a frame with
+        the fields ``event`` (false for a censored sample) and ``time``.
     covariates : columns of X, as OnColumns takes them, or an array or frame (n_samples, n_covariates)
         What y may depend on under the null hypothesis, beside a constant: age, sex, batch. Categories become
         indicators.
     method : "score" or "permutation"
-        "score" needs no resampling: exact for a continuous target with Gaussian noise, asymptotic for a
-        binary one. "permutation" draws what the null model allows: permuted residuals for a continuous
-        target (Freedman & Lane 1983), labels from the fitted probabilities for a binary one.
+        "score" needs no resampling: exact for a continuous target with Gaussian noise, asymptotic for the
+        others. "permutation" draws what the null model allows: permuted residuals for a continuous target
+        (Freedman & Lane 1983), labels from the fitted probabilities for a binary one. For times to an event
+        without covariates samples are permuted, which is valid only where censoring does not depend on the
+        kernel; a warning says where it does. With covariates, or given other kernels, it is drawn who of the
+        samples at risk has each event, which does not need that.
     n_permutations : int
     random_state : int, RandomState or None
     by : "kernel" or "view"
@@ -112,8 +118,9 @@ def significance(
         With "others" a kernel is tested given all other kernels (or views): the null model is then a
         Gaussian process whose variances are estimated by restricted maximum likelihood, and p-values are
         approximate.
-    target : "auto", "continuous" or "binary"
-        "auto" takes y with two values for binary.
+    target : "auto", "continuous", "binary" or "survival"
+        "auto" takes y with two values for binary, and pairs of an event and a time for survival; with
+        "survival" an array of shape (n_samples, 2) of both is taken too.
     memory_limit, n_jobs : as for estimators
 
     Returns
@@ -127,16 +134,23 @@ def significance(
 
         p = Pr(Σ_j (λ_j − Q/(n − rank Z)) χ²_j > 0),      λ the eigenvalues of PKP,
 
-    a ratio of quadratic forms in Gaussian noise whose variance cancels. For a binary target r = y − μ and P
-    carries the weights μ(1 − μ): the score test of SKAT. Tails are computed to many digits by a contour
-    integral. ``p_adjusted`` is Holm's for "score"; for "permutation" it is the step-down min-p of Westfall
-    and Young, which knows that kernels are alike.
+    a ratio of quadratic forms in Gaussian noise whose variance cancels. For a binary target r = y − μ, for
+    times to an event r are the martingale residuals of Cox's model with the covariates (ties as Breslow has
+    them), and P carries the curvature of the likelihood: the score test of SKAT. Their Q is divided by rᵀr as
+    well, so that p is a tail of the same kind: without it the test hardly ever rejects kernels with many
+    eigenvalues of one size in small samples. Tails are computed to many digits by a contour integral.
+    ``p_adjusted`` is Holm's for "score"; for "permutation" it is the step-down min-p of Westfall and Young,
+    which knows that kernels are alike.
 
     References
     ----------
     Liu, Lin and Ghosh (2007). Semiparametric regression of multidimensional genetic pathway data.
     Wu et al. (2011). Rare-variant association testing for sequencing data with the sequence kernel
     association test.
+    Lin et al. (2011). Kernel machine SNP-set analysis for censored survival outcomes in genome-wide
+    association studies.
+    Chen et al. (2016). Small sample kernel association tests for human genetic and microbiome association
+    studies.
 
     Examples
     --------
@@ -152,19 +166,23 @@ def significance(
     """
     _check(method, n_permutations, by, given, target)
     with threads(n_jobs):
-        known, values, n = _kernels_on(kernels, X, y, target, memory_limit)
+        known, values, n = kernels_on(kernels, X, y, target, memory_limit)
         Z, _ = design(covariates, X, n)
-        names, W = _tested(known, by)
-        tests = _Tests(known, W, values, Z, given == "others")
+        names, W = tested(known, by)
+        tests = _Tests(known, names, W, values, Z, given == "others")
+        tests.require_sense()
         if method == "score":
             pairs = [tests.score(g) for g in range(len(names))]
             statistic, p = (np.array(column) for column in zip(*pairs, strict=True))
             return Significance(names, statistic, p, holm(p), method)
+        tests.check_censoring()
         rng = np.random.RandomState(random_state) if not hasattr(random_state, "uniform") else random_state
         seed = int(rng.randint(2**31 - 1))
         drawn = [tests.drawn(g, int(n_permutations), seed) for g in range(len(names))]
     statistic, draws = np.array([d[0] for d in drawn]), np.array([d[1] for d in drawn])
-    return Significance(names, statistic, _resampled(statistic, draws), min_p(statistic, draws), method)
+    return Significance(
+        names, statistic, _resampled(statistic, draws), min_p(statistic, draws), method, tests.null(0).chance
+    )
 
 
 @dataclass(frozen=True)
@@ -172,8 +190,9 @@ class _Tests:
     """Kernels K_g = Σ_m W_gm K_m on the samples, and the target."""
 
     known: Kernels
+    names: list[str]
     W: Array  # (tests, kernels)
-    y: tuple[Array, bool]  # values, and whether they are 0 and 1
+    target: Array | Likelihood  # numbers, or how likely y is at given decisions
     Z: Array
     others: bool
 
@@ -182,38 +201,72 @@ class _Tests:
 
     def null(self, g: int) -> Null:
         """The model without kernel g."""
-        rest = [self.kernel(h) for h in range(len(self.W)) if h != g] if self.others else []
-        values, binary = self.y
-        return (binary_null if binary else linear_null)(values, self.Z, rest)
+        if not self.others:
+            return self._alone
+        return self._null([self.kernel(h) for h in range(len(self.W)) if h != g])
+
+    @cached_property
+    def _alone(self) -> Null:
+        return self._null([])
+
+    def _null(self, rest: list[Array]) -> Null:
+        if isinstance(self.target, np.ndarray):
+            return linear_null(self.target, self.Z, rest)
+        return likelihood_null(self.target, self.Z, rest)
+
+    def require_sense(self) -> None:
+        """An error where there is nothing to test with, and a warning for kernels that nothing is left of."""
+        n, width = self.Z.shape
+        rank = orthonormal(self.Z).shape[1]
+        if n - rank < 2:
+            raise ValueError(
+                f"{width - 1} covariates and a constant leave {n - rank} of {n} samples to test with; give "
+                "fewer covariates, or more samples."
+            )
+        if self.others and len(self.W) < 2:
+            raise ValueError(
+                "given='others' was given, and there is one kernel (or view) only; leave it out, or give "
+                "more kernels."
+            )
+        plain = linear_null(np.zeros(n), self.Z)
+        gone = [name for g, name in enumerate(self.names) if not plain.sees(self.kernel(g))]
+        if gone:
+            warn(
+                f"{and_more([repr(name) for name in gone], 5)}: constant on these samples, or explained by "
+                "the covariates. Nothing is left to test, and p is 1."
+            )
 
     def score(self, g: int) -> tuple[float, float]:
         """The statistic of kernel g, and the probability of a larger one."""
-        null = self.null(g)
-        if null.n_free < 2:
-            raise ValueError(
-                f"{self.Z.shape[1]} covariates (with the constant) leave nothing of {self.Z.shape[0]} "
-                "samples to test with; give fewer covariates."
-            )
-        A = null.form(self.kernel(g))
-        Q, size = float(null.e @ A @ null.e), float(null.e @ null.e)
-        values = np.sort(np.linalg.eigvalsh(A))[::-1]
-        if null.mu is not None:
-            return Q, upper_tail(values, Q)
-        values = np.concatenate([values[values > 0.0], np.zeros(values.size)])[: null.n_free]
-        return Q / size * null.n_free, upper_tail(values - Q / size)
+        null, K = self.null(g), self.kernel(g)
+        return null.test(K) if null.sees(K) else (0.0, 1.0)
 
     def drawn(self, g: int, count: int, seed: int) -> tuple[float, Array]:
         """The statistic of kernel g, and those of draws from the null model, the same draws for all."""
-        null = self.null(g)
-        A, rng = null.form(self.kernel(g)), np.random.RandomState(seed)
-        parts = [null.e[:, None]]
-        found = []
-        for lo in range(0, count, _DRAWS_AT_ONCE):
-            parts.append(null.draws(min(_DRAWS_AT_ONCE, count - lo), rng))
-        for E in parts:
-            size = 1.0 if null.mu is not None else np.sum(E * E, axis=0) / null.n_free
-            found.append(np.sum(E * (A @ E), axis=0) / size)
-        return float(found[0][0]), np.concatenate(found[1:])
+        null, K = self.null(g), self.kernel(g)
+        if not null.sees(K):
+            return 0.0, np.zeros(count)
+        rng = np.random.RandomState(seed)
+        sizes = [min(_DRAWS_AT_ONCE, count - lo) for lo in range(0, count, _DRAWS_AT_ONCE)]
+        found = [null.statistic(K, *null.draws(size, rng)) for size in sizes]
+        return float(null.statistic(K, *null.observed())[0]), np.concatenate(found)
+
+    def check_censoring(self) -> None:
+        """A warning where samples are permuted, and kernels know who is censored when."""
+        if not isinstance(self.target, Cox) or self.Z.shape[1] > 1 or self.others:
+            return
+        seen = self.target.seen
+        if seen.event.all():
+            return
+        null = likelihood_null(Cox(Survival(~seen.event, seen.time)), self.Z)
+        p = holm([null.test(self.kernel(g))[1] for g in range(len(self.names))])
+        known = [repr(name) for name, value in zip(self.names, p, strict=True) if value < _CENSORING]
+        if known:
+            warn(
+                f"censoring depends on {and_more(known, 5)} (p < {_CENSORING:g} by the score test of the "
+                "times of censoring): permuted samples are no fair comparison there. Take method='score', "
+                "which does not need it."
+            )
 
 
 # -- several tests together -------------------------------------------------------------------------
@@ -241,13 +294,12 @@ def min_p(statistic: Array, draws: Array) -> Array:
     return np.asarray(np.minimum(adjusted, 1.0))
 
 
-# -- reading ----------------------------------------------------------------------------------------
 def _check(method: str, n_permutations: Any, by: str, given: str, target: str) -> None:
     allowed = {
         "method": (method, _METHODS),
         "by": (by, ("kernel", "view")),
         "given": (given, ("covariates", "others")),
-        "target": (target, ("auto", "continuous", "binary")),
+        "target": (target, TARGETS),
     }
     for name, (value, options) in allowed.items():
         if not isinstance(value, str) or value not in options:
@@ -257,88 +309,3 @@ def _check(method: str, n_permutations: Any, by: str, given: str, target: str) -
             f"n_permutations={shown(n_permutations)} was given; expected a whole number of at least 19, the "
             "fewest that can reach a p-value of 0.05."
         )
-
-
-def _kernels_on(
-    kernels: Any, X: Any, y: Any, target: str, memory_limit: Any
-) -> tuple[Kernels, tuple[Array, bool], int]:
-    """The kernels on all samples, each with a mean diagonal of 1, and y as numbers."""
-    labels = as_target(y)
-    binary = target == "binary" or (target == "auto" and (labels.dtype.kind not in "iuf" or _two(labels)))
-    kind: Any = Labels() if binary else Numbers()
-    options, found = _read(Options("significance", memory_limit=memory_limit), kernels, X, y, kind)
-    samples = found.in_place()
-    if samples.Y.shape[1] > 1:
-        what = f"{samples.Y.shape[1]} classes" if binary else f"{samples.Y.shape[1]} outputs"
-        raise ValueError(
-            f"y has {what}; expected one number a sample, or two classes. Test outputs, or one class against "
-            "the rest, one at a time."
-        )
-    values = samples.Y[:, 0]
-    if not binary and np.ptp(values) == 0.0:
-        raise ValueError("y has one value only; there is nothing to test.")
-    return (
-        list_kernels(options, samples, _WORK, supervised=False),
-        (0.5 * (values + 1.0) if binary else values, binary),
-        found.n,
-    )
-
-
-def _read(options: Options, kernels: Any, X: Any, y: Any, kind: Any) -> tuple[Options, Given]:
-    """The samples, and the kernels as they read them: those of a fitted model, or as an estimator would."""
-    if not (hasattr(kernels, "fit") and hasattr(kernels, "get_params")):
-        found = read(_listed(options, kernels), X, y, None, kind)
-        return options.replace(kernels=found.layout.seen(kernels)), found
-    model, seen = model_of(kernels, X)
-    layout, searched = model.layout, opened(kernels).searched
-    require_order(layout.in_fit_order(X), y, "y")
-    _require_without_target(layout.kernels)
-    chosen = isinstance(layout.kernels, Subset) and searched is not None  # with the help of y
-    spec = layout.explicit(searched.kernels if chosen and searched is not None else layout.kernels)
-    options = _listed(options, spec)
-    if chosen or layout.kind == "stack":
-        return options, read(options, seen, y, None, kind)
-    found = Given(layout.read(seen), layout, kind.read(y), None, kind)
-    check_length(found.n, found.y)
-    own = {name: kernel.kernel for name, kernel in zip(model.names, model.kernels, strict=True)}
-    return options.replace(kernels=own), found
-
-
-def _listed(options: Options, spec: Any) -> Options:
-    """The options with these kernels, which must be a list."""
-    options = options.replace(kernels=spec)
-    if not options.listed:
-        raise ValueError(
-            f"kernels={shown(spec)} stands for more kernels than can be tested one by one; give a list."
-        )
-    return options
-
-
-def _require_without_target(spec: Any) -> None:
-    """An error where a model has kernels that were made with the help of y."""
-    for part in leaves(spec):
-        if isinstance(part, Family) and part.supervised and not part.holds_others:
-            raise ValueError(
-                f"the model has kernels of {type(part).__name__}, which learns from y: a test would see the "
-                "same samples twice. Give kernels that are made without y, such as 'auto'."
-            )
-
-
-def _two(values: NDArray[Any]) -> bool:
-    return values.ndim == 1 and np.unique(values).size == 2
-
-
-def _tested(known: Kernels, by: str) -> tuple[list[str], Array]:
-    """The names of what is tested, and the kernels (columns) that each test (row) adds up."""
-    M = len(known.names)
-    if by == "kernel":
-        return known.names, np.eye(M)
-    views = [getattr(kernel.kernel, "view", None) for kernel in known.kernels]
-    if all(view is None for view in views):
-        raise ValueError(
-            "by='view' was given, and no kernel belongs to a view. Give kernels=views({name: columns, ...}), "
-            "or by='kernel'."
-        )
-    owners = [name if view is None else view for name, view in zip(known.names, views, strict=True)]
-    names = list(dict.fromkeys(owners))
-    return names, np.array([[float(owner == name) for owner in owners] for name in names])

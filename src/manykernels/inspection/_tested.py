@@ -1,0 +1,135 @@
+"""What is tested: kernels or views on the samples, and how likely the target is without them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._arguments import shown
+from ..estimators import model_of, opened
+from ..families import Family, Subset
+from ..fitting.checks import require_definite
+from ..fitting.listed import Kernels, list_kernels
+from ..fitting.matching import require_order
+from ..fitting.options import Options
+from ..fitting.samples import Given, read
+from ..fitting.spec import leaves
+from ..fitting.survival import read_survival, survival_pair
+from ..fitting.targets import Labels, Numbers, as_target, check_length
+from ..kernels import Fitted, Mixture
+from .likelihoods import Binary, Cox, Likelihood
+
+Array = NDArray[np.float64]
+TARGETS = ("auto", "continuous", "binary", "survival")
+_WORK = 6  # matrices of n × n beside the kernels
+
+
+def kernels_on(
+    kernels: Any, X: Any, y: Any, target: str, memory_limit: Any
+) -> tuple[Kernels, Array | Likelihood, int]:
+    """The kernels on all samples, each with a mean diagonal of 1, and what y is."""
+    kind: Any = Numbers()
+    survival = None
+    if target == "survival" or (target == "auto" and survival_pair(y) is not None):
+        require_order(X, y, "y")
+        survival = read_survival(y)
+        y = survival.time
+    elif target != "continuous":
+        labels = as_target(y)
+        if target == "binary" or labels.dtype.kind not in "iuf" or _two(labels):
+            kind = Labels()
+    options, found = _read(Options("significance", memory_limit=memory_limit), kernels, X, y, kind)
+    samples = found.in_place()
+    if samples.Y.shape[1] > 1:
+        what = f"{samples.Y.shape[1]} {'classes' if isinstance(kind, Labels) else 'outputs'}"
+        raise ValueError(
+            f"y has {what}; expected one number a sample, two classes, or an event and its time. Test "
+            "outputs, or one class against the rest, one at a time."
+        )
+    known = list_kernels(options, samples, _WORK, supervised=False)
+    if options.foreign:
+        require_definite(known.gram, known.names, known.slacks, np.ones(len(known.names)))
+    values = samples.Y[:, 0]
+    if survival is not None:
+        return known, Cox(survival), found.n
+    if isinstance(kind, Labels):
+        return known, Binary(0.5 * (values + 1.0)), found.n
+    if np.ptp(values) == 0.0:
+        raise ValueError("y has one value only; there is nothing to test.")
+    return known, values, found.n
+
+
+def _read(options: Options, kernels: Any, X: Any, y: Any, kind: Any) -> tuple[Options, Given]:
+    """The samples, and the kernels as they read them: those of a fitted model, or as an estimator would."""
+    if not (hasattr(kernels, "fit") and hasattr(kernels, "get_params")):
+        _require_without_weights(kernels)
+        found = read(_listed(options, kernels), X, y, None, kind)
+        return options.replace(kernels=found.layout.seen(kernels)), found
+    model, seen = model_of(kernels, X)
+    layout, searched = model.layout, opened(kernels).searched
+    require_order(layout.in_fit_order(X), y, "y")
+    spec, chosen = layout.kernels, False
+    if searched is not None and (isinstance(spec, Subset) or _supervised(spec)):  # chosen with the help of y
+        spec, chosen = searched.kernels, True
+    if name := _supervised(spec):
+        raise ValueError(
+            f"the model has kernels of {name}, which learns from y: a test would see the same samples twice. "
+            "Give kernels that are made without y, such as 'auto'."
+        )
+    spec = layout.explicit(spec)
+    options = _listed(options, spec)
+    if chosen or layout.kind == "stack":
+        return options, read(options, seen, y, None, kind)
+    found = Given(layout.read(seen), layout, kind.read(y), None, kind)
+    check_length(found.n, found.y)
+    own = {name: kernel.kernel for name, kernel in zip(model.names, model.kernels, strict=True)}
+    return options.replace(kernels=own), found
+
+
+def _listed(options: Options, spec: Any) -> Options:
+    """The options with these kernels, which must be a list."""
+    options = options.replace(kernels=spec)
+    if not options.listed:
+        raise ValueError(
+            f"kernels={shown(spec)} stands for more kernels than can be tested one by one; give a list."
+        )
+    return options
+
+
+def _supervised(spec: Any) -> str:
+    """What makes kernels with the help of y; nothing where all are made without."""
+    parts = (part for part in leaves(spec) if isinstance(part, Family))
+    return next((type(part).__name__ for part in parts if part.supervised and not part.holds_others), "")
+
+
+def _require_without_weights(spec: Any) -> None:
+    """An error for the kernel of a fitted model, whose weights are learned from y."""
+    for part in leaves(spec):
+        if isinstance(part, Mixture) and any(isinstance(kernel, Fitted) for kernel in part.kernels):
+            raise ValueError(
+                f"kernels={shown(spec)} holds a combination with weights that a model learned from y: a test "
+                "would see the same samples twice. Give the model itself, whose kernels are tested one by "
+                "one, or see inspection.permutation_test, which learns the weights anew in each permutation."
+            )
+
+
+def _two(values: NDArray[Any]) -> bool:
+    return values.ndim == 1 and np.unique(values).size == 2
+
+
+def tested(known: Kernels, by: str) -> tuple[list[str], Array]:
+    """The names of what is tested, and the kernels (columns) that each test (row) adds up."""
+    M = len(known.names)
+    if by == "kernel":
+        return known.names, np.eye(M)
+    views = [getattr(kernel.kernel, "view", None) for kernel in known.kernels]
+    if all(view is None for view in views):
+        raise ValueError(
+            "by='view' was given, and no kernel belongs to a view. Give kernels=views({name: columns, ...}), "
+            "or by='kernel'."
+        )
+    owners = [name if view is None else view for name, view in zip(known.names, views, strict=True)]
+    names = list(dict.fromkeys(owners))
+    return names, np.array([[float(owner == name) for owner in owners] for name in names])
