@@ -199,9 +199,22 @@ def test_an_id_of_another_name(join):
     assert "different orders by 'sample_id' ('patient'" in join.refused(table("t"), other, table("z")[["z"]])
     numbers = table("t", range(N)), table("x", range(N), name="patient")
     assert "one name" in join.refused(numbers[0], numbers[1].iloc[SHUFFLED])
-    assert "taken in order" in join(*numbers)[2][0]
+    assert "taken in order" in (said := join(*numbers)[2][0]) and "in common" not in said
     twice = other.assign(donor=other["patient"].to_numpy()[::-1])
     assert "('donor' in a.csv), which pair different rows" in join.refused(table("t"), twice)
+
+
+def test_ids_of_another_name_that_share_some_values(join):
+    """Rows in their order would be pairs of different samples, and a note would not stop that."""
+    other = table("x", [*IDS[:4], *(f"Q{i}" for i in range(N - 4))], name="patient")
+    said = join.refused(table("t"), other)
+    assert said.startswith("'sample_id' in d.csv and 'patient' in a.csv look like ids, and share 4 of 12")
+    assert "--no-id" in said and "--rows inner" in said
+    assert len(join(table("t"), other, in_order=True)[0]) == N
+    apart = table("x", [f"Q{i}" for i in range(N)], name="patient")
+    assert "have no value in common: look whether" in join(table("t"), apart)[2][0]
+    other = table("x", [IDS[0], *(f"words {i}" for i in range(N - 1))], name="remark")
+    assert "taken in order" in join(table("t"), other)[2][0]
 
 
 # -- in order -------------------------------------------------------------------------------------

@@ -103,7 +103,7 @@ def renamed_ids(tables: Sequence[Part], how: Joining) -> list[Names]:
     Only text can be known for ids by its values: whole numbers from 1 may count anything, so that of them
     there is an error, unless they are in the same order in all tables.
     """
-    own = [_ids_by_name(part, how) for part in tables]
+    own = [ids_by_name(part, how) for part in tables]
     found = [list(names) for names in product(*own) if len(set(names)) > 1 and _same_ids(own, names)]
     text = [names for names in found if not any(map(_is_numeric, columns_of(tables, names)))]
     for names in found if not text else ():
@@ -116,7 +116,7 @@ def renamed_ids(tables: Sequence[Part], how: Joining) -> list[Names]:
     return text
 
 
-def _ids_by_name(part: Part, how: Joining) -> dict[str, list[str]]:
+def ids_by_name(part: Part, how: Joining) -> dict[str, list[str]]:
     """The values of each column that may be an id: of text, or called as ids are."""
     kept = [str(n) for n, dtype in part.frame.dtypes.items() if like_id(str(n)) or _is_text(dtype)]
     kept = [name for name in kept if is_unique(part.frame[name]) and part.full(name) not in how.learned]

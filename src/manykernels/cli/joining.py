@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations, product
 
 import pandas as pd
 
@@ -15,6 +16,7 @@ from .ids import (
     Part,
     called,
     columns_of,
+    ids_by_name,
     ids_of,
     is_unique,
     like_id,
@@ -29,6 +31,8 @@ from .ids import (
     shared_id,
     texts,
 )
+
+_SOME = 0.1  # of the values: columns of text that share less do so by chance
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +78,8 @@ def _in_order(parts: Sequence[Part], tables: Sequence[Part], how: Joining, voice
         _require_order(parts, tables, how)
         if not how.in_order:
             voice.note(
-                "rows of several files are taken in order: no column of unique values is in all of them."
+                "rows of several files are taken in order: no column of unique values is in all of them"
+                f"{_apart(tables, how)}."
             )
     length = min(len(part.frame) for part in parts)
     frames = {part.view: part.frame.iloc[:length] for part in parts}
@@ -108,6 +113,35 @@ def _require_order(parts: Sequence[Part], tables: Sequence[Part], how: Joining) 
     for i, first in enumerate(tables[:-1]):
         for other in tables[i + 1 :] if not how.in_order else ():
             _require_same_order((first, other), how)
+            _require_nothing_shared((first, other), how)
+
+
+def _require_nothing_shared(pair: tuple[Part, Part], how: Joining) -> None:
+    """An error where columns of different names share some of their ids: rows in order are other pairs."""
+    own = [ids_by_name(part, how) for part in pair]
+    for names in product(*own):
+        keys = [set(values[name]) for values, name in zip(own, names, strict=True)]
+        common, least = len(keys[0] & keys[1]), min(map(len, keys))
+        chance = not all(map(like_id, names)) and common < _SOME * least  # of other text
+        if names[0] != names[1] and 0 < 2 * common <= least and not chance:
+            raise UserError(
+                f"{names[0]!r} in {pair[0].path} and {names[1]!r} in {pair[1].path} look like ids, and share "
+                f"{common} of {least} values: rows in order would pair different samples. Give both columns "
+                "one name to join by it (with --rows inner, rows that match nowhere are left out), or say "
+                "--no-id to take rows in order."
+            )
+
+
+def _apart(tables: Sequence[Part], how: Joining) -> str:
+    """What is said of ids that have nothing in common: they may be of other samples, or of another kind."""
+    own = [(part, ids_by_name(part, how)) for part in tables]
+    named = [(part, name, set(ids[name])) for part, ids in own for name in ids if like_id(name)]
+    if len({part.path for part, _, _ in named}) < 2:
+        return ""
+    if any(a[0] is not b[0] and a[2] & b[2] for a, b in combinations(named, 2)):
+        return ""
+    told = and_more([f"{name!r} in {part.path}" for part, name, _ in named], 3)
+    return f" ({told} have no value in common: look whether their rows are of the same samples)"
 
 
 def _require_same_order(pair: tuple[Part, Part], how: Joining) -> None:
