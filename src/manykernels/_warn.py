@@ -6,7 +6,13 @@ import sys
 import warnings
 from types import FrameType
 
-_BETWEEN = ("manykernels", "sklearn", "joblib")  # whose lines are no news to the user
+_BETWEEN = (
+    "manykernels",
+    "sklearn",
+    "joblib",
+    "functools",
+    "contextlib",
+)  # whose lines are no news to the user
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:

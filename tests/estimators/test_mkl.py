@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from manykernels import MKLClassifier, MKLRegressor
+from manykernels.estimators import model_of
 from manykernels.families import gaussian_grid, per_feature, rank_one, views
 from manykernels.kernels import Gaussian, Linear, OnColumns, Polynomial
 from manykernels.losses import EpsilonInsensitive, Hinge
@@ -344,3 +345,10 @@ def test_a_class_that_costs_nothing_leaves_the_mean_of_a_centred_stack_too():
     computed = MKLClassifier(kernels, **options).fit(X_iris, y_iris)
     np.testing.assert_allclose(given.decision_function(stack), computed.decision_function(X_iris), atol=1e-2)
     assert given.objective_ == pytest.approx(computed.objective_, rel=1e-5)
+
+
+def test_a_certificate_of_few_samples_says_so():
+    for n, few in ((4, True), (40, False)):
+        X_few = np.arange(2.0 * n).reshape(n, 2) % 7
+        model = MKLClassifier([Gaussian(1.0)]).fit(X_few, np.arange(n) % 2)
+        assert (f"That is about {n} samples, which are too few" in model_of(model)[0].sentence()) == few

@@ -263,6 +263,9 @@ class TestBadInput:
         with pytest.warns(UserWarning, match=r"Column 'one', 'zero' is the same for all samples.*left out"):
             oracle = bind(Products(), frame)
         assert oracle.name((0, 1)) == "age · height" and oracle.size == 6
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # of prepared columns, which are not the user's, nothing is said
+            assert bind(Products(scale=True), frame).size == 6
         np.testing.assert_allclose(
             oracle.kernel((0, 1))(frame), bind(Products(), NAMED).kernel((0, 1))(NAMED), rtol=1e-12
         )

@@ -24,6 +24,7 @@ from .targets import Target
 
 Array = NDArray[np.float64]
 _ONLINE = 1e-2  # the relative gap above which online learning is far from done
+_FEW = 15  # samples below which nothing is said of a fit without a warning
 _PARTS = 1 << 23  # numbers in a block of contributions
 
 
@@ -205,7 +206,9 @@ class Model:
             text += "; no certificate"
         elif self.alignment is not None:
             text += f"; alignment with the target {self.alignment:.3f}"
-        return text + "."
+        n = _FEW if self.dual is None else len(self.dual)
+        few = f" That is about {n} samples, which are too few to say much of others." if n < _FEW else ""
+        return text + "." + few
 
     def _proven(self, proof: Proof) -> str:
         """What the gap proves, and of which kernels; a large one only bounds how far the fit is from done."""

@@ -53,7 +53,7 @@ def bind_products(
         parts, base, kept, room = _matrices(kernels, X, w, options)
         groups = None  # of columns, not of kernels
     else:
-        parts, base, kept, room = _features(kernels, columns, X, w, options)
+        parts, base, kept, room = _features(kernels, columns, X, w, options, bool(family.scale))
         groups = None if groups is None or np.all(groups[kept] < 0) else groups[kept]
         columns = None if normalize == "cosine" else [columns[j] for j in kept]
     listed = list(kernels)
@@ -88,9 +88,17 @@ def _exponent(norm: Any) -> float:
 
 
 def _features(
-    kernels: dict[str, Kernel], columns: list[Columns], X: Data, w: Array, options: dict[str, Any]
+    kernels: dict[str, Kernel],
+    columns: list[Columns],
+    X: Data,
+    w: Array,
+    options: dict[str, Any],
+    prepared: bool,
 ) -> tuple[Parts, list[Fitted], list[int], int]:
-    """Columns as kernels of rank one, dense: products of columns are, even where few entries are not zero."""
+    """Columns as kernels of rank one, dense: products of columns are, even where few entries are not zero.
+
+    Of constant columns that were `prepared` nothing is said: they are no columns of the user's.
+    """
     n, limit = n_samples(X), parse_memory(options["memory_limit"])
     who = f"Products of {len(columns)} columns of {n} samples hold the columns densely and need"
     advice = "Raise memory_limit, or select fewer columns (SelectKBest)."
@@ -108,7 +116,7 @@ def _features(
         )
     used = A[w > 0]
     constant = np.ptp(used, axis=0) <= _CONSTANT * np.abs(used).max(axis=0)
-    kept = _varying(names, constant, "Column")
+    kept = _varying(names, constant, "" if prepared else "Column")
     parts = {names[j]: kernels[names[j]] for j in kept}
     gram, base = build_gram(parts, A[:, kept], center=False, factors=True, **options)
     assert isinstance(gram, FactorGram)
@@ -167,21 +175,25 @@ def _require_definite(K: Array, name: str, slack: float) -> None:
 
 
 def _varying(names: list[str], constant: Any, what: str) -> list[int]:
-    """The positions of base kernels that vary; products with the others only repeat those without."""
+    """The positions of base kernels that vary; products with the others only repeat those without.
+
+    A warning says so of what users gave, `what`; empty for what was made of it.
+    """
     gone = [repr(names[j]) for j in np.flatnonzero(constant)]
     if not gone:
         return list(range(len(names)))
     shown = ", ".join(gone[:10]) + (f", … ({len(gone)})" if len(gone) > 10 else "")
     if len(gone) == len(names):
         raise ValueError(
-            f"{what}s {shown} are the same for all samples, and Products has no others to multiply. Give "
-            f"{what.lower()}s that vary with the samples."
+            f"{what or 'Column'}s {shown} are the same for all samples, and Products has no others to "
+            f"multiply. Give {what.lower() or 'column'}s that vary with the samples."
         )
-    warn(
-        f"{what} {shown} is the same for all samples: products with it only repeat those without, so it is "
-        "left out of the base of Products.",
-        UserWarning,
-    )
+    if what:
+        warn(
+            f"{what} {shown} is the same for all samples: products with it only repeat those without, so it "
+            "is left out of the base of Products.",
+            UserWarning,
+        )
     return [int(j) for j in np.flatnonzero(~np.asarray(constant))]
 
 
