@@ -7,6 +7,7 @@ from .importances import Importance, importance
 from .parts import explained_parts
 from .permutations import permutation_test
 from .scores import NoiseCeiling, correlations, noise_ceiling, r2_scores
+from .selected import Selection, stability_selection
 from .significance import Significance, significance
 from .stability import Stability, weight_stability
 
@@ -15,6 +16,7 @@ __all__ = [
     "Importance",
     "NoiseCeiling",
     "Permuted",
+    "Selection",
     "Significance",
     "Stability",
     "certificate",
@@ -25,5 +27,6 @@ __all__ = [
     "permutation_test",
     "r2_scores",
     "significance",
+    "stability_selection",
     "weight_stability",
 ]

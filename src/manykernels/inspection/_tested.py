@@ -119,7 +119,7 @@ def _two(values: NDArray[Any]) -> bool:
     return values.ndim == 1 and np.unique(values).size == 2
 
 
-def tested(known: Kernels, by: str) -> tuple[list[str], Array]:
+def hypotheses(known: Kernels, by: str) -> tuple[list[str], Array]:
     """The names of what is tested, and the kernels (columns) that each test (row) adds up."""
     M = len(known.names)
     if by == "kernel":

@@ -17,7 +17,7 @@ from ..fitting.covariates import design
 from ..fitting.listed import Kernels
 from ..fitting.survival import Survival
 from ._shown import Shown
-from ._tested import TARGETS, kernels_on, tested
+from ._tested import TARGETS, hypotheses, kernels_on
 from .likelihoods import Cox, Likelihood
 from .null_models import Null, likelihood_null, linear_null, orthonormal
 
@@ -168,7 +168,7 @@ def significance(
     with threads(n_jobs):
         known, values, n = kernels_on(kernels, X, y, target, memory_limit)
         Z, _ = design(covariates, X, n)
-        names, W = tested(known, by)
+        names, W = hypotheses(known, by)
         tests = _Tests(known, names, W, values, Z, given == "others")
         tests.require_sense()
         if method == "score":

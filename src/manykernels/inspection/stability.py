@@ -48,6 +48,7 @@ class Stability(Shown):
     level: float
     views: Stability | None = None
     choices: dict[str, int] | None = None
+    pairs: bool = False  # whether resamples 0 and 1, 2 and 3, … are two halves of the data
 
     @property
     def mean(self) -> Array:
@@ -104,12 +105,15 @@ def weight_stability(
     estimator : any estimator of this package with weights; it is cloned, never changed
         A search such as MKLClassifierCV is fitted where it is not; see ``searched``.
     X, y : the data
-    method : "subsample" or "bootstrap"
-        ``fraction`` of the samples without replacement, or as many with. Classes keep their shares. Samples
-        that occur twice look like measurements without noise: where widths are learned, the intervals of a
-        bootstrap miss the weights of all samples. Costs of errors are adapted, see the notes.
+    method : "subsample", "bootstrap" or "pairs"
+        ``fraction`` of the samples without replacement, or as many with; "pairs" are two halves that share
+        no sample, one after the other, as :func:`stability_selection` has them. Classes keep their shares.
+        Samples that occur twice look like measurements without noise: where widths are learned, the
+        intervals of a bootstrap miss the weights of all samples. Costs of errors are adapted, see the notes.
     n_resamples : int
+        Of "pairs" an even number: how many halves.
     fraction : float
+        Of the samples, for "subsample".
     level : float
         Of the central intervals.
     searched : "anew" or "before"
@@ -139,10 +143,15 @@ def weight_stability(
     support narrower kernels, which a half cannot tell from noise. Where that is more than the spread (norm 2
     and more, many samples), an interval misses the weight that all samples give.
     """
-    if method not in ("bootstrap", "subsample"):
-        raise ValueError(f"method={method!r} was given; expected 'bootstrap' or 'subsample'.")
+    if method not in ("bootstrap", "subsample", "pairs"):
+        raise ValueError(f"method={method!r} was given; expected 'subsample', 'bootstrap' or 'pairs'.")
     if not isinstance(n_resamples, int | np.integer) or n_resamples < 2:
         raise ValueError(f"n_resamples={n_resamples!r} was given; expected a whole number, at least 2.")
+    if method == "pairs" and (n_resamples % 2 or fraction != 0.5):
+        raise ValueError(
+            f"method='pairs' was given with n_resamples={n_resamples} and fraction={fraction!r}; expected an "
+            "even number of halves, fraction=0.5."
+        )
     for name, value in (("fraction", fraction), ("level", level)):
         if not isinstance(value, int | float) or not 0.0 < value < 1.0:
             raise ValueError(f"{name}={value!r} was given; expected a number between 0 and 1.")
@@ -159,7 +168,10 @@ def weight_stability(
     finalists = finalists_of(estimator, X, y) if searched == "anew" else None
     rng, units = check_random_state(random_state), _units(y, sample_groups)
     strata = _strata(copies.classifies, y, units)
-    drawn = [_draw(strata, method, fraction, rng) for _ in range(n_resamples)]
+    if method == "pairs":
+        drawn = [half for _ in range(n_resamples // 2) for half in _halves(strata, rng)]
+    else:
+        drawn = [_draw(strata, method, fraction, rng) for _ in range(n_resamples)]
     draws = [np.sort(np.concatenate([units[u] for u in chosen])) for chosen in drawn]
     run = Parallel(n_jobs=processes(n_jobs, n_resamples), return_as="generator")
     shown, found = Progress("resamples", verbose, total=n_resamples), []
@@ -178,7 +190,7 @@ def weight_stability(
     if finalists is not None:
         chosen = Counter(name for name, _, _ in found)
         choices = {one.name: chosen[one.name] for one in finalists.models}
-    return Stability(kernels.names, kernels.weights, level, views, choices)
+    return Stability(kernels.names, kernels.weights, level, views, choices, method == "pairs")
 
 
 def _units(y: NDArray[Any], groups: Any) -> list[NDArray[np.intp]]:
@@ -203,6 +215,20 @@ def _draw(
         return np.concatenate([rng.choice(group, group.size) for group in groups])
     sizes = [max(2 if group.size > 1 else 1, round(fraction * group.size)) for group in groups]
     return np.concatenate([rng.permutation(g)[:k] for g, k in zip(groups, sizes, strict=True)])
+
+
+def _halves(
+    groups: list[NDArray[np.intp]], rng: np.random.RandomState
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Two halves of each group that have nothing in common; of an odd number one is left out."""
+    if min(group.size for group in groups) < 2:
+        raise ValueError(
+            "a class has one sample (or one group of samples), and halves of the data that share none need "
+            "two of each. Leave this class out, or join it with another."
+        )
+    mixed = [rng.permutation(group) for group in groups]
+    first = np.concatenate([g[: g.size // 2] for g in mixed])
+    return first, np.concatenate([g[g.size // 2 : 2 * (g.size // 2)] for g in mixed])
 
 
 def _learned(
