@@ -29,20 +29,25 @@ class Combination:
         """Ψv."""
         return np.asarray(self.Phi @ (v.T * self.root).T)
 
-    def system(self, W: Array) -> Array:
-        """diag(1, …, 1, 0) + Ψ̃ᵀWΨ̃ with Ψ̃ = [Ψ 1], from the samples with W > 0."""
-        p = self.root.size
-        H = np.zeros((p + 1, p + 1))
+    def system(self, W: Array, Z: Array | None = None) -> Array:
+        """diag(1, …, 1, 0) + Ψ̃ᵀWΨ̃ with Ψ̃ = [Ψ 1], or [Ψ Z], from the samples with W > 0."""
+        p, r = self.root.size, 1 if Z is None else Z.shape[1]
+        H = np.zeros((p + r, p + r))
         used = np.flatnonzero(W > 0.0)
         for lo in range(0, used.size, _SYSTEM_ROWS):
             rows = used[lo : lo + _SYSTEM_ROWS]
-            half = np.sqrt(W[rows])[:, None] * self.Phi[rows]
+            root = np.sqrt(W[rows])
+            half = root[:, None] * self.Phi[rows]
             H[:p, :p] += half.T @ half
-            H[:p, p] += half.T @ np.sqrt(W[rows])
+            if Z is None:
+                H[:p, p] += half.T @ root
+            else:
+                H[:p, p:] += half.T @ (root[:, None] * Z[rows])
         H[:p, :p] *= self.root
         H[:p] *= self.root[:, None]
-        H.flat[: p * (p + 2) : p + 2] += 1.0
-        H[p, :p], H[p, p] = H[:p, p], float(W.sum())
+        H.flat[: p * (p + r + 1) : p + r + 1] += 1.0
+        H[p:, :p] = H[:p, p:].T
+        H[p:, p:] = float(W.sum()) if Z is None else (W[:, None] * Z).T @ Z
         return H
 
 

@@ -1,6 +1,6 @@
 """The inner problem: a kernel machine for one combined kernel, solved from a warm start.
 
-    min_{α, b}  ½ αᵀKα + Σ C_i ℓ(y_i, (Kα)_i + b)
+    min_{α, b}  ½ αᵀKα + Σ C_i ℓ(y_i, (Kα)_i + b)      (b an intercept, or Zγ with covariates: `free.py`)
 
 A solution also knows how it would move with the kernel. On the coordinates S where it is smooth,
 dα = −P dK α with P the inverse of K_SS + W⁻¹ (W the curvature of the loss there, infinite for the hinge)
@@ -18,17 +18,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
+from .free import projected_on
+
 Array = NDArray[np.float64]
 
 
 @dataclass
 class Sensitivity:
-    """P in factored form: P = D L⁻ᵀ (I − v̂v̂ᵀ) L⁻¹ D on the coordinates `support`, zero elsewhere."""
+    """P in factored form: P = D L⁻ᵀ (I − v̂v̂ᵀ) L⁻¹ D on the coordinates `support`, zero elsewhere.
+
+    With covariates v̂ is a matrix, whose orthonormal columns span L⁻¹DZ.
+    """
 
     support: NDArray[np.intp]
     factor: NDArray[Any]  # L, lower triangular, double or single precision
     root: Array  # D, a diagonal
-    direction: Array | None  # v̂ = L⁻¹D1 / ‖·‖, None without an intercept
+    direction: Array | None  # v̂ = L⁻¹D1 / ‖·‖, None without an unpenalised part
 
     def half(self, R: Array) -> Array:
         """B with BᵀB = RᵀPR, for R of shape (n, m)."""
@@ -42,7 +47,8 @@ class Sensitivity:
             overwrite_b=True,
         )
         if self.direction is not None:
-            B -= np.outer(self.direction, self.direction @ B)
+            v = self.direction
+            B -= np.outer(v, v @ B) if v.ndim == 1 else v @ (v.T @ B)
         return np.asarray(B, dtype=float)
 
     def move(self, Bd: Array, n: int) -> Array:
@@ -60,7 +66,7 @@ class Solution:
     """α, b and f = Kα + b on the training points, with the gap at this kernel."""
 
     alpha: Array
-    intercept: float
+    intercept: float | Array  # b, or Zγ (n,) with covariates
     f: Array
     gap: float
     sensitivity: Sensitivity | None = field(default=None, repr=False)
@@ -80,8 +86,10 @@ class Machine(ABC):
         """How the solution moves with the kernel."""
 
 
-def direction(factor: NDArray[Any], root: Array, fit_intercept: bool) -> Array | None:
-    """v̂ of `Sensitivity`: the direction that the intercept absorbs."""
+def direction(factor: NDArray[Any], root: Array, fit_intercept: bool, Z: Array | None = None) -> Array | None:
+    """v̂ of `Sensitivity`: the directions that the intercept, or covariates Z on the support, absorb."""
+    if Z is not None:
+        return projected_on(factor, root, Z)
     if not fit_intercept:
         return None
     v = solve_triangular(factor, root.astype(factor.dtype, copy=False), lower=True, check_finite=False)

@@ -7,6 +7,7 @@ import numpy as np
 from .._fast.linalg import factor, solve
 from ..losses import Loss
 from .base import Array, Machine, Sensitivity, Solution, direction, feasible
+from .free import FAR, absorbed, balanced, leak, offset, residual
 
 _IDLE = 3  # steps in a row after which P and the gap are as they were: rounding has the last word
 _ROUNDING = 1e-15  # of P
@@ -17,29 +18,38 @@ class Newton(Machine):
 
     There (K + W⁻¹)α + b1 = f − g/W, and the symmetric form I + W^½KW^½ is factored because it stays well
     conditioned when W vanishes. Steps are halved until the primal decreases, and end where rounding
-    leaves nothing to gain.
+    leaves nothing to gain. With covariates Z in place of the constant 1, b is Zγ and Σα = 0 is Zᵀα = 0.
     """
 
-    def __init__(self, loss: Loss, fit_intercept: bool, max_iter: int = 100) -> None:
+    def __init__(
+        self,
+        loss: Loss,
+        fit_intercept: bool,
+        max_iter: int = 100,
+        Z: Array | None = None,
+        begin: float | Array | None = None,
+    ) -> None:
         self.loss = loss
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
+        self.Z = Z
+        self.begin = begin  # b to start from, where one is known
 
     def solve(
         self, K: Array, y: Array, C: Array, alpha: Array, tol: float, previous: Sensitivity | None = None
     ) -> Solution:
-        if self.fit_intercept:  # Σα = 0 from the first: else nothing below bounds the optimum
-            lo, hi = (bound * C for bound in self.loss.bounds(y))
-            alpha = feasible(alpha, lo, hi)
+        alpha = self._feasible(y, C, alpha)
         score = K @ alpha
-        b = self.loss.intercept(y, score, C) if self.fit_intercept else 0.0
+        b = self._best(y, score, C) if self.begin is None else self.begin
         best: Solution | None = None
         sensitivity, idle = previous, 0
         for _ in range(self.max_iter):
             sensitivity = self._factor(K, y, C, score + b, sensitivity)
-            target, b_target = self._target(K, y, C, score + b, sensitivity)
+            target, b_target = self._target(K, y, C, score + b, sensitivity, b)
             alpha, b, score, gain = self._line_search(K, y, C, (alpha, b, score), (target, b_target))
-            solution = self._solution(y, C, alpha, b, score, sensitivity)
+            if self.Z is not None and residual(alpha, self.Z) > FAR:  # no sample on the support feels γ
+                b = offset(self.loss, y, score, C, self.Z, begin=b)
+            solution = self.judged(y, C, alpha, b, score, sensitivity)
             idle = 0 if best is None or gain > 0.0 or solution.gap < 0.5 * best.gap else idle + 1
             if best is None or solution.gap <= best.gap:
                 best = solution
@@ -48,22 +58,41 @@ class Newton(Machine):
         assert best is not None
         return best
 
+    def _feasible(self, y: Array, C: Array, alpha: Array) -> Array:
+        """Σα = 0, or Zᵀα = 0, from the first: else nothing below bounds the optimum."""
+        if not self.fit_intercept and self.Z is None and self.loss.smooth:
+            return alpha
+        lo, hi = (bound * C for bound in self.loss.bounds(y))
+        if not self.fit_intercept and self.Z is None:
+            return np.clip(alpha, lo, hi)
+        return feasible(alpha, lo, hi) if self.Z is None else balanced(alpha, lo, hi, C, self.Z)
+
+    def _best(self, y: Array, score: Array, C: Array) -> float | Array:
+        """The b, or Zγ, that suits these scores best."""
+        if self.Z is not None:
+            return offset(self.loss, y, score, C, self.Z)
+        return self.loss.intercept(y, score, C) if self.fit_intercept else 0.0
+
     def solve_together(self, K: Array, Y: Array, C: Array) -> list[Solution]:
         """The exact solutions for all columns of Y, for the squared loss: one factorisation serves them all.
 
-        (K + diag(1/C))α + b1 = y, and Σα = 0 where there is an intercept.
+        (K + diag(1/C))α + b1 = y, and Σα = 0 where there is an intercept; Zγ for b1 with covariates.
         """
         P = self._factor(K, Y[:, 0], C, Y[:, 0], None)
         u, b = solve(P.factor, P.root[:, None] * Y), np.zeros(Y.shape[1])
-        if self.fit_intercept:
+        if self.Z is not None:
+            V = solve(P.factor, P.root[:, None] * self.Z)
+            gamma = absorbed(V, P.root, self.Z, self.Z.T @ (P.root[:, None] * u))
+            u -= V @ gamma
+            b = self.Z @ gamma
+        elif self.fit_intercept:
             v = solve(P.factor, P.root)
             b = (P.root @ u) / (P.root @ v)
             u -= np.outer(v, b)
         alpha = P.root[:, None] * u
         score = K @ alpha
-        return [
-            self._solution(Y[:, k], C, alpha[:, k], float(b[k]), score[:, k], P) for k in range(Y.shape[1])
-        ]
+        offsets = [float(v) for v in b] if b.ndim == 1 else list(b.T)
+        return [self.judged(Y[:, k], C, alpha[:, k], offsets[k], score[:, k], P) for k in range(Y.shape[1])]
 
     def sensitivity(self, K: Array, y: Array, C: Array, solution: Solution) -> Sensitivity:
         assert solution.sensitivity is not None
@@ -84,10 +113,13 @@ class Newton(Machine):
         A *= root[:, None]
         A.flat[:: support.size + 1] += 1.0
         L = factor(A)
-        return Sensitivity(support, L, root, direction(L, root, self.fit_intercept))
+        Z = None if self.Z is None else self.Z[support]
+        return Sensitivity(support, L, root, direction(L, root, self.fit_intercept, Z))
 
-    def _target(self, K: Array, y: Array, C: Array, f: Array, P: Sensitivity) -> tuple[Array, float]:
-        """The full Newton step's α and b."""
+    def _target(
+        self, K: Array, y: Array, C: Array, f: Array, P: Sensitivity, b: float | Array
+    ) -> tuple[Array, float | Array]:
+        """The full Newton step's α and b; `b` is what it is now."""
         S, D = P.support, P.root
         g = C * self.loss.gradient(y, f)
         alpha = -g
@@ -98,6 +130,14 @@ class Newton(Machine):
             if rest.any():
                 z -= K[S] @ rest
         u = solve(P.factor, D * z)
+        if self.Z is not None:
+            V = solve(P.factor, D[:, None] * self.Z[S]) if S.size else np.zeros((0, self.Z.shape[1]))
+            gamma = self.Z.T @ b  # and Zᵀα there, which the rest of the step takes away
+            u -= V @ gamma
+            alpha[S] = D * u
+            step = absorbed(V, D, self.Z[S], self.Z.T @ alpha)
+            alpha[S] -= D * (V @ step)
+            return alpha, self.Z @ (gamma + step)
         b = 0.0
         if self.fit_intercept:
             v = solve(P.factor, D)
@@ -108,8 +148,13 @@ class Newton(Machine):
         return alpha, b
 
     def _line_search(
-        self, K: Array, y: Array, C: Array, now: tuple[Array, float, Array], target: tuple[Array, float]
-    ) -> tuple[Array, float, Array, float]:
+        self,
+        K: Array,
+        y: Array,
+        C: Array,
+        now: tuple[Array, float | Array, Array],
+        target: tuple[Array, float | Array],
+    ) -> tuple[Array, float | Array, Array, float]:
         """The point after the step, and by how much P fell: 0 up to rounding, −∞ where no step was taken."""
         alpha, b, score = now
         da, db = target[0] - alpha, target[1] - b
@@ -127,10 +172,18 @@ class Newton(Machine):
         gain = start - after if start - after > _ROUNDING * abs(start) else 0.0
         return alpha + t * da, b + t * db, score + t * ds, gain
 
-    def _solution(
-        self, y: Array, C: Array, alpha: Array, b: float, score: Array, sensitivity: Sensitivity
+    def judged(
+        self,
+        y: Array,
+        C: Array,
+        alpha: Array,
+        b: float | Array,
+        score: Array,
+        sensitivity: Sensitivity | None = None,
     ) -> Solution:
+        """α and b with the gap of the loss at them."""
         f = score + b
         conjugate = C @ self.loss.conjugate(y, -alpha / C)
         gap = float(alpha @ score) + float(C @ self.loss.value(y, f)) + float(conjugate)
+        gap += 0.0 if self.Z is None else leak(alpha, np.asarray(b), self.Z)
         return Solution(alpha, b, f, max(gap, 0.0), sensitivity)

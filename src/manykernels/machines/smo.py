@@ -60,15 +60,23 @@ class SMO(Machine):
         return Solution(alpha, b, f, max(gap, 0.0))
 
     def sensitivity(self, K: Array, y: Array, C: Array, solution: Solution) -> Sensitivity:
-        lo, hi = (bound * C for bound in self.loss.bounds(y))
-        a, margin = solution.alpha, 1e-9 * C
-        free = (a > lo + margin) & (a < hi - margin)
-        if self.epsilon > 0.0:
-            free &= np.abs(a) > margin
-        support = np.flatnonzero(free)
-        part = K[np.ix_(support, support)]
-        single = support.size >= _LARGE
-        L = factor(part.astype(np.float32) if single else part, 1e3 * _JITTER if single else _JITTER)
-        root = np.ones(support.size)
-        v = direction(L, root, self.fit_intercept) if support.size else None
-        return Sensitivity(support, L, root, v)
+        return free_sensitivity(self.loss, K, y, C, solution.alpha, self.fit_intercept)
+
+
+def free_sensitivity(
+    loss: Loss, K: Array, y: Array, C: Array, alpha: Array, fit_intercept: bool, Z: Array | None = None
+) -> Sensitivity:
+    """How the free support vectors of a piecewise linear loss move with the kernel."""
+    lo, hi = (bound * C for bound in loss.bounds(y))
+    margin = 1e-9 * C
+    free = (alpha > lo + margin) & (alpha < hi - margin)
+    if float(loss.tube) > 0.0:
+        free &= np.abs(alpha) > margin
+    support = np.flatnonzero(free)
+    part = K[np.ix_(support, support)]
+    single = support.size >= _LARGE
+    L = factor(part.astype(np.float32) if single else part, 1e3 * _JITTER if single else _JITTER)
+    root = np.ones(support.size)
+    beside = None if Z is None else Z[support]
+    v = direction(L, root, fit_intercept, beside) if support.size else None
+    return Sensitivity(support, L, root, v)

@@ -4,6 +4,10 @@
 
 R*(u) = sup_f ⟨u, f⟩ − R(f), and Σ_i α_ik = 0 for every output k where b is fitted. Nothing here takes R for a
 sum over samples (`Separable` is), its curvature for diagonal, or the domain of R* for a box.
+
+With covariates Z (n, r), among them a constant where there is an intercept, f = K_θα + Zγ and Zᵀα_k = 0: for
+any α, P ≥ D(α) − αᵀZγ, whose last term has no lower bound in γ unless it vanishes. What rounding leaves of
+Zᵀα is charged at ten times the largest Zγ that was met (`leak`).
 """
 
 from __future__ import annotations
@@ -25,7 +29,7 @@ Array = NDArray[np.float64]
 
 @dataclass
 class Fit:
-    """The machines of all outputs at one kernel: α (n, k), b (k,), f (n, k), and their gap."""
+    """The machines of all outputs at one kernel: α (n, k), b (k,) or Zγ (n, k), f (n, k), and their gap."""
 
     alpha: Array
     intercept: Array
@@ -63,6 +67,8 @@ class Risk(ABC):
     shape: tuple[int, int]
     """(n, k): samples and outputs."""
     fit_intercept: bool
+    Z: Array | None = None
+    """(n, r): an orthonormal basis of constant and covariates, where there are covariates."""
     shift: Array | float = 0.0
     """What was taken from the targets; predictions add it again, and round as numbers of its size do."""
     smoothness: float = np.inf
@@ -89,7 +95,7 @@ class Risk(ABC):
 
     @abstractmethod
     def intercepts(self, score: Array) -> Array:
-        """(k,): the b that minimise R(score + b), zero where none is fitted."""
+        """(k,): the b that minimise R(score + b), zero where none is fitted; (n, k) with covariates: Zγ."""
 
     # -- the machine ------------------------------------------------------------------------------
     @abstractmethod
@@ -170,7 +176,7 @@ class Risk(ABC):
         return max(self.value(self.zeros()), 1e-300)
 
     def constant(self) -> Array:
-        """(k,): the best constant function, 0 without an intercept."""
+        """(k,): the best constant function, 0 without an intercept; the best Zγ (n, k) with covariates."""
         return self.intercepts(self.zeros())
 
     def constant_value(self) -> float:
@@ -188,6 +194,10 @@ class Risk(ABC):
             return alpha
         free, ones = np.full(alpha.shape[0], np.inf), np.ones(alpha.shape[0])
         return np.stack([zero_sum(column, -free, free, ones) for column in alpha.T], axis=1)
+
+    def leak(self, alpha: Array) -> float:
+        """What rounding may have left of αᵀZγ, over all outputs: 0 without covariates."""
+        return 0.0
 
     def worst(self, f: Array, off: Array) -> float:
         """At least R(f + δ) for every |δ| ≤ off; risks without `smoothness` have their own bound."""
@@ -232,6 +242,7 @@ class Risk(ABC):
         terms = self.dual_terms(point)
         value = float(np.sum(terms)) - 0.5 * conjugate
         value -= unit(alpha.shape[0]) * (float(np.sum(np.abs(terms))) + 0.5 * abs(conjugate))
+        value -= self.leak(point)
         return max(value, self.dual_fit(np.zeros_like(alpha)))  # α = 0 needs no kernel
 
     def best_scale(self, alpha: Array, q: Array, penalty: Penalty) -> float:

@@ -15,24 +15,38 @@ from numpy.typing import NDArray
 from ..losses import Loss
 from ..losses.base import ROUNDING
 from ..machines import Newton, Sensitivity, Solution, feasible, machine_for
+from ..machines.free import balanced, basis, offset
 from .base import Box, Fit, LeastSquares, Risk
-from .rounding import zero_sum
+from .rounding import unit, zero_sum
 
 Array = NDArray[np.float64]
+_INSIDE = (0.05, 0.01, 1e-3)  # of the box: margins that are tried for a point inside of it
+_WIDE = 10.0  # times the largest Zγ that was met: none that is optimal is larger
 
 
 class Separable(Risk):
-    """Loss, targets Y (n, k) and costs C (n, k) > 0, with the machine that fits them."""
+    """Loss, targets Y (n, k) and costs C (n, k) > 0, with the machine that fits them.
+
+    `Z` (n, r) has orthonormal columns that span constant and covariates, where there are covariates.
+    """
 
     def __init__(
-        self, loss: Loss, Y: Array, C: Array, fit_intercept: bool, shift: Array | float = 0.0
+        self,
+        loss: Loss,
+        Y: Array,
+        C: Array,
+        fit_intercept: bool,
+        shift: Array | float = 0.0,
+        Z: Array | None = None,
     ) -> None:
         self.loss = loss
         self.shift = shift
         self.Y = Y
         self.C = C
         self.fit_intercept = fit_intercept
-        self.machine = machine_for(loss, fit_intercept)
+        self.Z = Z
+        self.extent = 0.0  # the largest ‖Zγ‖ of an output so far
+        self.machine = machine_for(loss, fit_intercept, Z)
 
     @property
     def shape(self) -> tuple[int, int]:  # type: ignore[override]
@@ -61,7 +75,9 @@ class Separable(Risk):
 
     @property
     def has_interior(self) -> bool:
-        """Not if a target has one sign only and the loss is a hinge."""
+        """Not if a target has one sign only and the loss is a hinge, or covariates separate some samples."""
+        if self.Z is not None:
+            return self.interior(self.zeros()) is not None
         lo, hi = self.loss.bounds(self.Y)
         return not self.fit_intercept or bool(np.all((lo < 0).any(axis=0) & (hi > 0).any(axis=0)))
 
@@ -86,10 +102,23 @@ class Separable(Risk):
         if np.any(np.ptp(self.Y[rows], axis=0) == 0):
             return None
         share = self.C[rows].sum() / self.C.sum()
-        return Separable(self.loss, self.Y[rows], self.C[rows] / share, self.fit_intercept, self.shift)
+        Z = None if self.Z is None else basis(self.Z[rows])
+        shift = np.asarray(self.shift)[rows] if np.ndim(self.shift) == 2 else self.shift
+        return Separable(self.loss, self.Y[rows], self.C[rows] / share, self.fit_intercept, shift, Z)
 
     def scaled(self, factor: float) -> Separable:
-        return Separable(self.loss, self.Y, factor * self.C, self.fit_intercept, self.shift)
+        return Separable(self.loss, self.Y, factor * self.C, self.fit_intercept, self.shift, self.Z)
+
+    def interior(self, alpha: Array) -> Array | None:
+        """A point near α well inside the box with Zᵀα = 0, of covariates Z; None if none is found."""
+        assert self.Z is not None
+        lo, hi = self._bounds()
+        for share in _INSIDE:
+            margin = share * np.minimum(hi - lo, self.C)
+            found = self._balanced(alpha, lo + margin, hi - margin)
+            if np.all((found > lo) & (found < hi)):
+                return found
+        return None
 
     # -- the function and its conjugate -----------------------------------------------------------
     def zeros(self) -> Array:
@@ -107,6 +136,8 @@ class Separable(Risk):
     def feasible(self, alpha: Array) -> Array:
         """A point of the dual box (with Σα = 0 for each output where an intercept is fitted) near α."""
         lo, hi = self._bounds()
+        if self.Z is not None:
+            return self._balanced(alpha, lo, hi)
         if not self.fit_intercept:
             return np.clip(alpha, lo, hi)
         if np.all(np.isinf(lo)) and np.all(np.isinf(hi)):
@@ -116,18 +147,40 @@ class Separable(Risk):
     def exact(self, alpha: Array) -> Array:
         """A point of the dual box next to α, with Σα = 0 exactly for each output where b is fitted."""
         alpha = self.feasible(alpha)
-        if not self.fit_intercept:
+        if not self.fit_intercept or self.Z is not None:
             return alpha
         lo, hi = self._bounds()
         columns = zip(alpha.T, lo.T, hi.T, self.C.T, strict=True)
         return np.stack([zero_sum(*column) for column in columns], axis=1)
 
+    def _balanced(self, alpha: Array, lo: Array, hi: Array) -> Array:
+        """The point next to α with lo ≤ α ≤ hi and Zᵀα = 0 for every output, up to rounding."""
+        assert self.Z is not None
+        columns = zip(alpha.T, lo.T, hi.T, self.C.T, strict=True)
+        return np.stack([balanced(*column, self.Z) for column in columns], axis=1)
+
+    def leak(self, alpha: Array) -> float:
+        if self.Z is None:
+            return 0.0
+        if self.extent == 0.0:
+            self.constant()
+        rounding = unit(alpha.shape[0]) * (np.abs(self.Z).T @ np.abs(alpha))
+        return _WIDE * self.extent * float(np.linalg.norm(np.abs(self.Z.T @ alpha) + rounding, axis=0).sum())
+
     def intercepts(self, score: Array) -> Array:
+        if self.Z is not None:
+            columns = zip(self.Y.T, score.T, self.C.T, strict=True)
+            return self._met(np.stack([offset(self.loss, *column, self.Z) for column in columns], axis=1))
         b = np.zeros(self.Y.shape[1])
         if self.fit_intercept:
             columns = zip(self.Y.T, score.T, self.C.T, strict=True)
             b[:] = [self.loss.intercept(y, s, C) for y, s, C in columns]
         return b
+
+    def _met(self, offsets: Array) -> Array:
+        """Zγ (n, k), whose size is kept: the bounds are charged by it."""
+        self.extent = max(self.extent, float(np.linalg.norm(offsets, axis=0).max(initial=0.0)))
+        return offsets
 
     def worst(self, f: Array, off: Array) -> float:
         """A convex loss is largest at one of the two ends."""
@@ -150,9 +203,10 @@ class Separable(Risk):
     def solve(self, K: Any, alpha: Array, tol: float) -> Fit:
         """The machines of all outputs for one kernel, to a total gap of at most `tol`."""
         solutions = self._solve_together(K, tol) or self._solve_each(K, alpha, tol)
+        b = [s.intercept for s in solutions]
         return Fit(
             np.stack([s.alpha for s in solutions], axis=1),
-            np.array([s.intercept for s in solutions]),
+            np.array(b) if self.Z is None else self._met(np.stack([np.asarray(v) for v in b], axis=1)),
             np.stack([s.f for s in solutions], axis=1),
             sum(s.gap for s in solutions),
             solutions,

@@ -14,7 +14,6 @@ twenty reach any accuracy. For the hinge loss each sample has one of a⁺, a⁻ 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -22,63 +21,14 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from .._fast.linalg import factor, solve, solve_sum
+from ..machines.barrier import Side, reach
 from ..objectives import Risk
 from ..penalties import Penalty
-from ._local_model import reach
 from ._stopping import goes_on
 
 Array = NDArray[np.float64]
 _LOST = 100.0  # times the smallest gap: from there no iteration finds back
 _JAMMED = 1e-4  # of a step: nor from a point that close to the boundary
-
-
-@dataclass
-class _Half:
-    """One side, a⁺ or a⁻, of all outputs: 0 < x < cap where `on`, with multipliers of both bounds."""
-
-    sign: float
-    cap: Array
-    on: NDArray[np.bool_]
-    x: Array
-    low: Array
-    high: Array
-
-    @classmethod
-    def start(cls, sign: float, cap: Array, alpha: Array) -> _Half:
-        on = cap > 0.0
-        largest = float(np.abs(alpha).max())
-        margin = 0.05 * (np.minimum(cap, largest + 1e-3 * cap) if largest > 0.0 else cap)
-        x = np.where(on, np.clip(sign * alpha, margin, cap - margin), 0.5)
-        return cls(sign, np.where(on, cap, 1.0), on, x, np.ones_like(x), np.ones_like(x))
-
-    def center(self, tau: float) -> None:
-        self.low, self.high = tau / self.x, tau / (self.cap - self.x)
-
-    def complementarity(self) -> tuple[float, int]:
-        pairs = self.low * self.x + self.high * (self.cap - self.x)
-        return float(pairs[self.on].sum()), 2 * int(self.on.sum())
-
-    def barrier(self, slope: Array, tau: float) -> tuple[Array, Array]:
-        """(1/D, r/D) of this side, zero where it does not exist; `slope` is the gradient without barrier."""
-        room = self.cap - self.x
-        D = self.low / self.x + self.high / room
-        r = slope - tau / self.x + tau / room
-        return np.where(self.on, 1.0 / D, 0.0), np.where(self.on, r / D, 0.0)
-
-    def directions(self, dx: Array, tau: float) -> tuple[Array, Array, Array]:
-        dx, room = np.where(self.on, dx, 0.0), self.cap - self.x
-        return (
-            dx,
-            tau / self.x - self.low - self.low / self.x * dx,
-            tau / room - self.high + self.high / room * dx,
-        )
-
-    def reach(self, d: tuple[Array, Array, Array]) -> float:
-        inside = np.stack([self.x, self.cap - self.x, self.low, self.high])[:, self.on]
-        return reach(inside, np.stack([d[0], -d[0], d[1], d[2]])[:, self.on])
-
-    def move(self, t: float, d: tuple[Array, Array, Array]) -> None:
-        self.x, self.low, self.high = self.x + t * d[0], self.low + t * d[1], self.high + t * d[2]
 
 
 class InteriorPoint:
@@ -99,8 +49,8 @@ class InteriorPoint:
         box = risk.box()
         assert box is not None  # piecewise linear risks have one
         self.target, self.epsilon = box.target, box.tube
-        self.plus = _Half.start(1.0, box.hi, alpha)
-        self.minus = _Half.start(-1.0, -box.lo, alpha)
+        self.plus = Side.start(1.0, box.hi, alpha)
+        self.minus = Side.start(-1.0, -box.lo, alpha)
         self.theta, self.b = penalty.interior(theta), np.zeros(alpha.shape[1])
         self.zero, self.pull = np.zeros_like(self.theta), 0.0  # multipliers of θ ≥ 0, and their scale
         # ψ(θ) + room = 0, linearised, since steps may leave a curved Θ; and its multipliers

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._fast.linalg import factor, solve, solve_sum
+from ..machines.barrier import reach
 from ..penalties import Penalty
 
 Array = NDArray[np.float64]
@@ -160,9 +161,3 @@ class LocalModel:
             inner[inner < x.zero] = 0.0
         theta = self.penalty.stretch(inner)
         return ModelStep(theta, x.cuts / x.cuts.sum(), min(self.value(inner), self.value(theta)))
-
-
-def reach(value: Array, change: Array) -> float:
-    """The largest t with value + t·change ≥ 0, for value ≥ 0."""
-    falling = change < 0.0
-    return float(np.min(value[falling] / -change[falling], initial=np.inf))

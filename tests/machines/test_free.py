@@ -1,0 +1,126 @@
+"""The unpenalised part Zγ of machines: Zᵀα = 0, and optima that agree with their bound and with cvxpy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+from manykernels import losses
+from manykernels.machines.free import balanced, basis, offset, residual
+from manykernels.objectives import Separable
+from manykernels.penalties import Simplex
+
+LOSSES = [
+    losses.Squared(),
+    losses.Logistic(),
+    losses.SquaredHinge(),
+    losses.Huber(0.3),
+    losses.Hinge(),
+    losses.EpsilonInsensitive(0.1),
+    losses.Pinball(0.3),
+]
+
+
+def problem(loss: Any, n: int = 40, seed: int = 0) -> tuple[Any, Any, Any]:
+    """K, y and Z with a constant, a site and a number."""
+    rng = np.random.RandomState(seed)
+    X, site = rng.randn(n, 3), rng.randint(0, 3, n)
+    K = np.exp(-((X[:, None] - X[None]) ** 2).sum(-1) / 6.0)
+    Z = basis(np.column_stack([np.ones(n), rng.randn(n), np.eye(3)[site]]))
+    y = np.sin(X[:, 0]) + 0.7 * site + 0.4 * rng.randn(n)
+    return K, np.where(y > np.median(y), 1.0, -1.0) if loss.task == "classification" else y, Z
+
+
+def of_cvxpy(loss: Any, y: Any, f: Any) -> Any:
+    margin = cp.pos(1 - cp.multiply(y, f))
+    return {
+        "Squared": lambda: 0.5 * cp.sum_squares(y - f),
+        "Logistic": lambda: cp.sum(cp.logistic(-cp.multiply(y, f))),
+        "SquaredHinge": lambda: 0.5 * cp.sum_squares(margin),
+        "Huber": lambda: 0.5 * cp.sum(cp.huber(y - f, 0.3)),
+        "Hinge": lambda: cp.sum(margin),
+        "EpsilonInsensitive": lambda: cp.sum(cp.pos(cp.abs(y - f) - 0.1)),
+        "Pinball": lambda: cp.sum(cp.maximum(0.3 * (y - f), -0.7 * (y - f))),
+    }[type(loss).__name__]()
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+@pytest.mark.parametrize("C", [0.1, 10.0])
+def test_machines_with_covariates_are_those_of_cvxpy(loss: Any, C: float) -> None:
+    K, y, Z = problem(loss)
+    risk = Separable(loss, y[:, None], np.full((y.size, 1), C), True, Z=Z)
+    fit = risk.solve(K, risk.zeros(), 1e-9 * risk.constant_value())
+    primal, q = risk.machine_value(fit), np.einsum("ik,ij,jk->k", fit.alpha, K, fit.alpha)
+    assert residual(fit.alpha[:, 0], Z) < 1e3
+    dual = risk.dual(fit.alpha, q, Simplex(), 1.0)
+    assert dual <= primal <= dual + 1e-7 * primal
+
+    v, gamma = cp.Variable(y.size), cp.Variable(Z.shape[1])
+    root = np.linalg.cholesky(K + 1e-10 * np.eye(y.size))
+    f = root @ v + Z @ gamma
+    problem_ = cp.Problem(cp.Minimize(0.5 * cp.sum_squares(v) + C * of_cvxpy(loss, y, f)))
+    problem_.solve(solver=cp.CLARABEL)
+    assert primal == pytest.approx(problem_.value, rel=1e-6)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+def test_a_constant_column_is_the_intercept(loss: Any) -> None:
+    K, y, _ = problem(loss)
+    C = np.full((y.size, 1), 2.0)
+    plain = Separable(loss, y[:, None], C, True)
+    general = Separable(loss, y[:, None], C, True, Z=np.full((y.size, 1), y.size**-0.5))
+    values = []
+    for risk in (plain, general):
+        fit = risk.solve(K, risk.zeros(), 1e-10)
+        values.append(risk.machine_value(fit))
+        assert risk.intercepts(fit.f - fit.intercept).shape == ((1,) if risk is plain else (y.size, 1))
+    assert values[0] == pytest.approx(values[1], rel=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_balanced_points_are_the_nearest(seed: int) -> None:
+    rng = np.random.RandomState(seed)
+    n = 25
+    alpha, C = 2.0 * rng.randn(n), rng.rand(n) + 0.5
+    lo, hi = np.where(rng.rand(n) < 0.5, 0.0, -C), C
+    Z = basis(rng.randn(n, 4))
+    a = balanced(alpha, lo, hi, C, Z)
+    assert np.all((a >= lo) & (a <= hi))
+    x = cp.Variable(n)
+    nearest = cp.Problem(
+        cp.Minimize(cp.sum_squares(cp.multiply(x - alpha, C**-0.5))), [Z.T @ x == 0, x >= lo, x <= hi]
+    )
+    nearest.solve(solver=cp.CLARABEL)
+    np.testing.assert_allclose(a, x.value, atol=1e-6)
+    assert residual(a, Z) <= 1e3
+
+
+def test_a_site_of_one_class_leaves_its_samples_without_coefficients() -> None:
+    """No γ is the best there, and α = 0 is all that Zᵀα = 0 leaves: the bound is still tight."""
+    K, y, _ = problem(losses.Hinge())
+    alone = np.zeros(y.size)
+    alone[np.flatnonzero(y > 0)[:5]] = 1.0
+    Z = basis(np.column_stack([np.ones(y.size), alone]))
+    for loss in (losses.Hinge(), losses.Logistic(), losses.SquaredHinge()):
+        risk = Separable(loss, y[:, None], np.ones((y.size, 1)), True, Z=Z)
+        fit = risk.solve(K, risk.zeros(), 1e-7)
+        assert np.abs(fit.alpha[alone > 0.0]).max() < 1e-6
+        q = np.einsum("ik,ij,jk->k", fit.alpha, K, fit.alpha)
+        gap = risk.machine_value(fit) - risk.dual(risk.feasible(fit.alpha), q, Simplex(), 1.0)
+        assert 0.0 <= gap < 1e-5 * risk.constant_value()
+        assert not risk.has_interior
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+def test_no_offset_is_better(loss: Any) -> None:
+    _, y, Z = problem(loss)
+    rng = np.random.RandomState(0)
+    score, C = 0.5 * rng.randn(y.size), rng.rand(y.size) + 0.5
+    b = offset(loss, y, score, C, Z)
+    value = C @ loss.value(y, score + b)
+    for _ in range(20):
+        other = b + Z @ (10.0 ** rng.uniform(-4, 0) * rng.randn(Z.shape[1]))
+        assert C @ loss.value(y, score + other) >= value - 1e-7 * value
