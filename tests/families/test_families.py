@@ -461,3 +461,13 @@ def test_families_say_which_kernels_are_of_one_column():
     found = resolve_kernels({"each": per_feature([1.0], [1]), "columns": rank_one()}, X)
     columns = [name for name, kernel in found.items() if kernel.member.role == "column"]
     assert columns == [name for name in found if not name.startswith("each: all")]
+
+
+def test_views_do_not_say_their_name_twice():
+    """Columns of joined tables are called view__column; where names would be the same, they stay whole."""
+    X = pd.DataFrame(np.random.RandomState(0).randn(30, 3), columns=["m__a", "m__b", "b"])
+    given = {"m": (["m__a", "m__b"], rank_one()), "n": (["b"], rank_one())}
+    names = list(views(given).resolve(X))
+    assert all(name.startswith(("m: a", "m: b", "n: b")) for name in names)
+    both = list(views({"m": (["m__b", "b"], rank_one())}).resolve(X))
+    assert len(set(both)) == len(both) and any(name.startswith("m: m__b") for name in both)

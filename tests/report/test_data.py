@@ -401,6 +401,17 @@ def test_a_path_of_fits_that_stopped_early_says_so():
     assert re.match(r"\d+ fits? stopped before the tolerance was reached", told)
 
 
+def test_single_samples_are_called_by_their_names():
+    frame = pd.DataFrame(X, columns=list("abcd"), index=[f"P{i}" for i in range(len(X))])
+    model = mk.MKLClassifier({"a": Gaussian(1.0), "b": Linear()}, norm=2.0).fit(frame, y)
+    named = {"P": report_data(model, frame, y, fit_path=False)}
+    named["Q"] = report_data(model, X, y, fit_path=False, sample_names=[f"Q{i}" for i in range(len(X))])
+    for letter, found in named.items():
+        samples = found["contributions"]["samples"]
+        assert [one["name"] for one in samples] == [f"{letter}{one['row']}" for one in samples]
+    assert report_data(model, X, y, fit_path=False)["contributions"]["samples"][0]["name"] is None
+
+
 def test_a_report_has_one_bar_and_the_models_in_it_have_none(tmp_path, capfd):
     model = mk.MKLClassifier({"a": Gaussian(1.0), "b": Linear()}, verbose=1).fit(X, y)
     capfd.readouterr()

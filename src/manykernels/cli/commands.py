@@ -168,7 +168,8 @@ def _say(voice: Voice, data: Data, facts: dict[str, Any], seconds: float) -> Non
     if facts["chosen"]:
         named = {key: value for key, value in facts["chosen"].items() if key != "kernels"}  # shown above
         told = ", ".join(f"{key} {rounded(value)}" for key, value in named.items() if value is not None)
-        voice.show(f"chosen by cross-validation: {escape(told)}")
+        end = f" (the {facts['end_of_path']} that was tried)" if facts["end_of_path"] else ""
+        voice.show(f"chosen by cross-validation: {escape(told)}{end}")
 
 
 def _say_views(voice: Voice, data: Data, facts: dict[str, Any], need: Needed) -> None:
@@ -198,6 +199,7 @@ def _write_report(
         "title": f"{learned.data.target}: which kernels matter",
         "call": shlex.join(["manykernels", *sys.argv[1:]]),
         "target": learned.data.target,
+        "sample_names": learned.data.ids,
     }
     if voice.stopped:  # a path is many fits
         told["fit_path"] = False

@@ -18,7 +18,7 @@ from ._console import UserError, Voice, require_known
 from .choices import TASKS
 from .files import read_file
 from .groups import grouped
-from .ids import numbered
+from .ids import numbered, texts
 from .sources import Asked, gather, view_of
 
 _CLASSES = 20  # whole numbers with at most so many values are classes, unless told otherwise
@@ -39,6 +39,7 @@ class Data:
     groups: bool = False  # whether views are sets of columns from a file, which may overlap
     kernels: list[str] = field(default_factory=list)  # names of the layers of a stack
     id: str = ""  # the column that names the samples
+    ids: list[str] | None = None  # what it calls them
 
     @property
     def n(self) -> int:
@@ -50,7 +51,8 @@ class Data:
             return self
         rows = np.sort(np.argsort(self.y, kind="stable")[evenly(self.n, at_most)])
         X = self.X[np.ix_(rows, rows)] if self.kernels else self.X.iloc[rows].reset_index(drop=True)
-        return replace(self, X=X, y=self.y[rows])
+        ids = None if self.ids is None else [self.ids[row] for row in rows]
+        return replace(self, X=X, y=self.y[rows], ids=ids)
 
 
 # -- learning -------------------------------------------------------------------------------------
@@ -72,6 +74,7 @@ def training_data(asked: Asked, voice: Voice) -> Data:
         told = "are" if lost > 1 else "is"
         voice.note(f"{number_of(lost, 'row')} without a value of {target!r} {told} left out.")
         frame = frame[known]  # rows keep their numbers, which messages name
+    ids = None if joined.ids is None else texts(joined.ids[known.to_numpy()])
     y, task = _target(column[known], target, asked.task)
     dropped = {
         name for name in asked.drop if id_ not in (name, name.split("__", 1)[-1])
@@ -82,7 +85,7 @@ def training_data(asked: Asked, voice: Voice) -> Data:
                 f"--drop {name}: there is no such column; there are {_quoted(frame.columns)}."
                 + did_you_mean(name, frame.columns)
             )
-    data = Data(frame, y, target, task, id=id_)
+    data = Data(frame, y, target, task, id=id_, ids=ids)
     same = [name for name in frame.columns if name != target and name.split("__", 1)[-1] == target]
     if same and views:
         voice.note(f"{_quoted(same)} in a view is left out: it is called as the target is.")

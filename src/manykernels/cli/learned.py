@@ -79,7 +79,10 @@ class Learned:
             model, _ = model_of(self.whole)
         except TypeError:  # of another package
             return facts_without_kernels(type(parts.last).__name__)
-        return model_facts(model, None if parts.searched is None else parts.searched.best)
+        found = parts.searched
+        return model_facts(
+            model, None if found is None else found.best, "" if found is None else found.end_of_path
+        )
 
     def to_score(self, voice: Voice, seconds: float, cv: int, jobs: int) -> tuple[Learner, str]:
         """What stands for it in the folds, and whether a search in it chooses "anew" in each or "before"."""

@@ -17,8 +17,11 @@ _SHOWN_KERNELS = 12
 _WIDE = 24  # characters of the longest bar
 
 
-def model_facts(model: Model, best: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Weights, certificate and views, as plain values; `best` is what a search took."""
+def model_facts(model: Model, best: Mapping[str, Any] | None, end: str = "") -> dict[str, Any]:
+    """Weights, certificate and views, as plain values.
+
+    `best` is what a search took, and `end` that of its path in C, where the choice lies there.
+    """
     table, views, proof = weight_table(model), model.view_weights, model.proof
     size = np.abs(table.W).max(axis=0)
     order = [m for m in table.order if size[m] > 0]
@@ -26,6 +29,7 @@ def model_facts(model: Model, best: Mapping[str, Any] | None) -> dict[str, Any]:
     return {
         "estimator": model.title,
         "chosen": _chosen(best),
+        "end_of_path": end,
         "weights": {table.names[m]: table.W[0, m] if table.rows is None else table.W[:, m] for m in order},
         "views": {name: np.asarray(w).tolist() for name, w in views.items()} if grouped else {},
         "view_shares": {name: np.asarray(share).tolist() for name, share in _shares(model).items()},
@@ -39,7 +43,7 @@ def model_facts(model: Model, best: Mapping[str, Any] | None) -> dict[str, Any]:
 def facts_without_kernels(title: str) -> dict[str, Any]:
     """Of an estimator that learns none."""
     empty: dict[str, Any] = {"weights": {}, "views": {}, "view_shares": {}}
-    return {"estimator": title, "chosen": None, **empty, "certificate": ""}
+    return {"estimator": title, "chosen": None, "end_of_path": "", **empty, "certificate": ""}
 
 
 def _shares(model: Model) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from sklearn.pipeline import Pipeline
 from ..fitting.layout import read_training
 from ..fitting.model import Model
 from ..fitting.stacks import in_matrices
+from ..selection.text import end_of_path
 from ._explain import LearnedKernel
 from ._search import Search
 
@@ -93,6 +94,11 @@ class Searched:
     def whole(self) -> dict[str, Any] | None:
         """The path of what it took on all samples, where it kept one."""
         return self.path[self.best["strategy"]].get("all samples")
+
+    @property
+    def end_of_path(self) -> str:
+        """ "largest" or "smallest" where the C that it took is the last one that it tried; else empty."""
+        return end_of_path(self.path, self.best)
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from ..selection.folds import Data, make_folds
 from ..selection.paths import refit_path
 from ..selection.search import Effort, Outcome, compare, require_weights
 from ..selection.strategies import Strategy, Wish, strategies
-from ..selection.text import describe_search
+from ..selection.text import describe_search, end_of_path
 from ._explain import PairwiseTags
 from ._params import check_learning
 from ._repr import HTMLSummary
@@ -239,7 +239,8 @@ class Search(HTMLSummary, PairwiseTags):
         check_is_fitted(self)
         best = self.__dict__.get("best_estimator_")
         model = None if best is None else vars(best).get("_model")
-        return describe_search(self.comparison_, self.best_params_, model, getattr(best, "kernels", None))
+        spec, end = getattr(best, "kernels", None), end_of_path(self.path_, self.best_params_)
+        return describe_search(self.comparison_, self.best_params_, model, spec, end)
 
 
 def options_of(given: BaseEstimator) -> Options | None:

@@ -70,11 +70,24 @@ class Views(Family):
                 chosen = resolve_kernels(spec, part, sample_weight, names, target, approx)
             except ValueError as error:
                 raise ValueError(f"View {view!r}: {error}") from error
+            bare = _bare(str(view), chosen)
             for name, kernel in chosen.items():
-                inner = name.removeprefix(f"{view}: ")  # a view that is called as its column is
-                name, seen = under(str(view), inner, OnColumns(kernel, columns, view=str(view)))
+                also = tuple(bare.get(other, other) for other in kernel.member.also)
+                kernel = kernel.as_member(also=also) if also else kernel
+                name, seen = under(str(view), bare[name], OnColumns(kernel, columns, view=str(view)))
                 kernels[name] = seen
         return kernels
+
+
+def _bare(view: str, kernels: Mapping[str, Kernel]) -> dict[str, str]:
+    """Names of a view's kernels (and the others that these go by) without the view, which stands before them.
+
+    Columns are called as their view is where it has only one, or "view__column" where tables were joined.
+    """
+    names = [*kernels, *(other for kernel in kernels.values() for other in kernel.member.also)]
+    plain = {name: name.removeprefix(f"{view}: ") for name in names}
+    short = {name: text.removeprefix(f"{view}__") for name, text in plain.items()}
+    return short if len(set(short.values())) == len(short) else plain
 
 
 class JoinedViews(Views):

@@ -37,7 +37,7 @@ from ..plots.reading import (
     width_table,
 )
 from .importances import importance_section
-from .samples import MOST_OUTPUTS, Said, chosen_samples
+from .samples import MOST_OUTPUTS, Said, chosen_samples, names_of_samples
 from .scores import scores_section
 from .tables import data_section, gates_section, interactions_section, is_constant, unused_columns
 
@@ -66,6 +66,7 @@ def report_data(
     left_out: Mapping[str, str] | None = None,
     made: date | None = None,
     fit_path: bool = True,
+    sample_names: Sequence[Any] | None = None,
 ) -> dict[str, Any]:
     """All that a report shows of a fitted model and the data that it was fitted on.
 
@@ -86,13 +87,14 @@ def report_data(
     left_out : sections that could not be made elsewhere, and why
     made : the day; today, unless told
     fit_path : whether to fit the path over C where the model has not kept one
+    sample_names : what the samples are called; by default the index of a frame X that does more than count
     """
     given = model
     model, X = in_one_piece(model, X)
     learned, inner = model_of(model, X)
     face, search = face_of(model)[0], opened(model).searched
     said = Said(getattr(model, "predict", None), getattr(model, "decision_function", None))
-    missing = dict(left_out or {})
+    missing, called = dict(left_out or {}), names_of_samples(X, sample_names)
     if isinstance(permuted, str):
         missing["The test on permuted targets"] = permuted
     null = permuted if isinstance(permuted, Permuted) else None
@@ -109,7 +111,9 @@ def report_data(
         "similarity": _or_why(missing, "Which kernels say the same", _similarity, learned, inner),
         "convergence": _or_why(missing, "How the fit converged", _convergence, learned),
         "path": _or_why(missing, "Weights along C", path) if fit_path else None,
-        "contributions": _or_why(missing, "Single samples", chosen_samples, learned, said, X, inner, y),
+        "contributions": _or_why(
+            missing, "Single samples", chosen_samples, learned, said, X, inner, y, called
+        ),
         "interactions": interactions_section(learned, face.kernels),
         "widths": _widths(learned, widths, prepared=model is not face),
         "gates": gates_section(learned, y),
@@ -298,6 +302,7 @@ def _selection(search: Searched, stability: Any) -> dict[str, Any]:
         "error": [float(np.min(search.path[name]["loss"])) for name in columns["strategy"]],
         "by": search.by,
         "chosen": search.best["strategy"],
+        "end": search.end_of_path,
         "again": None if choices is None else {"names": list(choices), "counts": list(choices.values())},
     }
 

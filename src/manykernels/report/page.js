@@ -390,7 +390,9 @@
     const hint = "Strategies at their best norm and C, in the same folds. " + (byError ? "The smallest squared error is chosen"
       + (data.data.target.task === "classification" ? " (of decisions clipped to ±1, which tells models apart that score alike)." : ".") : "The best score is chosen.")
       + (s.folds.some((f) => f < all) ? " What was far behind in the first fold was left there." : "")
-      + " " + honest(s);
+      + " " + honest(s)
+      + (s.end ? ` The C that was chosen is the ${s.end} that was tried: ${s.end === "largest" ? "larger" : "smaller"} ones may be better.` : "")
+      + (s.strategy.length > 1 || s.chosen !== "finite" ? "" : " Only weights of the kernels were tried: widths for every feature and products of features are tried where a table comes without views and without kernels of its own.");
     const again = s.again, total = again ? again.counts.reduce((a, b) => a + b, 0) : 0;
     const repeated = !again ? [el("p", { class: "hint" }, "The choice was not repeated on other samples, so that nothing says how sure it is.")]
       : [el("h3", {}, "Chosen again"), el("p", { class: "hint" }, again.names.length > 1 ? `In how many of ${total} random halves of the data each of these models was best on the other half. They are those that the folds cannot tell from the best; the first is the choice of all samples.`
@@ -472,7 +474,7 @@
     if (!s) return null;
     const M = s.names.length;
     const draw = (width) => {
-      const left = Math.min(230, width * 0.42), size = Math.max(4, Math.min(30, (width - left - 8) / M));
+      const left = Math.min(14 + Math.max(...s.names.map(measure)), width * 0.5), size = Math.max(4, Math.min(30, (width - left - 8) / M));
       const names = fitAll(s.names, left - 12), step = size < 11 ? Math.ceil(11 / size) : 1, up = Math.max(0, 8 - size / 2);
       const cells = [];
       for (let i = 0; i < M; i++) {
@@ -577,8 +579,8 @@
     };
     const picture = chart(draw, "Contributions");
     const pick = el("select", { id: "sample", "aria-label": "Sample", onchange: (e) => { chosen = Number(e.target.value); picture.paint(); } },
-      c.samples.map((one, i) => el("option", { value: i }, `row ${one.row} (${one.why}): ${one.truth}, predicted ${one.predicted}`)));
-    return section("contributions", "Why single samples were decided so", "What each kernel adds to the decision; the bars lead from zero to it. Samples of the training data.", el("div", { class: "controls" }, pick), picture);
+      c.samples.map((one, i) => el("option", { value: i }, `${one.name ?? "row " + (one.row + 1)} (${one.why}): ${one.truth}, predicted ${one.predicted}`)));
+    return section("contributions", "Why single samples were decided so", "What each kernel adds to the decision; the bars lead from zero to it. Samples of the training data" + (c.samples[0].name ? "." : ", by their rows, counted from 1."), el("div", { class: "controls" }, pick), picture);
   }
 
   // -- interactions -----------------------------------------------------------------------------------------
@@ -638,7 +640,8 @@
         + (!s ? "" : ` Grey lines: where the mean over the kernels, by weight, lies in ${percent(s.level ?? 0.95)} of ${s.resamples} random halves of the data; a dot need not lie on its line.`)
       : `Where on their axis the kernels lie. The height of a dot is its weight${several()}; hollow ones have none.`
         + (!s ? "" : ` Faint lines: kernels of ${s.resamples} random halves of the data. Black lines: where ${percent(s.level ?? 0.95)} of those widths lie that are nearest to the dot.`);
-    const units = " Widths are in units of the columns as the kernels get them" + (t.prepared ? ", after preparation: of a column that was standardised, in its standard deviations." : ".");
+    const linear = t.features ? " A wide feature may still have a strong effect, one that is about linear over the data: what the model loses without a column is said under the columns that matter." : "";
+    const units = linear + " Widths are in units of the columns as the kernels get them" + (t.prepared ? ", after preparation: of a column that was standardised, in its standard deviations." : ".");
     const used = t.names.map((_, k) => k).filter((k) => t.weights[k] > 0);
     return section("widths", "Widths", what + (t.parameter === "frequency" ? "" : units), chart(draw, "Widths"), t.features && used.length > 1 ? legendOf(used.map((k) => `${t.names[k]}, weight ${number(t.weights[k])}`), used) : null);
   }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,11 +27,14 @@ class Said:
     decide: Callable[[Any], Any] | None  # about classes
 
 
-def chosen_samples(model: Model, said: Said, X: Any, inner: Any, y: Any) -> dict[str, Any] | None:
+def chosen_samples(
+    model: Model, said: Said, X: Any, inner: Any, y: Any, names: Sequence[Any] | None = None
+) -> dict[str, Any] | None:
     """The surest, the least sure and the worst, by what is said of the training data.
 
     `X` is what the estimator is given, `inner` what its kernels get. With several classes or outputs, the
-    parts are those of the decision for the predicted class, or for the first output.
+    parts are those of the decision for the predicted class, or for the first output. `names` are those of
+    the samples, where they have any.
     """
     if model.function is None or isinstance(model.function, PowerFunction):  # a power of a sum has no parts
         return None
@@ -66,6 +69,7 @@ def chosen_samples(model: Model, said: Said, X: Any, inner: Any, y: Any) -> dict
         samples.append(
             {
                 "row": int(rows[i]),
+                "name": None if names is None else str(names[int(rows[i])]),
                 "why": picked[i],
                 "truth": _shown(truth[i]),
                 "predicted": _shown(predicted[i]),
@@ -75,6 +79,15 @@ def chosen_samples(model: Model, said: Said, X: Any, inner: Any, y: Any) -> dict
             }
         )
     return {"names": [str(model.names[m]) for m in model.active], "samples": samples}
+
+
+def names_of_samples(X: Any, given: Sequence[Any] | None) -> list[str] | None:
+    """What the samples are called: as given, or by the index of a frame that does more than count them."""
+    index = getattr(X, "index", None)
+    if given is None and index is not None and not callable(index):
+        values = list(index)
+        given = None if values == list(range(len(values))) else values
+    return None if given is None else [str(name) for name in given]
 
 
 def _by_class(f: Any, truth: Any, predicted: Any, classes: Any) -> dict[str, Any]:

@@ -17,16 +17,33 @@ from ..kernels import Kernel
 from ..kernels.preparation import Preparation
 
 _SHOWN = 8  # kernels with the largest weights
+_BEYOND = {"largest": "larger", "smallest": "smaller"}
 
 
 def describe_search(
-    comparison: Mapping[str, list[Any]], best: Mapping[str, Any], model: Model | None, spec: Any
+    comparison: Mapping[str, list[Any]],
+    best: Mapping[str, Any],
+    model: Model | None,
+    spec: Any,
+    end: str = "",
 ) -> str:
-    """Lines about the data's preparation, the comparison, the choice, and its kernels, from `spec`."""
+    """Lines about the data's preparation, the comparison, the choice, and its kernels, from `spec`.
+
+    `end` is that of the path in C, where the choice lies there.
+    """
     lines = [*_about_strategies(comparison), *_about_choice(best)]
+    if end:
+        lines.append(f"C is the {end} that was tried: {_BEYOND[end]} ones may be better, by Cs.")
     if model is not None:
         lines += _about_kernels(model, spec)
     return "\n".join(lines)
+
+
+def end_of_path(path: Mapping[str, Mapping[str, Any]], best: Mapping[str, Any]) -> str:
+    """ "largest" or "smallest" where the C of the best model is the last one that was tried; else empty."""
+    tried = np.unique(np.asarray(path[best["strategy"]].get("C", []), dtype=np.float64))
+    ends = {tried[0]: "smallest", tried[-1]: "largest"} if tried.size > 1 else {}
+    return ends.get(best["C"], "")
 
 
 def _about_strategies(rows: Mapping[str, list[Any]]) -> list[str]:
