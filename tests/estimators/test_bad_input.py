@@ -101,11 +101,15 @@ def test_parameters(options, words):
             FRAME.assign(b=pd.array([None, *[1] * 39], dtype="Int64")),
             "missing value",
         ),
-        ([OnColumns(Linear(), "a") + OnColumns(Linear(), "b")], FRAME.assign(b=np.nan), "Column 'b' .*NaN"),
+        (
+            [OnColumns(Linear(), "a") + OnColumns(Linear(), "b")],
+            FRAME.assign(b=np.nan),
+            "View 'b' is missing in all",
+        ),
         (
             [OnColumns(Spectrum(2), "text")],
             FRAME.assign(text=[None, *["AB"] * 39]),
-            r"Column 'text' .*missing value.*row 0",
+            r"lacks every view \(row 0\).*missing values",
         ),
         ("precomputed", X, r"shape \(40, 3\) .*n_kernels"),
         ("precomputed", STACK[:, :, 0], r"K\[:, :, None\]"),

@@ -221,8 +221,8 @@ def test_a_column_of_text_is_enough():
 # -- where kernels are given ------------------------------------------------------------------------
 @QUIET
 def test_gaps_are_an_error_only_where_kernels_read_columns_as_they_are():
-    given = views({"prepared": ["age", "place"], "own": (["noise"], Gaussian(1.0))})
-    frame = FRAME.assign(noise=np.random.RandomState(2).randn(N))
+    given = views({"prepared": ["age", "place"], "own": (["noise", "more"], Gaussian(1.0))})
+    frame = FRAME.assign(noise=np.random.RandomState(2).randn(N), more=0.5)
     model = MKLClassifier(given)
     assert not model.__sklearn_tags__().input_tags.allow_nan
     model.fit(frame, Y > 0)

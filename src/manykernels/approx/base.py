@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from .._arguments import is_number
 from .._fast.threads import blas_threads, split
 from ..kernels import Kernel
 from ..kernels.data import Array, Data, n_samples, take_rows
+
+if TYPE_CHECKING:
+    from .lacking import Lacking
 
 _CACHED_ROWS = 1024  # at a time, so that what is computed on the way stays small and in cache
 _COST = 4  # operations of `split` that one feature is worth
@@ -49,9 +52,11 @@ class Features:
     ----------
     ptr : (M + 1,) — the features of kernel m are the columns ptr[m] : ptr[m + 1].
     mean : (ptr[M],) — what is subtracted from every row, where kernels are centred; None where not.
+    lacking : what samples have that lack the view of a kernel; None where kernels are of no view.
     """
 
     mean: Array | None = None
+    lacking: Lacking | None = None
 
     def __init__(self, parts: Sequence[Part], n_kernels: int) -> None:
         sizes = np.zeros(n_kernels, dtype=np.intp)
@@ -89,6 +94,8 @@ class Features:
         # Blocks are too small for BLAS's own threads, which would wait for each other.
         with blas_threads(1 if work > _LARGE else None):
             split(shape[0], _COST * work, lambda lo, hi: self._fill(X, out, lo, hi))
+        if self.lacking is not None:
+            self.lacking.write(X, out, self.ptr)
         if self.mean is not None:
             out -= self.mean
         return out

@@ -171,7 +171,12 @@ def _draw(n: int, weight: Array | None, size: int, rng: np.random.RandomState) -
 
 def _numbers(X: Data) -> Any:
     try:
-        return numeric(X)
+        A = numeric(X)
+        if sparse.issparse(A) or not np.isnan(A).any():
+            return A
+        known = ~np.isnan(A)
+        mean = np.where(known, A, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+        return np.where(known, A, mean)
     except ValueError as error:
         raise ValueError(
             "landmarks='kmeans++' chooses rows by their distances and needs numbers in all columns of X "

@@ -14,7 +14,7 @@ from ..kernels.data import Array, Data, numeric, strings, take_columns
 from ..kernels.preparation import Part, Preparation
 from ..kernels.prepared import Prepared, TextColumn
 from ..kernels.stationary import squared_distances
-from .base import Family, names_of, under
+from .base import NONE, Family, having_only, names_of, under
 from .tables import Table, read_columns, views_of
 
 _STEPS = (-2, -1, 0, 1, 2)  # powers of two, times the median distance
@@ -52,8 +52,8 @@ class Auto(Family):
         names = names_of(X, feature_names)
         kernels: dict[str, Kernel] = {}
         for view, columns in views_of(names).items():
-            part = take_columns(X, columns)
-            inner = _dense(part, sample_weight, [names[j] for j in columns], few=False)
+            part, weight = having_only(take_columns(X, columns), sample_weight)
+            inner = _dense(part, weight, [names[j] for j in columns], few=False) if part.shape[0] else NONE
             for name, kernel in inner.items():
                 name, seen = under(view, name, OnColumns(kernel, columns, view=view))
                 kernels[name] = seen

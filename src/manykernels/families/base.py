@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
+import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils import _safe_indexing
 
-from ..kernels import Kernel
+from ..kernels import Constant, Kernel
 from ..kernels.data import Data, numeric, take_columns
+from ..kernels.presence import rows_having
 
 
 class Family(BaseEstimator):
@@ -48,6 +51,9 @@ class Family(BaseEstimator):
         raise NotImplementedError(f"{type(self).__name__} must define bind(X, **how), or be listed.")
 
 
+NONE: dict[str, Kernel] = {"absent": Constant(0.0).as_member(role="absent")}
+"""The kernels of a view that no sample of a fold has: zero, so that they get no weight."""
+
 Lister = Callable[[Family, Data, Any, Any], dict[str, Kernel] | None]
 _LISTERS: list[Lister] = []
 
@@ -62,6 +68,18 @@ def short_list(family: Family, X: Data, sample_weight: Any, feature_names: Any) 
     """All kernels of a family that is usually asked, to stand beside others; None where they are too many."""
     found = (lister(family, X, sample_weight, feature_names) for lister in _LISTERS)
     return next((kernels for kernels in found if kernels is not None), None)
+
+
+def having_only(part: Data, *facts: Any) -> tuple[Any, ...]:
+    """The samples that have any value in the columns of a view, and facts (n, …) about them.
+
+    Widths, means and whatever else kernels are made from come from them alone.
+    """
+    having = rows_having(part)
+    if having is None:
+        return part, *facts
+    rows = np.flatnonzero(having)
+    return _safe_indexing(part, rows), *(None if fact is None else np.asarray(fact)[rows] for fact in facts)
 
 
 def names_of(X: Data, feature_names: Any = None) -> list[str]:

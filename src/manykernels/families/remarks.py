@@ -15,7 +15,7 @@ from .._warn import warn
 from ..kernels.cells import MISSING, column_of, is_time, labels_of, numeric_type
 from ..kernels.data import Data
 from ..kernels.preparation import level_places, number_matrix
-from .tables import Table, require_moderate
+from .tables import Table, having_columns, require_moderate
 
 _SHOWN = 5  # names in a sentence
 PAGE = "docs/tables.md says what happens to columns."
@@ -146,13 +146,13 @@ def look_at_new(table: Table, X: Data) -> None:
 
     Infinite numbers are an error, and so is a column without any number where numbers were learned from.
     """
-    A = number_matrix(X, table.numbers, table.formats)
-    require_moderate(table.names, table.numbers, A)
-    empty = np.isnan(A)
-    fresh = [k for k in np.flatnonzero(empty.any(axis=0)) if table.numbers[k] not in set(table.gaps)]
+    fresh: list[int] = []
     strange: list[tuple[int, str]] = []
-    for k in np.flatnonzero(empty.any(axis=0)):
-        strange += _strange(table, X, table.numbers[k], empty[:, k])
+    unseen: dict[int, list[str]] = {}
+    for group in table.views or [list(range(len(table.names)))]:
+        _look_at_columns(
+            table, having_columns(X, group) if table.views else X, set(group), fresh, strange, unseen
+        )
     told = []
     if strange:
         cells = _counted(len(strange), "cell")
@@ -162,14 +162,33 @@ def look_at_new(table: Table, X: Data) -> None:
             "numbers."
         )
     if fresh:
-        which = _names(table, [table.numbers[k] for k in fresh])
+        which = _names(table, fresh)
         told.append(f"Values are missing in {which}, where none were in training: the median is taken.")
-    unseen = {j: found for j in table.levels if (found := _unseen(table, X, j))}
     if unseen:
         values = and_more([repr(label) for found in unseen.values() for label in found], _SHOWN)
         told.append(f"Values that the model has not seen: {values}, in {_names(table, unseen)}.")
     for text in told:
         warn(f"{text} {PAGE}", TableWarning)
+
+
+def _look_at_columns(
+    table: Table,
+    X: Data,
+    group: set[int],
+    fresh: list[int],
+    strange: list[tuple[int, str]],
+    unseen: dict[int, list[str]],
+) -> None:
+    """Add what some columns of new samples, which have them, hold: new gaps, no numbers, new levels."""
+    numbers = [j for j in table.numbers if j in group]
+    A = number_matrix(X, numbers, table.formats)
+    require_moderate(table.names, numbers, A)
+    empty, gaps = np.isnan(A), set(table.gaps)
+    for k in np.flatnonzero(empty.any(axis=0)):
+        if numbers[k] not in gaps:
+            fresh.append(numbers[k])
+        strange += _strange(table, X, numbers[k], empty[:, k])
+    unseen |= {j: found for j in table.levels if j in group and (found := _unseen(table, X, j))}
 
 
 def _strange(table: Table, X: Data, j: int, empty: Any) -> list[tuple[int, str]]:

@@ -38,6 +38,8 @@ class Subset(Family):
 
         found = resolve_kernels(self.kernels, X, sample_weight, feature_names, target, approx)
         called = {other: name for name, kernel in found.items() for other in kernel.member.also}
+        absent = {name.removesuffix("absent"): name for name, k in found.items() if k.member.role == "absent"}
+        called |= {name: own for name in self.names for view, own in absent.items() if name.startswith(view)}
         meant = {name: name if name in found else called.get(name) for name in self.names}
         if not meant or None in meant.values():
             raise ValueError(

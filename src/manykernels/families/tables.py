@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing
 
 from ..kernels.cells import (
     DATES,
@@ -27,8 +28,9 @@ from ..kernels.cells import (
     numeric_type,
     values_of,
 )
-from ..kernels.data import Array, Data
+from ..kernels.data import Array, Data, take_columns
 from ..kernels.preparation import Preparation, number_matrix
+from ..kernels.presence import rows_having
 from .base import names_of
 
 _LEVELS = 50  # indicators of one column at most, beside "other" and "missing"
@@ -70,6 +72,7 @@ class Table:
     parsed: dict[int, Parsed] = field(default_factory=dict)
     crowded: dict[int, int] = field(default_factory=dict)  # categories with more levels than are used
     mixed: dict[int, str] = field(default_factory=dict)  # text beside many numbers, and an example of it
+    views: list[list[int]] = field(default_factory=list)  # columns that samples may lack together
 
     def preparation(self, X: Data, sample_weight: Any) -> Preparation | None:
         """The preparation of all columns but text; None where none of them varies."""
@@ -93,13 +96,17 @@ def read_columns(X: Data, feature_names: Any = None, groups: Sequence[Sequence[i
     """Say what each column of X holds, from nothing but these samples.
 
     `groups` are columns that are read together, such as views; without it all columns are. A column that is
-    alone in its group is no identifier: it is all there is.
+    alone in its group is no identifier: it is all there is. Samples without any value in a group lack it, and
+    say nothing of its columns.
     """
-    table, seen = Table(names_of(X, feature_names)), set[int]()
+    table, seen, everyone = Table(names_of(X, feature_names)), set[int](), X
     named = feature_names is not None or hasattr(X, "columns")
     for group in [range(X.shape[1])] if groups is None else groups:
         chosen = [j for j in group if j not in seen] if seen else group
         seen.update(chosen)
+        if groups is not None and len(groups) > 1:
+            table.views.append([int(j) for j in group])
+            X = having_columns(everyone, table.views[-1])
         plain = _plain_columns(X, chosen)
         if len(plain):
             _read_numbers(table, X, plain, named and len(group) > 1)
@@ -108,6 +115,14 @@ def read_columns(X: Data, feature_names: Any = None, groups: Sequence[Sequence[i
                 _read_column(table, j, column_of(X, j), alone=len(group) == 1)
     table.numbers.sort()
     return table
+
+
+def having_columns(X: Data, columns: list[int]) -> Data:
+    """The samples that have any value in these columns; all samples where none has."""
+    having = rows_having(take_columns(X, columns)) if columns else None
+    if having is None or not having.any():
+        return X
+    return _safe_indexing(X, np.flatnonzero(having))
 
 
 def _plain_columns(X: Data, chosen: Any) -> Any:

@@ -10,9 +10,9 @@ import numpy as np
 
 from .._arguments import shown
 from ..kernels import Kernel, OnColumns
-from ..kernels.data import Columns, Data, take_columns
+from ..kernels.data import Columns, Data, n_samples, take_columns
 from ..kernels.given import is_function
-from .base import Family, under
+from .base import NONE, Family, having_only, under
 from .dags import Hierarchical
 from .subset import Subset
 
@@ -23,7 +23,9 @@ def views(views: Mapping[str, Any], kernels: Any = "auto") -> Views:
     A view is a selection of columns, as OnColumns takes it, alone or in a tuple with its kernels: a kernel, a
     list, a dict or a family. A view without kernels gets `kernels`: the ``"auto"`` dictionary of its columns,
     unless others are given. Views may share columns. Every kernel knows its ``view``, so that weights can be
-    added up per view. :func:`gene_sets` reads groups of columns from a file.
+    added up per view. :func:`gene_sets` reads groups of columns from a file. A sample whose cells are all
+    missing in the columns of a view lacks it, and is decided by the others: its kernels are made from those
+    that have it.
     """
     if not _holds_kernels(kernels):
         raise ValueError(
@@ -67,7 +69,10 @@ class Views(Family):
             try:
                 part = take_columns(X, columns)
                 names = _names(X, part, columns, feature_names)
-                chosen = resolve_kernels(spec, part, sample_weight, names, target, approx)
+                part, *facts = having_only(part, sample_weight, target)
+                chosen = NONE
+                if n_samples(part):
+                    chosen = resolve_kernels(spec, part, facts[0], names, facts[1], approx)
             except ValueError as error:
                 raise ValueError(f"View {view!r}: {error}") from error
             bare = _bare(str(view), chosen)

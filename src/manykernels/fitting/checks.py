@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -74,14 +75,20 @@ def _equal_layers(gram: Gram, a: int, b: int) -> bool:
 
 
 # -- useless kernels ------------------------------------------------------------------------------
-def find_useless(gram: Gram, names: list[str], constants: bool) -> NDArray[np.bool_]:
-    """Kernels that cannot change a decision, with a warning: zero, or constant if `constants` are useless."""
+def find_useless(
+    gram: Gram, names: list[str], constants: bool, absent: Sequence[bool] = ()
+) -> NDArray[np.bool_]:
+    """Kernels that cannot change a decision, with a warning: zero, or constant if `constants` are useless.
+
+    Nothing is said of kernels that stand for an `absent` view.
+    """
     useless, flat = np.zeros(gram.n_kernels, dtype=bool), constant_kernels(gram)
     zero = gram.traces()[flat] <= 0.0
     if gram.mean is not None:
         zero[:] = True
     hint = " If features have a large offset, centre them (StandardScaler)."
-    warn_useless([names[m] for m in flat[zero]], "zero for all samples")
+    said = [m for m in flat[zero] if not (len(absent) and absent[m])]
+    warn_useless([names[m] for m in said], "zero for all samples")
     if constants:
         warn_useless([names[m] for m in flat[~zero]], _CONSTANT, hint)
     useless[flat[zero | constants]] = True

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..approx import Features
+from ..approx.lacking import with_rest
 from ..families import resolve_kernels
 from ..grams import FactorGram, parse_memory
 from ..grams.features import FeatureGram
@@ -20,11 +21,14 @@ from ..grams.lowrank import Constants, Reduced, constants, reduce, reduce_rows
 from ..grams.memory import require_memory
 from ..grams.statistics import Statistics
 from ..kernels import Fitted, Kernel
+from ..kernels.data import n_samples
+from ..kernels.presence import presences
 from ..penalties import Penalty
 from ..solvers import Result, Solver
 from .bound import Bound, proof_of, warn_stopped, weighed, weights_of
 from .checks import useless_features, warn_duplicates
 from .functions import FeatureFunction
+from .layout import take
 from .model import Model
 from .options import Options
 from .samples import AnySamples, Samples, probe
@@ -169,12 +173,24 @@ def map_kernels(options: Options, samples: AnySamples) -> Mapped:
             part.name = name
     rng = options.rng
     rows, own = approx.sample(samples.n, samples.weight, rng)
-    mapped = Mapped(kernels, approx.fit_sample(parts, samples.take(rows), own, rng))
+    features = approx.fit_sample(parts, samples.take(rows), own, rng)
+    mapped = Mapped(kernels, _with_rest(features, parts, samples, some, weight))
     p, limit = mapped.features.n_features, parse_memory(options.memory_limit)
     who = f"{len(kernels)} kernels with {p} features in all need"
     advice = "Take fewer components or kernels, or raise memory_limit."
     require_memory(8 * p * p * _COPIES, limit, who, f"several matrices of {p} × {p}", advice)
     return mapped
+
+
+def _with_rest(
+    features: Features, kernels: list[Kernel], samples: AnySamples, some: Any, weight: Array | None
+) -> Features:
+    """Features that know what samples without a view have: from all of them in memory, else from `some`."""
+    X: Any = samples.data if isinstance(samples, Samples) else some
+    weight = samples.weight if isinstance(samples, Samples) else weight
+    count = samples.n if isinstance(samples, Samples) else n_samples(some)
+    w = np.ones(count) if weight is None else weight
+    return with_rest(features, kernels, presences(kernels, X), w, lambda rows: take(X, rows))
 
 
 def _check(options: Options, samples: AnySamples) -> None:
@@ -210,7 +226,7 @@ def sums_of(options: Options, samples: AnySamples, mapped: Mapped, intercept: bo
     constant = bool(options.fit_intercept) if intercept is None else intercept
     if isinstance(samples, Samples) and samples.n <= mapped.features.n_features:  # their own pseudo-samples
         Phi = mapped.features.transform(samples.data)
-        known = constants_of_rows(options, samples, Phi, mapped.ptr)
+        known = constants_of_rows(options, samples, Phi, mapped)
         return reduce_rows(Phi, samples.Y, samples.costs, mapped.ptr, known, constant)
     S = samples.statistics(mapped.features, options.normalize == "max", mapped.names, options.verbose)
     return reduced_sums(options, mapped, S, constant)
@@ -218,7 +234,8 @@ def sums_of(options: Options, samples: AnySamples, mapped: Mapped, intercept: bo
 
 def reduced_sums(options: Options, mapped: Mapped, S: Statistics, intercept: bool) -> Reduced:
     """Pseudo-samples from sums over samples."""
-    known = constants(S, mapped.ptr, bool(options.center), options.normalize)
+    lacking = mapped.features.lacking
+    known = constants(S, mapped.ptr, bool(options.center), options.normalize, lacking=lacking)
     return reduce(S, mapped.ptr, known, intercept)
 
 
@@ -235,7 +252,7 @@ def _all_rows(options: Options, samples: Samples, solver: Solver, mapped: Mapped
     what = f"copies of them{f' and matrices of {n} × {n}' if matrices else ''}"
     require_memory(room[matrices], limit, who, what, advice)
     Phi, ptr = mapped.features.transform(samples.data), mapped.ptr
-    known = constants_of_rows(options, samples, Phi, ptr)
+    known = constants_of_rows(options, samples, Phi, mapped)
     if known.mean is not None:
         Phi -= known.mean
     Phi *= known.roots(ptr)
@@ -243,8 +260,9 @@ def _all_rows(options: Options, samples: Samples, solver: Solver, mapped: Mapped
     return Reduced(gram, samples.Y, known, np.zeros(p), np.zeros(samples.Y.shape[1]))
 
 
-def constants_of_rows(options: Options, samples: Samples, Phi: Array, ptr: NDArray[np.intp]) -> Constants:
+def constants_of_rows(options: Options, samples: Samples, Phi: Array, mapped: Mapped) -> Constants:
     """Centring and normalising from the features of all samples."""
+    ptr = mapped.ptr
     center, normalize = bool(options.center), options.normalize
     w = np.ones(samples.n) if samples.weight is None else samples.weight
     squares = np.einsum("i,ij,ij->j", w, Phi, Phi)
@@ -259,4 +277,4 @@ def constants_of_rows(options: Options, samples: Samples, Phi: Array, ptr: NDArr
         half = np.sqrt(w)[:, None] * (Phi - S.sums / S.total if center else Phi)
         parts = np.split(half, ptr[1:-1], axis=1)
         norms = np.array([np.linalg.norm(A.T @ A) for A in parts])
-    return constants(S, ptr, center, normalize, norms)
+    return constants(S, ptr, center, normalize, norms, mapped.features.lacking)

@@ -28,11 +28,20 @@ from ..families.base import numbers
 from ..families.remarks import look_at_new, warn_of
 from ..families.tables import Table
 from ..kernels.cells import column_of
+from .absence import count_present, warn_without_any
 from .items import is_items, read_items
 from .mappings import Parts, join
 from .matching import require_names
-from .spec import needs_stack, only_prepares, reads_tables, short
-from .stacks import Layers, check_new_stack, check_training_stack, in_matrices, name_layers, stacked
+from .spec import needs_stack, only_prepares, reads_tables, selections, short
+from .stacks import (
+    Layers,
+    check_new_stack,
+    check_training_stack,
+    in_matrices,
+    lacking_layers,
+    name_layers,
+    stacked,
+)
 from .tables import as_table, columns_held, is_table, is_text_column, read_table, require_complete
 
 Kind = Literal["array", "table", "items", "stack"]
@@ -51,6 +60,8 @@ class Layout:
     n_layers: int = 0  # of a stack
     parts: Parts | Layers | None = None  # of samples that came as a dict
     table: Table | None = None  # what columns hold, where kernels prepare them
+    present: dict[str, int] | None = None  # how many samples have each view
+    lacking: NDArray[np.bool_] | None = None  # (n_train, layers): samples that lack layers of a stack
 
     @property
     def names(self) -> Any:
@@ -75,15 +86,18 @@ class Layout:
 
     @property
     def attributes(self) -> dict[str, Any]:
-        """What scikit-learn's conventions call these facts."""
+        """What scikit-learn's conventions call these facts, and how many samples have each view."""
         known = {"n_features_in_": self.n_features_in, "feature_names_in_": self.feature_names_in}
+        known |= {"present_": self.present or None}
         return {name: value for name, value in known.items() if value is not None}
 
     def read(self, X: Any) -> Any:
         """New samples in the form of the training data, or an error that says how they differ."""
         X = self.joined(X.compute() if is_lazy(X) else collected(X))
         if self.kind == "stack":
-            return check_new_stack(X, self.n_features_in or 0, self.n_layers)
+            X = check_new_stack(X, self.n_features_in or 0, self.n_layers, self.lacking)
+            warn_without_any(self.kernels, X, self.names)
+            return X
         if self.kind == "items":
             X = column_of(X, 0) if hasattr(X, "columns") and X.shape[1] == 1 else X
             if not is_items(X, self.kernels, again=True):
@@ -101,6 +115,8 @@ class Layout:
             X = read_table(_like_training(self, stand_in, as_table(X)), self.kernels)
         if self.table is not None and not sparse.issparse(X):
             look_at_new(self.table, X)
+        if self.present:
+            warn_without_any(self.kernels, X)
         return X
 
     def in_fit_order(self, X: Any) -> Any:
@@ -122,10 +138,13 @@ class Layout:
         return stacked(X) if self.kind == "stack" and in_matrices(X) else X
 
 
-def read_training(title: str, spec: Any, X: Any, quiet: bool = False) -> tuple[Any, Layout]:
+def read_training(
+    title: str, spec: Any, X: Any, quiet: bool = False, whole: bool = True
+) -> tuple[Any, Layout]:
     """X validated, for an estimator of this name and these kernels, and how it is laid out.
 
-    What was made of the columns of a table is said, unless `quiet`.
+    What was made of the columns of a table is said, unless `quiet`. `whole` says that these are all samples,
+    so that it can be seen who lacks which view.
     """
     require_known(spec)
     X = collected(X)
@@ -145,7 +164,11 @@ def read_training(title: str, spec: Any, X: Any, quiet: bool = False) -> tuple[A
     table = columns_held(spec, X, columns[1]) if kind in ("array", "table") else None
     if table is not None and not quiet:
         warn_of(table)
-    return X, Layout(title, spec, kind, *columns, layers, parts, table)
+    layout = Layout(title, spec, kind, *columns, layers, parts, table)
+    if not whole or kind == "items" or sparse.issparse(X):
+        return X, layout
+    lacking = lacking_layers(X) if kind == "stack" else None
+    return X, replace(layout, present=count_present(spec, X, layout.names), lacking=lacking)
 
 
 def _in_one_piece(spec: Any, X: Any) -> tuple[Any, Parts | Layers | None]:
@@ -244,7 +267,7 @@ def _validate_array(estimator: BaseEstimator, X: Any, spec: Any, reset: bool) ->
     elif not sparse.issparse(X):
         X = as_numbers(X, "X", EXPECTED)
     how: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64}
-    if sparse.issparse(X) or not reads_tables(spec):
+    if sparse.issparse(X) or not (reads_tables(spec) or any(True for _ in selections(spec))):
         try:
             return validate(X, **how)
         except ValueError as error:

@@ -190,7 +190,8 @@ def lazy_layout(options: Options, X: Any) -> tuple[int, Layout]:
 
 def _layout(options: Options, rows: Any) -> Layout:
     """Of the first row, which is taken into memory."""
-    return read_training(options.title, options.kernels, _without_gaps(rows.take(np.arange(1))))[1]
+    head = _without_gaps(rows.take(np.arange(1)))
+    return read_training(options.title, options.kernels, head, whole=False)[1]
 
 
 def _without_gaps(head: Any) -> Any:

@@ -242,7 +242,8 @@ def bind_listed(
         warn_duplicates({kernel.name or "": kernel.kernel for kernel in known.kernels}, known.gram)
     local = gates is not None and not gates.alone
     constants = options.fit_intercept and not solver.uses_constants and not local
-    useless = find_useless(known.gram, known.names, bool(constants))
+    absent = [kernel.member.role == "absent" for kernel in known.kernels]
+    useless = find_useless(known.gram, known.names, bool(constants), absent)
     known.gram.scale = np.where(useless, 0.0, known.gram.scale)
     foreign = options.foreign
     if foreign and affordable(known.gram.n_kernels, known.gram.n):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import and_more, renamed
+from .._arguments import and_more, number_of, renamed
 from .._warn import warn
 
 _BY_PLACE = "or, if the rows are in the same order, reset_index(drop=True) on all parts."
@@ -30,9 +30,11 @@ def require_names(X: Mapping[str, Any], names: Iterable[str], what: str) -> None
 def in_one_order(parts: dict[str, Any], quiet: bool = False) -> dict[str, Any]:
     """The parts with their rows in the order of the first one that has an index; those without stay.
 
-    It warns of what was moved, unless `quiet`. Parts of different lengths, and indexes that hold other labels
-    or one of them twice, are errors.
+    Frames whose indexes hold other labels, but some in common, are about different samples: all samples are
+    kept, and rows that a frame does not have are missing (`outer`). It warns of what was moved or added,
+    unless `quiet`. Other parts of different lengths, and indexes that hold a label twice, are errors.
     """
+    parts = outer(parts, quiet=quiet)
     rows = {name: int(part.shape[0]) for name, part in parts.items()}
     if len(set(rows.values())) > 1:
         counts = ", ".join(f"{name!r} has {n}" for name, n in list(rows.items())[:20])
@@ -53,6 +55,86 @@ def in_one_order(parts: dict[str, Any], quiet: bool = False) -> dict[str, Any]:
             f"and predictions are in the order of {first!r}."
         )
     return {name: moved.get(name, part) for name, part in parts.items()}
+
+
+def outer(parts: dict[str, Any], order: Any = None, quiet: bool = False) -> dict[str, Any]:
+    """Frames of different samples with a row for every sample that any of them has, matched by index.
+
+    Samples are in the order of the labels `order`, which must hold all of them, else in that of the first
+    frame, followed by those that it lacks. Frames of the same samples stay as they are, and so do those whose
+    rows have no labels of their own (0, 1, 2, …), where nobody knows which rows belong together.
+    """
+    indexed = {name: part for name, part in parts.items() if has_index(part)}
+    if len(indexed) < len(parts) or len(indexed) < 2 or any(_is_counted(p.index) for p in indexed.values()):
+        return parts
+    (first, reference), *others = [(name, part.index) for name, part in indexed.items()]
+    if all(len(index) == len(reference) and index.isin(reference).all() for _, index in others):
+        return parts
+    for name, index in indexed.items():
+        if not index.index.is_unique:
+            twice = index.index[index.index.duplicated()][0]
+            raise ValueError(
+                f"The frames of X hold different samples, and the index of {name!r} holds {twice!r} twice: "
+                f"their rows cannot be matched. Give every sample a label of its own; {_BY_PLACE}"
+            )
+    every = reference
+    for name, index in others:
+        if not index.isin(every).any():
+            raise ValueError(
+                f"The index of {name!r} (such as {index[0]!r}) holds no label of the frames before it (such "
+                f"as {reference[0]!r}): their rows cannot be matched. Give every frame the same labels of "
+                f"samples; {_BY_PLACE}"
+            )
+        every = every.append(index[~index.isin(every)])
+    if order is not None and len(order) == len(every) and order.is_unique and order.isin(every).all():
+        every = order
+    lacking = {name: len(every) - len(part) for name, part in indexed.items() if len(part) < len(every)}
+    if not quiet:
+        told = and_more([f"{name!r} lacks {count}" for name, count in lacking.items()], 20)
+        put = "y" if every is order else f"{first!r}, then those that it lacks"
+        warn(
+            f"The frames of X are about {len(every)} samples in all, matched by index: {told}. Samples are "
+            f"in the order of {put}."
+        )
+    return {name: _reindexed(part, every) for name, part in parts.items()}
+
+
+def matched(X: Any, y: Any, quiet: bool = False) -> Any:
+    """A dict of frames about different samples with all of them in each, in the order of y if it has labels.
+
+    A target for every sample is expected, and a view of every sample that has a target.
+    """
+    if not isinstance(X, Mapping) or not X or not all(has_index(part) for part in X.values()):
+        return X
+    found = outer(dict(X), y.index if has_index(y) else None, quiet)
+    part = next(iter(found.values()))
+    if part is next(iter(X.values())) or not has_index(y) or _is_counted(y.index):
+        return found
+    for owner, have, lacks, lack in (("y", y.index, "X", part.index), ("X", part.index, "y", y.index)):
+        apart = have.difference(lack, sort=False)
+        if len(apart):
+            raise ValueError(
+                f"{owner} holds {number_of(len(apart), 'sample')} that {lacks} lacks, such as {apart[0]!r}; "
+                "expected the same samples in both. Leave them out, or add them."
+            )
+    return found
+
+
+def _is_counted(index: Any) -> bool:
+    """Whether rows are only numbered from 0 on, as they are where nobody gave them labels."""
+    return type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
+
+
+def _reindexed(part: Any, every: Any) -> Any:
+    """A frame with these rows, those that it does not have missing."""
+    if part.index.equals(every):
+        return part
+    if hasattr(part, "columns"):
+        switches = [name for name, dtype in part.dtypes.items() if str(dtype) == "bool"]
+        part = part.astype(dict.fromkeys(switches, float))
+    elif str(part.dtype) == "bool":
+        part = part.astype(float)
+    return part.reindex(every)
 
 
 def has_index(part: Any) -> bool:

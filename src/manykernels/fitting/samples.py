@@ -17,7 +17,7 @@ from sklearn.utils.validation import _num_samples
 from ..approx import Features
 from ..grams.statistics import Statistics, bad_row, statistics
 from .layout import Layout, collected, evenly, is_lazy, read_training, take
-from .matching import require_order
+from .matching import matched, require_order
 from .options import Options
 from .progress import watched_rows
 from .rows import Rows, merge
@@ -206,11 +206,13 @@ def read(options: Options, X: Any, y: Any, sample_weight: Any, target: Target, q
     """
     y, sample_weight = (v.compute() if is_lazy(v) else collected(v) for v in (y, sample_weight))
     if not is_lazy(X):
+        X = matched(X, y, quiet)
         require_order(X, y, "y")
         require_order(X, sample_weight, "sample_weight")
     mapped = options.approx is not None and _is_mapped(X)
     # what is not finite in a mapped file is met, and named, when the block that it is in is read
-    read_X, layout = read_training(options.title, options.kernels, np.asarray(X[:1]) if mapped else X, quiet)
+    some = np.asarray(X[:1]) if mapped else X
+    read_X, layout = read_training(options.title, options.kernels, some, quiet, whole=not mapped)
     found = X if mapped else read_X
     y = target.read(y)
     n = _num_samples(found)

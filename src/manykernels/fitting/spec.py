@@ -9,10 +9,13 @@ import numpy as np
 
 from .._arguments import shortened
 from ..families import DAG, Auto, Family, FromDistances, Products, Relevance, Subset, Views
+from ..families.base import names_of
+from ..families.tables import views_of
 from ..families.views import columns_and_kernels
 from ..kernels import Callable as CallableKernel
 from ..kernels import FromDistance, Kernel, OnColumns, Precomputed
 from ..kernels.algebra import Composite
+from ..kernels.columns import describe_columns
 from ..kernels.data import positions
 from ..kernels.given import from_function, is_function
 
@@ -94,9 +97,44 @@ def reads_tables(spec: Any) -> bool:
     return only_prepares(spec)
 
 
+def views_in(spec: Any, X: Any) -> tuple[dict[str, Any], bool]:
+    """Views by name and the columns that kernels select for them; and whether all kernels are of views.
+
+    A view is what a user named columns for: `views`, a dict of views, `OnColumns`, and ``view__column`` in
+    the names of all columns.
+    """
+    found: dict[str, Any] = {}
+    return found, _only_views(spec, X, found)
+
+
+def _only_views(spec: Any, X: Any, found: dict[str, Any]) -> bool:
+    if isinstance(spec, Subset):
+        return _only_views(spec.kernels, X, found)
+    if isinstance(spec, Mapping):
+        spec = list(spec.values())
+    if isinstance(spec, list | tuple):
+        each = [_only_views(part, X, found) for part in spec]
+        return all(each)
+    if isinstance(spec, Views) and isinstance(spec.views, Mapping):
+        found |= {str(view): columns_and_kernels(given)[0] for view, given in spec.views.items()}
+        return bool(spec.views)
+    if isinstance(spec, OnColumns):
+        found[spec.view if spec.view is not None else describe_columns(spec.columns)] = spec.columns
+        return True
+    if isinstance(spec, Auto) or (isinstance(spec, str) and spec == "auto"):
+        names = names_of(X) if hasattr(X, "columns") else []
+        found |= {view: list(columns) for view, columns in views_of(names).items()}
+        return False
+    inner = (
+        [v for v in spec._arguments().values() if isinstance(v, Kernel)] if isinstance(spec, Kernel) else []
+    )
+    inner += list(spec.kernels) if isinstance(spec, Composite) else []
+    return bool(inner) and _only_views(inner, X, found)
+
+
 def raw_columns(spec: Any, X: Any) -> list[int]:
     """The positions of the columns of X that some kernel reads as they are: all, if one selects none."""
-    return sorted(_used(spec, X))
+    return sorted(set().union(*(columns for columns, _ in raw_groups(spec, X))))
 
 
 def prepared_columns(spec: Any, X: Any) -> list[list[int]]:
@@ -129,25 +167,30 @@ def only_prepares(spec: Any) -> bool:
     return isinstance(spec, Auto | Relevance) or (isinstance(spec, Products) and bool(spec.scale))
 
 
-def _used(spec: Any, X: Any) -> set[int]:
+def raw_groups(spec: Any, X: Any) -> Iterator[tuple[set[int], bool]]:
+    """Columns that kernels read together as they are, by position, and whether they are those of a view."""
     if isinstance(spec, Subset):
-        return _used(spec.kernels, X)
+        yield from raw_groups(spec.kernels, X)
+        return
     if isinstance(spec, Mapping):
         spec = list(spec.values())
     if isinstance(spec, list | tuple):
-        return set().union(*(_used(part, X) for part in spec))
+        for part in spec:
+            yield from raw_groups(part, X)
+        return
     if isinstance(spec, Views) and isinstance(spec.views, Mapping):
         pairs = [columns_and_kernels(given) for given in spec.views.values()]
-        return set().union(*(_positions(X, columns) for columns, kernels in pairs if _reads(kernels, False)))
+        yield from ((_positions(X, columns), True) for columns, kernels in pairs if _reads(kernels, False))
+        return
     inner = (
         [v for v in spec._arguments().values() if isinstance(v, Kernel)] if isinstance(spec, Kernel) else []
     )
     inner += list(spec.kernels) if isinstance(spec, Composite) else []
     if inner and not isinstance(spec, OnColumns):
-        return _used(inner, X)
-    if only_prepares(spec):
-        return set()
-    return _positions(X, spec.columns if isinstance(spec, OnColumns) else slice(None))
+        yield from raw_groups(inner, X)
+    elif not only_prepares(spec):
+        view = isinstance(spec, OnColumns)
+        yield _positions(X, spec.columns if isinstance(spec, OnColumns) else slice(None)), view
 
 
 def _reads(spec: Any, prepared: bool) -> bool:

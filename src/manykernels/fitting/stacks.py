@@ -18,6 +18,7 @@ from .._warn import warn
 from ..families import FromDistances, Subset
 from ..kernels import Precomputed
 from ..kernels.data import rounding
+from ..kernels.presence import layer_having
 from .matching import has_index, in_one_order, require_names
 from .spec import short
 
@@ -162,14 +163,40 @@ def check_training_stack(X: Any, spec: Any) -> NDArray[Any]:
         raise ValueError(
             f"X of shape {A.shape} was given to fit; expected {EXPECTED} with n_samples = n_train. {hint}"
         )
+    lacking = lacking_layers(A)
+    if lacking is not None:
+        for m in np.flatnonzero(lacking.any(axis=0)):
+            _check_lacking(A[:, :, m], lacking[:, m], int(m))
     if not isinstance(spec, str):
-        _check_finite(A)
-        _check_symmetric(A, isinstance(spec, FromDistances))
+        _check_finite(A, lacking, lacking)
+        _check_symmetric(A, lacking, isinstance(spec, FromDistances))
     return A
 
 
-def check_new_stack(X: Any, n_train: int, layers: int) -> NDArray[Any]:
-    """X as a stack of new samples against the training ones."""
+def lacking_layers(A: NDArray[Any]) -> NDArray[np.bool_] | None:
+    """(n, layers): samples whose row of a layer is NaN; None where there are none."""
+    masks = [layer_having(A[:, :, m]) for m in range(A.shape[2])]
+    if all(mask is None for mask in masks):
+        return None
+    return np.array([np.zeros(len(A), dtype=bool) if mask is None else ~mask for mask in masks]).T
+
+
+def _check_lacking(K: NDArray[Any], lacking: NDArray[np.bool_], m: int) -> None:
+    """The columns of samples whose rows are NaN are NaN, too."""
+    known = ~np.isnan(K[:, lacking])
+    if known.any():
+        i, j = (int(axis[0]) for axis in np.nonzero(known))
+        j = int(np.flatnonzero(lacking)[j])
+        raise ValueError(
+            f"X holds {K[i, j]:.6g} at ({i}, {j}) of layer {m}, whose row {j} is NaN; expected NaN in the "
+            "row and the column of a sample that lacks this layer."
+        )
+
+
+def check_new_stack(
+    X: Any, n_train: int, layers: int, lacking: NDArray[np.bool_] | None = None
+) -> NDArray[Any]:
+    """X as a stack of new samples against the training ones, some of which lack layers."""
     A = _as_stack(X, "the model, which was fitted on a stack,")
     if A.shape[1:] != (n_train, layers):
         raise ValueError(
@@ -179,7 +206,7 @@ def check_new_stack(X: Any, n_train: int, layers: int) -> NDArray[Any]:
         )
     if A.shape[0] == 0:
         raise ValueError(f"X of shape {A.shape} was given: 0 sample(s); expected at least 1.")
-    _check_finite(A)
+    _check_finite(A, lacking_layers(A), lacking)
     return A
 
 
@@ -210,15 +237,31 @@ def _as_stack(X: Any, what: str) -> NDArray[Any]:
     return A
 
 
-def _check_finite(A: NDArray[Any]) -> None:
-    if not np.isfinite(np.sum(A, dtype=np.float64)) and not np.isfinite(A).all():
-        i, j, m = (int(axis[0]) for axis in np.nonzero(~np.isfinite(A)))
-        raise ValueError(f"X holds {A[i, j, m]} at ({i}, {j}) of layer {m}; expected finite numbers.")
+def _check_finite(A: NDArray[Any], rows: NDArray[np.bool_] | None, columns: NDArray[np.bool_] | None) -> None:
+    """Finite numbers but for the rows (n, layers) and columns (n_train, layers) of samples that lack one."""
+    if np.isfinite(np.sum(A, dtype=np.float64)):
+        return
+    bad = ~np.isfinite(A)
+    if rows is not None:
+        bad &= ~rows[:, None, :]
+    if columns is not None:
+        bad &= ~columns
+    if bad.any():
+        i, j, m = (int(axis[0]) for axis in np.nonzero(bad))
+        raise ValueError(
+            f"X holds {A[i, j, m]} at ({i}, {j}) of layer {m}; expected finite numbers, or NaN in the whole "
+            "row of a sample that lacks this layer."
+        )
 
 
-def _check_symmetric(A: NDArray[Any], distances: bool) -> None:
+def _check_symmetric(A: NDArray[Any], lacking: NDArray[np.bool_] | None, distances: bool) -> None:
     for m in range(A.shape[2]):
         D = A[:, :, m]
+        if lacking is not None:
+            here = np.flatnonzero(~lacking[:, m])
+            D = D[np.ix_(here, here)]
+        if not D.size:
+            continue
         slack = rounding(A.dtype) * max(float(np.abs(D).max()), 1e-300)
         i, j = np.unravel_index(int(np.abs(D - D.T).argmax()), D.shape)
         if abs(D[i, j] - D[j, i]) > slack:

@@ -11,8 +11,13 @@ from scipy import sparse
 from ..families.base import names_of
 from ..families.tables import Table, read_columns
 from ..kernels.cells import column_of, holds_numbers, is_missing, numbers_of, numeric_type
-from .spec import by_name, prepared_columns, raw_columns, reads_tables, selections
+from ..kernels.data import take_columns
+from ..kernels.presence import rows_having
+from .spec import by_name, prepared_columns, raw_columns, raw_groups, reads_tables, selections
 
+_LACKS = (
+    " (a sample may lack a whole view, where all its columns are missing; this one has other values of it)"
+)
 _MANY = 100  # columns, from which going through them is noticed
 
 
@@ -67,16 +72,21 @@ def in_few_blocks(X: Any) -> Any:
 
 
 def require_complete(X: Any, spec: Any) -> Any:
-    """X, whose columns that kernels read as they are have no gaps."""
+    """X, whose columns that kernels read as they are have no gaps, but for samples that lack a whole view."""
     names = names_of(X)
-    for j in raw_columns(spec, X):
-        bad = _gaps(column_of(X, j))
-        if bad.size:
-            raise ValueError(
-                f"Column {names[j]!r} of X holds a missing value, NaN or infinity (row {bad[0]}), and a "
-                "kernel uses it. Impute it, for example by sklearn.impute.SimpleImputer, or leave such "
-                "samples out."
-            )
+    gaps: dict[int, Any] = {}
+    for columns, view in raw_groups(spec, X):
+        for j in sorted(columns):
+            bad = gaps[j] if j in gaps else gaps.setdefault(j, _gaps(column_of(X, j)))
+            if bad.size and view:
+                having = rows_having(take_columns(X, sorted(columns)))
+                bad = bad if having is None else bad[having[bad]]
+            if bad.size:
+                raise ValueError(
+                    f"Column {names[j]!r} of X holds a missing value, NaN or infinity (row {bad[0]}), and a "
+                    f"kernel uses it{_LACKS * view}. Impute it, for example by sklearn.impute.SimpleImputer, "
+                    "or leave such samples out."
+                )
     return X
 
 

@@ -17,6 +17,7 @@ from .._fast import stack as fast
 from .._fast.threads import thread_count
 from ..kernels import Kernel
 from ..kernels.data import Data, is_stack, take_rows
+from ..kernels.presence import Mask, write
 from .base import Array, Atoms, Gram, take
 from .stack import _renormalise
 
@@ -47,8 +48,14 @@ class BlockGram(Gram):
         self.stored = 8 * slots * n * n
         self._chunk_bytes = max(min(room // thread_count(), _CHUNK_BYTES), _LEAST)
         self.cosine = cosine  # (row means (M, n), grand means (M,), inverse norms (M, n)) of each kernel
+        self.lacking: dict[int, tuple[Mask, Array, float]] = {}  # kernel -> which samples have its view, k̂, c
         self._store = np.empty((0, n, n))
         self._slot_of: dict[int, int] = {}
+
+    def lack(self, m: int, having: Mask, means: Array, own: float) -> None:
+        """Samples lack the view of kernel m, and have these means in its place (`kernels.presence`)."""
+        self.lacking[m] = having, means, own
+        self._slot_of.clear()
 
     # -- evaluation -----------------------------------------------------------------------------
     def _groups(self, atoms: Atoms) -> tuple[list[NDArray[np.intp]], list[NDArray[np.intp]]]:
@@ -58,7 +65,8 @@ class BlockGram(Gram):
         for position, m in enumerate(atoms):
             kernel = self.kernels[m]
             key: Hashable = ("alone", position) if kernel.statistic is None else kernel.statistic
-            fused = kernel.statistic is not None and kernel.rate is not None and self.cosine is None
+            plain = self.cosine is None and int(m) not in self.lacking
+            fused = plain and kernel.statistic is not None and kernel.rate is not None
             (exponential if fused else others).setdefault(key, []).append(position)
         first, second = (
             [np.array(part, dtype=np.intp) for part in d.values()] for d in (exponential, others)
@@ -112,7 +120,10 @@ class BlockGram(Gram):
         return take_rows(self.X, lo, hi), take_rows(self.X, 0, hi)
 
     def _adjust(self, m: int, block: Array, lo: int, hi: int) -> Array:
-        """Centre and normalise to unit diagonal, where that is asked for."""
+        """Put in what samples without the view have; centre and normalise to unit diagonal where asked."""
+        if int(m) in self.lacking:
+            having, means, own = self.lacking[int(m)]
+            write(block, having[lo:hi], having[:hi], means[:hi], means[lo:hi], own)
         if self.cosine is not None:
             means, grand, inverse = (part[m] for part in self.cosine)
             elementwise.subtract_outer(block, means[lo:hi] - 0.5 * grand, means[:hi] - 0.5 * grand)
@@ -206,7 +217,10 @@ class BlockGram(Gram):
     def _diagonals(self) -> Array:
         if self.cosine is not None:
             return (self.cosine[2] > 0).astype(float)
-        return np.array([k.diag(self.X) for k in self.kernels]).reshape(-1, self.n)
+        d = np.array([k.diag(self.X) for k in self.kernels]).reshape(-1, self.n)
+        for m, (having, means, own) in self.lacking.items():
+            d[m, ~having] = means[~having] + own
+        return d
 
     def _centred(self, lo: int, hi: int, means: Array, grand: Array, out: Array) -> None:
         exponential, others = self._groups(self._atoms(None))
@@ -230,4 +244,6 @@ class BlockGram(Gram):
         mean = _renormalise(self.mean, rows)
         slots = max(self.slots, self.slots * self.n**2 // max(rows.size, 1) ** 2)
         slots = min(slots, self.n_kernels)
-        return BlockGram(self.kernels, X, rows.size, slots, self.scale, mean, cosine, self._chunk_bytes)
+        part = BlockGram(self.kernels, X, rows.size, slots, self.scale, mean, cosine, self._chunk_bytes)
+        part.lacking = {m: (s[rows], r[rows], own) for m, (s, r, own) in self.lacking.items()}
+        return part

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from .._arguments import number_of
 from ..kernels import Fitted, Kernel, Precomputed, evaluate
-from ..kernels.data import Data, n_samples, numeric, rounding, take_rows
+from ..kernels.data import Data, is_stack, n_samples, numeric, rounding, take_rows
+from ..kernels.presence import Mask, Rest, presences, write
 from .base import Array, Gram
 from .blocks import BlockGram
 from .checks import check_stack, require_diagonals
@@ -44,11 +45,13 @@ def build_gram(
     kernels.
     """
     n, parts = n_samples(X), list(kernels.values())
+    having: list[Mask | None] = [None] * len(parts) if factors else presences(parts, X)
     limit = parse_memory(memory_limit)
     matrix = 8 * n * n
     needed = work * matrix + counted(8 * len(parts) * (n * _VECTORS + len(parts) * pairs))
     gram: Gram
-    ptr = _narrow(parts, X, n) if narrow and normalize != "cosine" else None
+    whole = all(mask is None for mask in having)
+    ptr = _narrow(parts, X, n) if narrow and whole and normalize != "cosine" else None
     if ptr is not None and 2 * 8 * n * int(ptr[-1]) + needed <= limit:
         gram = FactorGram(_features(parts, X, ptr), ptr)
     elif factors:
@@ -66,7 +69,7 @@ def build_gram(
         slots = min(len(parts), (limit - needed) // matrix)
         gram = BlockGram(parts, X, n, slots, room=min(2 * matrix, SWEEP) // 2)
     gram.room = max(limit - needed - gram.stored, 0)
-    return _normalised(gram, kernels, X, center, normalize, sample_weight)
+    return _normalised(gram, kernels, X, having, center, normalize, sample_weight)
 
 
 def _narrow(kernels: list[Kernel], X: Data, n: int) -> NDArray[np.intp] | None:
@@ -103,18 +106,23 @@ def build_from_stack(
     kernels = np.moveaxis(stack, 2, 0)
     if kernels.dtype not in (np.float32, np.float64):
         kernels = kernels.astype(float)
+    parts: dict[str, Kernel] = {name: Precomputed(m) for m, name in enumerate(names)}
+    having = presences(list(parts.values()), stack)
     ready = kernels.strides[2] == kernels.itemsize
-    needed = (work + (0 if ready and normalize != "cosine" else M)) * 8 * n * n
+    written = normalize == "cosine" or any(mask is not None for mask in having)
+    needed = (work + (0 if ready and not written else M)) * 8 * n * n
     require_memory(needed, limit, *_who(n, M))
     if not ready:
         kernels = _kernels_first(stack, kernels.dtype)
-    check_stack(kernels, names, rounding(stack.dtype))
-    if normalize == "cosine" and np.shares_memory(kernels, stack):
+    if written and np.shares_memory(kernels, stack):
         kernels = kernels.copy()
+    for m, mask in enumerate(having):
+        if mask is not None:
+            write(kernels[m], mask, mask, 0.0, 0.0, 0.0)
+    check_stack(kernels, names, rounding(stack.dtype))
     gram = StackGram(kernels)
     gram.room = limit - needed
-    parts: dict[str, Kernel] = {name: Precomputed(m) for m, name in enumerate(names)}
-    return _normalised(gram, parts, stack, center, normalize, sample_weight)
+    return _normalised(gram, parts, stack, having, center, normalize, sample_weight)
 
 
 def _kernels_first(stack: NDArray[Any], dtype: Any) -> NDArray[Any]:
@@ -135,14 +143,20 @@ def _normalised(
     gram: Gram,
     kernels: dict[str, Kernel],
     X: Data,
+    having: list[Mask | None],
     center: bool,
     normalize: str | None,
     sample_weight: Array | None,
 ) -> tuple[Gram, list[Fitted]]:
-    """Find the constants of every kernel (weights are repetition) and put them into the Gram."""
+    """Find the constants of every kernel (weights are repetition) and put them into the Gram.
+
+    `having` says which samples have the view of each kernel: sizes are measured on those.
+    """
     gram.names = list(kernels)
     w = np.ones(gram.n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     mean = w / w.sum()
+    rests = _rests(gram, list(kernels.values()), X, having, w)
+    own = _own_weights(having, w)
     d = gram._diagonals()
     largest = np.abs(d).max(axis=1, initial=0.0)
     means, grand = np.zeros((gram.n_kernels, gram.n)), np.zeros(gram.n_kernels)
@@ -152,10 +166,11 @@ def _normalised(
         d = d - 2.0 * means + grand[:, None]
     scale = np.ones(gram.n_kernels)
     if normalize is not None:
-        gone = ~(d @ mean > 1e-12 * largest)
+        shares = mean if own is None else own / own.sum(axis=1, keepdims=True)
+        gone = ~(_weighted(d, shares) > 1e-12 * largest)
         _check_diagonals(gram, list(kernels), gone, d, largest, mean, center)
         d[gone] = 1.0
-        scale = _scales(gram, d, means, grand, w, normalize)
+        scale = _scales(gram, d, means, grand, w if own is None else own, normalize)
         d[gone], scale[gone] = 0.0, 0.0  # nothing to normalise: such a kernel stays zero
     if normalize == "cosine":
         gram = _cosine(gram, d, means, grand, mean if center else None)
@@ -171,10 +186,59 @@ def _normalised(
             (means[m], float(grand[m])) if center else None,
             sample_weight=sample_weight,
             normalize=normalize,  # type: ignore[arg-type]
+            rest=rests[m],
         )
         for m, kernel in enumerate(kernels.values())
     ]
     return gram, fitted
+
+
+def _rests(
+    gram: Gram, kernels: list[Kernel], X: Data, having: list[Mask | None], w: Array
+) -> list[Rest | None]:
+    """What each kernel is for samples that lack its view, which the Gram is told (`kernels.presence`).
+
+    A stack is not kept with a model, so that its means are found in any case.
+    """
+    rests: list[Rest | None] = []
+    stack = is_stack(X)
+    if isinstance(gram, FactorGram) and gram.features.shape[1] == X.shape[1] == len(kernels):
+        return [None] * len(kernels)  # columns of X, which are no views
+    for m, (kernel, mask) in enumerate(zip(kernels, having, strict=True)):
+        if kernel.absence is None or (mask is None and not stack):
+            rests.append(None if kernel.absence is None else Rest(X, w))
+            continue
+        everyone = np.ones(gram.n, dtype=bool)
+        if isinstance(gram, BlockGram) and mask is not None:
+            gram.lack(m, mask, np.zeros(gram.n), 0.0)
+        v = w if mask is None else w * mask
+        r = gram._products((v / max(float(v.sum()), 1e-300))[:, None], np.array([m]))[0, :, 0]
+        rest = Rest.known(
+            None if stack else X, v, everyone if mask is None else mask, r, gram._diagonals()[m]
+        )
+        if mask is None:
+            rest.having, rest.own = None, 0.0
+        elif isinstance(gram, BlockGram):
+            gram.lack(m, mask, rest.training, rest.own)
+        elif isinstance(gram, StackGram):
+            write(gram.stack[m], mask, mask, rest.training, rest.training, rest.own)
+        rests.append(rest)
+    return rests
+
+
+def _own_weights(having: list[Mask | None], w: Array) -> Array | None:
+    """(M, n): the weights of the samples that have the view of each kernel; None where all have all.
+
+    A kernel whose view nobody has is zero, whatever the weights.
+    """
+    if all(mask is None for mask in having):
+        return None
+    return np.array([w if mask is None or not (w * mask).any() else w * mask for mask in having])
+
+
+def _weighted(d: Array, w: Array) -> Array:
+    """(M,): Σ w d, of weights (n,) of all kernels or (M, n) of each."""
+    return np.asarray(d @ w if w.ndim == 1 else np.einsum("mn,mn->m", d, w))
 
 
 def _check_diagonals(
@@ -198,18 +262,19 @@ def _check_diagonals(
 
 
 def _scales(gram: Gram, d: Array, means: Array, grand: Array, w: Array, normalize: str) -> Array:
+    """(M,): the factor of each kernel, whose samples count as w (n,), or its row of w (M, n), says."""
     if normalize == "trace":
-        return np.asarray(w.sum() / (d @ w))
+        return np.asarray(w.sum(axis=-1) / _weighted(d, w))
     if normalize == "max":
-        return np.asarray(1.0 / d[:, w > 0].max(axis=1))
+        return np.asarray(1.0 / np.where(w > 0, d, 0.0).max(axis=1))
     if normalize == "cosine":
         return np.ones(gram.n_kernels)
-    squares = np.zeros(gram.n_kernels)
+    squares, w = np.zeros(gram.n_kernels), np.broadcast_to(w, d.shape)
     for m, lo, hi, block in gram._blocks(np.arange(gram.n_kernels)):
         K = (block - means[m, lo:hi, None] - means[m, :hi] + grand[m]) ** 2
-        squares[m] += w[lo:hi] @ K @ w[:hi]
+        squares[m] += w[m, lo:hi] @ K @ w[m, :hi]
         if lo > 0:  # the part right of the diagonal block mirrors the one left of it
-            squares[m] += w[lo:hi] @ K[:, :lo] @ w[:lo]
+            squares[m] += w[m, lo:hi] @ K[:, :lo] @ w[m, :lo]
     return np.asarray(1.0 / np.sqrt(np.where(squares > 0.0, squares, 1.0)))
 
 

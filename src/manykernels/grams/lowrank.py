@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas, lapack, solve_triangular
 
+from ..approx.lacking import Lacking
 from .base import Array, Atoms
 from .checks import FLAT
 from .factors import FactorGram
@@ -42,11 +43,17 @@ class Constants:
 
 
 def constants(
-    S: Statistics, ptr: Ptr, center: bool, normalize: str | None, norms: Array | None = None
+    S: Statistics,
+    ptr: Ptr,
+    center: bool,
+    normalize: str | None,
+    norms: Array | None = None,
+    lacking: Lacking | None = None,
 ) -> Constants:
     """What centring and normalising the kernels ⟨φ_m, φ_m⟩ on these samples means (as in `build_gram`).
 
-    ``norms`` are ‖K_m‖_F of the (centred) kernels, which are found here if S has the products they need.
+    The trace is that of the samples that have the view of a kernel, where some are ``lacking`` it. ``norms``
+    are ‖K_m‖_F of the (centred) kernels, which are found here if S has the products they need.
     """
     mean = S.sums / S.total
     traces = np.add.reduceat(S.squares, ptr[:-1])
@@ -58,6 +65,9 @@ def constants(
         size = np.ones(own.size)
     elif normalize == "trace":
         size = own / S.total
+        if lacking is not None:
+            size = lacking.over_present(size, mean if center else None, ptr)
+            zero |= ~(size > 0.0)
     elif normalize == "max":
         size = S.largest
     else:

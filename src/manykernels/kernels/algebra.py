@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Sequence
+from functools import reduce
 from typing import Any, Self
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from .._fast import elementwise
 from .base import Kernel, Member, brief, empty_matrix
 from .data import Array, Data
+from .presence import Mask, both, either, presences
 
 _MEMBER = re.compile(r"k(\d+)")
 
@@ -36,6 +38,15 @@ class Composite(Kernel):
             self.kernels = [*self.kernels[:i], params.pop(key), *self.kernels[i + 1 :]]
         super().set_params(**params)
         return self
+
+    @property
+    def absence(self) -> Hashable | None:
+        keys = tuple(kernel.absence for kernel in self.kernels)
+        return None if any(key is None for key in keys) else keys
+
+    def present(self, X: Data) -> Mask | None:
+        """Samples that have any of the views; what is made of the others is zero."""
+        return None if self.absence is None else either(presences(self.kernels, X))
 
     def _members(self) -> list[Kernel]:
         kernels = list(self.kernels)
@@ -99,6 +110,15 @@ class Product(Composite):
     def diag(self, X: Data) -> Array:
         return np.asarray(np.prod([kernel.diag(X) for kernel in self._members()], axis=0))
 
+    @property
+    def absence(self) -> Hashable | None:
+        keys = tuple(kernel.absence for kernel in self.kernels)
+        return None if all(key is None for key in keys) else keys
+
+    def present(self, X: Data) -> Mask | None:
+        """Samples that have all of the views."""
+        return reduce(both, presences(self.kernels, X), None)
+
     def _describe(self) -> str:
         return " * ".join(map(_factor, self.kernels))
 
@@ -122,6 +142,13 @@ class Scaled(Kernel):
 
     def diag(self, X: Data) -> Array:
         return self._number("factor", zero=True) * self.kernel.diag(X)
+
+    @property
+    def absence(self) -> Hashable | None:
+        return self.kernel.absence
+
+    def present(self, X: Data) -> Mask | None:
+        return self.kernel.present(X)
 
     @property
     def statistic(self) -> Hashable | None:
@@ -174,6 +201,13 @@ class Power(Kernel):
 
     def diag(self, X: Data) -> Array:
         return self.kernel.diag(X) ** self._integer("degree")
+
+    @property
+    def absence(self) -> Hashable | None:
+        return self.kernel.absence
+
+    def present(self, X: Data) -> Mask | None:
+        return self.kernel.present(X)
 
     @property
     def statistic(self) -> Hashable | None:

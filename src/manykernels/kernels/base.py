@@ -13,14 +13,15 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from .._arguments import is_number, is_whole, shown
-from .data import Array, Data, matrix_shape, n_samples, rounding, same, take_rows
+from .data import Array, Data, is_stack, matrix_shape, n_samples, rounding, same, take_rows
+from .presence import Mask, write
 
 if TYPE_CHECKING:
     from .algebra import Power, Product, Scaled, Sum
     from .spectral import Spectral
 
 _DIAGONAL_BLOCK = 64
-Role = Literal["column", "empty product"]
+Role = Literal["column", "empty product", "absent"]
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,8 @@ class Member:
     Attributes
     ----------
     role : "column" for a kernel of one column among kernels of a table, "empty product" for the constant
-        among products; None for what has no special part.
+        among products, "absent" for the zero that stands for all kernels of a view that no sample has;
+        None for what has no special part.
     scale : the width in median distances between samples, where the family measures it so.
     also : what the family calls other kernels that are this one in the data at hand, and need not be in
         others. What was chosen by name on all samples is found by them in a part of the samples.
@@ -74,11 +76,28 @@ class Kernel(BaseEstimator):
         else:
             K = self.compute_statistic(X, Y, out)
             self.fill(K, K)
+            self.mask(K, X, Y)
         return K if out is None or K is out else into(out, K)
 
     def compute(self, X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
         """The matrix, in new memory or in ``out``; what ``__call__`` uses if there is no statistic."""
         raise NotImplementedError(f"{type(self).__name__} must define compute(), or statistic and fill().")
+
+    @property
+    def absence(self) -> Hashable | None:
+        """What decides which samples lack the view that k is of, equal for one view; None if none can."""
+        return None
+
+    def present(self, X: Data) -> Mask | None:
+        """(n,): which samples have the view that k is of; None where all have it."""
+        return None
+
+    def mask(self, K: Array, X: Data, Y: Data | None = None) -> None:
+        """Write, in place, what k is for samples that lack its view: zero (see ``kernels.presence``)."""
+        if self.absence is not None:
+            left = self.present(X)
+            right = None if is_stack(X) else left if Y is None else self.present(Y)
+            write(K, left, right, 0.0, 0.0, 0.0)
 
     def diag(self, X: Data) -> Array:
         """k(x, x) for every row x of X."""

@@ -7,10 +7,13 @@ from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from .._arguments import shown as in_words
 from .base import Kernel, Member
-from .data import Array, Columns, Data, column_key, same, take_columns
+from .cells import column_of, is_missing
+from .data import Array, Columns, Data, column_key, positions, same, take_columns
+from .presence import Mask, both, rows_having, with_stand_ins
 
 
 class Seen(Kernel):
@@ -79,7 +82,8 @@ class OnColumns(Seen):
     ``columns`` is read as scikit-learn's ColumnTransformer does: an int, a slice, a list of ints or a boolean
     mask by position; a str, a list or slice of str by name in a pandas or polars frame; or a callable that is
     given X and returns one of these. A single int or str selects one column, as string kernels need it.
-    ``view`` says which view of the data the kernel belongs to, for totals per view.
+    ``view`` says which view of the data the kernel belongs to, for totals per view. Samples whose cells in
+    these columns are all missing lack the view (``kernels.presence``).
     """
 
     def __init__(
@@ -90,8 +94,45 @@ class OnColumns(Seen):
         self.view = view
         self.name = name
 
+    @property
+    def absence(self) -> Hashable | None:
+        if self.member.role == "column":  # one of the columns of a table, which is no view
+            return None
+        key = self._key()
+        return (id(self) if key is None else key, self.kernel.absence)
+
+    def present(self, X: Data) -> Mask | None:
+        if self.absence is None or sparse.issparse(X):
+            return None
+        own = None
+        if _first_missing(X, self.columns):
+            own = rows_having(take_columns(X, self.columns))
+        if self.kernel.absence is None:
+            return own
+        return both(own, self.kernel.present(take_columns(X, self.columns)))
+
+    def compute(self, X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
+        K = super().compute(X, Y, out)
+        self.mask(K, X, Y)
+        return K
+
+    def diag(self, X: Data) -> Array:
+        d, having = super().diag(X), self.present(X)
+        return d if having is None else np.where(having, d, 0.0)
+
+    def feature_maps(self, *sets: Data) -> list[Any]:
+        maps = super().feature_maps(*sets)
+        for i, X in enumerate(sets):
+            having = self.present(X)
+            if having is not None:
+                Phi = maps[i].toarray() if sparse.issparse(maps[i]) else maps[i]
+                maps[i] = np.where(having[:, None], Phi, 0.0)
+        return maps
+
     def _select(self, X: Data) -> Data:
-        return take_columns(X, self.columns)
+        part = take_columns(X, self.columns)
+        having = None if self.absence is None else rows_having(part)
+        return part if having is None else with_stand_ins(part, having)
 
     def _key(self) -> Hashable | None:
         key = column_key(self.columns)
@@ -104,6 +145,15 @@ class OnColumns(Seen):
         return (
             f"{self.view if self.view is not None else describe_columns(self.columns)}: {self.kernel.label}"
         )
+
+
+def _first_missing(X: Data, columns: Columns) -> bool:
+    """Whether some sample lacks a value in the first of these columns, as far as that is quickly known."""
+    if len(getattr(X, "shape", ())) != 2:
+        return True
+    where = positions(X, columns(X) if callable(columns) else columns)
+    first = np.ravel(np.arange(X.shape[1])[where]) if isinstance(where, slice) else np.ravel(where)
+    return bool(first.size) and bool(is_missing(column_of(X, int(first[0]))).any())
 
 
 def describe_columns(columns: Columns) -> str:

@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 from .._fast import elementwise
 from .base import Kernel, Member
 from .data import Array, Data, is_stack, n_samples, same, take_rows
+from .presence import Mask, Rest
 
 Normalize = Literal["trace", "max", "cosine", "frobenius"] | None
 
@@ -29,8 +30,12 @@ class Fitted(Kernel):
                     "frobenius"  ‖K_train‖_F = 1                "cosine"     k(x, x') / √(k(x, x) k(x', x'))
 
     first centred, then normalised; all but cosine are k_fitted = scale_ · k̃. Sample weights mean repetition.
+    Where samples lack the view that ``kernel`` is of, k is k̂ of ``kernels.presence`` in all of this, and the
+    trace is that of the samples that have it.
     The base's parameters can be read here too: ``fitted.width``, ``fitted.get_params()["width"]``.
     """
+
+    rest_: Rest | None = None
 
     def __init__(
         self, kernel: Kernel, *, center: bool = False, normalize: Normalize = None, name: str | None = None
@@ -50,8 +55,10 @@ class Fitted(Kernel):
         weight = (
             np.ones(n_samples(X)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         )
-        d = self.kernel.diag(X)
-        K = self.kernel(X) if self.center or self.normalize == "frobenius" else None
+        having = self.kernel.present(X)
+        self.rest_ = Rest.measured(self.kernel, X, weight)
+        d = self._diagonal(X)
+        K = self._base(X) if self.center or self.normalize == "frobenius" else None
         means: tuple[Array, float] | None = None
         largest = float(np.max(np.abs(d), initial=0.0, where=weight > 0))
         if self.center:
@@ -61,6 +68,7 @@ class Fitted(Kernel):
             d = d - 2.0 * r + means[1]
             d[d <= _ROUNDING * largest] = 0.0
         self._set(1.0, X, means, None if sample_weight is None else weight)
+        weight = weight if having is None else weight * having
         self._require_diagonal(d, weight)
         if self.normalize == "frobenius":
             assert K is not None
@@ -78,13 +86,16 @@ class Fitted(Kernel):
         *,
         sample_weight: Any = None,
         normalize: Normalize = None,
+        rest: Rest | None = None,
     ) -> Self:
         """A fitted kernel from constants that are known already.
 
         ``center`` is (r(x_j) for the rows of ``X_fit``, g) of the uncentred kernel, ``sample_weight`` the
-        weights they were computed with; ``scale`` multiplies the centred kernel (1 for "cosine").
+        weights they were computed with; ``scale`` multiplies the centred kernel (1 for "cosine"); ``rest``
+        says what the kernel is for samples that lack its view.
         """
         fitted = cls(kernel, center=center is not None, normalize=normalize)
+        fitted.rest_ = rest
         fitted._set(
             float(scale), X_fit, center, None if sample_weight is None else np.asarray(sample_weight, float)
         )
@@ -123,6 +134,35 @@ class Fitted(Kernel):
             return float(1.0 / np.sqrt(weight @ K @ weight))
         return 1.0
 
+    # -- samples that lack the view ---------------------------------------------------------------
+    @property
+    def absence(self) -> Hashable | None:
+        return self.kernel.absence
+
+    def present(self, X: Data) -> Mask | None:
+        return self.kernel.present(X)
+
+    def mask(self, K: Array, X: Data, Y: Data | None = None) -> None:
+        """Write k̂, times the scale, where a sample lacks the view."""
+        self._write_rest(K, X, Y, self.scale_)
+
+    def _write_rest(self, K: Array, X: Data, Y: Data | None, factor: float = 1.0) -> None:
+        if self.rest_ is not None:
+            self.rest_.write(self.kernel, K, X, Y, factor)
+        elif self.kernel.absence is not None:
+            self.kernel.mask(K, X, Y)
+
+    def _base(self, X: Data, Y: Data | None = None) -> Array:
+        """k̂: the kernel, also of samples that lack its view."""
+        K = self.kernel(X, Y)
+        self._write_rest(K, X, Y)
+        return K
+
+    def _diagonal(self, X: Data) -> Array:
+        """k̂(x, x)."""
+        return self.kernel.diag(X) if self.rest_ is None else self.rest_.diagonal(self.kernel, X)
+
+    # -- values -----------------------------------------------------------------------------------
     def compute(self, X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
         self._check_fitted()
         K = self.kernel(X, Y, out)
@@ -131,6 +171,7 @@ class Fitted(Kernel):
 
     def finish(self, K: Array, X: Data, Y: Data | None) -> None:
         """Centre and normalise, in place, the base's matrix K of X and Y."""
+        self._write_rest(K, X, Y)
         r_X, r_Y = self._both_means(K, X, Y)
         if r_X is not None and r_Y is not None:
             elementwise.subtract_outer(K, r_X - 0.5 * self.grand_mean_, r_Y - 0.5 * self.grand_mean_)
@@ -157,7 +198,7 @@ class Fitted(Kernel):
         return (d > 0).astype(np.float64) if self.normalize == "cosine" else self.scale_ * d
 
     def _centred_diag(self, X: Data, r: Array | None) -> Array:
-        d = self.kernel.diag(X)
+        d = self._diagonal(X)
         if r is None:
             return d
         centred = d - 2.0 * r + self.grand_mean_
@@ -183,7 +224,7 @@ class Fitted(Kernel):
             raise ValueError(f"Centring {self.label} on new points needs the training points: give X_fit.")
         n = n_samples(X)
         blocks = [
-            self._weighted(self.kernel(take_rows(X, i, i + _MEAN_ROWS), self.X_fit_))
+            self._weighted(self._base(take_rows(X, i, i + _MEAN_ROWS), self.X_fit_))
             for i in range(0, n, _MEAN_ROWS)
         ]
         return np.concatenate(blocks) if blocks else np.empty(0)

@@ -11,10 +11,12 @@ from scipy.spatial.distance import cdist
 
 from .._fast import elementwise
 from .base import Kernel, brief, into
-from .data import Array, Data, dense_pair, n_samples, rounding
+from .data import Array, Data, dense_pair, is_stack, n_samples, rounding
 from .functions import OfPairs, called, checked, rounding_of, takes_pairs
+from .presence import Mask, layer_having
 
 _HINT = " A function of two single samples is given as Callable(function, pairs=True)."
+_FAR = 1e300  # a distance at which exp(−γD) is zero
 _DATA_DEPENDENT = ("seuclidean", "mahalanobis")
 
 
@@ -39,8 +41,18 @@ def _layer_diagonal(X: Data, index: int) -> Array:
     return np.array(np.diagonal(K), dtype=np.float64)
 
 
+def _known(K: Array, value: float = 0.0) -> Array:
+    """A layer with a value in the rows and columns of samples that lack it, in place."""
+    if K.size and (np.isnan(K[0]).any() or np.isnan(K[:, 0]).any()):
+        K[np.isnan(K)] = value
+    return K
+
+
 class Precomputed(Kernel):
-    """k is X[:, :, index] of a stack of shape (n_samples, n_train, n_kernels); Y is ignored."""
+    """k is X[:, :, index] of a stack of shape (n_samples, n_train, n_kernels); Y is ignored.
+
+    A row of NaN is a sample that lacks this view, and so is the column of a training sample.
+    """
 
     def __init__(self, index: int, *, name: str | None = None) -> None:
         self.index = index
@@ -48,10 +60,17 @@ class Precomputed(Kernel):
 
     def compute(self, X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
         K = layer(X, self.index)
-        return np.array(K, dtype=np.float64, order="C") if out is None else into(out, K)
+        return _known(np.array(K, dtype=np.float64, order="C") if out is None else into(out, K))
+
+    @property
+    def absence(self) -> Hashable | None:
+        return ("layer", int(self.index))
+
+    def present(self, X: Data) -> Mask | None:
+        return layer_having(layer(X, self.index)) if is_stack(X) else None
 
     def diag(self, X: Data) -> Array:
-        return _layer_diagonal(X, self.index)
+        return np.nan_to_num(_layer_diagonal(X, self.index), nan=0.0)
 
     def rounding(self, X: Data) -> float:
         return rounding(X.dtype)
@@ -88,7 +107,7 @@ class FromDistance(Kernel):
     def compute_statistic(self, X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
         if isinstance(self.distance, int | np.integer):
             D = layer(X, int(self.distance))
-            return np.array(D, dtype=np.float64, order="C") if out is None else into(out, D)
+            return _known(np.array(D, dtype=np.float64, order="C") if out is None else into(out, D), _FAR)
         if isinstance(self.distance, str):
             A, B, _ = dense_pair(X, Y, "FromDistance")
             if self.distance in _DATA_DEPENDENT:
@@ -110,6 +129,15 @@ class FromDistance(Kernel):
             "scipy.spatial.distance, a function (X, Y) -> distances, or the index of a layer of a stack."
         )
 
+    @property
+    def absence(self) -> Hashable | None:
+        return ("layer", int(self.distance)) if isinstance(self.distance, int | np.integer) else None
+
+    def present(self, X: Data) -> Mask | None:
+        if not isinstance(self.distance, int | np.integer) or not is_stack(X):
+            return None
+        return layer_having(layer(X, int(self.distance)))
+
     def rounding(self, X: Data) -> float:
         if isinstance(self.distance, int | np.integer):
             return rounding(X.dtype)
@@ -124,7 +152,8 @@ class FromDistance(Kernel):
 
     def diag(self, X: Data) -> Array:
         if isinstance(self.distance, int | np.integer):
-            return np.exp(-self._number("gamma") * _layer_diagonal(X, int(self.distance)))
+            d = np.exp(-self._number("gamma") * _layer_diagonal(X, int(self.distance)))
+            return np.nan_to_num(d, nan=0.0)
         return np.ones(n_samples(X)) if isinstance(self.distance, str) else super().diag(X)
 
 

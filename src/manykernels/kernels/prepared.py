@@ -58,6 +58,10 @@ class Prepared(Seen):
 class TextColumn(OnColumns):
     """``kernel`` on one column of text, in which missing cells are empty strings."""
 
+    @property
+    def absence(self) -> Hashable | None:
+        return None
+
     def _select(self, X: Data) -> Data:
         return texts_of(column_of(X, _position(X, self.columns)))
 

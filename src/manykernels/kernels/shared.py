@@ -13,9 +13,10 @@ from .._fast import elementwise
 from .._fast.threads import split
 from .base import Kernel, empty_matrix
 from .columns import OnColumns
-from .data import Array, Data, numeric, same, take_columns
+from .data import Array, Data, is_stack, numeric, same, take_columns
 from .fitted import Fitted
 from .inner import Linear, inner_products
+from .presence import presences
 
 Term: TypeAlias = tuple[float, Kernel]
 
@@ -56,6 +57,8 @@ def evaluate(
             _base(kernel).fill(S, K)
             if isinstance(kernel, Fitted):
                 kernel.finish(K, X, Y)
+            else:
+                kernel.mask(K, X, Y)
             yield m, K
 
 
@@ -70,12 +73,12 @@ def combine(
 
     Sums are opened up first, so that all of the terms with one statistic are added block by block while it is
     in cache; linear terms become one product of stacked features; centred terms are centred once, together.
+    Kernels of a view that some sample lacks are added one by one.
     """
     if Y is not None and same(X, Y):
         Y = None
-    terms = _merge_centred(
-        [(w * c, k) for kernel, w in zip(kernels, weights, strict=True) if w != 0 for c, k in kernel.terms()]
-    )
+    whole, lacking = _apart([(w, k) for k, w in zip(kernels, weights, strict=True) if w != 0], X, Y)
+    terms = _merge_centred([(w * c, k) for w, kernel in whole for c, k in kernel.terms()])
     featured, shared, alone = _sort(terms)
     out = empty_matrix(X, Y, out)
     buffer: Array | None = None
@@ -95,7 +98,30 @@ def combine(
     for c, kernel in alone:
         buffer = kernel(X, Y, out=buffer)
         elementwise.add(buffer, c, out)
+    for m, K in evaluate([kernel for _, kernel in lacking], X, Y):
+        elementwise.add(K, lacking[m][0], out)
     return out
+
+
+def _apart(given: list[Term], X: Data, Y: Data | None) -> tuple[list[Term], list[Term]]:
+    """Kernels of views that all samples have, and those of views that some sample lacks."""
+    kernels = [kernel for _, kernel in given]
+    sides = [presences(kernels, Z) for Z in ((X,) if Y is None or is_stack(X) else (X, Y))]
+    gone = [any(side[m] is not None for side in sides) or _lacked(kernels[m], X) for m in range(len(kernels))]
+    parts = [
+        [term for term, absent in zip(given, gone, strict=True) if absent is kind] for kind in (False, True)
+    ]
+    return parts[0], parts[1]
+
+
+def _lacked(kernel: Kernel, X: Data) -> bool:
+    """Whether training samples lack the layer of a stack that a kernel is of."""
+    return (
+        is_stack(X)
+        and isinstance(kernel, Fitted)
+        and kernel.rest_ is not None
+        and kernel.rest_.having is not None
+    )
 
 
 def _base(kernel: Kernel) -> Kernel:

@@ -233,7 +233,7 @@ class FeatureRidge(Ridge):
 
     def __init__(self, options: Options, samples: Samples, mapped: Mapped) -> None:
         Phi = mapped.features.transform(samples.data)
-        known = constants_of_rows(options, samples, Phi, mapped.ptr)
+        known = constants_of_rows(options, samples, Phi, mapped)
         super().__init__(
             samples, options.fit_intercept, mapped.names, mapped.fitted(known, options.normalize)
         )

@@ -1,0 +1,76 @@
+"""Which samples have which views, and what is said where some view, or some sample, has nothing.
+
+A view is absent in a sample whose cells in all of its columns are missing, or whose row (and column) of a
+layer of a stack is NaN. This is decided before anything is filled; `kernels/presence.py` says what kernels
+make of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._arguments import and_more, number_of
+from .._warn import warn
+from ..kernels.data import take_columns
+from ..kernels.presence import Mask, either, layer_having, rows_having
+from .spec import views_in
+
+_SHOWN = 10  # rows that a message names
+
+
+def views_had(spec: Any, X: Any, names: Any = None) -> tuple[dict[str, Mask | None], bool]:
+    """Which samples have each view (None: all); and whether kernels are of views alone.
+
+    Of a stack the views are its layers, called `names`.
+    """
+    if len(X.shape) == 3:
+        called = [f"kernel {m}" for m in range(X.shape[2])] if names is None else list(names)
+        return {name: layer_having(X[:, :, m]) for m, name in enumerate(called)}, True
+    found, only = views_in(spec, X)
+    return {view: rows_having(take_columns(X, columns)) for view, columns in found.items()}, only
+
+
+def count_present(spec: Any, X: Any, names: Any = None) -> dict[str, int]:
+    """How many of the training samples have each view, or an error where a view or a sample has nothing."""
+    masks, only = views_had(spec, X, names)
+    counts = {view: X.shape[0] if mask is None else int(mask.sum()) for view, mask in masks.items()}
+    empty = [view for view, count in counts.items() if count == 0]
+    if empty:
+        many = len(empty) > 1
+        raise ValueError(
+            f"View{'s' * many} {and_more([repr(view) for view in empty], 20)} {'are' if many else 'is'} "
+            f"missing in all {X.shape[0]} samples; expected values in at least some of them. Leave "
+            f"{'them' if many else 'it'} out of the kernels, or give {'their' if many else 'its'} columns."
+        )
+    without = _without_any(masks, only)
+    if without.size:
+        raise ValueError(
+            f"{number_of(without.size, 'sample')} of X {'lack' if without.size > 1 else 'lacks'} every view "
+            f"({_rows(without)}): all cells that kernels read there are missing values. Expected values in "
+            "at least one view of every sample. Leave such samples out, or impute what is missing, for "
+            "example by sklearn.impute.SimpleImputer."
+        )
+    return counts
+
+
+def warn_without_any(spec: Any, X: Any, names: Any = None) -> None:
+    """Say so where new samples have no view at all: they are all decided alike."""
+    without = _without_any(*views_had(spec, X, names))
+    if without.size:
+        warn(
+            f"{number_of(without.size, 'sample')} of X {'lack' if without.size > 1 else 'lacks'} every view "
+            f"({_rows(without)}): the prediction is what samples get on average."
+        )
+
+
+def _without_any(masks: Mapping[str, Mask | None], only: bool) -> NDArray[np.intp]:
+    having = either(list(masks.values())) if only else None
+    return np.empty(0, dtype=np.intp) if having is None else np.flatnonzero(~having)
+
+
+def _rows(rows: NDArray[np.intp]) -> str:
+    return f"row{'s' * (rows.size > 1)} {and_more([str(row) for row in rows], _SHOWN)}"
