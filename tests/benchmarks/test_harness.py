@@ -191,6 +191,7 @@ def test_a_reference_falls_back_to_a_second_solver(monkeypatch):
 
 
 # -- several splits ---------------------------------------------------------------------------------
+@pytest.mark.slow
 def test_splits_are_paired_and_what_is_missing_is_said():
     answers = {"ours": [1.0, 3.0], "rival": [2.0, 1.0], "absent": [None, None]}
     splits = [
@@ -203,6 +204,7 @@ def test_splits_are_paired_and_what_is_missing_is_said():
     assert absent == {"contender": "absent", "seconds": MISSING}
 
 
+@pytest.mark.slow
 def test_the_searches_stand_beside_a_grid_search():
     X, y, task = bench_selection.sets(60)["wine"]
     (contenders, error), *rest = bench_selection.splits(X, y, task, 2)

@@ -32,6 +32,7 @@ def test_rows_divide_by_iterations_and_size():
     assert row["ns by n²Ml"] == pytest.approx(1e6 * row["CPU ms each"] / (10 * 10 * 2 * 5))
 
 
+@pytest.mark.slow
 def test_both_ways_solve_one_problem():
     gated, stored = bench._both_ways(60, 3, 2)
     assert stored["MB of kernels"] == 2.0 * gated["MB of kernels"]

@@ -175,6 +175,7 @@ def test_the_best_margin_pays_for_the_choice():
         assert best.value <= margin_bound(model, y, margin=2.0**exponent, delta=share).value + 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flips", [0.1, 0.5])
 def test_the_error_is_below_the_bound(flips):
     """A thousand points with labels that flip, so the error is known; at 0.5 it is ½ whatever f is.

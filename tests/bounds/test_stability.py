@@ -40,6 +40,7 @@ def a_problem(seed):
 # -- the bound on |Δh| ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_one_sample_changes_predictions_by_less_than_the_bound():
     """M is measured as the proof uses it, on the replaced sample alone; anything larger is easier."""
     ratios = []

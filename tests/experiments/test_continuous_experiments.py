@@ -48,6 +48,7 @@ def test_the_classes_are_as_far_apart_for_every_relevance(gamma):
     assert abs(y.mean()) < 0.02
 
 
+@pytest.mark.slow
 def test_searched_frequencies_come_before_the_grid(quick):
     errors, frequencies = quick("continuous_sines").values()
     wrong = {row["method"]: row["error"].mean for row in errors}

@@ -48,6 +48,7 @@ def test_the_right_frequencies_are_better_together(tables):
 
 
 # -- samples and kernels ----------------------------------------------------------------------------
+@pytest.mark.slow
 def test_all_methods_have_errors_and_seconds_for_all_sizes(tables):
     found = tables(continuous_scaling)
     assert list(found) == [

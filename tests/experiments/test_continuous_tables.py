@@ -125,6 +125,7 @@ def test_images_are_read_as_numbers(tmp_path, monkeypatch):
     assert sorted(zip(data.y, data.X[:, 1], strict=True)) == [(-1.0, 0.0), (1.0, 255.0)]
 
 
+@pytest.mark.slow
 def test_digits_in_a_quick_run(quick):
     tables = quick("continuous_digits")
     errors = tables["Per cent wrong"]
@@ -151,6 +152,7 @@ def test_three_kernels_in_a_quick_run(quick):
     assert all(0.0 <= row["per cent wrong"].mean <= 50.0 and row["RMSE"].mean < 1.2 for row in rows)
 
 
+@pytest.mark.slow
 def test_ranks_in_a_quick_run(quick):
     letters, alignments, classes, ridge = quick("continuous_ranks").values()
     assert [row["method"] for row in letters] == [row["method"] for row in alignments]

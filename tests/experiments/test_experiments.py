@@ -28,6 +28,7 @@ def test_alignf_has_the_largest_alignment_in_training(quick, name):
             assert np.all(training["alignf"] >= values - 1e-4)
 
 
+@pytest.mark.slow
 def test_correlations_and_choices_are_consistent(quick):
     tables = quick("alignment_correlation")
     rows = [row for table in tables.values() for row in table]

@@ -18,6 +18,7 @@ def test_interactions_are_of_the_first_features():
     assert 0.02 < left.var() < 0.06  # the noise
 
 
+@pytest.mark.slow
 def test_the_quick_form(quick):
     first, second, by_features, by_hull = quick("hierarchical_selection").values()
     assert len(first) == len(second) == 2 and [row["r"] for row in by_features] == [5, 8]

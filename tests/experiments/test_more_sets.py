@@ -37,6 +37,7 @@ def test_halves_of_reviews_have_nothing_in_common(monkeypatch):
         assert np.array_equal(np.sort(rows), np.arange(data.y.size))
 
 
+@pytest.mark.slow
 def test_a_quick_run_of_bigrams(tables):
     found = tables(alignment_bigrams)
     assert len(found) == len(alignment_bigrams.SETS)

@@ -14,6 +14,7 @@ X = RNG.randn(90, 4)
 Y = np.sign(X[:, 0] * X[:, 1])
 
 
+@pytest.mark.slow
 def test_rows_that_products_have_too_are_the_same():
     sizes = (50, 20, 20)
     here = nonlinear_real.trial(X, Y, sizes, 3, quick=True)
@@ -41,6 +42,7 @@ def test_which_predictor_is_chosen():
     assert products_real.tuned(iter(predictors), parts) == 50.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "methods"), [("nonlinear_real", 7), ("products_real", 11)])
 def test_the_quick_forms(name, methods, quick):
     rows = quick(name)["Per cent wrong"]

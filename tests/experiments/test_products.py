@@ -104,6 +104,7 @@ def test_synthetic_and_huge_report_what_they_found(quick_tables, in_this_process
     assert float(first["test error / variance"]) < float(second["test error / variance"])
 
 
+@pytest.mark.slow
 def test_convergence_tells_the_objective_of_every_method(quick_tables):
     objective, growth = quick_tables("products_convergence")
     assert [row["method"] for row in objective["rows"]] == [SGD, UCD, FEATURES, MATRICES]

@@ -66,6 +66,7 @@ def test_moments_are_powers_of_two_and_the_end():
     assert moments(16).tolist() == [1, 2, 4, 8, 16]
 
 
+@pytest.mark.slow
 def test_drawing_by_the_gradient_is_ahead_where_it_is_concentrated(quick):
     tables = quick("coordinate_descent")
     assert len(tables) == len(coordinate_descent.TARGETS)
@@ -98,6 +99,7 @@ def test_a_crossing_is_where_it_is():
     assert alignment_bounds.crossing(lambda m: 2.0) == math.inf
 
 
+@pytest.mark.slow
 def test_the_figures_of_004_run_without_data(quick):
     tables = quick("alignment_bounds")
     alignment = next(rows for title, rows in tables.items() if title.startswith("Fig. 2.4"))
