@@ -195,6 +195,10 @@ class Risk(ABC):
         free, ones = np.full(alpha.shape[0], np.inf), np.ones(alpha.shape[0])
         return np.stack([zero_sum(column, -free, free, ones) for column in alpha.T], axis=1)
 
+    def interior(self, alpha: Array) -> Array:
+        """A point inside the box with Zᵀα = 0, near α if there is one; with covariates."""
+        raise NotImplementedError(f"{self.label} has no box, and no point inside of one.")
+
     def leak(self, alpha: Array) -> float:
         """What rounding may have left of αᵀZγ, over all outputs: 0 without covariates."""
         return 0.0

@@ -77,7 +77,7 @@ class Separable(Risk):
     def has_interior(self) -> bool:
         """Not if a target has one sign only and the loss is a hinge, or covariates separate some samples."""
         if self.Z is not None:
-            return self.interior(self.zeros()) is not None
+            return self._interior(self.zeros()) is not None
         lo, hi = self.loss.bounds(self.Y)
         return not self.fit_intercept or bool(np.all((lo < 0).any(axis=0) & (hi > 0).any(axis=0)))
 
@@ -109,9 +109,15 @@ class Separable(Risk):
     def scaled(self, factor: float) -> Separable:
         return Separable(self.loss, self.Y, factor * self.C, self.fit_intercept, self.shift, self.Z)
 
-    def interior(self, alpha: Array) -> Array | None:
-        """A point near α well inside the box with Zᵀα = 0, of covariates Z; None if none is found."""
-        assert self.Z is not None
+    def interior(self, alpha: Array) -> Array:
+        for near in (alpha, self.zeros()):
+            found = self._interior(near)
+            if found is not None:
+                return found
+        raise ValueError("the covariates separate some samples: no dual point is inside the box.")
+
+    def _interior(self, alpha: Array) -> Array | None:
+        """The point with Zᵀα = 0 nearest to α that is well inside the box; None if rounding finds none."""
         lo, hi = self._bounds()
         for share in _INSIDE:
             margin = share * np.minimum(hi - lo, self.C)

@@ -22,6 +22,7 @@ from scipy.linalg import solve_triangular
 
 from .._fast.linalg import factor, solve, solve_sum
 from ..machines.barrier import Side, reach
+from ..machines.free import absorbed, projected_on
 from ..objectives import Risk
 from ..penalties import Penalty
 from ._stopping import goes_on
@@ -49,9 +50,13 @@ class InteriorPoint:
         box = risk.box()
         assert box is not None  # piecewise linear risks have one
         self.target, self.epsilon = box.target, box.tube
-        self.plus = Side.start(1.0, box.hi, alpha)
-        self.minus = Side.start(-1.0, -box.lo, alpha)
-        self.theta, self.b = penalty.interior(theta), np.zeros(alpha.shape[1])
+        self.plus, self.minus = (
+            (Side.start(1.0, box.hi, alpha), Side.start(-1.0, -box.lo, alpha))
+            if risk.Z is None
+            else Side.pair(box.hi, -box.lo, risk.interior(alpha))
+        )
+        self.theta = penalty.interior(theta)
+        self.b = np.zeros(alpha.shape[1]) if risk.Z is None else np.zeros_like(alpha)  # Zγ with covariates
         self.zero, self.pull = np.zeros_like(self.theta), 0.0  # multipliers of θ ≥ 0, and their scale
         # ψ(θ) + room = 0, linearised, since steps may leave a curved Θ; and its multipliers
         self.room, self.ball = np.empty(0), np.empty(0)
@@ -68,8 +73,8 @@ class InteriorPoint:
         return self.products(alpha)
 
     def _balance(self) -> None:
-        """Σα = 0 for every output, by shrinking the heavier side."""
-        if not self.risk.fit_intercept:
+        """Σα = 0 for every output, by shrinking the heavier side; with covariates Zᵀα = 0 from the start."""
+        if not self.risk.fit_intercept or self.risk.Z is not None:
             return
         p = np.where(self.plus.on, self.plus.x, 0.0)
         m = np.where(self.minus.on, self.minus.x, 0.0)
@@ -136,8 +141,8 @@ class InteriorPoint:
         g, db = np.empty_like(alpha), np.zeros_like(self.b)
         for k, (inverse_of_S, one) in enumerate(solves):
             push = residual[:, k] + dtheta @ R[:, :, k]
-            db[k] = -(one @ push) / one.sum() if one is not None else 0.0
-            dalpha = -inverse_of_S(push + db[k])
+            db[..., k] = self._absorbed(one, push, alpha[:, k])
+            dalpha = -inverse_of_S(push + db[..., k])
             g[:, k] = -residual[:, k] - dalpha / inverse[:, k]  # KΔα + RΔθ + Δb
         dplus = self.plus.directions(-rp - invp * g, tau)
         dminus = self.minus.directions(-rm + invm * g, tau)
@@ -152,6 +157,15 @@ class InteriorPoint:
         self.b, self.ball, self.room = self.b + t * db, self.ball + t * dball, self.room + t * droom
         return t
 
+    def _absorbed(self, one: Array | None, push: Array, alpha: Array) -> Array | float:
+        """Δb, or ZΔγ, that keeps Σα, or Zᵀα, at 0; `one` is S⁻¹1 or S⁻¹Z."""
+        Z = self.risk.Z
+        if one is None:
+            return 0.0
+        if Z is None:
+            return float(-(one @ push) / one.sum())
+        return Z @ absorbed(one, np.ones(alpha.size), Z, Z.T @ alpha - one.T @ push)
+
     def _gap(self, q: Array, f: Array) -> float:
         """P − D at θ and α as they are: all of it is known."""
         q = np.maximum(q, 0.0)
@@ -162,7 +176,7 @@ class InteriorPoint:
     def _factor(
         self, K: Array, R: Array, residual: Array, inverse: Array
     ) -> tuple[list[tuple[Array, Array]], list[tuple[Callable[[Array], Array], Array | None]]]:
-        """For each output (B, L⁻¹r) with BᵀB = RᵀPR, and the solver of S = K + D with its S⁻¹1."""
+        """For each output (B, L⁻¹r) with BᵀB = RᵀPR, and the solver of S = K + D with its S⁻¹1, or S⁻¹Z."""
         halves: list[tuple[Array, Array]] = []
         solves: list[tuple[Callable[[Array], Array], Array | None]] = []
         for k in range(R.shape[2]):
@@ -171,8 +185,11 @@ class InteriorPoint:
             L = factor(S)
             B = solve_triangular(L, R[:, :, k].T, lower=True, check_finite=False)
             r = solve_triangular(L, residual[:, k], lower=True, check_finite=False)
-            one = None
-            if self.risk.fit_intercept:
+            one, Z = None, self.risk.Z
+            if Z is not None:
+                one, v = solve(L, Z), projected_on(L, np.ones(S.shape[0]), Z)
+                B -= v @ (v.T @ B)
+            elif self.risk.fit_intercept:
                 v = solve_triangular(L, np.ones(S.shape[0]), lower=True, check_finite=False)
                 one = solve(L, np.ones(S.shape[0]))
                 v /= np.linalg.norm(v)

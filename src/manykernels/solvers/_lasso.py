@@ -6,8 +6,9 @@ With K_j = φ_jφ_jᵀ and f = Σ_j w_j φ_j + b,
     optimal ⟺ |φ_jᵀα| ≤ Σ|w|, and φ_jᵀα = sign(w_j) Σ|w| where w_j ≠ 0
 
 With the signs s given it is non-negative least squares in v = s w: ½vᵀ(sGs + 11ᵀ)v − (sb)ᵀv, for
-G = ΦᵀCΦ and b = ΦᵀCy of features and targets less their C-weighted means, which the intercept takes up. So
-it is solved exactly, and from the last solution when features join or C changes.
+G = ΦᵀCΦ and b = ΦᵀCy of features and targets less their C-weighted means, which the intercept takes up (or
+less their C-weighted projections on covariates). So it is solved exactly, and from the last solution when
+features join or C changes.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from ..objectives import LeastSquares, Risk
 from ..oracles import Oracle
 from ..oracles.base import Atom
 from ..penalties import Simplex
+from ._beside import Beside
 from .base import Array
 
 _PATIENCE = 3  # rounds that an atom without weight stays for
@@ -38,13 +40,14 @@ class Lasso:
         self.oracle, self.risk = oracle, risk
         self.size = 0.0
         self.C, self.y = squares.cost, squares.targets[:, 0]
-        self.centre = self.C / self.C.sum() if risk.fit_intercept else np.zeros(self.y.size)
-        self.target = self.y - self.centre @ self.y
+        self.beside = Beside(risk, self.C)
+        self.level = self.beside.coefficients(self.y)
+        self.target = self.y - self.beside.values(self.level)
         self.atoms: list[Atom] = []
         self.alpha = np.zeros((self.y.size, 1))
         self.Phi = np.empty((self.y.size, 0))
         self.idle = np.empty(0, dtype=np.intp)  # for how many rounds each atom has been without weight
-        self.G, self.b, self.w, self.means = np.empty((0, 0)), np.empty(0), np.empty(0), np.empty(0)
+        self.G, self.b, self.w, self.means = np.empty((0, 0)), np.empty(0), np.empty(0), self.beside.none
 
     def add(self, atoms: Sequence[Atom]) -> None:
         """Let more atoms take part; those long without weight leave, so that the problem stays small.
@@ -57,13 +60,13 @@ class Lasso:
         assert isinstance(gram, FactorGram)
         phi = np.asarray(gram.features) * np.sqrt(gram.scale)
         self.size = max(self.size, float(np.max(phi**2, initial=0.0)))
-        means = self.centre @ phi
-        phi -= means
+        means = self.beside.coefficients(phi)
+        phi -= self.beside.values(means)
         weighted = self.C[:, None] * phi
         cross = self.Phi.T @ weighted
         self.G = np.block([[self.G, cross], [cross.T, phi.T @ weighted]])
         self.b = np.concatenate([self.b, self.target @ weighted])
-        self.means = np.concatenate([self.means, means])
+        self.means = np.concatenate([self.means, means], axis=-1)
         self.w = np.concatenate([self.w, np.zeros(len(atoms))])
         self.idle = np.concatenate([self.idle, np.zeros(len(atoms), dtype=np.intp)])
         self.Phi = np.hstack([self.Phi, phi])
@@ -72,7 +75,7 @@ class Lasso:
     def _keep(self, used: NDArray[np.intp]) -> None:
         self.atoms = [self.atoms[j] for j in used]
         self.G, self.b, self.w = self.G[np.ix_(used, used)], self.b[used], self.w[used]
-        self.Phi, self.means, self.idle = self.Phi[:, used], self.means[used], self.idle[used]
+        self.Phi, self.means, self.idle = self.Phi[:, used], self.means[..., used], self.idle[used]
 
     def solve(self, scale: float, tol: float) -> tuple[Array, float, float]:
         """(α, P, the largest q of the atoms there are), exactly whatever `tol`."""
@@ -107,5 +110,5 @@ class Lasso:
         return [self.atoms[j] for j in used], np.abs(self.w[used]) / max(float(np.abs(self.w).sum()), 1e-300)
 
     def machine(self) -> tuple[Array, Array]:
-        """α and the intercept."""
-        return self.alpha, np.array([self.centre @ self.y - self.means @ self.w])
+        """α and the intercept, or Zγ."""
+        return self.alpha, self.beside.offsets(self.level - self.means @ self.w)

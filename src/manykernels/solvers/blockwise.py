@@ -26,6 +26,7 @@ from scipy.linalg import solve_triangular
 
 from .._fast.linalg import factor, solve
 from ..grams import Gram
+from ..machines.free import solved
 from ..objectives import Risk
 from ..penalties import Penalty
 from ._local_model import LocalModel
@@ -134,7 +135,9 @@ class _BlockMachine:
         squares = risk.least_squares()
         assert squares is not None  # `_check` has seen to it
         Y, self.cost = squares.targets, squares.cost[:, None]
-        self.right = np.column_stack([Y, np.ones(gram.n)]) if risk.fit_intercept else Y
+        ones = np.ones((gram.n, int(risk.fit_intercept)))
+        self.Z = ones if risk.Z is None else risk.Z
+        self.right = np.column_stack([Y, self.Z]) if self.Z.size else Y
         self.solution, self.largest = np.zeros_like(self.right), gram.largest()
 
     def solve(self, theta: Array, tol: float) -> _BlockPoint:
@@ -142,9 +145,9 @@ class _BlockMachine:
         before = _Nystroem(self.gram.columns(theta, self.rows), self.rows, self.cost)
         self._descend(theta, before, tol)
         risk, outputs = self.risk, self.risk.shape[1]
-        b = self._intercept() if risk.fit_intercept else np.zeros(outputs)
-        u = self.solution[:, :outputs]
-        alpha = risk.feasible(u - self.solution[:, -1:] * b if risk.fit_intercept else u)
+        gamma = self._intercept()
+        b = self.Z @ gamma if risk.Z is not None else gamma.sum(axis=0)  # of one row, or none
+        alpha = risk.feasible(self.solution[:, :outputs] - self.solution[:, outputs:] @ gamma)
         products = self.gram.products(alpha)
         q = np.maximum(np.einsum("nk,mnk->m", alpha, products), 0.0)
         f = np.einsum("m,mnk->nk", theta, products) + b
@@ -186,9 +189,9 @@ class _BlockMachine:
         start = np.zeros_like(chosen)
         found = _conjugate_gradients(partial(self._times, theta), before, chosen, start, enough)
         W[:, close] = found.reshape(n, close.size, outputs)
-        if self.risk.fit_intercept:
-            v = self.solution[:, -1]
-            W = W - v[:, None, None] * (W.sum(axis=0) / max(float(v.sum()), 1e-300))
+        if self.Z.size:
+            v = self.solution[:, self.risk.shape[1] :]
+            W = W - np.tensordot(v, self._absorbed(np.tensordot(self.Z, W, (0, 0))), 1)
         H = np.einsum("mnk,nlk->ml", products, W)
         values, V = np.linalg.eigh(0.5 * (H + H.T))
         return np.asarray((V * np.sqrt(np.maximum(values, 0.0))).T)
@@ -199,13 +202,21 @@ class _BlockMachine:
 
     def _left(self, R: Array) -> float:
         """What the residuals are worth at most."""
-        combined = R[:, :-1] - R[:, -1:] * self._intercept() if self.risk.fit_intercept else R
+        outputs = self.risk.shape[1]
+        combined = R[:, :outputs] - R[:, outputs:] @ self._intercept()
         return 0.5 * float(np.sum(self.cost * combined**2))
 
     def _intercept(self) -> Array:
-        """b with 1ᵀ(u − bv) = 0, for the solutions u and v of the right-hand sides y and 1."""
-        sums = self.solution.sum(axis=0)
-        return np.asarray(sums[:-1] / sums[-1] if sums[-1] > 0.0 else np.zeros(sums.size - 1))
+        """γ (r, k) with Zᵀ(u − vγ) = 0, for the solutions u and v of the right-hand sides y and Z (or 1)."""
+        return self._absorbed(self.Z.T @ self.solution[:, : self.risk.shape[1]])
+
+    def _absorbed(self, off: Array) -> Array:
+        """(Zᵀv)⁻¹ of what is off (r, …)."""
+        M = self.Z.T @ self.solution[:, self.risk.shape[1] :]
+        if not M.size or not float(np.trace(M)) > 0.0:
+            return np.zeros_like(off)
+        flat = off.reshape(len(off), -1)
+        return solved(M, flat, 1e-14 * float(np.trace(M))).reshape(off.shape)
 
 
 class _Nystroem:

@@ -18,8 +18,10 @@ from numpy.typing import NDArray
 
 from .._fast.threads import blas_for
 from ..grams import FactorGram
+from ..machines.free import solved
 from ..objectives import Risk, Separable
 from ..penalties import Penalty
+from ._beside import Beside
 from ._groups import Quadratic, diagonal_blocks, turned
 from ._stopping import goes_on
 from .base import Array, Kernels, Reason, Result, Run, Solver, listed, relative
@@ -90,10 +92,10 @@ class _Work:
         n, outputs = risk.shape
         self.chosen = np.empty(0, dtype=np.intp)
         self.Phi, self.ptr = np.empty((n, 0)), np.zeros(1, dtype=np.intp)
-        self.means = np.empty(0)  # what was taken from the features
         self.H = np.empty((0, 0))  # ΦᵀCΦ, for squared errors
         self.C = risk.C[:, 0]
-        self.centre = self.C / self.C.sum() if risk.fit_intercept else np.zeros(n)
+        self.beside = Beside(risk, self.C)
+        self.means = self.beside.none  # what was taken from the features
         self.w = np.empty((outputs, 0))
         self.b = risk.constant()
         self.f = risk.zeros() + self.b
@@ -129,25 +131,25 @@ class _Work:
     def _join(self, groups: NDArray[np.intp]) -> None:
         """Let more groups take part, each in the basis in which its own block of ΦᵀCΦ is diagonal.
 
-        Where an intercept is fitted, features are less their means by cost, which it takes up.
+        Features are less what the unpenalised part takes up: means by cost, or projections on covariates.
         """
         gram, parts = self.gram, []
         for g in groups:
             Phi = gram.features[:, gram.ptr[g] : gram.ptr[g + 1]] * np.sqrt(gram.scale[g])
             Phi = Phi if gram.mean is None else Phi - gram.mean @ Phi
-            means = self.centre @ Phi
-            Phi = Phi - means
+            means = self.beside.coefficients(Phi)
+            Phi = Phi - self.beside.values(means)
             Q = np.linalg.eigh(Phi.T @ (self.C[:, None] * Phi))[1]
             parts.append(np.vstack([Phi @ Q, means @ Q]))
-        joined = np.hstack([np.empty((gram.n + 1, 0)), *parts])
-        new, means = joined[:-1], joined[-1]
+        joined = np.hstack([np.empty((gram.n + np.atleast_2d(self.means).shape[0], 0)), *parts])
+        new, means = joined[: gram.n], joined[gram.n :].reshape(*self.means.shape[:-1], -1)
         if self.squares:
             half = self.C[:, None] * new
             cross = self.Phi.T @ half
             self.H = np.block([[self.H, cross], [cross.T, new.T @ half]])
         self.chosen = np.concatenate([self.chosen, groups])
         self.ptr = np.concatenate([self.ptr, self.ptr[-1] + np.cumsum(np.diff(gram.ptr)[groups])])
-        self.means = np.concatenate([self.means, means])
+        self.means = np.concatenate([self.means, means], axis=-1)
         self.Phi = np.hstack([self.Phi, new])
         self.w = np.hstack([self.w, np.zeros((self.w.shape[0], new.shape[1]))])
 
@@ -172,7 +174,12 @@ class _Work:
         W = (risk.C * risk.loss.hessian(risk.Y, self.f))[:, 0]
         half = np.sqrt(W)[:, None] * self.Phi
         H, right = half.T @ half, (self.Phi.T @ (W[:, None] * self.f - g)).T
-        if risk.fit_intercept and (mass := float(W.sum())) > 0.0:
+        if risk.Z is not None:
+            pull, inner = risk.Z.T @ (W[:, None] * self.Phi), risk.Z.T @ (W[:, None] * risk.Z)
+            absorbed = solved(inner, pull, 1e-14 * float(np.trace(inner)))
+            H -= pull.T @ absorbed
+            right -= (risk.Z.T @ (W[:, None] * self.f - g)).T @ absorbed
+        elif risk.fit_intercept and (mass := float(W.sum())) > 0.0:
             pull = W @ self.Phi
             H -= np.outer(pull, pull) / mass
             right -= (W @ self.f - g.sum(axis=0))[:, None] / mass * pull
@@ -246,7 +253,8 @@ class _Work:
         score = self.Phi @ v
         b = self.risk.intercepts(score)
         primal = self.risk.primal(self.penalty, theta, q, score + b, self.alpha, self.largest)
-        return theta, b - self.means @ v, primal  # the features of the model are not less their means
+        # the features of the model are not less their means
+        return theta, b - self.beside.values(self.means @ v), primal
 
     def result(self) -> Result:
         assert self.answer is not None

@@ -181,7 +181,7 @@ class _InnerMachine:
     def __init__(self, risk: Risk, tol: float | None) -> None:
         self.risk, self.tol, self.k = risk, tol, 0
         squares = risk.least_squares()
-        self.path = None if squares is None else RidgePath(squares, risk.fit_intercept)
+        self.path = None if squares is None or risk.Z is not None else RidgePath(squares, risk.fit_intercept)
         self.alpha = risk.zeros()
         self.value = risk.value(risk.zeros())
 
