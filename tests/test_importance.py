@@ -17,7 +17,7 @@ from tests.fitted_models import FITTED, fitted
 
 from manykernels import KernelAligner, MKLClassifier, MKLClassifierCV, MKLRegressor, MKLRegressorCV
 from manykernels.families import views
-from manykernels.inspection import _permuted, importance
+from manykernels.inspection import _permuted, importance, permutation_test, weight_stability
 from manykernels.inspection._permuted import joined, permuted
 from manykernels.kernels import Gaussian, Linear, OnColumns, Precomputed
 
@@ -56,6 +56,11 @@ def test_groups_of_samples_stay_together_in_folds_and_searches():
     search = MKLRegressorCV(KERNELS, strategy="finite", norms=[1.0], Cs=[1.0], cv=GroupKFold(3))
     with pytest.raises(ValueError, match="by groups of samples, and none were given"):
         importance(search, X, y, cv=GroupKFold(2), n_repeats=1)
+    fitted = clone(search).fit(X, y, groups=groups)
+    for ask in (importance, weight_stability, permutation_test):  # no folds that split groups, unless told
+        with pytest.raises(ValueError, match="keeps groups of samples together, and none were given here"):
+            ask(fitted, X, y)
+    assert importance(fitted, X, y, sample_groups=groups, n_repeats=1, max_columns=1).scores.size == 5
     for model in (search, make_pipeline(StandardScaler(), search)):
         found = importance(model, X, y, cv=GroupKFold(2), n_repeats=1, sample_groups=groups)
         assert found.names[0] == "x0" and found.scores.size == 2

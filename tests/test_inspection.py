@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GroupKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from manykernels import (
@@ -242,3 +244,18 @@ def test_bad_input(model, options, message):
     target = y > 0 if "Class" in type(model).__name__ or isinstance(model, SVC) else y
     with pytest.raises(ValueError, match=message):
         weight_stability(model, X, target, **options)
+
+
+def test_the_last_step_of_a_pipeline_is_learned_anew():
+    rng = np.random.RandomState(0)
+    X_raw, y_raw = 100.0 * rng.randn(40, 3), rng.randint(0, 2, 40)
+    model, how = MKLClassifier({"a": Gaussian(2.0), "b": Linear()}), {"n_resamples": 3, "random_state": 0}
+    scaled = StandardScaler().fit_transform(X_raw)
+    expected = weight_stability(model, scaled, y_raw, **how)
+    for pipe in (
+        make_pipeline(StandardScaler(), model),
+        make_pipeline(StandardScaler(), model).fit(X_raw, y_raw),
+    ):
+        found = weight_stability(pipe, X_raw, y_raw, **how)
+        assert found.names == expected.names
+        np.testing.assert_allclose(found.weights, expected.weights, atol=1e-6)

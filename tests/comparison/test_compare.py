@@ -12,7 +12,11 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.neighbors import NearestCentroid
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 from tests.fitted_models import X, numbers, stack, strings, y
 
 import manykernels as mk
@@ -93,7 +97,7 @@ def test_what_is_refused():
         compare(QUICK, X, y[:3])
     with pytest.raises(ValueError, match="task='rank' was given"):
         compare("uniform", X, y, task="rank")
-    with pytest.raises(ValueError, match="groups were given for several datasets"):
+    with pytest.raises(ValueError, match="groups= was given for several datasets"):
         compare(QUICK, {"one": (X, y)}, groups=y)
 
 
@@ -172,6 +176,26 @@ def test_a_score_that_a_constant_has_not_is_told():
     assert found.above_chance("a") is None
 
 
+def test_weights_of_samples_count_in_fits_and_scores():
+    """A sample of weight 2 is two samples; fits without weights say so."""
+    models = {
+        "svc": make_pipeline(StandardScaler(), SVC()),
+        "mkl": mk.MKLClassifier([Linear()], loss="squared"),
+        "search": make_pipeline(StandardScaler(), GridSearchCV(SVC(), {"C": [1.0]}, cv=2)),
+        "neighbours": KNeighborsClassifier(),
+    }
+    weight, rows = 1.0 + (np.arange(len(y)) % 2), np.repeat(np.arange(len(y)), 1 + np.arange(len(y)) % 2)
+    half = np.isin(np.arange(len(y)), np.random.RandomState(0).permutation(len(y))[: len(y) // 2])
+    cv = [(np.flatnonzero(half), np.flatnonzero(~half))]
+    again = [(np.flatnonzero(half[rows]), np.flatnonzero(~half[rows]))]
+    found = compare(models, X, y, cv=cv, sample_weight=weight)
+    twice = compare({name: models[name] for name in ("mkl", "svc")}, X[rows], y[rows], cv=again)
+    assert found.scores["mkl"].mean == pytest.approx(twice.scores["mkl"].mean)
+    assert found.chance.mean == pytest.approx(twice.chance.mean)
+    assert found.scores["svc"].complete and found.scores["search"].complete
+    assert "KNeighborsClassifier.fit takes no sample_weight" in found.scores["neighbours"].error
+
+
 # -- several datasets -----------------------------------------------------------------------------
 def test_ranks_over_datasets():
     sets = {"all": (X, y), "some": (X[:, :2], y), "few": (X[:, 2:], y), "noise": (X[::-1], y)}
@@ -185,6 +209,13 @@ def test_ranks_over_datasets():
     alone = compare({"a": NearestCentroid(), "broken": Broken()}, {"one": (X, y), "two": (X, y)}, cv=2)
     assert alone.ranking is None and "Ranks need two methods" in repr(alone)
     assert "broken on one failed in 2 of 2 folds" in repr(alone)
+    display = ComparisonDisplay.from_comparison(found)
+    assert [len(one) for one in display.scores] == [4, 4, 4] and "rank" in display.ax_.get_xlabel()
+    assert {n: np.mean(s) for n, s in zip(display.names, display.scores, strict=True)} == pytest.approx(ranks)
+    with pytest.raises(ValueError, match="ranks need two methods"):
+        ComparisonDisplay.from_comparison(alone)
+    with pytest.raises(ValueError, match="sample_weight= was given for several datasets"):
+        compare(QUICK, sets, sample_weight=np.ones(len(y)))
 
 
 # -- the picture ----------------------------------------------------------------------------------

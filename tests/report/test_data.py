@@ -419,3 +419,16 @@ def test_a_report_has_one_bar_and_the_models_in_it_have_none(tmp_path, capfd):
     assert capfd.readouterr().err == ""
     report(model, X, y, tmp_path / "bar.html", cv=2, n_permutations=0, verbose=1)
     assert {line.split()[0] for line in capfd.readouterr().err.split("\r") if line.strip()} == {"report"}
+
+
+def test_wide_tables_have_a_sparse_linear_rival():
+    rng = np.random.RandomState(0)
+    wide = rng.randn(30, 40)
+    model = mk.MKLRegressor([Linear()]).fit(wide, wide[:, 0])
+    assert list(baseline_models(model, wide))[-1] == "lasso"
+    rows = {row["name"]: row["mean"] for row in baselines(model, wide, wide[:, 0], cv=3)}
+    assert rows["lasso"] > 0.5 > rows["tuned kernel ridge"]
+    labels = (wide[:, 0] > 0).astype(int)
+    model = mk.MKLClassifier([Linear()]).fit(wide, labels)
+    assert list(baseline_models(model, wide))[-1] == "sparse linear SVM"
+    assert "sparse linear SVM" not in baseline_models(mk.MKLClassifier([Linear()]).fit(X, y), X)

@@ -11,7 +11,9 @@ from sklearn.utils.validation import _num_samples
 
 from .._arguments import shown
 from ..estimators import MKLClassifier, in_one_piece
+from ..fitting.matching import require_order
 from ..fitting.progress import Progress
+from ..fitting.targets import check_weights
 from .datasets import Comparisons
 from .folds import Splits, cross_validate, make_folds, task_of
 from .methods import METHODS
@@ -35,6 +37,7 @@ def compare(
     random_state: Any = 0,
     n_jobs: int | None = None,
     verbose: int = 0,
+    sample_weight: Any = None,
 ) -> Comparison | Comparisons:
     """Cross-validate methods in the same folds, and test how they differ.
 
@@ -70,6 +73,10 @@ def compare(
         Fits at a time.
     verbose : int, default=0
         1 for a bar with the time left.
+    sample_weight : array-like of shape (n_samples,) or None, default=None
+        A sample of weight 2 counts as two, in fits and in scores, also in those of a constant. A choice of C
+        within the folds (``tune``) weighs the fits alone. A method whose fit takes no weights says so in
+        place of a score.
 
     Returns
     -------
@@ -101,7 +108,7 @@ def compare(
     how |= {"tune": tune, "task": task, "reference": reference, "random_state": random_state}
     how |= {"n_jobs": n_jobs, "verbose": verbose}
     if y is not None:
-        return _one(methods, X, y, groups=groups, **how)
+        return _one(methods, X, y, groups=groups, weight=sample_weight, **how)
     if not isinstance(X, Mapping) or not all(
         isinstance(pair, tuple) and len(pair) == 2 for pair in X.values()
     ):
@@ -109,8 +116,9 @@ def compare(
             f"y is missing, and X={shown(X)} is no dict from names of datasets to pairs (X, y): give y, or "
             "such a dict."
         )
-    if groups is not None:
-        raise ValueError("groups were given for several datasets; compare these one by one.")
+    for name, given in (("groups", groups), ("sample_weight", sample_weight)):
+        if given is not None:
+            raise ValueError(f"{name}= was given for several datasets; compare these one by one.")
     return Comparisons({str(name): _one(methods, *pair, groups=None, **how) for name, pair in X.items()})
 
 
@@ -128,14 +136,19 @@ def _one(
     reference: str | None,
     random_state: Any,
     verbose: int,
+    weight: Any = None,
     **how: Any,
 ) -> Comparison:
     """On one dataset."""
+    for name, labelled in (("y", y), ("sample_weight", weight)):
+        require_order(X, labelled, name)
     given, X, kernels = _joined(_named(methods), X, kernels)
     y = np.asarray(y)
     y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
     if (n := _num_samples(X)) != len(y):
         raise ValueError(f"X has {n} samples and y has {len(y)}.")
+    if weight is not None:
+        how["weight"] = check_weights(weight, n)
     task = _task(given, y) if task is None else task
     _require_task(given, task, y)
     if task not in METRIC and any(isinstance(one, str) for one in given.values()):
@@ -174,13 +187,15 @@ def in_folds(
     n_jobs: int | None = None,
     advance: Callable[[str], None] = lambda name: None,
     until_stopped: bool = False,
+    weight: Any = None,
 ) -> Comparison:
     """The learners and a constant in these folds; see :func:`cross_validate` for what is not said here."""
+    how: dict[str, Any] = {"scoring": scoring, "weight": weight}
     found = cross_validate(
-        learners, X, y, splits, scoring=scoring, n_jobs=n_jobs, advance=advance, until_stopped=until_stopped
+        learners, X, y, splits, n_jobs=n_jobs, advance=advance, until_stopped=until_stopped, **how
     )
     known = task in METRIC
-    constant = chance(y, splits, classes=task == "classification", scoring=scoring) if known else Scores()
+    constant = chance(y, splits, classes=task == "classification", **how) if known else Scores()
     metric = METRIC.get(task, "score") if scoring is None else getattr(scoring, "__name__", str(scoring))
     return Comparison(metric, found, constant, share_of(splits), reference)
 

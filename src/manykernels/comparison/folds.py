@@ -114,8 +114,9 @@ def cross_validate(
     n_jobs: int | None = None,
     advance: Callable[[str], None] = lambda name: None,
     until_stopped: bool = False,
+    weight: Any = None,
 ) -> dict[str, Scores]:
-    """Scores of each learner in each fold, fold by fold; ``n_jobs`` fits at a time.
+    """Scores of each learner in each fold, fold by fold; ``n_jobs`` fits at a time; samples may have weights.
 
     ``advance`` is told the name of each learner that has been scored. With ``until_stopped`` Ctrl-C ends it
     with the scores until then, which are comparable since the folds are the same.
@@ -125,7 +126,7 @@ def cross_validate(
     run = Parallel(n_jobs=processes(n_jobs, len(tasks)), return_as="generator")
     try:
         found = run(
-            delayed(score_fold)(silent(clone(learners[name])), X, y, *split, scoring=scoring)
+            delayed(score_fold)(silent(clone(learners[name])), X, y, *split, scoring=scoring, weight=weight)
             for name, split in tasks
         )
         for (name, _), one in zip(tasks, found, strict=True):

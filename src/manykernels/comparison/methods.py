@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LassoCV
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
+from sklearn.svm import SVC, LinearSVC
 
 from .. import estimators
 from ..estimators import TablePreparer
@@ -68,6 +69,14 @@ def rival(classes: bool) -> GridSearchCV:
         return GridSearchCV(SVC(), grid, cv=inner_folds(True))
     grid = {"alpha": [0.01, 0.1, 1.0], "gamma": [0.003, 0.03, 0.3]}
     return GridSearchCV(KernelRidge(kernel="rbf"), grid, cv=inner_folds(False))
+
+
+def sparse_rival(classes: bool) -> Any:
+    """A linear model of few columns, as people take it where there are more columns than samples."""
+    if not classes:
+        return LassoCV(eps=1e-2, cv=inner_folds(False), tol=1e-3)
+    linear = LinearSVC(penalty="l1", dual=False, tol=1e-3, max_iter=5000, random_state=0)
+    return GridSearchCV(linear, {"C": [0.01, 0.1, 1.0]}, cv=inner_folds(True))
 
 
 def _pair(name: str, search: str = "", **options: Any) -> Callable[[str, Any], Any]:

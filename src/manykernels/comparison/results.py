@@ -20,10 +20,11 @@ CHANCE = "chance"  # the row of a constant
 CONSTANT = {"accuracy": "always the largest class", "R²": "the mean"}
 
 
-def chance(y: Any, splits: Splits, *, classes: bool, scoring: Any = None) -> Scores:
+def chance(y: Any, splits: Splits, *, classes: bool, scoring: Any = None, weight: Any = None) -> Scores:
     """What a constant scores in the same folds: the shares of the classes, or the mean of the targets."""
     constant = DummyClassifier(strategy="prior") if classes else DummyRegressor()
-    return cross_validate({"": constant}, np.zeros((len(y), 1)), y, splits, scoring=scoring)[""]
+    nothing = np.zeros((len(y), 1))
+    return cross_validate({"": constant}, nothing, y, splits, scoring=scoring, weight=weight)[""]
 
 
 def share_of(splits: Splits) -> float:

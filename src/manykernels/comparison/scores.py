@@ -6,14 +6,18 @@ import time
 import warnings
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
-from sklearn.metrics import check_scoring
+from sklearn.base import is_classifier
+from sklearn.metrics import accuracy_score, check_scoring, r2_score
+from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils.metaestimators import _safe_split
+from sklearn.utils.validation import has_fit_parameter
 
 from .._arguments import shortened
-from ..estimators import model_of
+from ..estimators import model_of, opened
 from ..families.remarks import TableWarning
 
 _TOLD = 2  # reasons that are told, if folds failed for different ones
@@ -108,15 +112,22 @@ class Scores:
         }
 
 
-def score_fold(learner: Learner, X: Any, y: Any, train: Any, test: Any, *, scoring: Any = None) -> Fold:
-    """Fit on some rows and score on others. What fails has a reason in place of a score."""
+def score_fold(
+    learner: Learner, X: Any, y: Any, train: Any, test: Any, *, scoring: Any = None, weight: Any = None
+) -> Fold:
+    """Fit on some rows and score on others. What fails has a reason in place of a score.
+
+    Samples may have weights, in the fit and in the score.
+    """
     started = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         warnings.simplefilter("ignore", TableWarning)  # of the whole table all has been said
         try:
-            learner.fit(*_part(learner, X, y, train, None))
-            value = float(_scorer(learner, scoring)(*_part(learner, X, y, test, train)))
+            learner.fit(*_part(learner, X, y, train, None), **_weights(learner, weight, train))
+            told = {} if weight is None else {"sample_weight": weight[test]}
+            score = _scorer(learner, scoring, weight is not None)
+            value = float(score(*_part(learner, X, y, test, train), **told))
             error = "" if np.isfinite(value) else f"the score is {value}."
         except Exception as problem:  # of whatever kind: an estimator of another package may raise any
             value, error = float("nan"), _told(problem)
@@ -132,12 +143,32 @@ def _part(learner: Learner, X: Any, y: Any, rows: Any, train: Any) -> tuple[Any,
     return tuple(_safe_split(learner, X, y, rows, train))
 
 
-def _scorer(learner: Any, scoring: Any) -> Any:
+def _weights(learner: Any, weight: Any, rows: Any) -> dict[str, Any]:
+    """What ``fit`` is told of the weights of some rows."""
+    return {} if weight is None else {_weight_of(learner): weight[rows]}
+
+
+def _weight_of(learner: Any) -> str:
+    """What the argument is called: in a pipeline the last step gets it, in a search what it searches for."""
+    if isinstance(learner, BaseSearchCV):
+        return _weight_of(learner.estimator)
+    parts = opened(learner)
+    if parts.name:
+        return f"{parts.name}__{_weight_of(parts.last)}"
+    if not has_fit_parameter(learner, "sample_weight"):
+        raise ValueError(f"{type(learner).__name__}.fit takes no sample_weight.")
+    return "sample_weight"
+
+
+def _scorer(learner: Any, scoring: Any, weighted: bool) -> Any:
     """What gives the score of (X, y): the learner's own, or that of a name or function of scikit-learn."""
+    if scoring is None and weighted:  # which not every score takes
+        kind = accuracy_score if is_classifier(learner) else r2_score
+        return lambda X, y, sample_weight: kind(y, learner.predict(X), sample_weight=sample_weight)
     if scoring is None:
         return learner.score
     scorer = check_scoring(learner, scoring)
-    return lambda X, y: scorer(learner, X, y)
+    return partial(scorer, learner)
 
 
 def _told(problem: Exception) -> str:

@@ -2,6 +2,7 @@
 its kernels explain there."""
 
 from ..comparison.results import Permuted
+from ._inputs import require_groups as require_groups
 from .certificates import Certificate, certificate
 from .importances import Importance, importance
 from .parts import explained_parts

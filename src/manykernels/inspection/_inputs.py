@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.model_selection._split import GroupsConsumerMixin
 
-from .._arguments import shown
-from ..estimators import Opened
+from .._arguments import is_integral, shown
+from ..estimators import Opened, opened
 from ..families.tables import views_of
 from ..fitting.items import is_items
 from ..fitting.layout import is_lazy
@@ -55,6 +56,18 @@ def readable(X: Any) -> Any:
     if len(X.shape) not in (2, 3) or 0 in X.shape:
         raise ValueError(f"X of shape {tuple(X.shape)} was given; expected a table, or a stack of kernels.")
     return X
+
+
+def require_groups(model: Any, groups: Any, cv: Any, cure: str) -> None:
+    """An error where a fitted search kept groups of samples together, and folds would be cut without."""
+    found = opened(model).searched
+    if groups is None and found is not None and (cv is None or is_integral(cv)):
+        if isinstance(found.folds, GroupsConsumerMixin):
+            raise ValueError(
+                f"the search was fitted with cv={shown(found.folds)}, which keeps groups of samples "
+                "together, and none were given here: samples of one group would be learned from and scored. "
+                + cure
+            )
 
 
 def sample_labels(given: Any, n: int) -> Any:

@@ -25,7 +25,7 @@ from ..fitting.layout import is_lazy
 from ..fitting.matching import require_order
 from ..fitting.progress import Progress
 from ..selection.scoring import score_of
-from ._inputs import groups_of, header_of, readable, sample_labels
+from ._inputs import groups_of, header_of, readable, require_groups, sample_labels
 from ._permuted import Index, Scorer, drops, screen
 from ._shown import Shown
 
@@ -225,6 +225,7 @@ def importance(
     if _num_samples(X) != _num_samples(y):
         raise ValueError(f"X has {_num_samples(X)} samples and y has {_num_samples(y)}.")
     sample_groups = sample_labels(sample_groups, _num_samples(X))
+    require_groups(model, sample_groups, cv, "Give sample_groups=, the groups that fit was given, or cv=.")
     parts = _innermost(model)
     kernels = getattr(parts.last, "kernels", None)
     header = header_of(X, kernels, given)

@@ -20,6 +20,7 @@ from ..comparison.results import Permuted
 from ..comparison.scores import Learner, Scores, score_fold
 from ..estimators import in_one_piece, silent
 from ..fitting.matching import require_order
+from ._inputs import require_groups
 
 Index = NDArray[np.intp]
 FEWEST = 19  # permutations from which p can be 0.05
@@ -87,6 +88,7 @@ def permutation_test(
     model, X = in_one_piece(model, X)
     if _num_samples(X) != len(y):
         raise ValueError(f"X has {_num_samples(X)} samples and y has {len(y)}.")
+    require_groups(model, groups, cv, "Give groups=, those that fit was given, or folds as cv=.")
     splits = make_folds(y, classes=is_classifier(model), cv=cv, groups=groups, random_state=random_state)
     own = cross_validate({"": anew(model)}, X, y, splits, scoring=scoring, n_jobs=n_jobs)[""]
     how: dict[str, Any] = {"groups": groups, "random_state": random_state, "n_jobs": n_jobs}

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
 
@@ -27,7 +29,7 @@ from ..estimators import (
 from ..fitting.matching import require_order
 from ..fitting.model import Model
 from ..fitting.progress import Progress
-from ._inputs import sample_labels
+from ._inputs import require_groups, sample_labels
 from ._shown import Shown
 
 Array = NDArray[np.float64]
@@ -103,7 +105,8 @@ def weight_stability(
     Parameters
     ----------
     estimator : any estimator of this package with weights; it is cloned, never changed
-        A search such as MKLClassifierCV is fitted where it is not; see ``searched``.
+        A search such as MKLClassifierCV is fitted where it is not; see ``searched``. Of a pipeline the last
+        step is learned anew; what stands before it is learned once, from all samples.
     X, y : the data
     method : "subsample", "bootstrap" or "pairs"
         ``fraction`` of the samples without replacement, or as many with; "pairs" are two halves that share
@@ -163,6 +166,8 @@ def weight_stability(
     if _num_samples(X) != len(y):
         raise ValueError(f"X has {_num_samples(X)} samples and y has {len(y)}.")
     sample_groups = sample_labels(sample_groups, len(y))
+    require_groups(estimator, sample_groups, None, "Give sample_groups=, the groups that fit was given.")
+    estimator, X = _last_step(estimator, X, y)
     estimator = fitted_search(estimator, X, y, sample_groups)
     copies = copies_of(estimator)
     finalists = finalists_of(estimator, X, y) if searched == "anew" else None
@@ -191,6 +196,17 @@ def weight_stability(
         chosen = Counter(name for name, _, _ in found)
         choices = {one.name: chosen[one.name] for one in finalists.models}
     return Stability(kernels.names, kernels.weights, level, views, choices, method == "pairs")
+
+
+def _last_step(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
+    """The last step of a pipeline, and X as it gets there."""
+    if not isinstance(estimator, Pipeline) or len(estimator) < 2:
+        return (estimator[-1] if isinstance(estimator, Pipeline) else estimator), X
+    front, last = estimator[:-1], estimator[-1]
+    try:
+        return last, front.transform(X)
+    except NotFittedError:
+        return last, clone(front).fit_transform(X, y)
 
 
 def _units(y: NDArray[Any], groups: Any) -> list[NDArray[np.intp]]:

@@ -6,12 +6,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..comparison import Comparison
+from ..comparison import Comparison, Comparisons
 from ._axes import axes, label_ticks
 
 
 class ComparisonDisplay:
     """Scores of methods in the same folds: a dot for each fold, the mean, and a line where chance is.
+
+    Of several datasets, the ranks of the methods.
 
     Parameters
     ----------
@@ -37,18 +39,34 @@ class ComparisonDisplay:
         self.chance = chance
 
     @classmethod
-    def from_comparison(cls, comparison: Comparison, *, ax: Any = None, **kw: Any) -> Self:
-        """Of what ``manykernels.compare`` returned; methods that failed in some fold are left out."""
+    def from_comparison(cls, comparison: Comparison | Comparisons, *, ax: Any = None, **kw: Any) -> Self:
+        """Of what ``manykernels.compare`` returned; methods that failed in some fold are left out.
+
+        Of several datasets the ranks are drawn, 1 is best: a dot for each dataset, and the mean.
+        """
+        if isinstance(comparison, Comparisons):
+            return cls._of_ranks(comparison).plot(ax=ax, **kw)
         if not isinstance(comparison, Comparison):
             raise TypeError(
-                f"{type(comparison).__name__} was given; expected what manykernels.compare returns for one "
-                "dataset."
+                f"{type(comparison).__name__} was given; expected what manykernels.compare returns."
             )
         ranks = comparison.ranks()
         names = sorted(ranks, key=lambda name: ranks[name])
         values = [comparison.scores[name].values for name in names]
         constant = comparison.chance.mean if comparison.chance.complete else None
         return cls(names, values, comparison.metric, constant).plot(ax=ax, **kw)
+
+    @classmethod
+    def _of_ranks(cls, found: Comparisons) -> Self:
+        from scipy.stats import rankdata  # slow to import
+
+        if found.ranking is None:
+            raise ValueError("ranks need two methods with a mean on each of at least two datasets.")
+        mean = found.ranking.mean_ranks
+        names = sorted(mean, key=lambda name: mean[name])
+        scores = np.array([[one.scores[name].mean for one in found.of.values()] for name in names])
+        ranks = rankdata(-np.round(scores, 12), axis=0)
+        return cls(names, ranks.tolist(), f"rank on each of {len(found.of)} datasets, 1 is best", None)
 
     def plot(self, *, ax: Any = None, **kw: Any) -> Self:
         """Draw; ``kw`` goes to ``scatter`` of the folds."""

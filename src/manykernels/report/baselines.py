@@ -1,4 +1,4 @@
-"""What a learned combination is compared with: the plain sum, the best single kernel, a tuned rival."""
+"""What a learned combination is compared with: the plain sum, the best single kernel, tuned rivals."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import math
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import make_pipeline
 
 from ..comparison.again import anew, settled
 from ..comparison.comparing import in_folds
 from ..comparison.folds import make_folds
-from ..comparison.methods import inner_folds, rival
+from ..comparison.methods import inner_folds, rival, sparse_rival
 from ..estimators import (
     AlignMKLClassifier,
     AlignMKLRegressor,
@@ -29,6 +30,7 @@ from ..estimators import (
 from ..families import Family, Subset
 from ..families.tables import read_columns
 from ..fitting.progress import Progress
+from ..inspection import require_groups
 from ..inspection.permutations import permuted
 
 _SECONDS = 60.0  # that learning from permuted targets may take
@@ -52,8 +54,14 @@ def baseline_models(model: Any, X: Any) -> dict[str, Any]:
         models |= _of_kernels(kernels, classes, several)
     table = read_columns(inner) if kind == "table" else learned.layout.table
     if kind == "array" or (table is not None and table.size):
-        name = "tuned SVC" if classes else "tuned kernel ridge"
-        models[name] = rival(classes) if table is None else make_pipeline(TablePreparer(), rival(classes))
+        one = classes or (getattr(learned.target, "outputs", 0) == 1)
+        wide = one and inner.shape[1] > inner.shape[0] and not sparse.issparse(inner)
+        rivals = {"tuned SVC" if classes else "tuned kernel ridge": rival(classes)}
+        if wide:
+            rivals["sparse linear SVM" if classes else "lasso"] = sparse_rival(classes)
+        models |= (
+            rivals if table is None else {n: make_pipeline(TablePreparer(), m) for n, m in rivals.items()}
+        )
     return {name: parts.behind(one) for name, one in models.items()}
 
 
@@ -134,6 +142,7 @@ def compared(
     bar = Progress("", 0) if bar is None else bar
     model, X = in_one_piece(model, X)
     classes = model_of(model)[0].classes is not None
+    require_groups(model, None, cv, "Give folds: cv=list(GroupKFold().split(X, y, groups)), for example.")
     splits = make_folds(y, classes=classes, cv=cv)
     learners = {"learned": anew(model), **baseline_models(model, X)}
     task = "classification" if classes else "regression"
