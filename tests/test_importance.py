@@ -33,7 +33,7 @@ FRAME = pd.DataFrame({"a": X[:, 0], "word": WORDS, "b": X[:, 2]})
 # -- what it is -------------------------------------------------------------------------------------
 def test_it_is_what_the_score_loses_on_samples_that_were_held_out():
     model = MKLRegressor(KERNELS)
-    found = importance(model, X, y, cv=FOLDS, n_repeats=2, random_state=3)
+    found = importance(model, X, y, cv=FOLDS, n_repeats=2, level=0.8, random_state=3)
     seeds = np.random.RandomState(3).randint(2**31 - 1, size=3)
     for k, (train, test) in enumerate(FOLDS):
         learned, draw = clone(model).fit(X[train], y[train]), np.random.RandomState(seeds[k])

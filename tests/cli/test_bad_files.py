@@ -186,7 +186,7 @@ def test_files_and_options_that_are_not_there(tmp_path):
     assert "no data" in refused("fit", "-t", "t")
     assert "expected one of auto" in refused("fit", tmp_path / "d.csv", "-t", "t", "--method", "magic")
     assert "expected one of auto" in refused("fit", tmp_path / "d.csv", "-t", "t", "--task", "magic")
-    assert "expected auto, gaussians" in refused("fit", tmp_path / "d.csv", "-t", "t", "--kernels", "magic")
+    assert "expected auto, linear" in refused("fit", tmp_path / "d.csv", "-t", "t", "--kernels", "magic")
     assert "no such column" in refused("fit", tmp_path / "d.csv", "-t", "t", "--drop", "z")
     assert "not for regression" in refused("fit", tmp_path / "d.csv", "-t", "t", "--task", "regression")
     (tmp_path / "d.xls").write_text("x")

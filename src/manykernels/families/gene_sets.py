@@ -68,6 +68,8 @@ def matched_sets(path: str | os.PathLike[str], names: list[str]) -> tuple[dict[s
 def read_gmt(path: str | os.PathLike[str]) -> dict[str, list[str]]:
     """All sets of a GMT file, each with its genes once."""
     sets: dict[str, list[str]] = {}
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"path={shown(path)} was given; expected the path of a GMT file of gene sets.")
     source = Path(path)
     zipped = source.suffix == ".gz"
     with gzip.open(source, "rt", encoding="utf-8") if zipped else source.open(encoding="utf-8") as file:
