@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 from scipy.integrate import quad
 
-from manykernels import MKLClassifierCV, MKLRegressor
+from manykernels import MKLClassifier, MKLClassifierCV, MKLRegressor
 from manykernels.families import Products, Relevance, Subset, views
 from manykernels.fitting.survival import Survival, read_survival
 from manykernels.inspection import Importance, Significance, Stability, significance
@@ -241,6 +241,13 @@ def test_views_are_tested_whole():
     model = MKLRegressor(three).fit(X, y)
     np.testing.assert_allclose(significance(model, X, y, by="view").p_value, found.p_value, rtol=1e-9)
     assert list(pd.DataFrame(found.columns())) == ["name", "statistic", "p_value", "p_adjusted"]
+
+
+def test_a_classifier_says_that_numbers_are_classes():
+    stages = np.arange(N) % 3
+    with pytest.raises(ValueError, match="y has 3 classes"):
+        significance(MKLClassifier(KERNELS).fit(X, stages), X, stages)
+    assert significance(KERNELS, X, stages).p_value.size == 3
 
 
 PARTS = {"good": X[:, :2], "poor": X[:, 3:]}

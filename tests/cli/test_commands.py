@@ -110,8 +110,22 @@ def test_fit_names_the_columns_and_views_that_matter(csv, table, tmp_path):
     assert re.search(r"^columns.* matter", shown, re.M)
     for name in ("a", "b"):  # each with its share, its bar, and what is lost without it, with an interval
         assert re.search(rf"^{name} +\d+% .* −?\d\.\d{{3}} \(−?\d\.\d{{3}} to −?\d\.\d{{3}}\)", shown, re.M)
+    assert re.search(r"of 2 views .* related to the target \(each tested by itself, p for all tests", shown)
     document = json.loads(run("fit", *seen, "-t", "sick", *asked, "--no-importance", "--json").stdout)
     assert document["importance"] is None and sum(document["view_shares"].values()) == pytest.approx(1.0)
+    p = document["significance"]["views"]
+    assert set(p) == {"a", "b"} and all(one["p"] <= one["p_adjusted"] <= 1.0 for one in p.values())
+
+
+def test_tests_are_left_out_where_nobody_asks_for_them_or_they_do_not_apply(table, tmp_path):
+    path = tmp_path / "three.csv"
+    table.assign(stage=np.array(["i", "ii", "iii"])[np.arange(len(table)) % 3]).to_csv(path, index=False)
+    asked = ["fit", path, "-m", "sparse", "--no-score", "-k", "columns"]
+    document = json.loads(run(*asked, "-t", "sick", "--no-significance", "--json").stdout)
+    assert document["significance"] is None
+    result = run(*asked, "-t", "stage", "--significance")
+    assert "nothing is tested. y has 3 classes" in result.stderr
+    assert "nothing is tested" not in run(*asked, "-t", "stage").stderr
 
 
 def test_importance_that_would_take_too_long_is_left_out(csv, tmp_path, monkeypatch):

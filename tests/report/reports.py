@@ -16,6 +16,7 @@ from manykernels.families.remarks import quiet_about_tables
 from manykernels.inspection import importance, weight_stability
 from manykernels.kernels import Gaussian, Linear
 from manykernels.report import report_data, width_stability
+from manykernels.report.chances import chance_tests
 
 MADE = date(2024, 2, 29)
 SCORES = [
@@ -118,6 +119,14 @@ def stable_views() -> dict[str, Any]:
     model = MKLClassifier(views({"left": [0, 1], "right": [2, 3]})).fit(X, y)
     spread = weight_stability(model, X, y, n_resamples=4, random_state=0)
     return report_data(model, X, y, made=MADE, fit_path=False, stability=spread)
+
+
+def by_chance() -> dict[str, Any]:
+    """Tests of views and kernels with traps for names, and what halves of the data select."""
+    model = MKLClassifier(views({NASTY[0]: [0, 1], NASTY[4]: [2, 3]})).fit(X, y)
+    spread = weight_stability(model, X, y, method="pairs", n_resamples=4, random_state=0)
+    tests = chance_tests(model, X, y)
+    return report_data(model, X, y, made=MADE, fit_path=False, stability=spread, **tests)
 
 
 def important() -> dict[str, Any]:

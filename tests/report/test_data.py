@@ -14,6 +14,7 @@ from scipy import sparse
 from tests.fitted_models import FITTED, X, fitted, kernels, numbers, stack, y
 from tests.report.reports import (
     NASTY,
+    by_chance,
     document,
     every_type,
     many_targets,
@@ -26,10 +27,12 @@ from tests.report.reports import (
 
 import manykernels as mk
 from manykernels.estimators import model_of
-from manykernels.inspection import importance
+from manykernels.families import views
+from manykernels.inspection import importance, significance
 from manykernels.kernels import Constant, Gaussian, Linear, OnColumns
 from manykernels.plots.reading import histories
 from manykernels.report import anew, baseline_models, baselines, data, report, report_data, settled
+from manykernels.report.chances import TITLE, chance_tests
 from manykernels.report.widths import nearest_widths
 
 SNAPSHOT = Path(__file__).with_name("snapshot.json")
@@ -93,6 +96,28 @@ def test_importance_is_told_as_it_was_measured():
     np.testing.assert_allclose(told["views"]["high"], found.views.columns()["high"], rtol=1e-5, atol=1e-12)
     assert (told["metric"], told["folds"], told["repeats"], told["of"]) == ("accuracy", 2, 5, 4)
     assert document("classifier", fit_path=False)["importance"] is None
+
+
+def test_tests_and_what_halves_select_are_told_as_they_were_found():
+    told = by_chance()["chance"]
+    model = mk.MKLClassifier(views({"a": [0, 1], "b": [2, 3]})).fit(X, y)
+    found = significance(model, X, y, by="view")
+    np.testing.assert_allclose(told["tests"]["views"]["p_value"], np.sort(found.p_value), rtol=1e-5)
+    assert told["tests"]["kernels"]["p_adjusted"] == sorted(told["tests"]["kernels"]["p_adjusted"])
+    stable = told["stable"]["views"]
+    assert stable["n_pairs"] == 2 and stable["expected_false"] == pytest.approx(1.0)
+    assert stable["frequency"][0] >= stable["frequency"][1] and sum(stable["frequency"]) <= 1.0
+    assert document("classifier", fit_path=False)["chance"] is None
+
+
+def test_what_cannot_be_tested_is_left_out_with_a_reason():
+    three = np.arange(len(y)) % 3
+    model = mk.MKLClassifier({"a": Linear(), "b": Gaussian(2.0)}).fit(X, three)
+    assert "y has 3 classes" in chance_tests(model, X, three)["left_out"][TITLE]
+    many = chance_tests(model, X, three, most=10.0)["left_out"][TITLE]
+    assert (
+        many == f"Tests of 2 kernels on {len(y)} samples would take long. In Python: inspection.significance."
+    )
 
 
 def test_one_kernel_has_no_sections_that_compare_kernels():

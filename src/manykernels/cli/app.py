@@ -136,6 +136,14 @@ def fit(
     importance: Annotated[
         bool, typer.Option(help="whether to permute columns of held-out samples, to see which of them matter")
     ] = True,
+    significance: Annotated[
+        bool | None,
+        typer.Option(
+            "--significance/--no-significance",
+            help="whether to test each view and kernel for a relation to the target; if it is quick",
+            show_default=False,
+        ),
+    ] = None,
     permutations: Annotated[
         int,
         typer.Option(min=0, help="how often the model learns from permuted targets, as a test; 0 for never"),
@@ -158,7 +166,7 @@ def fit(
     what |= {"precomputed": precomputed, "groups": groups}
     asked = _asked(data, view, how, **what)
     options = {"method": method, "kernels": kernels, "cv": cv, "score": score, "stability": stability}
-    options |= {"importance": importance}
+    options |= {"importance": importance, "significance": significance}
     options |= {"jobs": jobs, "force": force, "permutations": permutations}
     _run("fit", json_, quiet, debug, asked, model_path=model, report_path=report, **options)
 

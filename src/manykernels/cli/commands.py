@@ -20,6 +20,7 @@ from ..comparison.results import Comparison
 from ..families.remarks import quiet_about_tables
 from ..persistence import load
 from ._console import INTERRUPTED, UserError, Voice, require_known, unless_closed
+from .chances import Chances, chances
 from .data import Data, new_data, tell, training_data
 from .importances import Needed, needed
 from .learned import Learned
@@ -47,6 +48,7 @@ def fit(
     score: bool,
     stability: bool,
     importance: bool,
+    significance: bool | None,
     permutations: int,
     jobs: int | None,
     model_path: Path | None,
@@ -77,10 +79,12 @@ def fit(
         need = needed(voice, learned, splits, at_once)
     _say_views(voice, data, facts, need)
     scored |= need.say(voice)
+    tests = chances(voice, learned, significance if not voice.stopped else False)
+    scored |= tests.say(voice, bool(significance))
     if report_path is not None:
         spread = learned.spread(voice, at_once) if stability and not voice.stopped else {}
         _chosen_again(voice, spread)
-        _write_report(voice, learned, report_path, found, need.for_report | spread, force)
+        _write_report(voice, learned, report_path, found, _for_report(need, tests) | spread, force)
     written = {"model": model_path, "report": report_path}
     for what, path in written.items():
         if path is not None:
@@ -185,6 +189,12 @@ def _chosen_again(voice: Voice, spread: dict[str, Any]) -> None:
         name, count = next(iter(choices.items()))
         of = f"{count} of {sum(choices.values())} random halves of the data"
         voice.show(f"the search chose the same again ({escape(name)}) in {of}")
+
+
+def _for_report(need: Needed, tests: Chances) -> dict[str, Any]:
+    """What both say, with all that they leave out."""
+    parts = need.for_report | tests.for_report
+    return parts | {"left_out": need.for_report.get("left_out", {}) | tests.left_out}
 
 
 def _write_report(

@@ -111,6 +111,7 @@ class Learned:
             partial(weight_stability, searched, X, y),
             partial(width_stability, face, X, y),
             1 if finalists is None else len(finalists.models),
+            not copies_of(face).classifies or int(np.unique(y, return_counts=True)[1].min()) > 1,
         )
         return resampled(voice, model, face.kernels, again, jobs)
 

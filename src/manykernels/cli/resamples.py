@@ -27,6 +27,7 @@ class Again:
     weights: Callable[..., Stability]
     widths: Callable[..., dict[str, Any]]
     finalists: int = 1  # models that a search chooses from in each half
+    pairs: bool = False  # whether two halves can have samples of every class
 
 
 def resampled(voice: Voice, model: Model, kernels: Any, again: Again, jobs: int = 1) -> dict[str, Any]:
@@ -63,6 +64,7 @@ def resampled(voice: Voice, model: Model, kernels: Any, again: Again, jobs: int 
         if named:
             verbose = 1 if voice.interactive and seconds > 1.0 else 0
             at_once = jobs if one > 0.2 else 1
+            how |= {"method": "pairs" if again.pairs else "subsample"}
             spread["stability"] = again.weights(**draws, **how, n_jobs=at_once, verbose=verbose)
         if widths:
             with voice.waiting(f"widths in {RESAMPLES} halves of the data"):

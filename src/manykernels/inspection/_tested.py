@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_classifier
 
 from .._arguments import shown
 from ..estimators import model_of, opened
@@ -38,7 +39,8 @@ def kernels_on(
         y = survival.time
     elif target != "continuous":
         labels = as_target(y)
-        if target == "binary" or labels.dtype.kind not in "iuf" or _two(labels):
+        classes = _is_model(kernels) and is_classifier(opened(kernels).last)
+        if target == "binary" or classes or labels.dtype.kind not in "iuf" or _two(labels):
             kind = Labels()
     options, found = _read(Options("significance", memory_limit=memory_limit), kernels, X, y, kind)
     samples = found.in_place()
@@ -63,7 +65,7 @@ def kernels_on(
 
 def _read(options: Options, kernels: Any, X: Any, y: Any, kind: Any) -> tuple[Options, Given]:
     """The samples, and the kernels as they read them: those of a fitted model, or as an estimator would."""
-    if not (hasattr(kernels, "fit") and hasattr(kernels, "get_params")):
+    if not _is_model(kernels):
         _require_without_weights(kernels)
         found = read(_listed(options, kernels), X, y, None, kind)
         return options.replace(kernels=found.layout.seen(kernels)), found
@@ -113,6 +115,10 @@ def _require_without_weights(spec: Any) -> None:
                 "would see the same samples twice. Give the model itself, whose kernels are tested one by "
                 "one, or see inspection.permutation_test, which learns the weights anew in each permutation."
             )
+
+
+def _is_model(kernels: Any) -> bool:
+    return hasattr(kernels, "fit") and hasattr(kernels, "get_params")
 
 
 def _two(values: NDArray[Any]) -> bool:

@@ -33,6 +33,7 @@ from .quadratic_forms import upper_tail
 Array = NDArray[np.float64]
 _STEPS = 50  # of Newton's method, and rounds of working responses
 _HALVINGS = 30  # of a step that does not gain
+_ROUNDING = 1e-12  # of the likelihood: a smaller loss is none
 _SMALLEST, _LARGEST = 1e-5, 1e5  # variance of a kernel relative to the noise
 _SEPARATED = 30.0  # spread of decisions: what is fitted is certain to rounding
 _SETTLED = 1e-8  # relative change of decisions at which rounds end
@@ -177,8 +178,9 @@ def _largest(target: Likelihood, Z: Array) -> Array:
         if np.max(np.abs(moved)) <= _SETTLED * (1.0 + np.max(np.abs(f))):
             return np.asarray(gamma + step)
         before, size = target.value(f), 1.0
+        least = before - _ROUNDING * (1.0 + abs(before))
         for _ in range(_HALVINGS):
-            if target.value(f + size * moved) >= before:
+            if target.value(f + size * moved) >= least:
                 break
             size *= 0.5
         gamma = gamma + size * step

@@ -76,8 +76,8 @@ class Selection(Shown):
         halves, q = f"{2 * self.n_pairs} halves of the data", self.n_selected
         which = "the largest weight" if q == 1 else f"one of the {q} largest weights"
         return [
-            f"Selected: {which} in {self.threshold:.0%} or more of {halves}. At most "
-            f"{self.expected_false:.2g} of them are expected to be there by chance."
+            f"Selected: {which} in {self.threshold:.0%} or more of {halves}. Of those that a half takes no "
+            f"more often than by guessing, at most {self.expected_false:.2g} are expected among them."
         ]
 
 
@@ -130,7 +130,9 @@ def stability_selection(
     a probability of at most q/p is at most q²/((2τ − 1) p), τ the threshold. This needs no assumption on the
     model or the kernels but that samples are independent (Shah & Samworth 2013, Theorem 1). That all kernels
     without effect are among those is an assumption: that the model does not prefer one of them to others
-    (Meinshausen & Bühlmann 2010). Of two kernels that are nearly the same a half may take either, so that
+    (Meinshausen & Bühlmann 2010). It fails where weights reward memory: narrow kernels of noise can fit the
+    samples of every half, and are then selected. C that is not too large helps, and
+    :func:`significance` tells whether a kernel is related to y at all. Of two kernels that are nearly the same a half may take either, so that
     neither is selected: give such kernels as one view.
 
     References

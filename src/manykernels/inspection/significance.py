@@ -119,8 +119,9 @@ def significance(
         Gaussian process whose variances are estimated by restricted maximum likelihood, and p-values are
         approximate.
     target : "auto", "continuous", "binary" or "survival"
-        "auto" takes y with two values for binary, and pairs of an event and a time for survival; with
-        "survival" an array of shape (n_samples, 2) of both is taken too.
+        "auto" takes y with two values for binary, and pairs of an event and a time for survival; numbers
+        with more values are continuous, unless the model is a classifier. With "survival" an array of shape
+        (n_samples, 2) of events and times is taken too.
     memory_limit, n_jobs : as for estimators
 
     Returns

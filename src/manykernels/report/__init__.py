@@ -12,6 +12,7 @@ from typing import Any
 from ..comparison.again import anew, settled
 from ..fitting.progress import progress
 from .baselines import baseline_models, baselines, compared
+from .chances import chance_tests
 from .data import report_data
 from .importances import measured
 from .page import render, require_report, write_report
@@ -46,6 +47,9 @@ def report(
 ) -> None:
     """Write a report of a fitted model and its training data to a file.
 
+    Views and kernels are tested one by one (:func:`manykernels.inspection.significance`), where that does not
+    take long.
+
     Parameters
     ----------
     model : a fitted estimator of this package, or a pipeline or search that holds one
@@ -67,7 +71,14 @@ def report(
             found = compared(model, X, y, cv=cv, n_permutations=n_permutations, n_jobs=n_jobs, bar=bar)
             options = {"searched": "anew", **found, **options}
         if cv is not None and "importance" not in options:
-            options = measured(model, X, y, cv=cv, n_jobs=n_jobs) | options
+            options = _joined(options, measured(model, X, y, cv=cv, n_jobs=n_jobs))
         bar.step("importance")
+        if "significance" not in options:
+            options = _joined(options, chance_tests(model, X, y))
         write_report(report_data(model, X, y, **options), path, overwrite=overwrite)
         bar.step("page")
+
+
+def _joined(options: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
+    """Options with what was found; what is left out adds up."""
+    return found | options | {"left_out": found.get("left_out", {}) | dict(options.get("left_out") or {})}

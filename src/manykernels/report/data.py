@@ -26,7 +26,7 @@ from ..estimators import Copies, Searched, copies_of, face_of, in_one_piece, mod
 from ..families import Parametric
 from ..fitting.layout import evenly
 from ..fitting.model import Model, Proof
-from ..inspection import Importance
+from ..inspection import Importance, Significance
 from ..plots.paths import PathTable, path_of_fits, path_of_search
 from ..plots.reading import (
     WeightTable,
@@ -36,6 +36,7 @@ from ..plots.reading import (
     weight_table,
     width_table,
 )
+from .chances import chance_section
 from .importances import importance_section
 from .samples import MOST_OUTPUTS, Said, chosen_samples, names_of_samples
 from .scores import scores_section
@@ -63,6 +64,7 @@ def report_data(
     stability: Any = None,
     widths: Mapping[str, Any] | None = None,
     importance: Importance | None = None,
+    significance: Mapping[str, Significance] | None = None,
     left_out: Mapping[str, str] | None = None,
     made: date | None = None,
     fit_path: bool = True,
@@ -84,6 +86,8 @@ def report_data(
     stability : of the weights: ``names, mean, low, high, frequency``, and ``views`` with the same of views
     widths : how widths that are learned vary; see :func:`manykernels.report.width_stability`
     importance : of columns and views; see :func:`manykernels.inspection.importance`
+    significance : tests by "view" and by "kernel"; see :func:`manykernels.inspection.significance`. Where
+        `stability` has pairs of halves, the report says what these select
     left_out : sections that could not be made elsewhere, and why
     made : the day; today, unless told
     fit_path : whether to fit the path over C where the model has not kept one
@@ -106,6 +110,7 @@ def report_data(
         "data": data_section(X, y, learned, target),
         "scores": scores_section(scores, learned, searched, null),
         "importance": importance_section(importance, _unused(learned, X)),
+        "chance": chance_section(significance, stability),
         "selection": None if search is None else _selection(search, stability),
         "weights": _weights(learned, weight_table(learned), stability),
         "similarity": _or_why(missing, "Which kernels say the same", _similarity, learned, inner),

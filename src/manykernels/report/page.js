@@ -372,6 +372,32 @@
       m.views ? losses(m.views, "view") : null, m.columns ? losses(m.columns, what) : null);
   }
 
+  // -- chance -----------------------------------------------------------------------------------------------
+  const shownP = (p) => p < 0.001 ? "< 0.001" : number(p, 2);
+  function testsOf(rows, what) {
+    const made = rows.name.map((name, i) => [name, rows.p_value[i], rows.p_adjusted[i]]), few = made.filter((row) => row[2] <= 0.05).length;
+    return [el("h3", {}, `Tests of each ${what}`), el("p", {}, `${few} of ${numberOf(made.length, what)} ${few === 1 ? "is" : "are"} related to the target (adjusted p at most 0.05).`),
+      tall(sortable([what, "p", "p, adjusted"], made, ["name", "number", "number"], (row, c) => c && el("span", { style: c === 2 && row[2] <= 0.05 ? "font-weight:600" : null }, shownP(row[c]))))];
+  }
+
+  function stableOf(rows, what) {
+    const made = rows.name.map((name, i) => [name, rows.frequency[i], rows.selected[i] ? "yes" : "no"]).filter((row) => row[1] > 0);
+    return [el("h3", {}, `${what[0].toUpperCase()}${what.slice(1)}s that halves of the data select`), el("p", { class: "hint" }, `Of ${2 * rows.n_pairs} halves, how many give each ${what} ${rows.n_selected > 1 ? `one of the ${rows.n_selected} largest weights` : "the largest weight"}. `
+      + `From ${percent(rows.threshold)} on it is selected. Of ${what}s that a half takes no more often than by guessing, at most ${number(rows.expected_false, 2)} ${rows.expected_false === 1 ? "is" : "are"} expected among the selected (stability selection, Shah and Samworth 2013). `
+      + "This is about the model, not about the target: a narrow kernel can memorise the samples of every half, whatever its columns say." + (data.chance.tests[what + "s"] ? " Look at its p above." : "")
+      + (data.selection ? " The search saw all samples when it found what the halves choose from, which this bound does not know of." : "")),
+      tall(sortable([what, "selected in", "selected"], made, ["name", "number", ""], (row, c) => c === 1 && percent(row[1])))];
+  }
+
+  function chanceSection() {
+    const c = data.chance;
+    if (!c) return null;
+    const tests = Object.entries(c.tests), stable = Object.entries(c.stable);
+    const hint = tests.length ? "Each is tested by itself, whatever its weight: is it related to the target at all? p is the probability of a relation at least as strong if it said nothing about the target; the adjusted p is for all tests of a table together (Holm). "
+      + "A small p does not say that the model needs it: others may say the same." : "";
+    return section("chance", "Is it more than chance?", hint, tests.flatMap(([what, rows]) => testsOf(rows, what.slice(0, -1))), stable.flatMap(([what, rows]) => stableOf(rows, what.slice(0, -1))));
+  }
+
   // Scores of the folds that made a choice beside the score at the top, which may be lower or not.
   function honest(s) {
     const own = s.score[s.strategy.indexOf(s.chosen)], top = data.scores && data.scores.searched === "anew" ? data.scores.rows[0].mean : null;
@@ -690,7 +716,7 @@
     return section("left-out", "What this report leaves out", null, el("dl", {}, rows.flatMap(([title, why]) => [el("dt", {}, title), el("dd", {}, why)])));
   }
 
-  const parts = { Header: header, Summary: cards, Contents: () => contents, Data: dataSection, Scores: scoresSection, Importance: importanceSection, Selection: selectionSection, Weights: weightsSection,
+  const parts = { Header: header, Summary: cards, Contents: () => contents, Data: dataSection, Scores: scoresSection, Importance: importanceSection, Chance: chanceSection, Selection: selectionSection, Weights: weightsSection,
     Regions: gatesSection, Similarity: similaritySection, Interactions: interactionsSection, Widths: widthsSection, Contributions: contributionsSection, Path: pathSection, Convergence: convergenceSection,
     "What is left out": leftOutSection, Call: callSection };
   report.append(...Object.entries(parts).map(([what, make]) => attempt(what, make)).filter(Boolean));
