@@ -131,8 +131,8 @@ def stability_selection(
     model or the kernels but that samples are independent (Shah & Samworth 2013, Theorem 1). That all kernels
     without effect are among those is an assumption: that the model does not prefer one of them to others
     (Meinshausen & Bühlmann 2010). It fails where weights reward memory: narrow kernels of noise can fit the
-    samples of every half, and are then selected. C that is not too large helps, and
-    :func:`significance` tells whether a kernel is related to y at all. Of two kernels that are nearly the same a half may take either, so that
+    samples of every half, and are then selected. A smaller C helps, and :func:`significance` tells whether a
+    kernel is related to y at all. Of two kernels that are nearly the same a half may take either, so that
     neither is selected: give such kernels as one view.
 
     References
