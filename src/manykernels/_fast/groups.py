@@ -5,7 +5,8 @@ With the other blocks fixed, s = Σ_{h≠g} ‖w_h‖ and c = b_g − Σ_{h≠g}
 
     F(r) = Σ_i c_i² / ((d_i + 1) r + s)² = 1,
 
-which Newton's method on F^{−½} finds in a few steps.
+which Newton's method on F^{−½} finds in a few steps. `sweep` reads H; `sweep_rows` reads the features
+themselves, Φ_gᵀt in place of b − Hw, where H would be larger than they are.
 """
 
 from __future__ import annotations
@@ -29,14 +30,13 @@ def sweep(H: Array, ptr: Index, b: Array, w: Array, Hw: Array, norms: Array) -> 
     for g in range(norms.size):
         lo, hi = ptr[g], ptr[g + 1]
         s = max(total - norms[g], 0.0)
-        size = 0.0
-        for k in range(outputs):
-            for i in range(lo, hi):
+        d, squares = np.empty(hi - lo), np.zeros(hi - lo)
+        for i in range(lo, hi):
+            d[i - lo] = H[i, i]
+            for k in range(outputs):
                 c = b[k, i] - Hw[k, i] + H[i, i] * w[k, i]
-                size += c * c
-        r = 0.0
-        if size > s * s:
-            r = _radius(H, b, w, Hw, lo, hi, s, np.sqrt(size))
+                squares[i - lo] += c * c
+        r = _radius(squares, d, s)
         moved = 0.0
         for k in range(outputs):
             for i in range(lo, hi):
@@ -61,21 +61,73 @@ def sweep(H: Array, ptr: Index, b: Array, w: Array, Hw: Array, norms: Array) -> 
 
 
 @njit(cache=True)
-def _radius(H: Array, b: Array, w: Array, Hw: Array, lo: int, hi: int, s: float, size: float) -> float:
-    """r with F(r) = 1, from a lower bound."""
-    steepest = 0.0
-    for i in range(lo, hi):
-        steepest = max(steepest, H[i, i])
-    r = (size - s) / (steepest + 1.0)
+def sweep_rows(
+    live: Index,
+    rows: Array,
+    ptr: Index,
+    root: Array,
+    Q: Array,
+    at: Index,
+    d: Array,
+    Z: Array,
+    taken: Array,
+    W: Array,
+    w: Array,
+    t: Array,
+    score: Array,
+    norms: Array,
+) -> float:
+    """Update every block of `live` in place once, on the features; the largest change of a block.
+
+    The features of group g are root_g (Φ_g − Z·taken), with Φᵀ in `rows` (D, n), and Q[at[g] : at[g + 1]] is
+    the basis in which their ΦᵀWΦ has the diagonal d. w (outputs, D) moves with t = −∇ (outputs, n) of the
+    second-order model, the score (outputs, n), and the norms of all groups.
+    """
+    outputs = w.shape[0]
+    total, largest = norms.sum(), 0.0
+    for g in live:
+        lo, hi = ptr[g], ptr[g + 1]
+        s = max(total - norms[g], 0.0)
+        block, own, less = rows[lo:hi], d[lo:hi], np.ascontiguousarray(taken[:, lo:hi])
+        basis = Q[at[g] : at[g + 1]].reshape(hi - lo, hi - lo)
+        c, v, squares = np.empty((outputs, hi - lo)), np.empty((outputs, hi - lo)), np.zeros(hi - lo)
+        for k in range(outputs):
+            pull = root[g] * (np.dot(block, t[k]) - np.dot(np.dot(t[k], Z), less))
+            v[k] = np.dot(w[k, lo:hi], basis)
+            c[k] = np.dot(pull, basis) + own * v[k]
+            squares += c[k] * c[k]
+        r = _radius(squares, own, s)
+        if r == 0.0 and norms[g] == 0.0:
+            continue
+        moved = 0.0
+        for k in range(outputs):
+            new = r * c[k] / ((own + 1.0) * r + s) if r > 0.0 else np.zeros(hi - lo)
+            step = np.dot(basis, new - v[k])
+            moved += np.dot(step, step)
+            w[k, lo:hi] = (w[k, lo:hi] + step) * (r > 0.0)
+            change = root[g] * np.dot(step, block)
+            score[k] += change
+            t[k] -= W * (change - root[g] * np.dot(Z, np.dot(less, step)))
+        largest = max(largest, np.sqrt(moved))
+        total += r - norms[g]
+        norms[g] = r
+    return largest
+
+
+@njit(cache=True)
+def _radius(squares: Array, d: Array, s: float) -> float:
+    """r with F(r) = 1, from a lower bound; 0 where the block is best at zero."""
+    size = float(np.sqrt(squares.sum()))
+    if size <= s:
+        return 0.0
+    r = (size - s) / (float(d.max()) + 1.0)
     for _ in range(60):
         F, slope = 0.0, 0.0
-        for k in range(w.shape[0]):
-            for i in range(lo, hi):
-                c = b[k, i] - Hw[k, i] + H[i, i] * w[k, i]
-                d = H[i, i] + 1.0
-                ratio = c / (d * r + s)
-                F += ratio * ratio
-                slope -= 2.0 * ratio * ratio * d / (d * r + s)
+        for i in range(d.size):
+            e = d[i] + 1.0
+            part = squares[i] / (e * r + s) ** 2
+            F += part
+            slope -= 2.0 * part * e / (e * r + s)
         h = F**-0.5
         step = (1.0 - h) / (-0.5 * h / F * slope)
         r += step

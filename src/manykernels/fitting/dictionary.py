@@ -42,9 +42,10 @@ def bind(options: Options, samples: AnySamples, more: int = 0) -> Bound:
         assert isinstance(samples, Samples)
         return _bind_family(options, samples)
     solver = choose_solver(options, way)
-    _require_served(options, solver, [Held("list", factored=solver.serves.factored and way == "listed")])
+    _require_served(options, solver, [Held("list", factored=solver.serves.factored)])
     if way == "featured":
-        return bind_featured(options, samples, solver)
+        grouped = options.solver == "auto" and _in_groups(options, samples)
+        return bind_featured(options, samples, resolve_solver("group-descent") if grouped else solver)
     assert isinstance(samples, Samples)
     groups = resolve_solver("group-descent")
     narrow = solver.serves.factored or (options.solver == "auto" and _in_groups(options, samples))
@@ -58,10 +59,10 @@ def bind(options: Options, samples: AnySamples, more: int = 0) -> Bound:
     return listed if options.gating is None else Gated.of(listed, options.gating, options.rng)
 
 
-def _in_groups(options: Options, samples: Samples) -> bool:
+def _in_groups(options: Options, samples: AnySamples) -> bool:
     """Whether kernels with few explicit features would be learned group by group, as a group lasso is."""
     held = Held("list", factored=True)
-    outputs = 1 if options.own_weights else samples.Y.shape[1]
+    outputs = 1 if options.own_weights else getattr(samples.target, "outputs", 1)
     served = why_not(resolve_solver("group-descent"), held, options.loss, options.penalty) is None
     return served and options.gating is None and serves_outputs(outputs, options.loss.quadratic)
 
@@ -79,7 +80,7 @@ def choose_solver(options: Options, way: Road, asked: Asked | None = None) -> So
     | kernels | norm | solver |
     |---|---|---|
     | a list, or features | any | "active-set" |
-    | a list of kernels with few explicit features, and a smooth loss | 1 | "group-descent" |
+    | a list of kernels with few explicit features, or features, and a smooth loss | 1 | "group-descent" |
     | a family that answers "best" | 1 | "corrective" |
     | another one that is short enough to be listed, of up to 200 kernels | any | "active-set" |
     | a larger one that is | below 1.1, or the elastic net | "active-set" |

@@ -168,11 +168,13 @@ def list_kernels(
     pairs: int = 0,
     supervised: bool = True,
     factored: bool = False,
+    beside: int = 0,
 ) -> Kernels:
     """Resolve `kernels` on the merged rows and evaluate them there.
 
     `work` is how many matrices of n × n are needed beside the kernels themselves, and `pairs` how many of
-    kernels × kernels. With `factored`, kernels that all have few explicit features are held as such.
+    kernels × kernels. With `factored`, kernels that all have few explicit features are held as such, and only
+    `beside` matrices are needed.
     """
     given: dict[str, Any] = {
         "center": bool(options.center),
@@ -189,7 +191,7 @@ def list_kernels(
     spec, data = options.kernels, samples.data
     target = samples.Y if supervised else None
     kernels = resolve_kernels(spec, data, samples.weight, samples.layout.names, target)
-    given |= {"factors": isinstance(spec, Family) and spec.factors, "narrow": factored}
+    given |= {"factors": isinstance(spec, Family) and spec.factors, "narrow": factored, "beside": beside}
     gram, fitted = build_gram(kernels, data, sample_weight=samples.weight, pairs=pairs, **given)
     return _named(options, kernels, gram, fitted, data)
 
@@ -237,7 +239,7 @@ def bind_listed(
     gates = options.gating
     if gates is not None:
         work += DESCENT - SOLVER
-    known = list_kernels(options, samples, work, factored=factored)
+    known = list_kernels(options, samples, work, factored=factored, beside=more)
     if options.penalty.sparse and options.penalty.homogeneous:  # elsewhere duplicates get equal weights
         warn_duplicates({kernel.name or "": kernel.kernel for kernel in known.kernels}, known.gram)
     local = gates is not None and not gates.alone

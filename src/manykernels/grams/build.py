@@ -20,7 +20,9 @@ from .memory import SOLVER, SWEEP, counted, parse_memory, require_memory, requir
 from .stack import StackGram
 
 _COPIED_ROWS = 16  # of a stack that are turned together
-_NARROW = 20  # samples for each explicit feature of a kernel from which features are held, not matrices
+_NARROW = 4  # samples for each explicit feature of a kernel from which features are held, not matrices
+_FEWEST = 20  # samples from which features are held
+_FEW = 16  # features of a kernel, on average, up to which solvers copy those of kernels with weight
 _VECTORS = 6  # of n numbers for each kernel: diagonals, means, products with dual points
 
 
@@ -35,25 +37,28 @@ def build_gram(
     factors: bool = False,
     narrow: bool = False,
     work: int = SOLVER,
+    beside: int = 0,
     pairs: int = 0,
 ) -> tuple[Gram, list[Fitted]]:
     """The Gram of these kernels on X, and the kernels with the constants of this training data.
 
     `factors` says that kernel m is column m of X alone (rank one), which is then never made n × n; with
     `narrow` the same is done for kernels that all have far fewer explicit features than there are samples.
-    `work` is how many matrices of n × n the caller needs beside the kernels, `pairs` how many of kernels ×
-    kernels.
+    `work` is how many matrices of n × n the caller needs beside the kernels, `beside` how many of them also
+    with explicit features, `pairs` how many of kernels × kernels.
     """
     n, parts = n_samples(X), list(kernels.values())
     having: list[Mask | None] = [None] * len(parts) if factors else presences(parts, X)
     limit = parse_memory(memory_limit)
     matrix = 8 * n * n
-    needed = work * matrix + counted(8 * len(parts) * (n * _VECTORS + len(parts) * pairs))
+    vectors = counted(8 * len(parts) * (n * _VECTORS + len(parts) * pairs))
+    needed = work * matrix + vectors
     gram: Gram
     whole = all(mask is None for mask in having)
     ptr = _narrow(parts, X, n) if narrow and whole and normalize != "cosine" else None
-    if ptr is not None and 2 * 8 * n * int(ptr[-1]) + needed <= limit:
+    if ptr is not None and _features_size(ptr, n) + beside * matrix + vectors <= limit:
         gram = FactorGram(_features(parts, X, ptr), ptr)
+        needed = _features_size(ptr, n) + beside * matrix + vectors
     elif factors:
         require_memory(needed, limit, *_who(n, len(parts)))
         gram = FactorGram(numeric(X), np.arange(len(parts) + 1))
@@ -74,13 +79,20 @@ def build_gram(
 
 def _narrow(kernels: list[Kernel], X: Data, n: int) -> NDArray[np.intp] | None:
     """Where the features of each kernel begin, if all have explicit dense ones, and few of them."""
-    if n <= _NARROW or not all(kernel.has_features for kernel in kernels):
+    if n <= _FEWEST or not all(kernel.has_features for kernel in kernels):
         return None
     first = [kernel.features(take_rows(X, 0, 1)) for kernel in kernels]
     widths = [Phi.shape[1] for Phi in first]
     if any(map(sp.issparse, first)) or not 0 < max(widths) <= n // _NARROW or min(widths) == 0:
         return None
     return np.concatenate([[0], np.cumsum(widths)]).astype(np.intp)
+
+
+def _features_size(ptr: NDArray[np.intp], n: int) -> int:
+    """Bytes of features and of what solvers hold of them: two copies of some, and a basis of each group."""
+    widths = np.diff(ptr)
+    few = widths.mean() < _FEW
+    return 8 * int((3 if few else 1) * n * widths.sum() + 2 * n * widths.max() + (widths**2).sum())
 
 
 def _features(kernels: list[Kernel], X: Data, ptr: NDArray[np.intp]) -> Array:

@@ -7,6 +7,7 @@ what their 10⁴ columns cost: αᵀK_mα = ‖Φ_mᵀα‖².
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ class FactorGram(Gram):
         sparse = sp.issparse(features)
         self.features: Any = sp.csc_array(features) if sparse else np.asarray(features, dtype=float)
         self.ptr = ptr
+        self._largest: Array | None = None  # before they are scaled
         self._rank_one = bool(np.all(np.diff(ptr) == 1))
 
     @property
@@ -82,18 +84,29 @@ class FactorGram(Gram):
         return q
 
     def _diagonals(self) -> Array:
+        if self.dense and not self._rank_one:  # kernel by kernel: the squares of all would be a copy
+            parts = (self.features[:, lo:hi] for lo, hi in pairwise(self.ptr))
+            return np.stack([np.einsum("ij,ij->i", Phi, Phi) for Phi in parts])
         squares = self.features**2
         squares = squares.T.toarray() if sp.issparse(squares) else squares.T
         return np.asarray(squares if self._rank_one else np.add.reduceat(squares, self.ptr[:-1], axis=0))
 
     def largest(self) -> Array:
+        if self._largest is None:
+            self._largest = self._find_largest()
+        return self._largest * self.scale
+
+    def _find_largest(self) -> Array:
+        """The largest ‖φ_m(x)‖² of each kernel."""
+        if self.dense and not self._rank_one:
+            return np.asarray(self._diagonals().max(axis=1))
         largest = np.zeros(self.n_kernels)
         for lo in range(0, self.n, _SQUARED_ROWS):
             squares = self.features[lo : lo + _SQUARED_ROWS] ** 2
             squares = squares.toarray() if sp.issparse(squares) else squares
             values = squares if self._rank_one else np.add.reduceat(squares, self.ptr[:-1], axis=1)
             np.maximum(largest, values.max(axis=0), out=largest)
-        return largest * self.scale
+        return largest
 
     def _blocks(self, atoms: Atoms) -> Iterator[tuple[int, int, int, Array]]:
         for position, m in enumerate(atoms):

@@ -25,9 +25,10 @@ from ..fitting.listed import Listed
 from ..fitting.model import Model
 from ..fitting.options import Options
 from ..fitting.samples import Given, Samples
+from ..grams import FactorGram
 from ..kernels import Kernel, Mixture, evaluate
 from ..penalties import Simplex, resolve_penalty
-from ..solvers import Corrective, History, Result, Run
+from ..solvers import Corrective, GroupDescent, History, Result, Run
 
 Array = NDArray[np.float64]
 Only = tuple[str, ...] | None
@@ -65,15 +66,26 @@ def path_steps(
     path ends where the `error` of its decisions grows: the last step then stands for larger C.
     """
     options = options.replace(penalty=resolve_penalty(norms[0]))
-    if options.listed and options.solver == "auto":
-        options = options.replace(solver="active-set")  # which serves all norms and parts of the same list
+    sparse = all(resolve_penalty(norm).sparse for norm in norms)
     with warnings.catch_warnings(), threads(options.n_jobs):
         warnings.simplefilter("ignore", ConvergenceWarning)  # steps keep their gap
-        bound = bind(options, samples)
+        bound = bind(options if sparse else _for_all(options), samples)
+        if isinstance(bound.solver, GroupDescent) and _some_alone(bound, parts):
+            bound = bind(_for_all(options), samples)
         if isinstance(bound, Asked):
             return list(_over_family(options, bound, new, norms, Cs))
         assert isinstance(bound, Listed)
         return list(_over_list(options, bound, new, norms, Cs, parts, error))
+
+
+def _for_all(options: Options) -> Options:
+    """With a solver that serves all norms, and parts of the same list."""
+    return options.replace(solver="active-set") if options.listed and options.solver == "auto" else options
+
+
+def _some_alone(bound: Any, parts: Parts | None) -> bool:
+    """Whether some of the kernels are learned from without the others."""
+    return parts is not None and bool(parts(dict(zip(bound.names, bound.known.kernels, strict=True))))
 
 
 def _over_list(
@@ -112,6 +124,9 @@ def _over_list(
 def warm_path(options: Options, bound: Listed, Cs: Sequence[float]) -> Iterator[tuple[float, list[Result]]]:
     """The solutions for rising C, each from the one before."""
     groups = options.groups(bound.Y.shape[1])
+    if isinstance(bound.solver, GroupDescent) and isinstance(bound.space, FactorGram):
+        yield from _group_path(options, bound, groups, sorted(Cs))
+        return
     last: list[Result] = []
     before = 1.0
     for C in sorted(Cs):
@@ -120,6 +135,26 @@ def warm_path(options: Options, bound: Listed, Cs: Sequence[float]) -> Iterator[
             start = (last[g].weights.copy(), last[g].alpha * min(C / before, _RISE)) if last else None
             results.append(solve(one, bound, group, start))
         last, before = results, C
+        yield C, results
+
+
+def _group_path(
+    options: Options, bound: Listed, groups: list[list[int]], Cs: Sequence[float]
+) -> Iterator[tuple[float, list[Result]]]:
+    """The same by a solver that keeps what it knows of its groups along the path."""
+    paths = []
+    for group in groups:
+        Y = np.ascontiguousarray(bound.Y[:, group])
+        risk = risk_of(options.replace(C=Cs[-1]), Y, bound.costs, bound.intercept)
+        run = Run(float(options.tol), int(options.max_iter), options.rng)
+        scales = [C / Cs[-1] for C in Cs]
+        paths.append((risk, bound.solver.run_path(bound.space, risk, options.penalty, scales, run)))
+    for C in Cs:
+        one, results = options.replace(C=C), []
+        for risk, path in paths:
+            result = next(path)
+            result = replace(result, intercept=result.intercept + risk.shift)
+            results.append(bound.settle(one, options.penalty, result))
         yield C, results
 
 
