@@ -109,7 +109,7 @@ def test_fit_names_the_columns_and_views_that_matter(csv, table, tmp_path):
     shown = run("fit", *seen, "-t", "sick", *asked).stdout
     assert re.search(r"^columns.* matter", shown, re.M)
     for name in ("a", "b"):  # each with its share, its bar, and what is lost without it, with an interval
-        assert re.search(rf"^{name} +\d+% .* −?\d\.\d{{3}} \(−?\d\.\d{{3}} to −?\d\.\d{{3}}\)", shown, re.M)
+        assert re.search(rf"^{name} +\d+ % .* −?\d\.\d{{3}} \(−?\d\.\d{{3}} to −?\d\.\d{{3}}\)", shown, re.M)
     assert re.search(r"of 2 views .* related to the target \(each tested by itself, p for all tests", shown)
     document = json.loads(run("fit", *seen, "-t", "sick", *asked, "--no-importance", "--json").stdout)
     assert document["importance"] is None and sum(document["view_shares"].values()) == pytest.approx(1.0)
@@ -598,7 +598,7 @@ def test_a_second_ctrl_c_leaves_at_once(csv, tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_the_demo_writes_a_report(tmp_path):
     result = run("demo", "--report", tmp_path / "r.html")
-    assert re.search("^worst +\\d+%", result.stdout, re.M) and str(
+    assert re.search("^worst +\\d+ %", result.stdout, re.M) and str(
         tmp_path / "r.html"
     ) in result.stdout.replace("\n", "")
     assert (tmp_path / "r.html").stat().st_size > 20_000

@@ -154,6 +154,11 @@ def test_a_method_that_fails_is_told_and_ranks_last():
     assert "broken" not in table.ranks() and "broken" not in table.differences()
 
 
+def test_a_method_that_needs_numbers_is_told_what_makes_them():
+    raw = pd.DataFrame({"a": ["<0.5", *map(str, X[1:, 0])]})
+    assert "TablePreparer() before it" in compare({"a": NearestCentroid()}, raw, y, cv=2).scores["a"].error
+
+
 def test_where_all_methods_fail_the_header_names_none():
     assert "from None" not in repr(compare({"broken": Broken()}, X, y, cv=2))
 

@@ -140,6 +140,9 @@ def test_a_model_that_guesses_is_called_so():
 def test_the_p_value_of_permutations_is_never_zero():
     """Phipson and Smyth (2010): (1 + b)/(1 + m)."""
     assert Permuted(0.9, [0.5] * 19).p_value == pytest.approx(1 / 20)
+    assert repr(Permuted(0.9, [0.5] * 18 + [0.4])).startswith(
+        "Score 0.900, on permuted targets from 0.400 to 0.500: p = 0.05 by 19 permutations"
+    )
     assert Permuted(0.5, [0.5] * 19).p_value == 1.0
     assert Permuted(0.6, [0.5, 0.7, 0.6, 0.1]).p_value == pytest.approx(3 / 5)
 

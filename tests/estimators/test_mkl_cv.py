@@ -345,6 +345,6 @@ def test_what_is_described_of_views_is_of_all_of_them_in_their_order():
         assert "of view apple: 2 columns of numbers standardised; also as normal scores" in text
         assert "heavy tails: a0, a1." in text
         shares = {name: w / sum(model.view_weights_.values()) for name, w in model.view_weights_.items()}
-        assert f"by view: zebra {shares['zebra']:.0%}, apple {shares['apple']:.0%}." in text
+        assert f"by view: zebra {100 * shares['zebra']:.0f} %, apple {100 * shares['apple']:.0f} %." in text
         assert f"and {len(model.active_) - 8} more" in text
         assert spec == "auto" or "from 2 views: zebra (8 columns), apple (2 columns)," in text

@@ -280,6 +280,9 @@ def test_intervals_of_views_are_of_their_own_weights():
         assert 0.0 <= low <= high <= 1.0 + 1e-6
     # the views share one unit of weight, so what one may have the other must lack
     assert found["stability"]["low"][0] == pytest.approx(1.0 - found["stability"]["high"][1], abs=1e-3)
+    model = mk.MKLClassifier(views({"left": [0, 1], "right": [2, 3]}), norm=2.0).fit(X, y)
+    shares = report_data(model, X, y, fit_path=False)["weights"]["views"]["values"]
+    assert np.sum(shares) == pytest.approx(1.0, abs=1e-5) and sum(model.view_weights_.values()) > 1.1
 
 
 def test_widths_that_halves_find_are_told_beside_those_of_all_samples():

@@ -55,7 +55,7 @@ def _sentence(what: str, table: Importance) -> str:
     shown = leading or [int(j) for j in table.order[:_TOLD]]
     named = [f"{table.names[j]} {table.shown(table.names[j])}" for j in shown]
     matter = " that matter most" if leading else ", of which none clearly matters"
-    by = f"by the {table.metric} lost without each, with {table.level:.0%} intervals"
+    by = f"by the {table.metric} lost without each, with {100 * table.level:g} % intervals"
     return f"{what}{matter}, {by}: {', '.join(named)}"
 
 

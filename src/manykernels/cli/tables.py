@@ -14,7 +14,7 @@ from ..inspection import Importance
 from ..plots.reading import weight_table
 
 _SHOWN_KERNELS = 12
-_WIDE = 24  # characters of the longest bar
+_WIDE, _NARROW = 24, 12  # characters of the longest bar, alone and beside other columns
 
 
 def model_facts(model: Model, best: Mapping[str, Any] | None, end: str = "") -> dict[str, Any]:
@@ -88,14 +88,14 @@ def views_table(views: Iterable[str], facts: dict[str, Any], lost: Importance | 
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="")
     table.add_column("view")
     if shares:
-        table.add_column("share of the weight")
+        table.add_column("weight")
         table.add_column("")
     if lost is not None:
-        table.add_column(f"{lost.metric} lost without it, with {lost.level:.0%} interval")
+        table.add_column(f"{lost.metric} lost without it ({100 * lost.level:g} % interval)")
     for name in names:
         row, share = [escape(_short(name))], np.atleast_1d(shares.get(name, 0.0))
         if shares:
-            row += [" / ".join(f"{s:.0%}" for s in share[:6]), bar(float(share.max()))]
+            row += [" / ".join(f"{100 * s:.0f} %" for s in share[:6]), bar(float(share.max()), _NARROW)]
         if lost is not None:
             row += [lost.shown(name)]
         table.add_row(*row)

@@ -41,7 +41,7 @@ def between(first: Scores, second: Scores, test_share: float) -> Difference | No
     return corrected_ttest([a - b for a, b in pairs], test_share)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Permuted:
     """The score of a model on targets in another order, many times; see ``inspection.permutation_test``.
 
@@ -50,6 +50,10 @@ class Permuted:
 
     score: float
     null: Sequence[float]
+
+    def __repr__(self) -> str:
+        low, high = min(self.null, default=math.nan), max(self.null, default=math.nan)
+        return f"Score {self.score:.3f}, on permuted targets from {low:.3f} to {high:.3f}: {self.shown}."
 
     @property
     def p_value(self) -> float:
@@ -249,12 +253,16 @@ def verdict(comparison: Comparison, name: str, permuted: Permuted | None = None)
     p = found.p_value if permuted is None else permuted.p_value
     better = found.mean > 0.0 and (p <= ALPHA or math.isnan(p))
     unclear = "Not clearly" if permuted is None and found.mean > 0.0 else "No"
-    numbers = f"{metric} {own.shown} against {constant.mean:.3f}, difference {signed(found.mean)}"
+    numbers = f"{metric} {own.shown} against {_minus(constant.mean)}, difference {signed(found.mean)}"
     tests = found.shown
     if permuted is not None:  # one p-value: that which decides
         tests = permuted.shown if math.isnan(found.p_value) else f"{found.interval}; {permuted.shown}"
     guess = f"guessing ({CONSTANT.get(metric, 'a constant')})"
     return Verdict(better, f"{'B' if better else f'{unclear} b'}etter than {guess}: {numbers} ({tests}).")
+
+
+def _minus(value: float) -> str:
+    return f"{value:.3f}".replace("-", "−")
 
 
 def said(name: str, rival: str, found: Difference) -> str:

@@ -174,6 +174,10 @@ def _scorer(learner: Any, scoring: Any, weighted: bool) -> Any:
 def _told(problem: Exception) -> str:
     """The reason for people: what we and scikit-learn raise says it all, other errors need their kind."""
     text = " ".join(str(problem).split())
+    if text.startswith("could not convert string to float"):
+        text += (
+            " (manykernels.estimators.TablePreparer() before it in a pipeline makes numbers of a raw table)"
+        )
     return (
         text if text and isinstance(problem, ValueError | TypeError) else f"{type(problem).__name__}: {text}"
     )

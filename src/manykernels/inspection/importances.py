@@ -101,7 +101,9 @@ class Importance(Shown):
         return {"name": [self.names[j] for j in order]} | {key: getattr(self, key)[order] for key in told}
 
     def _said(self) -> list[str]:
-        said = f"Loss of {self.metric} on held-out samples when permuted, with {self.level:.0%} intervals."
+        said = (
+            f"Loss of {self.metric} on held-out samples when permuted, with {100 * self.level:g} % intervals."
+        )
         return [said] if self.views is None else [said, "views has the same for groups of columns."]
 
     def shown(self, name: str) -> str:

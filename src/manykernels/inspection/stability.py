@@ -75,9 +75,11 @@ class Stability(Shown):
         return np.argsort(-self.mean, kind="stable")
 
     def _said(self) -> list[str]:
-        said = [f"Weights in {len(self.weights)} resamples, with {self.level:.0%} intervals."]
+        said = [f"Weights in {len(self.weights)} resamples, with {100 * self.level:g} % intervals."]
         if self.choices is not None:
-            said.append("Chosen: " + ", ".join(f"{name} {n} times" for name, n in self.choices.items()) + ".")
+            said.append(
+                "Chosen: " + "; ".join(f"{n} × {name}" for name, n in self.choices.items() if n) + "."
+            )
         return said if self.views is None else [*said, "views has the same for views."]
 
     def columns(self) -> dict[str, Any]:

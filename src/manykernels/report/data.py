@@ -26,7 +26,7 @@ from ..estimators import Copies, Searched, copies_of, face_of, in_one_piece, mod
 from ..families import Parametric
 from ..fitting.layout import evenly
 from ..fitting.model import Model, Proof
-from ..inspection import Importance, Significance
+from ..inspection import Importance, Significance, Stability
 from ..plots.paths import PathTable, path_of_fits, path_of_search
 from ..plots.reading import (
     WeightTable,
@@ -187,7 +187,7 @@ def _weights(model: Model, table: WeightTable, stability: Any) -> dict[str, Any]
     columns: dict[str, Any] | None = stability_columns(stability, table.names) if len(table.W) == 1 else None
     if columns is not None:
         columns["level"] = getattr(stability, "level", None)
-    views = model.view_weights
+    views = model.view_shares
     many = len(table.W) if model.rows == "output" and len(table.W) > MOST_OUTPUTS else None
     if many:  # a row for each says nothing to people
         views = {view: np.mean(weights) for view, weights in views.items()}
@@ -227,8 +227,11 @@ def _name_constants(sections: Mapping[str, Any], model: Model) -> None:
 
 
 def _views(views: Mapping[str, Any], stability: Any) -> dict[str, Any]:
-    """The total weight of each view, and how it varies where that is known."""
+    """The share of each view in the weight, and how it varies where that is known."""
     values = np.array([np.atleast_1d(w) for w in views.values()]).T
+    if isinstance(stability, Stability):
+        total = stability.weights.sum(axis=1, keepdims=True)
+        stability = replace(stability, weights=stability.weights / np.where(total > 0.0, total, 1.0))
     return {"names": list(views), "values": values, "stability": stability_columns(stability, list(views))}
 
 

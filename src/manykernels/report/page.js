@@ -487,11 +487,11 @@
         label(left - 8, i * high + high / 2 + 4, names[i], name, { "font-weight": 600 }),
         v.values.map((row, k) => {
           const length = (width - left - 60) * Math.abs(row[i]) / top, y = i * high + 5 + 10 * k;
-          return [tip(svg("rect", { x: left, y, height: per > 1 ? 9 : 12, width: Math.max(length, 0.5), fill: colour(per > 1 ? k : 0), tabindex: 0 }), `${name}${per > 1 ? ", " + w.rows[k] : ""}: ${number(row[i])}` + (s ? `\nbetween ${number(s.low[i])} and ${number(s.high[i])} over resamples` : "")),
+          return [tip(svg("rect", { x: left, y, height: per > 1 ? 9 : 12, width: Math.max(length, 0.5), fill: colour(per > 1 ? k : 0), tabindex: 0 }), `${name}${per > 1 ? ", " + w.rows[k] : ""}: ${percent(row[i])} of the weight` + (s ? `\nbetween ${percent(s.low[i])} and ${percent(s.high[i])} over resamples` : "")),
             s ? line(left + (width - left - 60) * s.low[i] / top, y + 6, left + (width - left - 60) * s.high[i] / top, y + 6, { stroke: "var(--ink)", "stroke-width": 2 }) : null,
-            per > 1 ? null : words(left + Math.max(length, s ? (width - left - 60) * s.high[i] / top : 0) + 6, y + 10, number(row[i]), { class: "soft" })];
+            per > 1 ? null : words(left + Math.max(length, s ? (width - left - 60) * s.high[i] / top : 0) + 6, y + 10, percent(row[i]), { class: "soft" })];
         })]));
-    }, "Weights of the views");
+    }, "Shares of the views in the weight");
   }
 
   // -- similarity -------------------------------------------------------------------------------------------

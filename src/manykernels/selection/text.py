@@ -113,7 +113,7 @@ def _about_shares(model: Model, spec: Any) -> list[str]:
     parts = getattr(model.layout.parts, "own_names", ())
     known = dict.fromkeys(map(str, spec.views if isinstance(spec, Views) else parts), 0.0)
     found = {view: float(np.mean(share)) for view, share in model.view_shares.items()}
-    shares = [f"{view} {share:.0%}" for view, share in (known | found).items()]
+    shares = [f"{view} {100 * share:.0f} %" for view, share in (known | found).items()]
     return [f"Shares of the weight by view: {and_more(shares, 2 * _SHOWN)}."]
 
 
