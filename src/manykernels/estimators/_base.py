@@ -28,7 +28,7 @@ from ._params import check_learning
 
 Array = NDArray[np.float64]
 _SHARED = (
-    "C center normalize fit_intercept tol max_iter memory_limit random_state n_jobs verbose"
+    "C center normalize fit_intercept tol max_iter memory_limit random_state n_jobs verbose covariates"
 ).split()  # options that are called as the parameters are
 
 
@@ -56,7 +56,7 @@ class BaseMKL(Explained):
         return {}
 
     # -- the road -------------------------------------------------------------------------------
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> Self:
         """Learn the weights of the kernels together with the machine that uses them.
 
         Parameters
@@ -68,11 +68,15 @@ class BaseMKL(Explained):
         y : array of shape (n_samples,), or (n_samples, n_outputs) for regression
         sample_weight : array of shape (n_samples,), optional
             A sample of weight 2 counts as two samples, one of weight 0 as none.
+        covariates : array or frame of shape (n_samples, n_covariates), optional
+            Enter unpenalised beside the kernels, where X has no columns that could be named by
+            ``covariates`` of the estimator: stacks, strings, or a table of their own. ``predict`` and the
+            like then take those of the new samples.
         """
         options = self._options()
         previous = self.__dict__.get("_model") if self.warm_start else None
         with threads(self.n_jobs):
-            samples = pose(options, X, y, sample_weight, self._target())
+            samples = pose(options, X, y, sample_weight, self._target(), covariates=covariates)
             self._publish(learn(options, samples, previous))
         return self
 
@@ -86,10 +90,10 @@ class BaseMKL(Explained):
         return Options(type(self).__name__, loss=self._loss(), **parts, **shared)
 
     # -- deciding -------------------------------------------------------------------------------
-    def _decide(self, X: Any) -> Array:
+    def _decide(self, X: Any, *, covariates: Any = None) -> Array:
         """(n, outputs)."""
         check_is_fitted(self)
-        return self._model.decide(X)
+        return self._model.decide(X, covariates=covariates)
 
     @property
     def selected_products_(self) -> dict[str, list[Any]]:
@@ -152,28 +156,31 @@ class MKLClassification(LazyScore, ClassifierMixin, BaseMKL):
         return super()._options().replace(counts_classes=self.class_weight is not None)
 
     @over_blocks
-    def decision_function(self, X: Any) -> Array:
-        """(n_samples,), positive for ``classes_[1]``; (n_samples, n_classes) for more than two classes."""
-        return self._single(self._decide(X))
+    def decision_function(self, X: Any, covariates: Any = None) -> Array:
+        """(n_samples,), positive for ``classes_[1]``; (n_samples, n_classes) for more than two classes.
+
+        ``covariates`` are those of the samples, where ``fit`` was given them beside X.
+        """
+        return self._single(self._decide(X, covariates=covariates))
 
     @over_blocks
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each sample."""
-        f = self._decide(X)
+    def predict(self, X: Any, covariates: Any = None) -> NDArray[Any]:
+        """The class of each sample; ``covariates`` where ``fit`` was given them beside X."""
+        f = self._decide(X, covariates=covariates)
         assert self._model.target is not None
         return self._model.target.predict(f)
 
     @available_if(lambda self: is_logistic(self.loss))  # type: ignore[untyped-decorator]
     @over_blocks
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any, covariates: Any = None) -> Array:
         """(n_samples, n_classes): the logistic function of the decision, normalised over several classes."""
-        return np.asarray(np.exp(log_probabilities(self._decide(X))))
+        return np.asarray(np.exp(log_probabilities(self._decide(X, covariates=covariates))))
 
     @available_if(lambda self: is_logistic(self.loss))  # type: ignore[untyped-decorator]
     @over_blocks
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: Any, covariates: Any = None) -> Array:
         """Logarithms of ``predict_proba``, exact also where probabilities are tiny."""
-        return log_probabilities(self._decide(X))
+        return log_probabilities(self._decide(X, covariates=covariates))
 
 
 class MKLRegression(LazyScore, RegressorMixin, BaseMKL):
@@ -186,9 +193,12 @@ class MKLRegression(LazyScore, RegressorMixin, BaseMKL):
         return Numbers()
 
     @over_blocks
-    def predict(self, X: Any) -> Array:
-        """(n_samples,), or (n_samples, n_outputs) where y had two dimensions."""
-        return self._single(self._decide(X))
+    def predict(self, X: Any, covariates: Any = None) -> Array:
+        """(n_samples,), or (n_samples, n_outputs) where y had two dimensions.
+
+        ``covariates`` are those of the samples, where ``fit`` was given them beside X.
+        """
+        return self._single(self._decide(X, covariates=covariates))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

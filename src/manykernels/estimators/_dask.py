@@ -18,12 +18,14 @@ from ..fitting.lazy import in_memory, over_rows
 class LazyScore:
     """``score`` of samples in a Dask collection, whose predictions are made block by block."""
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The accuracy, or R² of a regressor."""
-        if not is_lazy(X):
+    def score(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:
+        """The accuracy, or R² of a regressor; ``covariates`` where ``fit`` was given them beside X."""
+        if not is_lazy(X) and covariates is None:
             found: float = super().score(X, y, sample_weight)  # type: ignore[misc]
             return found
-        (said, y, sample_weight) = in_memory(self.predict(X), y, sample_weight)  # type: ignore[attr-defined]
+        beside = {} if covariates is None else {"covariates": covariates}
+        said = self.predict(X, **beside)  # type: ignore[attr-defined]
+        (said, y, sample_weight) = in_memory(said, y, sample_weight)
         measure = accuracy_score if is_classifier(self) else r2_score
         return float(measure(y, said, sample_weight=sample_weight))
 

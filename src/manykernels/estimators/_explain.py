@@ -81,6 +81,8 @@ class Explained(LearnedKernel):
     ) -> Array:
         """What each kernel adds to the decision on each sample; they and ``intercept_`` sum to the decision.
 
+        With covariates, Z @ ``covariate_coef_`` is the rest of the sum.
+
         Parameters
         ----------
         X : samples
@@ -131,6 +133,9 @@ class Explained(LearnedKernel):
             learned |= {"features_": function.features, "feature_coef_": self._single(function.coefficients)}
         elif model.dual is not None:
             learned |= {"X_fit_": model.X_fit, "dual_coef_": self._single(model.dual)}
+        if model.covariates is not None:
+            learned["covariate_coef_"] = self._single(model.covariates.coefficients)
+            learned["covariate_names_"] = model.covariates.design.names
         if model.dual_point is not None:
             learned["dual_point_"] = self._single(model.dual_point)
         if proof is not None:

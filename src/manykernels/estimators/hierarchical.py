@@ -15,7 +15,7 @@ class Graded(BaseMKL):
     solver: Any
     hull_: list[Any]
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> Self:
         """Learn which kernels of the graph are needed, their weights and the machine that uses them.
 
         Parameters
@@ -24,8 +24,10 @@ class Graded(BaseMKL):
         y : array of shape (n_samples,), or (n_samples, n_outputs) for regression
         sample_weight : array of shape (n_samples,), optional
             A sample of weight 2 counts as two samples, one of weight 0 as none.
+        covariates : array or frame of shape (n_samples, n_covariates), optional
+            Enter unpenalised beside the kernels; ``predict`` then takes those of the new samples.
         """
-        super().fit(X, y, sample_weight)
+        super().fit(X, y, sample_weight, covariates)
         return self
 
     def _parts(self) -> dict[str, Any]:

@@ -29,7 +29,7 @@ class Localized(BaseMKL):
     temperature: float
     norm: Any
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> Self:
         """Cluster the samples, then learn the weights of the kernels in every cluster and the machine.
 
         Parameters
@@ -40,8 +40,10 @@ class Localized(BaseMKL):
         y : array of shape (n_samples,), or (n_samples, n_outputs) for regression
         sample_weight : array of shape (n_samples,), optional
             A sample of weight 2 counts as two samples, one of weight 0 as none.
+        covariates : array or frame of shape (n_samples, n_covariates), optional
+            Enter unpenalised beside the kernels; ``predict`` then takes those of the new samples.
         """
-        super().fit(X, y, sample_weight)
+        super().fit(X, y, sample_weight, covariates)
         return self
 
     def _parts(self) -> dict[str, Any]:
@@ -85,9 +87,9 @@ class Localized(BaseMKL):
         check_is_fitted(self)
         return self._added(X, by, outputs, self._function(gates))
 
-    def _decide(self, X: Any, gates: Any = None) -> Array:
+    def _decide(self, X: Any, gates: Any = None, covariates: Any = None) -> Array:
         check_is_fitted(self)
-        return self._model.decide(X, self._function(gates))
+        return self._model.decide(X, self._function(gates), covariates)
 
     def _function(self, gates: Any) -> GatedFunction:
         """What decides, with these gates in place of its own where they are given."""
@@ -179,25 +181,25 @@ class LocalizedMKLClassifier(Localized, MKLClassification):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def decision_function(self, X: Any, gates: Any = None) -> Array:
+    def decision_function(self, X: Any, gates: Any = None, covariates: Any = None) -> Array:
         """(n_samples,), positive for ``classes_[1]``; (n_samples, n_classes) for more than two classes."""
-        return self._single(self._decide(X, gates))
+        return self._single(self._decide(X, gates, covariates))
 
-    def predict(self, X: Any, gates: Any = None) -> NDArray[Any]:
+    def predict(self, X: Any, gates: Any = None, covariates: Any = None) -> NDArray[Any]:
         """The class of each sample; ``gates`` in place of the model's own."""
-        f = self._decide(X, gates)
+        f = self._decide(X, gates, covariates)
         assert self._model.target is not None
         return self._model.target.predict(f)
 
     @available_if(lambda self: is_logistic(self.loss))  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any, gates: Any = None) -> Array:
+    def predict_proba(self, X: Any, gates: Any = None, covariates: Any = None) -> Array:
         """(n_samples, n_classes): the logistic function of the decision, normalised over several classes."""
-        return np.asarray(np.exp(log_probabilities(self._decide(X, gates))))
+        return np.asarray(np.exp(log_probabilities(self._decide(X, gates, covariates))))
 
     @available_if(lambda self: is_logistic(self.loss))  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any, gates: Any = None) -> Array:
+    def predict_log_proba(self, X: Any, gates: Any = None, covariates: Any = None) -> Array:
         """Logarithms of ``predict_proba``, exact also where probabilities are tiny."""
-        return log_probabilities(self._decide(X, gates))
+        return log_probabilities(self._decide(X, gates, covariates))
 
 
 class LocalizedMKLRegressor(Localized, MKLRegression):
@@ -248,6 +250,6 @@ class LocalizedMKLRegressor(Localized, MKLRegression):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def predict(self, X: Any, gates: Any = None) -> Array:
+    def predict(self, X: Any, gates: Any = None, covariates: Any = None) -> Array:
         """(n_samples,), or (n_samples, n_outputs) where y had two dimensions."""
-        return self._single(self._decide(X, gates))
+        return self._single(self._decide(X, gates, covariates))

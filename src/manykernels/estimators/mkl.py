@@ -52,6 +52,10 @@ class MKLClassifier(MKLClassification):
         Threads of compiled passes; None is all.
     verbose : int
         1 shows a bar with the gap and the number of kernels, 2 also a line per look at the whole family.
+    covariates : None, or columns of X (names, positions, a slice or a mask)
+        Columns to adjust for, such as age, sex and site: they enter the decision unpenalised, as a linear
+        part beside the kernels, numbers as they are and categories as indicators. Kernels without columns of
+        their own see the other columns. For X without columns see ``fit``.
 
     Attributes
     ----------
@@ -59,7 +63,10 @@ class MKLClassifier(MKLClassification):
     weights_ : (n_kernels,), or (n_classes, n_kernels) for "ovr" with more than two classes.
     active_ : indices of the kernels with weight.
     kernel_ : the learned mixture, callable on new data; a list of them for "ovr" with more than two classes.
-    X_fit_, dual_coef_, intercept_ : decision_function(X) == kernel_(X, X_fit_) @ dual_coef_ + intercept_.
+    X_fit_, dual_coef_, intercept_ : decision_function(X) == kernel_(X, X_fit_) @ dual_coef_ + intercept_,
+        with covariates also + Z @ covariate_coef_.
+    covariate_coef_, covariate_names_ : with covariates, their coefficients in the units that they came in
+        and the names of the columns of Z: ``site=B`` is the indicator of a category.
     features_, feature_coef_ : with ``approx``, in place of X_fit_ and dual_coef_: decision_function(X) ==
         features_.transform(X) @ feature_coef_ + intercept_. kernel_ is then what features approximate, before
         centring.
@@ -94,6 +101,7 @@ class MKLClassifier(MKLClassification):
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        covariates: Any = None,
     ) -> None:
         self.kernels = kernels
         self.norm = norm
@@ -113,6 +121,7 @@ class MKLClassifier(MKLClassification):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.covariates = covariates
 
     def _parts(self) -> dict[str, Any]:
         if self.multi_class not in ("shared", "ovr"):
@@ -165,6 +174,7 @@ class MKLRegressor(MKLRegression):
         n_jobs: int | None = None,
         verbose: int = 0,
         multi_output: str = "shared",
+        covariates: Any = None,
     ) -> None:
         self.kernels = kernels
         self.norm = norm
@@ -183,6 +193,7 @@ class MKLRegressor(MKLRegression):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.multi_output = multi_output
+        self.covariates = covariates
 
     def _parts(self) -> dict[str, Any]:
         return mkl_parts(self._given()) | {"own_weights": has_own_weights(self.multi_output)}

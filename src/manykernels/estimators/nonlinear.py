@@ -24,7 +24,7 @@ class Nonlinear(BaseMKL):
     radius: float
     n_starts: int
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> Self:
         """Learn the weights of the kernels together with the machine that uses a power of their sum.
 
         Parameters
@@ -35,8 +35,10 @@ class Nonlinear(BaseMKL):
         y : array of shape (n_samples,), or (n_samples, n_outputs) for regression
         sample_weight : array of shape (n_samples,), optional
             A sample of weight 2 counts as two samples, one of weight 0 as none.
+        covariates : array or frame of shape (n_samples, n_covariates), optional
+            Enter unpenalised beside the kernels; ``predict`` then takes those of the new samples.
         """
-        super().fit(X, y, sample_weight)
+        super().fit(X, y, sample_weight, covariates)
         return self
 
     def _parts(self) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from ..objectives import Risk, Separable
 from ..penalties import Penalty
 from ..solvers import Result, Run
 from ..solvers.base import relative
+from .covariates import Unpenalised
 from .model import Model, Proof, mixture
 from .options import Options
 from .progress import watch
@@ -38,6 +39,23 @@ class Bound(ABC):
     Y: Array  # (n, outputs)
     costs: Array  # (n,): what an error costs at C = 1
     intercept: bool  # whether the solver fits one
+
+    @property
+    def free(self) -> Unpenalised | None:
+        """Constant and covariates beside the kernels, where the solver has to fit covariates."""
+        return getattr(self.samples, "free", None)
+
+    def risk(self, options: Options, Y: Array) -> Risk:
+        """The risk of these targets (n, k) here."""
+        return risk_of(options, Y, self.costs, self.intercept, None if self.free is None else self.free.basis)
+
+    def told_apart(self, risk: Risk, result: Result) -> Result:
+        """The answer with the shift of its targets taken back, and coefficients of covariates."""
+        offsets = result.intercept + risk.shift
+        if self.free is None:
+            return replace(result, intercept=offsets)
+        intercept, coefficients = self.free.coefficients(np.broadcast_to(offsets, risk.shape))
+        return replace(result, intercept=intercept, covariates=coefficients)
 
     steps: ClassVar[bool] = False  # whether there is no gap, and progress is a number of steps
 
@@ -65,23 +83,26 @@ class Bound(ABC):
 def solve(options: Options, bound: Bound, group: Group, start: Any = None) -> Result:
     """One problem: the outputs of `group`, which share weights."""
     penalty, Y = bound.penalty(options.penalty), np.ascontiguousarray(bound.Y[:, group])
-    risk = risk_of(options, Y, bound.costs, bound.intercept)
+    risk = bound.risk(options, Y)
     with watch(options.title, options.verbose, float(options.tol), bound.steps) as history:
         rng, begin = options.rng, bound.start(start, penalty, Y)
         run = Run(float(options.tol), int(options.max_iter), rng, begin, history)
         result = bound.solver.run(bound.space, risk, penalty, run)
-    return bound.settle(options, penalty, replace(result, intercept=result.intercept + risk.shift))
+    return bound.settle(options, penalty, bound.told_apart(risk, result))
 
 
-def risk_of(options: Options, Y: Array, costs: Array, intercept: bool) -> Risk:
+def risk_of(options: Options, Y: Array, costs: Array, intercept: bool, Z: Array | None = None) -> Risk:
     """What these targets (n, k) make of the decisions, at C times the costs (n,): the only place that says.
 
     Where the loss allows it, the targets are taken from their median, and the risk's `shift` says so: the
     dual bound holds up to rounding errors of Σα times the intercept, which must not be large for nothing.
+    With covariates, whose basis is Z, what least squares on them explain is taken.
     """
     shift = np.median(Y, axis=0) if options.loss.translates and intercept else 0.0
+    if Z is not None:
+        shift = Z @ (Z.T @ Y) if options.loss.translates else 0.0
     C = np.repeat(sample_costs(options.C, costs)[:, None], Y.shape[1], axis=1)
-    return Separable(options.loss, Y - shift, C, intercept, shift)
+    return Separable(options.loss, Y - shift, C, intercept, shift, Z)
 
 
 def gap_of(results: list[Result]) -> float:

@@ -17,7 +17,7 @@ from ..approx.lacking import with_rest
 from ..families import resolve_kernels
 from ..grams import FactorGram, parse_memory
 from ..grams.features import FeatureGram
-from ..grams.lowrank import Constants, Reduced, constants, reduce, reduce_rows
+from ..grams.lowrank import Constants, Reduced, constants, reduce, reduce_beside, reduce_rows
 from ..grams.memory import require_memory
 from ..grams.statistics import Statistics
 from ..kernels import Fitted, Kernel
@@ -27,8 +27,10 @@ from ..penalties import Penalty
 from ..solvers import Result, Solver
 from .bound import Bound, proof_of, warn_stopped, weighed, weights_of
 from .checks import useless_features, warn_duplicates
+from .covariates import CovariatePart, Unpenalised
 from .functions import FeatureFunction
 from .layout import take
+from .listed import covariate_part
 from .model import Model
 from .options import Options
 from .samples import AnySamples, Samples, probe
@@ -97,7 +99,7 @@ class Featured(Bound):
 
     def model(self, options: Options, results: list[Result]) -> Model:
         theta = np.stack([result.weights for result in results])
-        coef, intercept = self.coefficients(options, results)
+        coef, intercept, covariates = self.coefficients(options, results)
         known, mapped, samples = self.reduced.constants, self.mapped, self.samples
         kernels = mapped.fitted(known, options.normalize)
         active = np.flatnonzero(theta.any(axis=0))
@@ -109,18 +111,31 @@ class Featured(Bound):
             **weighed(options, samples.target, kernels, theta),
             target=samples.target,
             function=FeatureFunction(mapped.centred(known), coef, active, intercept),
+            covariates=covariates,
             proof=proof_of(results, float(options.tol)),
             n_jobs=options.n_jobs,
         )
 
-    def coefficients(self, options: Options, results: list[Result]) -> tuple[Array, Array]:
-        """Of features (p, outputs), and intercepts (outputs,)."""
+    @property
+    def free(self) -> Unpenalised | None:
+        """None where pseudo-samples are less what the covariates take up."""
+        return super().free if self.intercept or self.reduced.feature_means.ndim == 1 else None
+
+    def coefficients(
+        self, options: Options, results: list[Result]
+    ) -> tuple[Array, Array, CovariatePart | None]:
+        """Of features (p, outputs), intercepts (outputs,), and covariates."""
         outputs = self.Y.shape[1]
         coef, intercept = np.zeros((self.space.features.shape[1], outputs)), np.zeros(outputs)
         for group, result in zip(options.groups(outputs), results, strict=True):
             coef[:, group] = self.reduced.coefficients(result.weights, result.alpha)
             intercept[group] = result.intercept
-        return coef, intercept if self.intercept else self.reduced.intercept(coef)
+        if self.reduced.feature_means.ndim == 2:
+            free = self.samples.free
+            told = free.back @ self.reduced.intercept(coef)
+            return coef, told[0], CovariatePart(free.design, told[1:])
+        intercept = intercept if self.intercept else self.reduced.intercept(coef)
+        return coef, intercept, covariate_part(self.samples, results)
 
 
 def bind_featured(options: Options, samples: AnySamples, solver: Solver) -> Featured:
@@ -224,12 +239,25 @@ def _check(options: Options, samples: AnySamples) -> None:
 def sums_of(options: Options, samples: AnySamples, mapped: Mapped, intercept: bool | None = None) -> Reduced:
     """Pseudo-samples that stand for all samples where errors are squared, or in alignment."""
     constant = bool(options.fit_intercept) if intercept is None else intercept
+    if isinstance(samples, Samples) and samples.free is not None:
+        require_memory(*_room_of_rows(options, samples, mapped))
+        Phi = mapped.features.transform(samples.data)
+        known = constants_of_rows(options, samples, Phi, mapped)
+        return reduce_beside(Phi, samples.Y, samples.costs, mapped.ptr, known, samples.free.basis)
     if isinstance(samples, Samples) and samples.n <= mapped.features.n_features:  # their own pseudo-samples
         Phi = mapped.features.transform(samples.data)
         known = constants_of_rows(options, samples, Phi, mapped)
         return reduce_rows(Phi, samples.Y, samples.costs, mapped.ptr, known, constant)
     S = samples.statistics(mapped.features, options.normalize == "max", mapped.names, options.verbose)
     return reduced_sums(options, mapped, S, constant)
+
+
+def _room_of_rows(options: Options, samples: Samples, mapped: Mapped) -> tuple[int, int, str, str, str]:
+    """What the features of all samples take, for `require_memory`."""
+    n, p = samples.n, mapped.features.n_features
+    who = f"covariates with {p} features of all {n} samples need"
+    advice = "Take fewer components, or leave the covariates out."
+    return 8 * n * p * _FEATURES, parse_memory(options.memory_limit), who, "copies of them", advice
 
 
 def reduced_sums(options: Options, mapped: Mapped, S: Statistics, intercept: bool) -> Reduced:

@@ -32,6 +32,7 @@ from .absence import count_present, warn_without_any
 from .items import is_items, read_items
 from .mappings import Parts, join
 from .matching import require_names
+from .separated import Separated
 from .spec import needs_stack, only_prepares, reads_tables, selections, short
 from .stacks import (
     Layers,
@@ -62,6 +63,7 @@ class Layout:
     table: Table | None = None  # what columns hold, where kernels prepare them
     present: dict[str, int] | None = None  # how many samples have each view
     lacking: NDArray[np.bool_] | None = None  # (n_train, layers): samples that lack layers of a stack
+    separated: Separated | None = None  # where covariates come from, if there are any
 
     @property
     def names(self) -> Any:
@@ -88,11 +90,33 @@ class Layout:
     def attributes(self) -> dict[str, Any]:
         """What scikit-learn's conventions call these facts, and how many samples have each view."""
         known = {"n_features_in_": self.n_features_in, "feature_names_in_": self.feature_names_in}
+        if self.separated is not None and self.separated.n_features_in is not None:
+            known["n_features_in_"] = self.separated.n_features_in
+            known["feature_names_in_"] = self.separated.feature_names_in
         known |= {"present_": self.present or None}
         return {name: value for name, value in known.items() if value is not None}
 
     def read(self, X: Any) -> Any:
-        """New samples in the form of the training data, or an error that says how they differ."""
+        """New samples in the form of the training data, or an error that says how they differ.
+
+        Covariates among their columns are left out, as they were then (`beside` has them).
+        """
+        if self.separated is not None and self.separated.columns:
+            X = self.separated.without(collected(X))
+        return self._read(X)
+
+    def beside(self, X: Any, covariates: Any = None) -> Any:
+        """The covariates of new samples as a table, from X or given beside it; None for a model without."""
+        if self.separated is None:
+            if covariates is not None:
+                raise ValueError(
+                    "covariates were given, and the model was fitted without any: leave them out."
+                )
+            return None
+        return self.separated.split(collected(X), covariates)[1]
+
+    def _read(self, X: Any) -> Any:
+        """The same of what kernels see."""
         X = self.joined(X.compute() if is_lazy(X) else collected(X))
         if self.kind == "stack":
             X = check_new_stack(X, self.n_features_in or 0, self.n_layers, self.lacking)
@@ -107,7 +131,8 @@ class Layout:
                 )
             return read_items(X, self.kernels)
         stand_in = _stand_in(self.title)()
-        stand_in.__dict__.update(self.attributes)
+        columns = {"n_features_in_": self.n_features_in, "feature_names_in_": self.feature_names_in}
+        stand_in.__dict__.update({name: value for name, value in columns.items() if value is not None})
         if self.kind == "array":
             X = _validate_array(stand_in, X, self.kernels, reset=False)
         else:

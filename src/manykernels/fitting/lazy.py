@@ -102,15 +102,22 @@ class LazySamples:
 
 
 def pose(
-    options: Options, X: Any, y: Any, sample_weight: Any, target: Target, in_place: bool = False
+    options: Options,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    target: Target,
+    in_place: bool = False,
+    covariates: Any = None,
 ) -> AnySamples:
     """Samples as a fit uses them: in memory, or for explicit features wherever they are.
 
     `in_place` leaves all rows where they are.
     """
     require_target(options.title, y)
-    if options.approx is None:
-        return read(options, X, y, sample_weight, target).samples()
+    if options.approx is None or options.covariates is not None or covariates is not None:
+        few = np.inf if options.approx is None else MERGED
+        return read(options, X, y, sample_weight, target, covariates=covariates).samples(few)
     rows = engine().read_chunks(X, "X") if is_lazy(X) else None
     if rows is not None and (rows.n > MERGED or in_place):
         return _lazy_samples(options, rows, y, sample_weight, target)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import warnings
 
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from .._warn import warn
 from ..solvers import Result
 from .bound import Bound, solve
+from .covariates import require_minimiser
 from .dictionary import bind
 from .model import Model
 from .options import Options
@@ -24,6 +26,9 @@ def learn(options: Options, samples: AnySamples, previous: Model | None = None) 
 
     `previous` is a model to start from, as far as it is of the same shape.
     """
+    free = getattr(samples, "free", None)
+    if free is not None and options.loss.probabilistic:
+        require_minimiser(np.asarray(getattr(samples, "Y", None)), free)
     bound = bind(options, samples)
     groups = options.groups(bound.Y.shape[1])
     if len(groups) > _FEW:

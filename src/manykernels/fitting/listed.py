@@ -23,6 +23,7 @@ from .checks import (
     warn_duplicates,
     without_useless,
 )
+from .covariates import CovariatePart
 from .functions import Function, KernelFunction
 from .layout import take
 from .model import Model
@@ -126,6 +127,7 @@ def finish(samples: Samples, model: Model, results: list[Result], theta: Array) 
     alpha = np.concatenate([result.alpha for result in results], axis=1)
     proofs = [r.alpha if r.dual_alpha is None else r.dual_alpha for r in results]
     intercept = np.concatenate([np.atleast_1d(result.intercept) for result in results])
+    covariates = covariate_part(samples, results)
     support, coefficients = support_of(samples, model.kernels, alpha)
     active = np.flatnonzero(theta.any(axis=0))
     function: Function = KernelFunction(
@@ -134,10 +136,20 @@ def finish(samples: Samples, model: Model, results: list[Result], theta: Array) 
     return replace(
         model,
         function=function,
+        covariates=covariates,
         X_fit=np.arange(len(samples.X)) if samples.stack else samples.X,
         dual=samples.rows.spread(alpha),
         dual_point=samples.rows.spread(np.concatenate(proofs, axis=1)),
     )
+
+
+def covariate_part(samples: Any, results: list[Result]) -> CovariatePart | None:
+    """γᵀz of all problems, where there are covariates."""
+    free = getattr(samples, "free", None)
+    if free is None:
+        return None
+    found = [result.covariates for result in results if result.covariates is not None]
+    return CovariatePart(free.design, np.concatenate(found, axis=1))
 
 
 def support_of(samples: Samples, kernels: list[Fitted], alpha: Array) -> tuple[Any, Array]:

@@ -18,6 +18,7 @@ from .._fast.threads import threads
 from ..kernels import Fitted, Mixture
 from ..kernels.data import take_rows
 from ..solvers.base import relative
+from .covariates import CovariatePart
 from .functions import FeatureFunction, Function
 from .layout import Layout, require_finite
 from .targets import Target
@@ -75,6 +76,7 @@ class Model:
     kernel: Any  # the learned kernel, or a list with one for each class; None: `mixtures` makes them
     target: Target | None = None
     function: Function | None = None  # None where the model only transforms
+    covariates: CovariatePart | None = None  # what is added to the function, beside kernels
     listed: bool = True  # whether `names` are all kernels that there were
     rows: Literal["", "class", "output", "cluster"] = ""  # what rows of weights stand for
     proof: Proof | None = None
@@ -136,12 +138,19 @@ class Model:
         return getattr(self.target, "classes", None)
 
     # -- deciding -------------------------------------------------------------------------------
-    def decide(self, X: Any, function: Function | None = None) -> Array:
+    def decide(self, X: Any, function: Function | None = None, covariates: Any = None) -> Array:
         """(n, outputs) for samples as users give them; by another function of the same kernels if told."""
+        beside = self.beside(X, covariates)
         X, chosen = self.layout.read(X), function or self.function
         assert chosen is not None
         with threads(self.n_jobs):
-            return require_finite(chosen.decide(X), "decision")
+            f = chosen.decide(X)
+        return require_finite(f if beside is None else f + beside, "decision")
+
+    def beside(self, X: Any, covariates: Any = None) -> Array | None:
+        """(n, outputs): what the covariates of samples add to the decision; None without covariates."""
+        table = self.layout.beside(X, covariates)
+        return None if table is None or self.covariates is None else self.covariates.values(table)
 
     def contributions(self, X: Any, by: str = "kernel", function: Function | None = None) -> Array:
         """(n, active kernels or views, outputs): what each adds to the decision."""

@@ -43,6 +43,7 @@ class Options:
     verbose: int = 0
     counts_classes: bool = False  # whether errors cost by class
     gating: Gating | None = None  # of localized learning
+    covariates: Any = None  # columns of X that enter unpenalised, as given
 
     def replace(self, **changes: Any) -> Self:
         """The same, but for these."""

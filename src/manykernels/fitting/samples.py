@@ -16,11 +16,13 @@ from sklearn.utils.validation import _num_samples
 
 from ..approx import Features
 from ..grams.statistics import Statistics, bad_row, statistics
+from .covariates import Design, Unpenalised
 from .layout import Layout, collected, evenly, is_lazy, read_training, take
 from .matching import matched, require_order
 from .options import Options
 from .progress import watched_rows
 from .rows import Rows, merge
+from .separated import separate
 from .targets import Target, check_length, check_weights
 
 Array = NDArray[np.float64]
@@ -72,6 +74,7 @@ class Samples:
     weights: Array  # (given,)
     Y: Array  # (n, outputs)
     cost: Array  # (n,): what an error on the sample counts, beside its weight
+    free: Unpenalised | None = None  # constant and covariates, where there are covariates
 
     @property
     def n(self) -> int:
@@ -136,6 +139,8 @@ class Given:
     y: NDArray[Any]
     weight: Array | None
     target: Target
+    beside: Any = None  # covariates, as a table
+    constant: bool = True  # whether there is an intercept beside them
 
     @property
     def n(self) -> int:
@@ -147,7 +152,14 @@ class Given:
         if layout.kind == "stack":
             layout = replace(layout, n_features_in=len(rows))
         weight = None if self.weight is None else self.weight[rows]
-        return replace(self, X=self.new(rows, rows), layout=layout, y=self.y[rows], weight=weight)
+        beside = self.new_beside(rows)
+        return replace(
+            self, X=self.new(rows, rows), layout=layout, y=self.y[rows], weight=weight, beside=beside
+        )
+
+    def new_beside(self, rows: Index) -> Any:
+        """The covariates of some samples; None where there are none."""
+        return None if self.beside is None else take(self.beside, rows)
 
     def new(self, rows: Index, train: Index) -> Any:
         """Some of the samples, as new ones to a model of others."""
@@ -166,10 +178,12 @@ class Given:
         Y, cost = target.encode(y, weight[kept])
         if not np.all(cost > 0):
             kept, Y, cost = kept[cost > 0], Y[cost > 0], cost[cost > 0]
+        known, Z = self._design(kept)
         if kept.size > few:
             rows = _apart(kept, weight)
         else:
-            rows = merge(self.X, self.layout.kind, Y, weight, kept)
+            key = Y if Z is None else np.column_stack([Y, Z])  # equal samples may differ in covariates
+            rows = merge(self.X, self.layout.kind, key, weight, kept)
             if in_order and rows.first.size == n and np.all(weight == 1.0):
                 rows = _apart(kept, weight)
         place = np.full(n, -1)
@@ -178,7 +192,17 @@ class Given:
         if not np.array_equal(first, np.arange(len(Y))):
             Y = Y[first]
         Y = np.ascontiguousarray(Y)
-        return Samples(self.X, self.layout, target, rows, weight, Y, cost[first])
+        free = None if known is None or Z is None else Unpenalised.learn(known, Z[first], self.constant)
+        return Samples(self.X, self.layout, target, rows, weight, Y, cost[first], free)
+
+    def _design(self, kept: Index) -> tuple[Design | None, Array | None]:
+        """How the covariates of these samples are read, and their values."""
+        if self.beside is None:
+            return None, None
+        own, separated = take(self.beside, kept), self.layout.separated
+        columns = () if separated is None or hasattr(own, "columns") else separated.columns
+        known = Design.learn(own, [f"x{j}" for j in columns] or None)
+        return known, known.values(own)
 
     def known(self) -> Samples:
         """All rows, for a target that has seen its training data."""
@@ -199,16 +223,35 @@ class Given:
         return Samples(self.X, self.layout, target, rows, weight, targets, costs)
 
 
-def read(options: Options, X: Any, y: Any, sample_weight: Any, target: Target, quiet: bool = False) -> Given:
+def read(
+    options: Options,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    target: Target,
+    quiet: bool = False,
+    covariates: Any = None,
+) -> Given:
     """Samples in memory, targets and weights, or an error that says what is wrong with them.
 
-    `quiet` says nothing of what was made of the columns of a table.
+    `quiet` says nothing of what was made of the columns of a table. `covariates` are given beside X, where X
+    does not hold them (`options.covariates`).
     """
     y, sample_weight = (v.compute() if is_lazy(v) else collected(v) for v in (y, sample_weight))
     if not is_lazy(X):
         X = matched(X, y, quiet)
         require_order(X, y, "y")
         require_order(X, sample_weight, "sample_weight")
+    beside, separated = None, None
+    if options.covariates is not None or covariates is not None:
+        if is_lazy(X):
+            raise ValueError(
+                "covariates were given with samples in a Dask collection; expected samples in memory. Call "
+                "X.compute() first, or leave the covariates out."
+            )
+        X, beside, separated = separate(
+            options.kernels, collected(X), options.covariates, collected(covariates)
+        )
     mapped = options.approx is not None and _is_mapped(X)
     # what is not finite in a mapped file is met, and named, when the block that it is in is read
     some = np.asarray(X[:1]) if mapped else X
@@ -218,7 +261,8 @@ def read(options: Options, X: Any, y: Any, sample_weight: Any, target: Target, q
     n = _num_samples(found)
     check_length(n, y)
     weight = None if sample_weight is None else check_weights(sample_weight, n)
-    return Given(found, layout, y, weight, target)
+    layout = layout if separated is None else replace(layout, separated=separated)
+    return Given(found, layout, y, weight, target, beside, bool(options.fit_intercept))
 
 
 def _apart(kept: Index, weight: Array) -> Rows:

@@ -12,7 +12,7 @@ not depend on n.
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -146,8 +146,10 @@ class Reduced:
     gram: FactorGram
     targets: Array  # (n', k)
     constants: Constants
-    feature_means: Array  # (p,): of φ − μ, weighted by cost; zero without an intercept
-    target_means: Array  # (k,)
+    feature_means: (
+        Array  # (p,): of φ − μ, weighted by cost; zero without an intercept; (r, p) with covariates
+    )
+    target_means: Array  # (k,), or (r, k)
 
     def coefficients(self, theta: Array, alpha: Array) -> Array:
         """(p, k): f(x) = (φ(x) − μ)ᵀ coefficients + intercept, from weights and dual coefficients."""
@@ -156,6 +158,7 @@ class Reduced:
         return np.asarray(per_feature[:, None] * (self.gram.features.T @ alpha))
 
     def intercept(self, coefficients: Array) -> Array:
+        """(k,); with covariates (r, k): the coordinates of the unpenalised part in their basis."""
         return np.asarray(self.target_means - self.feature_means @ coefficients)
 
 
@@ -190,6 +193,30 @@ def reduce_rows(Phi: Array, Y: Array, cost: Array, ptr: Ptr, known: Constants, i
     Phi *= known.roots(ptr)
     targets = (Y - target_means) * np.sqrt(cost)[:, None]
     return Reduced(FactorGram(Phi, ptr), targets, known, feature_means, target_means)
+
+
+def reduce_beside(Phi: Array, Y: Array, cost: Array, ptr: Ptr, known: Constants, Z: Array) -> Reduced:
+    """The same with covariates, whose basis (with the constant) is Z (n, r); overwrites Φ.
+
+    Features and targets are less their projections on Z by cost, which γ takes up.
+    """
+    if known.mean is not None:
+        Phi -= known.mean
+    heavy = cost[:, None] * Z
+    inverse = np.linalg.inv(Z.T @ heavy)
+    features, targets = inverse @ (heavy.T @ Phi), inverse @ (heavy.T @ Y)
+    Phi -= Z @ features
+    rest = Y - Z @ targets
+    if len(Phi) <= Phi.shape[1]:
+        Phi *= np.sqrt(cost)[:, None]
+        Phi *= known.roots(ptr)
+        return Reduced(FactorGram(Phi, ptr), rest * np.sqrt(cost)[:, None], known, features, targets)
+    beside = np.column_stack([rest, np.ones(len(rest))])
+    G, right, T = (A.T @ (cost[:, None] * B) for A, B in ((Phi, Phi), (Phi, beside), (beside, beside)))
+    nothing = np.zeros(Phi.shape[1])
+    S = Statistics(G, right, T, nothing, nothing, float(len(Phi)), np.empty(0), len(Phi))
+    found = reduce(S, ptr, replace(known, mean=None), intercept=False)
+    return replace(found, constants=known, feature_means=features, target_means=targets)
 
 
 def _products(S: Statistics, mu: Array | None, intercept: bool) -> tuple[Array, Array, Array, Array, Array]:

@@ -306,7 +306,8 @@ def _path(strategy: Strategy, data: Data, train: Index, test: Index) -> Trial:
     present = getattr(samples.target, "classes", None)
     judge = data.judge(test, present, options.loss.probabilistic)
     loose = options.replace(tol=max(float(options.tol), _LOOSE), verbose=0)
-    steps = path_steps(loose, samples, new, strategy.norms, strategy.Cs, strategy.parts, judge.error)
+    beside = given.new_beside(test)
+    steps = path_steps(loose, samples, new, strategy.norms, strategy.Cs, strategy.parts, judge.error, beside)
     scores = judge.scores([step.decision for step in steps])
     kept = data.kept(test)
     return {

@@ -1,9 +1,9 @@
 """Leave-one-out along a path of the squared loss, at the weights of all samples: one factorisation a step.
 
 With (K_θ + diag(1/C))α + b1 = y and 1ᵀα = 0, let P be the inverse of the bordered matrix, cut to the samples:
-P = A⁻¹ − A⁻¹11ᵀA⁻¹/(1ᵀA⁻¹1), A = K_θ + diag(1/C). The error of the machine that is fitted without sample i is
-α_i/P_ii. The weights θ have seen that sample, so this is optimistic, the more so the more kernels there are:
-it can choose C, and says nothing about kernels, norms or strategies.
+P = A⁻¹ − A⁻¹11ᵀA⁻¹/(1ᵀA⁻¹1), A = K_θ + diag(1/C); covariates Z take the place of 1. The error of the machine
+that is fitted without sample i is α_i/P_ii. The weights θ have seen that sample, so this is optimistic, the
+more so the more kernels there are: it can choose C, and says nothing about kernels, norms or strategies.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from ..fitting.dictionary import bind
 from ..fitting.listed import Listed
 from ..fitting.options import Options
 from ..grams.memory import LEFT_OUT
+from ..machines.free import basis
 from ..penalties import resolve_penalty
 from .folds import Data, Row, Table, Trial
 from .paths import warm_path
@@ -30,7 +31,7 @@ from .strategies import Strategy
 Array = NDArray[np.float64]
 
 
-def left_out(K: Array, Y: Array, cost: Array, fit_intercept: bool) -> Array:
+def left_out(K: Array, Y: Array, cost: Array, fit_intercept: bool, Z: Array | None = None) -> Array:
     """(n, outputs): what each machine that was fitted without a sample says of that sample, less Y."""
     A = K.copy()
     A.flat[:: len(A) + 1] += 1.0 / cost
@@ -38,7 +39,11 @@ def left_out(K: Array, Y: Array, cost: Array, fit_intercept: bool) -> Array:
     inverse_root = solve_triangular(L, np.eye(len(L)), lower=True, check_finite=False)
     half = inverse_root @ Y
     P = np.einsum("ij,ij->j", inverse_root, inverse_root)
-    if fit_intercept:
+    if Z is not None:
+        V = basis(inverse_root @ Z)
+        half -= V @ (V.T @ half)
+        P = P - np.sum((V.T @ inverse_root) ** 2, axis=0)
+    elif fit_intercept:
         v = inverse_root.sum(axis=1)
         size = float(v @ v)
         half -= np.outer(v, (v @ half) / size)
@@ -63,7 +68,8 @@ def loo_table(strategy: Strategy, data: Data) -> Table:
         assert isinstance(bound, Listed)
         for C, (result, *_) in warm_path(options, bound, strategy.Cs):
             K = bound.space.combine(result.weights)
-            error = left_out(K, samples.Y, C * samples.costs, bound.intercept)
+            Z = None if samples.free is None else samples.free.basis
+            error = left_out(K, samples.Y, C * samples.costs, bound.intercept, Z)
             f = (samples.Y + error)[samples.rows.owner[kept]]
             (score,) = judge.scores([f])
             decided = judge.decisions(judge.stand_in(f), places)

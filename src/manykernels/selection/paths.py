@@ -19,7 +19,7 @@ from sklearn.utils.validation import _num_samples
 
 from .._fast.threads import blas_for, threads
 from ..fitting.asked import Asked
-from ..fitting.bound import gap_of, risk_of, solve, warn_stopped
+from ..fitting.bound import gap_of, solve, warn_stopped
 from ..fitting.dictionary import bind
 from ..fitting.listed import Listed
 from ..fitting.model import Model
@@ -59,8 +59,11 @@ def path_steps(
     Cs: Sequence[float],
     parts: Parts | None = None,
     error: Callable[[Array], float] | None = None,
+    beside: Any = None,
 ) -> list[PathStep]:
     """Learn for all norms and, in ascending order, all C; decide on the samples `new`, as kernels read them.
+
+    `beside` holds their covariates, where there are any.
 
     `parts` names, given all kernels by name, more sets of kernels to learn from, each with its norm. A
     path ends where the `error` of its decisions grows: the last step then stands for larger C.
@@ -72,10 +75,11 @@ def path_steps(
         bound = bind(options if sparse else _for_all(options), samples)
         if isinstance(bound.solver, GroupDescent) and _some_alone(bound, parts):
             bound = bind(_for_all(options), samples)
+        Z = None if samples.free is None else samples.free.design.values(beside)
         if isinstance(bound, Asked):
-            return list(_over_family(options, bound, new, norms, Cs))
+            return list(_over_family(options, bound, new, norms, Cs, Z))
         assert isinstance(bound, Listed)
-        return list(_over_list(options, bound, new, norms, Cs, parts, error))
+        return list(_over_list(options, bound, new, norms, Cs, parts, error, Z))
 
 
 def _for_all(options: Options) -> Options:
@@ -96,6 +100,7 @@ def _over_list(
     Cs: Sequence[float],
     parts: Parts | None,
     error: Callable[[Array], float] | None,
+    Z: Array | None,
 ) -> Iterator[PathStep]:
     names = bound.known.names
     decide = _Decisions(bound, new)
@@ -110,7 +115,7 @@ def _over_list(
             for C, results in path(one, bound.select(chosen), Cs):
                 theta = np.zeros((len(results), len(names)))
                 theta[:, chosen] = [result.weights for result in results]
-                f = [decide(t, r.alpha) + r.intercept for t, r in zip(theta, results, strict=True)]
+                f = [decide(t, r.alpha) + offsets(r, Z) for t, r in zip(theta, results, strict=True)]
                 weights = theta if len(results) > 1 else theta[0]
                 active = int(theta.any(axis=0).sum())
                 step = PathStep(norm, only, C, np.hstack(f), weights, active, gap_of(results))
@@ -119,6 +124,13 @@ def _over_list(
                 if now > _WORSE * before:
                     yield from (replace(step, C=more, gap=np.nan) for more in sorted(Cs) if more > C)
                     break
+
+
+def offsets(result: Result, Z: Array | None) -> Array:
+    """What is added to the kernels' part: the intercept (k,), and covariates Z (n, c) of the samples."""
+    if result.covariates is None or Z is None:
+        return result.intercept
+    return np.asarray(result.intercept + Z @ result.covariates)
 
 
 def warm_path(options: Options, bound: Listed, Cs: Sequence[float]) -> Iterator[tuple[float, list[Result]]]:
@@ -163,7 +175,7 @@ def alone_path(options: Options, bound: Listed, Cs: Sequence[float]) -> Iterator
     gram, Y, tol = bound.space, bound.Y, float(options.tol)
     K, largest = gram.combine(np.ones(1)), gram.largest()
     alpha, before = np.zeros_like(Y), 1.0
-    unit = risk_of(options.replace(C=1.0), Y, bound.costs, bound.intercept)
+    unit = bound.risk(options.replace(C=1.0), Y)
     for C in sorted(Cs):
         risk = unit.scaled(C)
         accuracy = 0.1 * tol * risk.constant_value()
@@ -178,7 +190,7 @@ def alone_path(options: Options, bound: Listed, Cs: Sequence[float]) -> Iterator
             atoms=[0],
             weights=np.where(bound.useless, 0.0, 1.0),
             alpha=alpha,
-            intercept=fit.intercept + risk.shift,
+            intercept=fit.intercept,
             primal=risk.primal(Simplex(), np.ones(1), q, fit.f, alpha, largest),
             dual=risk.dual(alpha, q, Simplex(), largest),
             certified=True,
@@ -186,7 +198,7 @@ def alone_path(options: Options, bound: Listed, Cs: Sequence[float]) -> Iterator
             n_iter=1,
             history=History(),
         )
-        yield C, [result]
+        yield C, [bound.told_apart(risk, result)]
 
 
 class _Decisions:
@@ -222,7 +234,7 @@ class _Decisions:
 
 # -- families that are too large to list ------------------------------------------------------------
 def _over_family(
-    options: Options, bound: Asked, new: Any, norms: Sequence[Any], Cs: Sequence[float]
+    options: Options, bound: Asked, new: Any, norms: Sequence[Any], Cs: Sequence[float], Z: Array | None
 ) -> Iterator[PathStep]:
     """Kernels differ from one C to the next."""
     groups, Cs = options.groups(bound.Y.shape[1]), sorted(Cs)
@@ -237,7 +249,7 @@ def _over_family(
         found: list[list[Result]] = [[] for _ in Cs]
         for group in groups:
             for c, result in enumerate(_family_results(one, bound, group, Cs)):
-                columns[c].append(decide(result) + result.intercept)
+                columns[c].append(decide(result) + offsets(result, Z))
                 found[c].append(result)
         for c, cost in enumerate(Cs):
             active = sum(len(result.atoms) for result in found[c])
@@ -276,11 +288,11 @@ def _family_results(
     if not isinstance(bound.solver, Corrective) or bound.space is not bound.oracle:
         yield from (solve(options.replace(C=C), bound, group) for C in Cs)
         return
-    risk = risk_of(options.replace(C=Cs[-1]), bound.Y[:, group], bound.costs, bound.intercept)
+    risk = bound.risk(options.replace(C=Cs[-1]), np.ascontiguousarray(bound.Y[:, group]))
     run = Run(float(options.tol), int(options.max_iter), options.rng)
     scales = [cost / Cs[-1] for cost in Cs]
     for result in bound.solver.run_path(bound.space, risk, options.penalty, scales, run):
-        yield replace(result, intercept=result.intercept + risk.shift)
+        yield bound.told_apart(risk, result)
 
 
 # -- the model that was chosen ----------------------------------------------------------------------

@@ -162,7 +162,7 @@ def _along(data: FoldedSums, options: Options, reduced: Reduced, Cs: Sequence[fl
     for C in Cs:
         one = options.replace(C=C)
         last = [solve(one, bound, group, last[g].weights if last else None) for g, group in enumerate(groups)]
-        coef, intercept = bound.coefficients(one, last)
+        coef, intercept, _ = bound.coefficients(one, last)
         weights = np.stack([result.weights for result in last])
         yield FoldFit(weights, coef, intercept, reduced.constants.mean, gap_of(last))
 

@@ -88,7 +88,7 @@ class Result:
     atoms: list[Atom]  # the kernels that the weights belong to; 0 … M−1 for a list, all of it
     weights: Array  # over `atoms`; with exact zeros for a list
     alpha: Array
-    intercept: Array
+    intercept: Array  # b (k,); of a solver with covariates the values Zγ (n, k)
     primal: float
     dual: float
     certified: bool  # whether `dual` bounds the optimum over the whole family
@@ -99,6 +99,7 @@ class Result:
     dual_alpha: Array | None = field(default=None, repr=False)  # the point whose value `dual` is, if known
     K: Array | None = field(default=None, repr=False)  # K_θ, where the solver still has it
     screened: int = 0
+    covariates: Array | None = None  # (c, k): coefficients of covariates, once they are told from b
     details: dict[str, Any] = field(default_factory=dict)  # of one method only, e.g. "starts"
 
     @property
