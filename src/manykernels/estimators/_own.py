@@ -31,7 +31,9 @@ class OwnOutputs(Search):
     multi_output: str
     loss: Any
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, covariates: Any = None
+    ) -> Self:
         """Compare strategies along their paths in C and fit the best; or choose weights for every output.
 
         Parameters
@@ -43,9 +45,17 @@ class OwnOutputs(Search):
             A sample of weight 2 counts as two samples, in fits and in scores.
         groups : array of shape (n_samples,), optional
             For ``cv`` that keeps groups together, such as GroupKFold().
+        covariates : array or frame of shape (n_samples, n_covariates), optional
+            Enter unpenalised beside the kernels; not with ``multi_output="own"``.
         """
         if not has_own_weights(self.multi_output):
-            return super().fit(X, y, sample_weight, groups)
+            return super().fit(X, y, sample_weight, groups, covariates)
+        if covariates is not None or self.covariates is not None:
+            raise ValueError(
+                "covariates were given with multi_output='own', whose weights are chosen by errors that "
+                "know no covariates. Take multi_output='shared', or MKLRegressor with "
+                "multi_output='own'."
+            )
         self._begin(y)
         options = self._own_options()
         data, target, layout = self._read(X, y, sample_weight)

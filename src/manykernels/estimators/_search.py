@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from dataclasses import replace
 from typing import Any, Self
@@ -36,9 +37,11 @@ from .mkl import MKLClassifier, MKLRegressor
 _SHARED = frozenset(
     "weights_ active_ kernels_ kernel_names_ kernel_ X_fit_ dual_coef_ dual_point_ intercept_ objective_ "
     "dual_gap_ certified_ history_ n_iter_ view_weights_ coef_ selected_products_ contributions features_ "
-    "feature_coef_ best_C_ cv_scores_".split()
+    "feature_coef_ best_C_ cv_scores_ covariate_coef_ covariate_names_".split()
 )
-_PASSED = "center normalize fit_intercept tol max_iter memory_limit random_state approx loss".split()
+_PASSED = (
+    "center normalize fit_intercept tol max_iter memory_limit random_state approx loss covariates"
+).split()
 
 
 def refitted(method: str) -> Any:
@@ -69,6 +72,7 @@ class Search(HTMLSummary, PairwiseTags):
     scoring: Any
     refit: bool
     approx: Any
+    covariates: Any
     random_state: Any
     n_jobs: int | None
     verbose: int
@@ -90,7 +94,9 @@ class Search(HTMLSummary, PairwiseTags):
         return {name: getattr(self, name) for name in _PASSED}
 
     # -- fitting --------------------------------------------------------------------------------
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, covariates: Any = None
+    ) -> Self:
         """Compare the strategies along their paths in C, and fit the best on all samples.
 
         Parameters
@@ -104,13 +110,16 @@ class Search(HTMLSummary, PairwiseTags):
             A sample of weight 2 counts as two samples, in fits and in scores.
         groups : array of shape (n_samples,), optional
             For ``cv`` that keeps groups together, such as GroupKFold().
+        covariates : array or frame of shape (n_samples, n_covariates), optional
+            Enter unpenalised beside the kernels, where X has no columns that ``covariates`` of the estimator
+            could name.
         """
         self._begin(y)
-        data, target, layout = self._read(X, y, sample_weight)
+        data, target, layout = self._read(X, y, sample_weight, covariates)
         self.__dict__.update(layout.attributes | target.attributes)
         seen = data.X if data.given is None else data.given.X
         found = strategies(self._wish(target, layout), seen, target.outputs, layout.table)
-        found = [self._with_samples(strategy, X, y, sample_weight, data) for strategy in found]
+        found = [self._with_samples(strategy, X, y, sample_weight, data, covariates) for strategy in found]
         loo = isinstance(self.cv, str) and self.cv == "loo"
         cut = np.zeros((len(data.y), 1)) if data.given is None or in_matrices(data.X) else data.X
         folds = None if loo else make_folds(self.cv, cut, data, groups, self.random_state)
@@ -134,19 +143,22 @@ class Search(HTMLSummary, PairwiseTags):
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)
 
-    def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[Data, Any, Layout]:
+    def _read(self, X: Any, y: Any, sample_weight: Any, covariates: Any = None) -> tuple[Data, Any, Layout]:
         """Samples and targets, the target that has seen them, and how X is laid out."""
         approx = resolve_approx(self.approx)
-        options = Options(type(self).__name__, kernels=self.kernels, approx=approx)
+        options = Options(
+            type(self).__name__, kernels=self.kernels, approx=approx, covariates=self.covariates
+        )
         target, given = self._target(), None
-        if is_lazy(X) and approx is not None:
+        if is_lazy(X) and approx is not None and covariates is None and self.covariates is None:
             n, layout = lazy_layout(options, X)
             y, sample_weight = in_memory(y, sample_weight)
             weight = None if sample_weight is None else check_weights(sample_weight, n)
             y = target.read(y)
             check_length(n, y)
         else:
-            given = read(options, X, y, sample_weight, target)  # what is wrong is said before it is split
+            # what is wrong is said before it is split
+            given = read(options, X, y, sample_weight, target, covariates=covariates)
             X = collected(X)
             layout, y, weight = given.layout, given.y, given.weight
             if layout.parts is not None:
@@ -156,12 +168,22 @@ class Search(HTMLSummary, PairwiseTags):
         target = target.learn(y if weight is None else y[weight > 0])
         scorer = None if self.scoring is None else self._scorer(weight is not None)
         data = Data(
-            X, given, y, weight, getattr(target, "classes", None), getattr(self, "class_weight", None), scorer
+            X,
+            given,
+            y,
+            weight,
+            getattr(target, "classes", None),
+            getattr(self, "class_weight", None),
+            scorer,
+            None if covariates is None or given is None else given.beside,
         )
         return data, target, layout
 
-    def _with_samples(self, strategy: Strategy, X: Any, y: Any, sample_weight: Any, data: Data) -> Strategy:
+    def _with_samples(
+        self, strategy: Strategy, X: Any, y: Any, sample_weight: Any, data: Data, covariates: Any
+    ) -> Strategy:
         """The strategy with the samples as its own kernels read them, and its own costs of classes."""
+        strategy = self._adjusted(strategy, covariates)
         options = strategy.options
         if options is None:
             if data.weight is not None and not has_fit_parameter(strategy.template, "sample_weight"):
@@ -173,8 +195,26 @@ class Search(HTMLSummary, PairwiseTags):
         target: Target = strategy.template._target()
         given = None
         if data.given is not None:
-            given = read(options, X, y, sample_weight, target, quiet=True)
+            with warnings.catch_warnings():  # `_read` has said what there is to say of covariates
+                warnings.simplefilter("ignore", UserWarning)
+                given = read(options, X, y, sample_weight, target, quiet=True, covariates=covariates)
         return replace(strategy, given=given, target=target)
+
+    def _adjusted(self, strategy: Strategy, covariates: Any) -> Strategy:
+        """The strategy with the covariates of the search, or an error where it cannot have any."""
+        if self.covariates is None and covariates is None:
+            return strategy
+        template, options = strategy.template, strategy.options
+        if "covariates" not in template.get_params(deep=False):
+            raise ValueError(
+                f"covariates were given with strategy {strategy.name!r}, which takes none: it would not be "
+                "adjusted for them as the others are. Leave it out, or fit it by itself on residuals."
+            )
+        if self.covariates is None or template.covariates is not None:
+            return strategy
+        changed = clone(template).set_params(covariates=self.covariates)
+        options = None if options is None else options.replace(covariates=self.covariates)
+        return replace(strategy, template=changed, options=options)
 
     def _wish(self, target: Target, layout: Layout) -> Wish:
         return Wish(
@@ -214,7 +254,7 @@ class Search(HTMLSummary, PairwiseTags):
         if options is None or not options.listed or chosen.given is None:
             weights = {} if data.weight is None else {"sample_weight": data.weight}
             with quiet_about_tables():
-                return model.fit(data.X, data.y, **weights)
+                return model.fit(data.X, data.y, **weights, **data.beside(np.arange(len(data.y))))
         learned, outcome.path[chosen.name]["all samples"] = refit_path(options, chosen.given, chosen.Cs)
         model._publish(learned)
         return model
@@ -226,13 +266,17 @@ class Search(HTMLSummary, PairwiseTags):
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     @available_if(refitted("predict"))  # type: ignore[untyped-decorator]
-    def predict(self, X: Any) -> Any:
-        """The prediction of the model that was chosen, for each sample."""
-        return self._ask("predict", X)
+    def predict(self, X: Any, covariates: Any = None) -> Any:
+        """The prediction of the model that was chosen, for each sample.
 
-    def _ask(self, method: str, X: Any) -> Any:
+        ``covariates`` are those of the samples, where ``fit`` was given them beside X.
+        """
+        return self._ask("predict", X, covariates)
+
+    def _ask(self, method: str, X: Any, covariates: Any = None) -> Any:
         check_is_fitted(self, "best_estimator_")
-        return getattr(self.best_estimator_, method)(X)
+        beside = {} if covariates is None else {"covariates": covariates}
+        return getattr(self.best_estimator_, method)(X, **beside)
 
     def describe(self) -> str:
         """What was tried, what was chosen and why, and what the kernels are, as text."""

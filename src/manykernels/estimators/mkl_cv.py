@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..fitting.targets import Labels, Numbers
-from ..selection.scoring import decisions_of
+from ..selection.scoring import Adjusted, decisions_of
 from ._dask import LazyScore
 from ._own import OwnOutputs
 from ._search import Search, refitted
@@ -60,7 +60,8 @@ class MKLClassifierCV(LazyScore, ClassifierMixin, Search):
     n_jobs : int or None
         Folds and strategies at a time, as in scikit-learn.
     multi_class, approx, center, normalize, fit_intercept, tol, max_iter, class_weight, memory_limit,
-    random_state, verbose : as in :class:`MKLClassifier`.
+    random_state, verbose, covariates : as in :class:`MKLClassifier`. Covariates are in every strategy, and
+        are learned anew in every fold.
 
     Attributes
     ----------
@@ -74,7 +75,7 @@ class MKLClassifierCV(LazyScore, ClassifierMixin, Search):
         n_active over the folds; for the strategy that was chosen also "all samples": C, weights and gap
         along its path on all samples.
     weights_, active_, kernels_, kernel_names_, kernel_, X_fit_, dual_coef_, intercept_, objective_,
-    dual_gap_, certified_, history_ : those of ``best_estimator_``.
+    dual_gap_, certified_, history_, covariate_coef_, covariate_names_ : those of ``best_estimator_``.
     classes_ : labels.
     """
 
@@ -101,6 +102,7 @@ class MKLClassifierCV(LazyScore, ClassifierMixin, Search):
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        covariates: Any = None,
     ) -> None:
         self.kernels = kernels
         self.strategy = strategy
@@ -122,6 +124,7 @@ class MKLClassifierCV(LazyScore, ClassifierMixin, Search):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.covariates = covariates
 
     def _own(self, kernels: Any) -> BaseEstimator:
         options = {"multi_class": self.multi_class, "class_weight": self.class_weight}
@@ -136,12 +139,12 @@ class MKLClassifierCV(LazyScore, ClassifierMixin, Search):
         return Labels(self.class_weight)
 
     @available_if(refitted("decision_function"))  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any) -> Any:
+    def decision_function(self, X: Any, covariates: Any = None) -> Any:
         """The decisions of the model that was chosen."""
-        return self._ask("decision_function", X)
+        return self._ask("decision_function", X, covariates)
 
     @available_if(refitted("predict"))  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any, covariates: Any = None) -> Array:
         """Probabilities of the classes, (n_samples, n_classes).
 
         Those of the model itself where it has any (``loss="logistic"``). For other losses the decisions are
@@ -151,16 +154,20 @@ class MKLClassifierCV(LazyScore, ClassifierMixin, Search):
         """
         check_is_fitted(self, "best_estimator_")
         own = getattr(self.best_estimator_, "predict_proba", None)
-        return np.asarray(np.exp(self.predict_log_proba(X)) if own is None else own(X))
+        if own is None:
+            return np.asarray(np.exp(self.predict_log_proba(X, covariates)))
+        return np.asarray(self._ask("predict_proba", X, covariates))
 
     @available_if(refitted("predict"))  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: Any, covariates: Any = None) -> Array:
         """Logarithms of ``predict_proba``, exact also where probabilities are tiny."""
         check_is_fitted(self, "best_estimator_")
         for method, log in (("predict_log_proba", np.asarray), ("predict_proba", np.log)):
             if hasattr(self.best_estimator_, method):
-                return np.asarray(log(getattr(self.best_estimator_, method)(X)))
-        return self.calibration_.log_probabilities(decisions_of(self.best_estimator_, X, self.classes_))
+                return np.asarray(log(self._ask(method, X, covariates)))
+        model = self.best_estimator_
+        asked = model if covariates is None else Adjusted(model, {"covariates": covariates})
+        return self.calibration_.log_probabilities(decisions_of(asked, X, self.classes_))
 
 
 class MKLRegressorCV(LazyScore, RegressorMixin, OwnOutputs):
@@ -235,6 +242,7 @@ class MKLRegressorCV(LazyScore, RegressorMixin, OwnOutputs):
         n_jobs: int | None = None,
         verbose: int = 0,
         multi_output: str = "shared",
+        covariates: Any = None,
     ) -> None:
         self.kernels = kernels
         self.strategy = strategy
@@ -255,6 +263,7 @@ class MKLRegressorCV(LazyScore, RegressorMixin, OwnOutputs):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.multi_output = multi_output
+        self.covariates = covariates
 
     def _own(self, kernels: Any) -> BaseEstimator:
         return MKLRegressor(kernels, **self._passed(), multi_output=self.multi_output)

@@ -201,7 +201,7 @@ def list_kernels(
             "X holds 1 sample (or copies of one), and center=True leaves nothing of it; give more samples."
         )
     spec, data = options.kernels, samples.data
-    target = samples.Y if supervised else None
+    target = samples.unexplained if supervised else None
     kernels = resolve_kernels(spec, data, samples.weight, samples.layout.names, target)
     given |= {"factors": isinstance(spec, Family) and spec.factors, "narrow": factored, "beside": beside}
     gram, fitted = build_gram(kernels, data, sample_weight=samples.weight, pairs=pairs, **given)

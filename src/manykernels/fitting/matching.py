@@ -104,7 +104,9 @@ def matched(X: Any, y: Any, quiet: bool = False) -> Any:
 
     A target for every sample is expected, and a view of every sample that has a target.
     """
-    if not isinstance(X, Mapping) or not X or not all(has_index(part) for part in X.values()):
+    if not isinstance(X, Mapping) or hasattr(X, "shape"):  # a sparse matrix may be a dict
+        return X
+    if not X or not all(has_index(part) for part in X.values()):
         return X
     found = outer(dict(X), y.index if has_index(y) else None, quiet)
     part = next(iter(found.values()))

@@ -109,7 +109,12 @@ class Samples:
         return found
 
     def take_targets(self, rows: Index) -> Array:
-        return np.asarray(self.Y[rows])
+        return np.asarray(self.unexplained[rows])
+
+    @property
+    def unexplained(self) -> Array:
+        """(n, outputs): the targets less what least squares on covariates explain, for kernels that learn."""
+        return self.Y if self.free is None else self.Y - self.free.basis @ (self.free.basis.T @ self.Y)
 
     def statistics(self, features: Features, sizes: bool, names: list[str], verbose: int) -> Statistics:
         with watched_rows(self.n, verbose) as shown:

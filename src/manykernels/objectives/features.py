@@ -25,7 +25,7 @@ class FeatureRisk(Separable):
                 "(`Separable`) only; expected kernels as matrices: take approx=None."
             )
         self.loss, self.Y, self.C, self.fit_intercept = risk.loss, risk.Y, risk.C, risk.fit_intercept
-        self.Z, self.extent = risk.Z, risk.extent
+        self.Z, self.extent, self.beside = risk.Z, risk.extent, risk.beside
         self.shift, self.machine = risk.shift, feature_machine_for(risk.loss, risk.fit_intercept, risk.Z)
 
     @property

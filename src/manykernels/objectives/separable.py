@@ -21,6 +21,7 @@ from .rounding import unit, zero_sum
 
 Array = NDArray[np.float64]
 _INSIDE = (0.05, 0.01, 1e-3)  # of the box: margins that are tried for a point inside of it
+_ROUGH, _SHARP = 1e-3, 1e-8  # of the largest target: how corners are smoothed where γ is found alone
 _WIDE = 10.0  # times the largest Zγ that was met: none that is optimal is larger
 
 
@@ -46,6 +47,7 @@ class Separable(Risk):
         self.fit_intercept = fit_intercept
         self.Z = Z
         self.extent = 0.0  # the largest ‖Zγ‖ of an output so far
+        self.beside: Array | None = None  # (n, k): the best Zγ without any kernel, once it is known
         self.machine = machine_for(loss, fit_intercept, Z)
 
     @property
@@ -107,7 +109,9 @@ class Separable(Risk):
         return Separable(self.loss, self.Y[rows], self.C[rows] / share, self.fit_intercept, shift, Z)
 
     def scaled(self, factor: float) -> Separable:
-        return Separable(self.loss, self.Y, factor * self.C, self.fit_intercept, self.shift, self.Z)
+        found = Separable(self.loss, self.Y, factor * self.C, self.fit_intercept, self.shift, self.Z)
+        found.beside, found.extent = self.beside, self.extent  # which no scale of costs changes
+        return found
 
     def interior(self, alpha: Array) -> Array:
         for near in (alpha, self.zeros()):
@@ -173,10 +177,24 @@ class Separable(Risk):
         rounding = unit(alpha.shape[0]) * (np.abs(self.Z).T @ np.abs(alpha))
         return _WIDE * self.extent * float(np.linalg.norm(np.abs(self.Z.T @ alpha) + rounding, axis=0).sum())
 
+    def constant(self) -> Array:
+        if self.Z is None:
+            return super().constant()
+        if self.beside is None:
+            self.beside = self._offsets(self.zeros(), _ROUGH)
+        return self.beside
+
+    def _offsets(self, score: Array, sharpest: float) -> Array:
+        """(n, k): the best Zγ for these scores; corners are smoothed by at least `sharpest`."""
+        assert self.Z is not None
+        columns = zip(self.Y.T, score.T, self.C.T, strict=True)
+        return self._met(
+            np.stack([offset(self.loss, *column, self.Z, sharpest) for column in columns], axis=1)
+        )
+
     def intercepts(self, score: Array) -> Array:
         if self.Z is not None:
-            columns = zip(self.Y.T, score.T, self.C.T, strict=True)
-            return self._met(np.stack([offset(self.loss, *column, self.Z) for column in columns], axis=1))
+            return self._offsets(score, _SHARP)
         b = np.zeros(self.Y.shape[1])
         if self.fit_intercept:
             columns = zip(self.Y.T, score.T, self.C.T, strict=True)

@@ -29,7 +29,7 @@ from ..fitting.stacks import cut
 from ..fitting.targets import class_costs
 from ..grams import parse_memory
 from .paths import Only, path_steps
-from .scoring import Judge
+from .scoring import Adjusted, Judge
 from .strategies import Strategy
 
 Array = NDArray[np.float64]
@@ -93,6 +93,11 @@ class Data:
     classes: NDArray[Any] | None  # None for regression
     class_weight: Any
     scorer: Any  # None: accuracy, or R²
+    covariates: Any = None  # as given beside X
+
+    def beside(self, rows: Index) -> dict[str, Any]:
+        """Covariates of some samples, for models of the user's own: arguments of their methods."""
+        return {} if self.covariates is None else {"covariates": take(self.covariates, rows)}
 
     def part(self, rows: Index, train: Index) -> tuple[Any, NDArray[Any], Array | None]:
         """Rows of the data as given; of a stack, against the training samples."""
@@ -328,7 +333,9 @@ def _one_by_one(strategy: Strategy, data: Data, train: Index, test: Index) -> Tr
             model = clone(strategy.template).set_params(**strategy.params(norm, None, C))
             with quiet_about_tables():
                 warnings.simplefilter("ignore", ConvergenceWarning)
-                model.fit(X, y) if weight is None else model.fit(X, y, sample_weight=weight)
+                weights = {} if weight is None else {"sample_weight": weight}
+                model.fit(X, y, **weights, **data.beside(train))
+                model = model if data.covariates is None else Adjusted(model, data.beside(test))
                 score = judge.score(model, new)
             active, gap = (
                 len(getattr(model, "active_", ())),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,26 @@ class DecidedClassifier(ClassifierMixin, Decided):
 class DecidedRegressor(RegressorMixin, Decided):
     def predict(self, X: Any) -> Array:
         return self.f[:, 0] if self.f.shape[1] == 1 else self.f
+
+
+class Adjusted(BaseEstimator):
+    """A fitted model together with the covariates of the samples that it is asked about."""
+
+    def __init__(self, model: Any, beside: dict[str, Any]) -> None:
+        self.model, self.beside = model, beside
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def __sklearn_tags__(self) -> Any:
+        return self.model.__sklearn_tags__()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or "model" not in self.__dict__:
+            raise AttributeError(name)
+        found = getattr(self.model, name)
+        asked = name in ("predict", "decision_function", "predict_proba", "predict_log_proba")
+        return partial(found, **self.beside) if asked else found
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,8 @@ def from_sums(strategy: Strategy, data: Data, folds: Folds) -> bool:
     options = strategy.options
     if options is None or options.approx is None or data.scorer is not None:
         return False
-    if options.supervised:
-        return False  # what is learned from y must not know the fold
+    if options.supervised or options.covariates is not None or data.covariates is not None:
+        return False  # what is learned from y must not know the fold, nor what levels covariates have
     return options.loss.quadratic and _is_partition(folds, len(data.y))
 
 
