@@ -157,15 +157,14 @@ def _group_path(
     paths = []
     for group in groups:
         Y = np.ascontiguousarray(bound.Y[:, group])
-        risk = risk_of(options.replace(C=Cs[-1]), Y, bound.costs, bound.intercept)
+        risk = bound.risk(options.replace(C=Cs[-1]), Y)
         run = Run(float(options.tol), int(options.max_iter), options.rng)
         scales = [C / Cs[-1] for C in Cs]
         paths.append((risk, bound.solver.run_path(bound.space, risk, options.penalty, scales, run)))
     for C in Cs:
         one, results = options.replace(C=C), []
         for risk, path in paths:
-            result = next(path)
-            result = replace(result, intercept=result.intercept + risk.shift)
+            result = bound.told_apart(risk, next(path))
             results.append(bound.settle(one, options.penalty, result))
         yield C, results
 
