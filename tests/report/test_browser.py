@@ -177,7 +177,10 @@ def test_a_model_of_noise_is_called_so_first(open_page):
     constant = {"name": "chance", "folds": [0.1, 0.2]}
     page = open_page(reports.document("classifier", scores=[*reports.SCORES, constant]))
     assert page.inner_text("header p").startswith("Better than guessing")
-    assert "noise" not in page.inner_text("#weights")
+    assert page.locator("#ahead").count() == 0 and "noise" not in page.inner_text("#weights")
+    scores = [{"name": "learned", "folds": [0.85, 0.87]}, {"name": "lasso", "folds": [0.95, 0.97]}, constant]
+    page = open_page(reports.document("classifier", scores=scores))
+    assert "below lasso" in page.inner_text("#ahead") and "take that one" in page.inner_text("#ahead")
 
 
 def test_what_could_not_be_computed_says_why_and_is_not_compared(open_page):

@@ -201,10 +201,12 @@
         root.dataset.theme = dark ? "light" : "dark";
       },
     }, "Light / dark");
-    const judged = data.scores && data.scores.verdict;
+    const judged = data.scores && data.scores.verdict, rival = data.scores && data.scores.rival;
+    const ahead = rival && rival.mean < 0 && rival.p_value !== null && rival.p_value <= 0.05 ? rival : null;
     return el("header", {}, el("div", {},
       el("h1", {}, data.title),
       judged ? el("p", { id: "verdict", class: judged.better ? null : "failed" }, judged.sentence) : null,
+      ahead ? el("p", { id: "ahead", class: "failed" }, ahead.sentence, " Where prediction is what counts, take that one.") : null,
       el("p", { class: "muted" }, `${data.estimator} on ${d.samples} samples with ${size}; ${target.outputs > 1 ? `${target.outputs} targets` : `target “${target.name}”`}. `
         + `Made ${data.made} by manykernels ${data.version}.`)), theme);
   }
