@@ -250,6 +250,23 @@ def test_a_classifier_says_that_numbers_are_classes():
     assert significance(KERNELS, X, stages).p_value.size == 3
 
 
+def test_that_a_view_is_absent_is_not_what_it_says():
+    """Samples without a view have another mean of y; the view itself is noise."""
+    lacking = np.arange(N) < 25
+    data = np.where(lacking[:, None] & (np.arange(5) > 2), np.nan, X)
+    kernels = views({"one": ([0, 1, 2], Linear()), "two": ([3, 4], Gaussian(2.0))})
+    target = Z[:, 0] + 4.0 * lacking
+    for absent in (
+        significance(kernels, data, target),
+        significance(MKLRegressor(kernels).fit(data, y), data, target),
+    ):
+        whole = significance({"two": Gaussian(2.0)}, X[25:, 3:], target[25:])
+        assert absent.p_value[1] > 0.02 < whole.p_value[0]
+    K = np.stack([X @ X.T, X[:, 3:] @ X[:, 3:].T], axis=2)
+    K[lacking, :, 1] = K[:, lacking, 1] = np.nan
+    assert significance("precomputed", K, target).p_value[1] > 0.02
+
+
 PARTS = {"good": X[:, :2], "poor": X[:, 3:]}
 
 

@@ -125,6 +125,13 @@ def _two(values: NDArray[Any]) -> bool:
     return values.ndim == 1 and np.unique(values).size == 2
 
 
+def absences(known: Kernels) -> Array:
+    """(n, patterns): indicators of the samples that lack some view, one for each set of samples that do."""
+    masks = [kernel.present(known.X) for kernel in known.kernels]
+    found = {mask.tobytes(): mask for mask in masks if mask is not None and not mask.all()}
+    return np.array([~mask for mask in found.values()], dtype=np.float64).reshape(len(found), known.gram.n).T
+
+
 def hypotheses(known: Kernels, by: str) -> tuple[list[str], Array]:
     """The names of what is tested, and the kernels (columns) that each test (row) adds up."""
     M = len(known.names)
