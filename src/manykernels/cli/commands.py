@@ -18,6 +18,7 @@ from .._files import write_atomically
 from ..comparison.methods import METHODS
 from ..comparison.results import Comparison
 from ..families.remarks import quiet_about_tables
+from ..fitting.absence import few_have
 from ..persistence import load
 from ._console import INTERRUPTED, UserError, Voice, require_known, unless_closed
 from .chances import Chances, chances
@@ -180,6 +181,8 @@ def _say_views(voice: Voice, data: Data, facts: dict[str, Any], need: Needed) ->
     table = views_table(data.views, facts, None if need.found is None else need.found.views)
     if table is not None:
         voice.show(table)
+    for told in few_have(facts["present"], data.n):
+        voice.note(told)
 
 
 def _chosen_again(voice: Voice, spread: dict[str, Any]) -> None:

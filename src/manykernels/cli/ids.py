@@ -75,9 +75,11 @@ def shared_id(tables: Sequence[Part], how: Joining) -> Names | None:
     """
     if how.expected and all(how.expected in part.frame.columns for part in tables):
         return [how.expected] * len(tables)
-    shared = shared_columns(tables, how)
+    shared, outer = shared_columns(tables, how), how.rows == "outer"
     found = [
-        names for names in shared if all(map(is_unique, columns_of(tables, names))) and meet(tables, names)
+        names
+        for names in shared
+        if all(map(is_unique, columns_of(tables, names))) and meet(tables, names, outer)
     ]
     likely = [names for names in found if like_id(names[0])]
     if not likely:
@@ -93,7 +95,7 @@ def shared_id(tables: Sequence[Part], how: Joining) -> Names | None:
     for names in shared if not likely else ():
         if like_id(names[0]) and _mostly_distinct(columns_of(tables, names)):
             keys = [texts(ids_of(part, name)) for part, name in zip(tables, names, strict=True)]
-            require_common(tables, [loose(key) for key in keys], names[0], keys)
+            require_common(tables, [loose(key) for key in keys], names[0], keys, outer)
     return likely[0] if likely else None
 
 
@@ -148,17 +150,30 @@ def called(tables: Sequence[Part], names: Names) -> str:
 
 
 def require_common(
-    tables: Sequence[Part], keys: Sequence[Sequence[str]], name: str, shown: Sequence[Sequence[str]]
+    tables: Sequence[Part],
+    keys: Sequence[Sequence[str]],
+    name: str,
+    shown: Sequence[Sequence[str]],
+    outer: bool = False,
 ) -> set[str]:
-    """The ids that are in all tables, or an error where there are none, with the first as it is shown."""
-    common = set.intersection(*map(set, keys))
-    if not common:
+    """The ids that are in all tables, or an error where there are none, with the first as it is shown.
+
+    With `outer` it is enough that every table has some that are in one of the others.
+    """
+    sets = [set(own) for own in keys]
+    common = set.intersection(*sets)
+    if not common and not (outer and _linked(sets)):
         told = ", ".join(f"{ids[0]!r} in {part.path}" for part, ids in zip(tables, shown, strict=True))
         raise UserError(
             f"no value of {name!r} is in all files (the first ones are {told}): write the ids in one way, "
             "name another column by --id NAME, or say --no-id to take rows in order."
         )
     return common
+
+
+def _linked(sets: Sequence[set[str]]) -> bool:
+    """Whether every one of these has something in common with another one."""
+    return all(any(own & other for j, other in enumerate(sets) if j != i) for i, own in enumerate(sets))
 
 
 def shared_columns(tables: Sequence[Part], how: Joining) -> list[Names]:
@@ -229,9 +244,14 @@ def _counts(column: pd.Series) -> bool:
     return pd.api.types.is_numeric_dtype(column) and bool((np.diff(column.to_numpy(dtype=float)) == 1).all())
 
 
-def meet(tables: Sequence[Part], names: Names) -> bool:
-    """Whether tables have values in common: most of the shortest, or any for a name as ids have."""
+def meet(tables: Sequence[Part], names: Names, outer: bool = False) -> bool:
+    """Whether tables have values in common: most of the shortest, or any for a name as ids have.
+
+    With `outer`, ids of each table must only be in one of the others.
+    """
     columns = columns_of(tables, names)
+    if outer and like_id(names[0]) and _linked([set(loose(texts(column))) for column in columns]):
+        return True
     common = len(set.intersection(*(set(loose(texts(column))) for column in columns)))
     return common > 0 if like_id(names[0]) else 2 * common > min(map(len, columns))
 

@@ -220,7 +220,7 @@ def _order(
     tables: Sequence[Part], keys: Sequence[Sequence[str]], name: str, how: Joining, voice: Voice
 ) -> list[str]:
     """The ids of the rows of the answer; rows without a partner are listed, and dealt with as was asked."""
-    common = require_common(tables, keys, name, keys)
+    common = require_common(tables, keys, name, keys, how.rows == "outer")
     every = set(keys[0]) if tables[0].cut else set().union(*keys)  # others may belong to what was not read
     unmatched = every - common
     alone = [

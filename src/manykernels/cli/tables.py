@@ -33,6 +33,7 @@ def model_facts(model: Model, best: Mapping[str, Any] | None, end: str = "") -> 
         "weights": {table.names[m]: table.W[0, m] if table.rows is None else table.W[:, m] for m in order},
         "views": {name: np.asarray(w).tolist() for name, w in views.items()} if grouped else {},
         "view_shares": {name: np.asarray(share).tolist() for name, share in _shares(model).items()},
+        "present": _lacked(model),
         "kernels": len(table.names),
         "gap": proof.gap if proof is not None and np.isfinite(proof.gap) else None,
         "certified": None if proof is None else proof.certified,
@@ -42,7 +43,7 @@ def model_facts(model: Model, best: Mapping[str, Any] | None, end: str = "") -> 
 
 def facts_without_kernels(title: str) -> dict[str, Any]:
     """Of an estimator that learns none."""
-    empty: dict[str, Any] = {"weights": {}, "views": {}, "view_shares": {}}
+    empty: dict[str, Any] = {"weights": {}, "views": {}, "view_shares": {}, "present": {}}
     return {"estimator": title, "chosen": None, "end_of_path": "", **empty, "certificate": ""}
 
 
@@ -50,6 +51,12 @@ def _shares(model: Model) -> dict[str, Any]:
     """The share of each view in the weight; none where no kernel belongs to one."""
     named = any(getattr(kernel.kernel, "view", None) for kernel in model.kernels)
     return model.view_shares if named else {}
+
+
+def _lacked(model: Model) -> dict[str, int]:
+    """How many samples have each view, where some lack one."""
+    present, samples = model.layout.present or {}, model.layout.samples
+    return dict(present) if any(count < samples for count in present.values()) else {}
 
 
 def _chosen(best: Mapping[str, Any] | None) -> dict[str, Any] | None:
@@ -87,6 +94,9 @@ def views_table(views: Iterable[str], facts: dict[str, Any], lost: Importance | 
         return None
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="")
     table.add_column("view")
+    present = facts["present"]
+    if present:
+        table.add_column("samples", justify="right")
     if shares:
         table.add_column("weight")
         table.add_column("")
@@ -94,6 +104,8 @@ def views_table(views: Iterable[str], facts: dict[str, Any], lost: Importance | 
         table.add_column(f"{lost.metric} lost without it ({100 * lost.level:g} % interval)")
     for name in names:
         row, share = [escape(_short(name))], np.atleast_1d(shares.get(name, 0.0))
+        if present:
+            row += [str(present.get(name, ""))]
         if shares:
             row += [" / ".join(f"{100 * s:.0f} %" for s in share[:6]), bar(float(share.max()), _NARROW)]
         if lost is not None:

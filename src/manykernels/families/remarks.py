@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils import _safe_indexing
 
 from .._arguments import and_more
 from .._warn import warn
 from ..kernels.cells import MISSING, column_of, is_time, labels_of, numeric_type
-from ..kernels.data import Data
+from ..kernels.data import Data, take_columns
 from ..kernels.preparation import level_places, number_matrix
-from .tables import Table, having_columns, require_moderate
+from ..kernels.presence import rows_having
+from .tables import Table, require_moderate
 
 _SHOWN = 5  # names in a sentence
 PAGE = "docs/tables.md says what happens to columns."
@@ -150,9 +152,10 @@ def look_at_new(table: Table, X: Data) -> None:
     strange: list[tuple[int, str]] = []
     unseen: dict[int, list[str]] = {}
     for group in table.views or [list(range(len(table.names)))]:
-        _look_at_columns(
-            table, having_columns(X, group) if table.views else X, set(group), fresh, strange, unseen
-        )
+        having = rows_having(take_columns(X, group)) if table.views else None
+        if having is None or having.any():  # samples without a view say nothing of its columns
+            here = X if having is None else _safe_indexing(X, np.flatnonzero(having))
+            _look_at_columns(table, here, set(group), fresh, strange, unseen)
     told = []
     if strange:
         cells = _counted(len(strange), "cell")

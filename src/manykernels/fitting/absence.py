@@ -20,6 +20,8 @@ from ..kernels.presence import Mask, either, layer_having, rows_having
 from .spec import views_in
 
 _SHOWN = 10  # rows that a message names
+_FEW = 30  # samples, or ...
+_RARE = 0.2  # ... a part of them, below which it is said that few have a view
 
 
 def views_had(spec: Any, X: Any, names: Any = None) -> tuple[dict[str, Mask | None], bool]:
@@ -65,6 +67,27 @@ def warn_without_any(spec: Any, X: Any, names: Any = None) -> None:
             f"{number_of(without.size, 'sample')} of X {'lack' if without.size > 1 else 'lacks'} every view "
             f"({_rows(without)}): the prediction is what samples get on average."
         )
+
+
+def patterns(spec: Any, X: Any, names: Any = None) -> tuple[list[str], list[tuple[tuple[bool, ...], int]]]:
+    """The views, and how many samples have which of them, commonest first; nothing where all have all."""
+    masks, _ = views_had(spec, X, names)
+    if all(mask is None for mask in masks.values()):
+        return [], []
+    table = np.array([np.ones(X.shape[0], dtype=bool) if s is None else s for s in masks.values()]).T
+    found, counts = np.unique(table, axis=0, return_counts=True)
+    order = np.lexsort((-found.sum(axis=1), -counts))
+    return list(masks), [(tuple(map(bool, found[k])), int(counts[k])) for k in order]
+
+
+def few_have(present: Mapping[str, int], samples: int) -> list[str]:
+    """A sentence about every view that few samples have."""
+    return [
+        f"Only {count} of {samples} samples have {view!r}: its weight is learned from these alone, and says "
+        "little about the others."
+        for view, count in present.items()
+        if count < samples and (count < _FEW or count < _RARE * samples)
+    ]
 
 
 def _without_any(masks: Mapping[str, Mask | None], only: bool) -> NDArray[np.intp]:

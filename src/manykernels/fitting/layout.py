@@ -62,6 +62,7 @@ class Layout:
     parts: Parts | Layers | None = None  # of samples that came as a dict
     table: Table | None = None  # what columns hold, where kernels prepare them
     present: dict[str, int] | None = None  # how many samples have each view
+    samples: int = 0  # of fit, where that is known
     lacking: NDArray[np.bool_] | None = None  # (n_train, layers): samples that lack layers of a stack
     separated: Separated | None = None  # where covariates come from, if there are any
 
@@ -193,7 +194,8 @@ def read_training(
     if not whole or kind == "items" or sparse.issparse(X):
         return X, layout
     lacking = lacking_layers(X) if kind == "stack" else None
-    return X, replace(layout, present=count_present(spec, X, layout.names), lacking=lacking)
+    present = count_present(spec, X, layout.names)
+    return X, replace(layout, present=present, samples=int(X.shape[0]), lacking=lacking)
 
 
 def _in_one_piece(spec: Any, X: Any) -> tuple[Any, Parts | Layers | None]:

@@ -30,7 +30,8 @@ def leaves(spec: Any) -> Iterator[Kernel | Family]:
     elif isinstance(spec, Kernel):
         yield spec
         for value in spec._arguments().values():
-            if isinstance(value, Kernel | list | tuple):
+            inside = value[:1] if isinstance(value, list | tuple) else [value]  # not lists of columns
+            if any(isinstance(first, Kernel | list | tuple) for first in inside):
                 yield from leaves(value)
     elif isinstance(spec, Family):
         yield spec

@@ -94,10 +94,9 @@ class Kernel(BaseEstimator):
 
     def mask(self, K: Array, X: Data, Y: Data | None = None) -> None:
         """Write, in place, what k is for samples that lack its view: zero (see ``kernels.presence``)."""
-        if self.absence is not None:
-            left = self.present(X)
-            right = None if is_stack(X) else left if Y is None else self.present(Y)
-            write(K, left, right, 0.0, 0.0, 0.0)
+        left = self.present(X)
+        right = None if is_stack(X) else left if Y is None else self.present(Y)
+        write(K, left, right, 0.0, 0.0, 0.0)
 
     def diag(self, X: Data) -> Array:
         """k(x, x) for every row x of X."""

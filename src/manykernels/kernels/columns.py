@@ -96,18 +96,23 @@ class OnColumns(Seen):
 
     @property
     def absence(self) -> Hashable | None:
-        if self.member.role == "column":  # one of the columns of a table, which is no view
+        if not self._is_view:
             return None
         key = self._key()
         return (id(self) if key is None else key, self.kernel.absence)
 
+    @property
+    def _is_view(self) -> bool:
+        """Whether these are not only one of the columns of a table, as families name them."""
+        return self.member.role != "column"
+
     def present(self, X: Data) -> Mask | None:
-        if self.absence is None or sparse.issparse(X):
+        if not self._is_view or sparse.issparse(X):
             return None
         own = None
         if _first_missing(X, self.columns):
             own = rows_having(take_columns(X, self.columns))
-        if self.kernel.absence is None:
+        if not isinstance(self.kernel, OnColumns) and self.kernel.absence is None:
             return own
         return both(own, self.kernel.present(take_columns(X, self.columns)))
 
@@ -131,7 +136,7 @@ class OnColumns(Seen):
 
     def _select(self, X: Data) -> Data:
         part = take_columns(X, self.columns)
-        having = None if self.absence is None else rows_having(part)
+        having = rows_having(part) if self._is_view else None
         return part if having is None else with_stand_ins(part, having)
 
     def _key(self) -> Hashable | None:
@@ -151,9 +156,16 @@ def _first_missing(X: Data, columns: Columns) -> bool:
     """Whether some sample lacks a value in the first of these columns, as far as that is quickly known."""
     if len(getattr(X, "shape", ())) != 2:
         return True
-    where = positions(X, columns(X) if callable(columns) else columns)
+    columns = columns(X) if callable(columns) else columns
+    if isinstance(columns, list | tuple | np.ndarray) and len(columns) and not _is_flag(columns[0]):
+        columns = columns[:1]  # there may be thousands
+    where = positions(X, columns)
     first = np.ravel(np.arange(X.shape[1])[where]) if isinstance(where, slice) else np.ravel(where)
     return bool(first.size) and bool(is_missing(column_of(X, int(first[0]))).any())
+
+
+def _is_flag(value: Any) -> bool:
+    return isinstance(value, bool | np.bool_)
 
 
 def describe_columns(columns: Columns) -> str:

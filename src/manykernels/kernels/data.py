@@ -180,6 +180,10 @@ def positions(X: Data, columns: Columns) -> int | slice | list[int]:
         return columns
     if isinstance(columns, int | np.integer) and not isinstance(columns, bool):
         return _within(int(columns), d)
+    if isinstance(columns, list | tuple) and columns and set(map(type, columns)) == {int}:  # may be thousands
+        for end in (min(columns), max(columns)):
+            _within(end, d)
+        return list(columns)
     if np.ndim(columns) != 1 or not all(isinstance(c, str | int | np.integer | np.bool_) for c in columns):
         raise ValueError(
             f"columns={shown(columns)} was given; expected an int, a name, a slice, a list of ints or names, "

@@ -149,7 +149,7 @@ class Fitted(Kernel):
     def _write_rest(self, K: Array, X: Data, Y: Data | None, factor: float = 1.0) -> None:
         if self.rest_ is not None:
             self.rest_.write(self.kernel, K, X, Y, factor)
-        elif self.kernel.absence is not None:
+        else:
             self.kernel.mask(K, X, Y)
 
     def _base(self, X: Data, Y: Data | None = None) -> Array:

@@ -129,7 +129,8 @@ class Preparation(BaseEstimator):
         gaps = np.isnan(A)
         Z = (self._filled(A, gaps)[:, self.kept_] - self.mean_) / self.spread_
         np.clip(Z, self.low_, self.high_, out=Z)
-        scores = [np.interp(Z[:, j], x, z) for j, (x, z) in zip(self.heavy_, self.knots_, strict=True)]
+        heavy = zip(self.heavy_, self.knots_, strict=True) if part != "scaled" else ()
+        scores = [np.interp(Z[:, j], x, z) for j, (x, z) in heavy]
         if part == "scores" and scores:
             Z[:, self.heavy_] = np.column_stack(scores)
         blocks = [Z]

@@ -59,8 +59,8 @@ class TextColumn(OnColumns):
     """``kernel`` on one column of text, in which missing cells are empty strings."""
 
     @property
-    def absence(self) -> Hashable | None:
-        return None
+    def _is_view(self) -> bool:
+        return False
 
     def _select(self, X: Data) -> Data:
         return texts_of(column_of(X, _position(X, self.columns)))

@@ -38,6 +38,7 @@ from ..plots.reading import (
 )
 from .chances import chance_section
 from .importances import importance_section
+from .presence import presence_section
 from .samples import MOST_OUTPUTS, Said, chosen_samples, names_of_samples
 from .scores import scores_section
 from .tables import data_section, gates_section, interactions_section, is_constant, unused_columns
@@ -107,7 +108,7 @@ def report_data(
         return _path(search, learned, face.kernels, copies_of(face), inner, y)
 
     sections = {
-        "data": data_section(X, y, learned, target),
+        "data": data_section(X, y, learned, target) | presence_section(learned, inner),
         "scores": scores_section(scores, learned, searched, null),
         "importance": importance_section(importance, _unused(learned, X)),
         "chance": chance_section(significance, stability),

@@ -266,7 +266,16 @@
     const text = t.task === "classification" ? `${d.samples} samples of ${t.labels.length} classes.`
       : t.outputs > 1 ? `${d.samples} samples of ${t.outputs} targets.` + (t.scores ? ` R² on samples left out: median ${number(t.scores.median)}, from ${number(t.scores.low)} to ${number(t.scores.high)} in nine of ten targets.` : "")
       : `${d.samples} samples; the target has mean ${number(t.mean)} and standard deviation ${number(t.std)}.`;
-    return section("data", "The data", text, t.outputs > 1 && !t.scores ? null : bars, table);
+    return section("data", "The data", text, t.outputs > 1 && !t.scores ? null : bars, d.presence ? presence(d.presence, d.samples) : null, table);
+  }
+
+  // Which samples have which views: a row for each pattern, the commonest first.
+  function presence(p, samples) {
+    const rows = p.patterns.map((one) => [...one.has.map((has) => has ? "●" : "–"), one.samples]);
+    const table = sortable([...p.views.map((view, v) => `${short(view, 24)} (${p.counts[v]})`), "samples"], rows, [...p.views.map(() => ""), "number"]);
+    return [el("h3", {}, "Who has which views"), el("p", {}, `Some of the ${samples} samples lack views (–): the others decide there. Behind each view is the number of samples that have it.`,
+      p.others ? ` ${numberOf(p.others, "sample")} more have rarer patterns.` : ""),
+    el("div", { class: "scroll", tabindex: 0, id: "presence" }, table), p.remarks.map((text) => el("p", { class: "remark" }, text))];
   }
 
   // Bars of phones are hidden until one scrolls, so that it is said where there is more to see.
