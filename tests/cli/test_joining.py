@@ -358,6 +358,16 @@ def test_rows_of_which_a_view_is_missing_are_learned_from(study):
     assert samples == [55, 60]
 
 
+def test_files_of_which_no_sample_is_in_all_are_joined_with_the_samples_that_lack_views(study):
+    for file, rows in (("a.csv", slice(0, 40)), ("b.csv", slice(40, None))):
+        pd.read_csv(file, dtype=str).sort_values("patient")[rows].to_csv(file, index=False)
+    asked = ["fit", "y.csv", "-t", "sick", "-m", "sparse", "--no-score", "--no-importance", *study]
+    assert "is in all files" in run(*asked, code=2).stderr
+    answer = json.loads(run(*asked, "--json", "--rows", "outer").stdout)
+    assert sorted(answer["present"].values())[:2] == [20, 40]
+    assert any("Only 20 of 60 samples have" in note for note in answer["notes"])
+
+
 def test_an_id_may_be_dropped_too(study):
     asked = ["fit", "y.csv", "-t", "sick", "-m", "sparse", "--no-score", *study]
     run(*asked, "--drop", "patient", "--drop", "mrna__patient")

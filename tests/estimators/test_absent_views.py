@@ -1,5 +1,7 @@
 """Views that some samples lack, on every road from samples to predictions."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,12 +13,16 @@ from manykernels import (
     MKLClassifierCV,
     MKLRegressor,
     MKLRegressorCV,
+    UFOMKLRegressor,
+    bounds,
     load,
     save,
 )
 from manykernels.approx import Nystroem, RandomFeatures
 from manykernels.families import Subset, views
+from manykernels.inspection import certificate, importance
 from manykernels.kernels import Gaussian, Linear, OnColumns
+from manykernels.report import report_data
 
 rng = np.random.RandomState(0)
 N = 60
@@ -76,6 +82,48 @@ def test_a_model_of_complete_samples_predicts_without_a_view(approx):
     parts[::2, b] = parts[:, b].mean()  # as a sample has it on average
     np.testing.assert_allclose(model.predict(new), parts.sum(axis=1) + model.intercept_, atol=1e-8)
     np.testing.assert_allclose(model.predict(new[:1]), model.predict(new)[:1], atol=1e-8)
+
+
+def test_groups_of_columns_and_their_coefficients():
+    some = np.vstack([X, X[:, ::-1][:, [4, 5, 6, 0, 1, 2, 3]]])  # as many as group descent asks for
+    y = np.concatenate([TARGET, -TARGET])
+    groups = MKLRegressor(LINEAR, C=3.0, tol=1e-7, solver="group-descent").fit(some, y)
+    exact = MKLRegressor(LINEAR, C=3.0, tol=1e-7, solver="active-set").fit(some, y)
+    np.testing.assert_allclose(groups.predict(some), exact.predict(some), atol=1e-4)
+    np.testing.assert_allclose(WHOLE @ exact.coef_ + exact.intercept_, exact.predict(WHOLE), atol=1e-8)
+
+
+def test_what_looks_at_a_model_serves_absent_views():
+    model = MKLRegressor(LINEAR, C=3.0).fit(X, TARGET)
+    assert certificate(model, X, TARGET).certified
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # no sample loses its last view
+        found = importance(model, X, TARGET, cv=2, n_repeats=2, random_state=0)
+    assert len(found.names) == 7 and found.views.names == ["a", "b"]
+    three = [*LINEAR, OnColumns(Linear(), [3, 4], view="b")]
+    stream = UFOMKLRegressor(three, approx="features", random_state=0).fit(X, TARGET)
+    assert np.isfinite(stream.predict(X)).all()
+    with pytest.raises(ValueError, match="some samples of X lack views, and bounds"):
+        bounds.margin_bound(MKLClassifier(LINEAR).fit(X, LABELS), LABELS, accept_data_dependent=True)
+
+
+def test_a_report_says_who_has_which_views():
+    few = WHOLE.copy()
+    few[6:, 3:] = np.nan
+    section = report_data(MKLRegressor(LINEAR).fit(few, TARGET), few, TARGET)["data"]["presence"]
+    assert section["views"] == ["a", "b"] and section["counts"] == [N, 6]
+    assert section["patterns"][0] == {"has": [True, False], "samples": N - 6}
+    assert section["remarks"] == [
+        "Only 6 of 60 samples have 'b': its weight is learned from these alone, and says little about the "
+        "others."
+    ]
+    whole = report_data(MKLRegressor(LINEAR).fit(WHOLE, TARGET), WHOLE, TARGET)
+    assert "presence" not in whole["data"]
+
+
+def test_views_by_the_names_of_columns():
+    names = ["a__u", "a__v", "a__w", "b__c", "b__d", "b__e", "b__f"]
+    assert MKLRegressor().fit(pd.DataFrame(X, columns=names), TARGET).present_ == COUNTS
 
 
 def test_absence_itself_can_be_learned_from():

@@ -24,6 +24,7 @@ from ..fitting.functions import KernelFunction
 from ..fitting.model import Model
 from ..kernels import Fitted, Kernel, evaluate
 from ..kernels.data import Data, is_stack, n_samples, take_rows
+from ..kernels.presence import presences
 from ._common import Array
 
 _MATRIX_ROWS = 512  # of kernel matrices at a time
@@ -69,6 +70,11 @@ def raw_function(model: Model, X: Data) -> tuple[RawFunction, Array, Array]:
     assert found is not None
     alpha, intercept = found
     fitted = [model.kernels[m] for m in model.active]
+    if any(mask is not None for mask in presences(fitted, X)):
+        raise ValueError(
+            "some samples of X lack views, and bounds are about kernels that do not depend on the sample, as "
+            "the mean that stands for an absent view does. Give a model of samples that have all views."
+        )
     weights = np.array([model.weights[m] * model.kernels[m].scale_ for m in model.active])
     points, mean = _points(fitted, X, alpha)
     function = RawFunction([raw_kernel(kernel) for kernel in fitted], weights, points, intercept)

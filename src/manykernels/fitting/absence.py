@@ -27,12 +27,12 @@ _RARE = 0.2  # ... a part of them, below which it is said that few have a view
 def views_had(spec: Any, X: Any, names: Any = None) -> tuple[dict[str, Mask | None], bool]:
     """Which samples have each view (None: all); and whether kernels are of views alone.
 
-    Of a stack the views are its layers, called `names`.
+    Of a stack the views are its layers, called `names`; of an array these are the names of its columns.
     """
     if len(X.shape) == 3:
         called = [f"kernel {m}" for m in range(X.shape[2])] if names is None else list(names)
         return {name: layer_having(X[:, :, m]) for m, name in enumerate(called)}, True
-    found, only = views_in(spec, X)
+    found, only = views_in(spec, X, names)
     return {view: rows_having(take_columns(X, columns)) for view, columns in found.items()}, only
 
 

@@ -142,7 +142,7 @@ class Layout:
         if self.table is not None and not sparse.issparse(X):
             look_at_new(self.table, X)
         if self.present:
-            warn_without_any(self.kernels, X)
+            warn_without_any(self.kernels, X, self.names)
         return X
 
     def in_fit_order(self, X: Any) -> Any:

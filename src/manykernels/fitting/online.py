@@ -13,14 +13,16 @@ from sklearn.utils.validation import _num_samples
 from .._arguments import number_of
 from .._fast.stopping import goes_on
 from ..approx import Approximation, Features, OwnFeatures
+from ..approx.lacking import with_rest
 from ..families import Family, resolve_kernels
 from ..grams import StackGram, parse_memory
 from ..grams.expansions import Expansion, FeatureExpansion, KernelExpansion
 from ..kernels import Fitted
+from ..kernels.presence import presences
 from ..losses import StructuredLoss
 from ..solvers.ufo import UFO, GroupRegularizer, curvature, dual_exponent
 from .functions import FeatureFunction, Function, KernelFunction, OwnFunction
-from .layout import Layout
+from .layout import Layout, take
 from .listed import list_kernels
 from .model import Model, Proof, mixture
 from .online_checks import check_approx, check_definite, check_finite, warn_empty, warn_few, warn_sizes
@@ -190,6 +192,8 @@ def begin(
         expansion = KernelExpansion(kernels, outputs, gram=gram, eager=eager, **part)
     else:
         features = approx.fit(kernels, X, rng=options.rng)
+        having, once = presences(kernels, X), np.ones(_num_samples(X))
+        features = with_rest(features, kernels, having, once, lambda rows: take(X, rows))
         kept = stored and steps.epochs > 1
         part["memory"] = parse_memory(options.memory_limit) // 2 if kept else 0
         expansion = FeatureExpansion(features, outputs, **part)

@@ -98,23 +98,24 @@ def reads_tables(spec: Any) -> bool:
     return only_prepares(spec)
 
 
-def views_in(spec: Any, X: Any) -> tuple[dict[str, Any], bool]:
+def views_in(spec: Any, X: Any, names: Any = None) -> tuple[dict[str, Any], bool]:
     """Views by name and the columns that kernels select for them; and whether all kernels are of views.
 
     A view is what a user named columns for: `views`, a dict of views, `OnColumns`, and ``view__column`` in
-    the names of all columns.
+    the names of all columns, which are `names` where X is an array.
     """
     found: dict[str, Any] = {}
-    return found, _only_views(spec, X, found)
+    called = names_of(X) if hasattr(X, "columns") else [] if names is None else [str(name) for name in names]
+    return found, _only_views(spec, called, found)
 
 
-def _only_views(spec: Any, X: Any, found: dict[str, Any]) -> bool:
+def _only_views(spec: Any, names: list[str], found: dict[str, Any]) -> bool:
     if isinstance(spec, Subset):
-        return _only_views(spec.kernels, X, found)
+        return _only_views(spec.kernels, names, found)
     if isinstance(spec, Mapping):
         spec = list(spec.values())
     if isinstance(spec, list | tuple):
-        each = [_only_views(part, X, found) for part in spec]
+        each = [_only_views(part, names, found) for part in spec]
         return all(each)
     if isinstance(spec, Views) and isinstance(spec.views, Mapping):
         found |= {str(view): columns_and_kernels(given)[0] for view, given in spec.views.items()}
@@ -123,14 +124,13 @@ def _only_views(spec: Any, X: Any, found: dict[str, Any]) -> bool:
         found[spec.view if spec.view is not None else describe_columns(spec.columns)] = spec.columns
         return True
     if isinstance(spec, Auto) or (isinstance(spec, str) and spec == "auto"):
-        names = names_of(X) if hasattr(X, "columns") else []
         found |= {view: list(columns) for view, columns in views_of(names).items()}
         return False
     inner = (
         [v for v in spec._arguments().values() if isinstance(v, Kernel)] if isinstance(spec, Kernel) else []
     )
     inner += list(spec.kernels) if isinstance(spec, Composite) else []
-    return bool(inner) and _only_views(inner, X, found)
+    return bool(inner) and _only_views(inner, names, found)
 
 
 def raw_columns(spec: Any, X: Any) -> list[int]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .._arguments import number_of
 from ..kernels import Fitted, Kernel, Precomputed, evaluate
 from ..kernels.data import Data, is_stack, n_samples, numeric, rounding, take_rows
-from ..kernels.presence import Mask, Rest, presences, write
+from ..kernels.presence import TOLD, Mask, Rest, presences, write
 from .base import Array, Gram
 from .blocks import BlockGram
 from .checks import check_stack, require_diagonals
@@ -54,10 +54,9 @@ def build_gram(
     vectors = counted(8 * len(parts) * (n * _VECTORS + len(parts) * pairs))
     needed = work * matrix + vectors
     gram: Gram
-    whole = all(mask is None for mask in having)
-    ptr = _narrow(parts, X, n) if narrow and whole and normalize != "cosine" else None
+    ptr = _narrow(parts, X, n, having) if narrow and normalize != "cosine" else None
     if ptr is not None and _features_size(ptr, n) + beside * matrix + vectors <= limit:
-        gram = FactorGram(_features(parts, X, ptr), ptr)
+        gram = FactorGram(_features(parts, X, ptr, having, sample_weight), ptr)
         needed = _features_size(ptr, n) + beside * matrix + vectors
     elif factors:
         require_memory(needed, limit, *_who(n, len(parts)))
@@ -77,12 +76,15 @@ def build_gram(
     return _normalised(gram, kernels, X, having, center, normalize, sample_weight)
 
 
-def _narrow(kernels: list[Kernel], X: Data, n: int) -> NDArray[np.intp] | None:
-    """Where the features of each kernel begin, if all have explicit dense ones, and few of them."""
+def _narrow(kernels: list[Kernel], X: Data, n: int, having: list[Mask | None]) -> NDArray[np.intp] | None:
+    """Where the features of each kernel begin, if all have explicit dense ones, and few of them.
+
+    Kernels of views that samples lack have one more (`kernels.presence`).
+    """
     if n <= _FEWEST or not all(kernel.has_features for kernel in kernels):
         return None
     first = [kernel.features(take_rows(X, 0, 1)) for kernel in kernels]
-    widths = [Phi.shape[1] for Phi in first]
+    widths = [Phi.shape[1] + (mask is not None) for Phi, mask in zip(first, having, strict=True)]
     if any(map(sp.issparse, first)) or not 0 < max(widths) <= n // _NARROW or min(widths) == 0:
         return None
     return np.concatenate([[0], np.cumsum(widths)]).astype(np.intp)
@@ -95,10 +97,26 @@ def _features_size(ptr: NDArray[np.intp], n: int) -> int:
     return 8 * int((3 if few else 1) * n * widths.sum() + 2 * n * widths.max() + (widths**2).sum())
 
 
-def _features(kernels: list[Kernel], X: Data, ptr: NDArray[np.intp]) -> Array:
-    Phi = np.empty((n_samples(X), int(ptr[-1])), order="F")
-    for m, kernel in enumerate(kernels):
-        Phi[:, ptr[m] : ptr[m + 1]] = kernel.features(X)
+def _features(
+    kernels: list[Kernel],
+    X: Data,
+    ptr: NDArray[np.intp],
+    having: list[Mask | None],
+    sample_weight: Array | None,
+) -> Array:
+    """The features of all kernels; samples that lack a view have the mean of the others, and one more."""
+    n = n_samples(X)
+    w = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    Phi = np.empty((n, int(ptr[-1])), order="F")
+    for m, (kernel, mask) in enumerate(zip(kernels, having, strict=True)):
+        own, last = slice(ptr[m], ptr[m + 1] - (mask is not None)), ptr[m + 1] - 1
+        Phi[:, own] = kernel.features(X)
+        if mask is not None:
+            share = w * mask / max(float(w @ mask), 1e-300)
+            mean = share @ Phi[:, own]
+            apart = float(share @ np.square(Phi[:, own]).sum(axis=1)) - float(mean @ mean)
+            Phi[:, last] = np.where(mask, 0.0, np.sqrt(TOLD * max(apart, 0.0)))
+            Phi[~mask, own] = mean
     return Phi
 
 

@@ -14,10 +14,13 @@ from scipy import sparse
 from sklearn.utils.validation import _num_samples
 
 from ..fitting.layout import evenly, take
-from ..kernels.data import is_stack
+from ..fitting.spec import views_in
+from ..kernels.data import is_stack, positions, take_columns
+from ..kernels.presence import Mask, layer_having, rows_having
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
+Lacked = list[tuple[set[int], Mask]]
 Scorer = Callable[[Any, Any, Any], float]
 _ENTRIES = 8_000_000  # numbers that tables which are predicted at once may hold, or kernels between them
 _METHODS = ("predict", "decision_function", "predict_proba")
@@ -40,6 +43,35 @@ def permuted(X: Any, columns: Sequence[int], order: Index) -> Any:
     changed = X.copy()
     changed[..., columns] = X[order][..., columns]
     return changed
+
+
+def lacked_views(model: Any, X: Any) -> Lacked:
+    """The columns (or layers) of views that some samples lack, and which samples have them."""
+    kernels = getattr(model, "kernels", None)  # of a pipeline, which fills what is missing, nothing is known
+    if kernels is None or sparse.issparse(X):
+        return []
+    if is_stack(X):
+        masks = [layer_having(X[:, :, m]) for m in range(X.shape[2])]
+        return [({m}, mask) for m, mask in enumerate(masks) if mask is not None]
+    found = []
+    for columns in views_in(kernels, X, getattr(model, "feature_names_in_", None))[0].values():
+        mask = rows_having(take_columns(X, columns))
+        if mask is not None:
+            where = positions(X, columns(X) if callable(columns) else columns)
+            found.append(({int(j) for j in np.ravel(np.arange(X.shape[1])[where])}, mask))
+    return found
+
+
+def among_present(order: Index, columns: Sequence[int], lacked: Lacked) -> Index:
+    """An order of rows in which samples that lack the view of these columns stay where they are."""
+    chosen = set(map(int, columns))
+    masks = [mask for own, mask in lacked if own & chosen]
+    if not masks:
+        return order
+    having = np.logical_and.reduce(masks)
+    moved = np.arange(order.size)
+    moved[having] = order[having[order]]
+    return moved
 
 
 def joined(tables: Sequence[Any]) -> Any:
@@ -94,11 +126,16 @@ class Answers:
         return self.known[method][k * n : (k + 1) * n]
 
 
-def batches(X: Any, n_train: int, blocks: Sequence[Sequence[int]], orders: Sequence[Index]) -> Iterator[Any]:
-    """Lists of tables, block by block and order by order, that are small enough to be predicted at once."""
+def batches(
+    X: Any, n_train: int, blocks: Sequence[Sequence[int]], orders: Sequence[Index], lacked: Lacked
+) -> Iterator[Any]:
+    """Lists of tables, block by block and order by order, that are small enough to be predicted at once.
+
+    Values of a view are exchanged among the samples that have it.
+    """
     size = _num_samples(X) * max(n_train, int(np.prod(X.shape[1:])), 1)
     at_once = max(1, _ENTRIES // size)
-    pairs = [(block, order) for block in blocks for order in orders]
+    pairs = [(block, among_present(order, block, lacked)) for block in blocks for order in orders]
     for start in range(0, len(pairs), at_once):
         yield [permuted(X, *pair) for pair in pairs[start : start + at_once]]
 
@@ -114,9 +151,8 @@ def drops(
 ) -> tuple[float, Array]:
     """The score on held-out samples, and (blocks, orders) what it loses when a block is permuted."""
     (before,) = Answers(model, [X]).scores(scorer, y)
-    after = [
-        s for tables in batches(X, n_train, blocks, orders) for s in Answers(model, tables).scores(scorer, y)
-    ]
+    changed = batches(X, n_train, blocks, orders, lacked_views(model, X))
+    after = [s for tables in changed for s in Answers(model, tables).scores(scorer, y)]
     return before, before - np.reshape(after, (len(blocks), len(orders)))
 
 
@@ -128,14 +164,14 @@ def screen(model: Any, X: Any, n_train: int, keep: int, rng: np.random.RandomSta
     not looked at, so that a column is not preferred because it suits the samples it is scored on.
     """
     X = take(X, evenly(_num_samples(X), _SCREENED_ROWS))
-    order = rng.permutation(_num_samples(X))
+    order, lacked = rng.permutation(_num_samples(X)), lacked_views(model, X)
     said = _numbers(model, X)
     width = X.shape[2] if is_stack(X) else X.shape[1]
     groups: list[Any] = np.array_split(np.arange(width), min(width, 2 * keep))
     while True:
         changed = [
             float(np.mean((part - said) ** 2))
-            for tables in batches(X, n_train, groups, [order])
+            for tables in batches(X, n_train, groups, [order], lacked)
             for part in np.split(_numbers(model, joined(tables)), len(tables))
         ]
         best = [g for g in np.argsort(-np.array(changed), kind="stable")[:keep] if changed[g] > 0.0]

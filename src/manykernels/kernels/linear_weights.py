@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from . import Fitted, Kernel, Linear, OnColumns, Scaled
-from .data import positions
+from .data import numeric, positions
 
 Array = NDArray[np.float64]
 
@@ -17,7 +18,12 @@ Array = NDArray[np.float64]
 def linear_coefficients(
     kernels: Sequence[Fitted], names: Sequence[str], theta: Array, X: Any, alpha: Array
 ) -> Array:
-    """(outputs, n_features): Σ_m θ_m s_m X_Jᵀα for kernels s_m⟨x_J, x'_J⟩ on columns J; θ is (outputs, M)."""
+    """(outputs, n_features): Σ_m θ_m s_m X_Jᵀα for kernels s_m⟨x_J, x'_J⟩ on columns J; θ is (outputs, M).
+
+    Samples that lack the columns have their means in the place of x_J. The coefficients are those of samples
+    that have all columns: what absence itself adds is not among them.
+    """
+    X, absent = _without_gaps(X), X
     XA = np.asarray(X.T @ alpha)  # (d, outputs)
     coef = np.zeros(XA.T.shape)
     for m in map(int, np.flatnonzero(theta.any(axis=0))):
@@ -25,7 +31,19 @@ def linear_coefficients(
         where = slice(None) if columns is None else positions(X, columns(X) if callable(columns) else columns)
         where = [where] if isinstance(where, int) else where
         coef[:, where] += (scale * theta[:, m])[:, None] * XA[where].T
+        rest, having = kernels[m].rest_, kernels[m].present(absent)
+        if having is not None and rest is not None and rest.X is not None:
+            mean = (rest.weight / rest.weight.sum()) @ np.nan_to_num(numeric(rest.X)[:, where])
+            coef[:, where] += (scale * theta[:, m] * alpha[~having].sum(axis=0))[:, None] * mean
     return coef
+
+
+def _without_gaps(X: Any) -> Any:
+    """Numbers with zeros where samples lack them."""
+    if sparse.issparse(X):
+        return X
+    A = numeric(X)
+    return np.nan_to_num(A, nan=0.0) if np.isnan(A).any() else X
 
 
 def _linear(fitted: Fitted, name: str) -> tuple[Any, float]:
