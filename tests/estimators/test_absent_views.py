@@ -45,21 +45,23 @@ COUNTS = {"a": int(A.sum()), "b": int(B.sum())}
 
 @pytest.mark.parametrize("center", [False, True])
 def test_exact_and_approximate_kernels_and_stacks_agree(center):
-    exact = MKLRegressor(KERNELS, C=3.0, center=center).fit(X, TARGET)
+    exact = MKLRegressor(KERNELS, C=3.0, tol=1e-8, center=center).fit(X, TARGET)
     f = exact.predict(X)
-    assert exact.present_ == COUNTS and exact.dual_gap_ <= 1e-3
+    assert exact.present_ == COUNTS and exact.dual_gap_ <= 1e-8
     np.testing.assert_allclose(exact.kernel_(X, exact.X_fit_) @ exact.dual_coef_ + exact.intercept_, f)
     np.testing.assert_allclose(exact.contributions(X).sum(axis=1) + exact.intercept_, f, atol=1e-10)
     with pytest.warns(UserWarning, match="more than"):
-        features = MKLRegressor(KERNELS, C=3.0, center=center, approx=Nystroem(2 * N)).fit(X, TARGET)
-    np.testing.assert_allclose(features.weights_, exact.weights_, atol=1e-6)
-    np.testing.assert_allclose(features.predict(X), f, atol=1e-6)
+        features = MKLRegressor(KERNELS, C=3.0, tol=1e-8, center=center, approx=Nystroem(2 * N)).fit(
+            X, TARGET
+        )
+    np.testing.assert_allclose(features.weights_, exact.weights_, atol=1e-3)
+    np.testing.assert_allclose(features.predict(X), f, atol=1e-3)
     stack = np.stack([k.kernel(np.nan_to_num(X[:, k.columns])) for k in KERNELS], axis=2)
     for m, s in enumerate([A, A, B]):
         stack[~s, :, m] = stack[:, ~s, m] = np.nan
-    given = MKLRegressor("precomputed", C=3.0, center=center).fit(stack, TARGET)
-    np.testing.assert_allclose(given.weights_, exact.weights_, atol=1e-6)
-    np.testing.assert_allclose(given.predict(stack[:9]), f[:9], atol=1e-6)
+    given = MKLRegressor("precomputed", C=3.0, tol=1e-8, center=center).fit(stack, TARGET)
+    np.testing.assert_allclose(given.weights_, exact.weights_, atol=1e-3)
+    np.testing.assert_allclose(given.predict(stack[:9]), f[:9], atol=1e-3)
 
 
 def test_own_and_random_features_serve_absent_views():
