@@ -98,7 +98,7 @@ def measure(quick: bool = False) -> Limits:
 def machine() -> dict[str, Any]:
     """What a reader of the figures must know of the machine; no names and no paths."""
     packages = ["manykernels", "numpy", "scipy", "scikit-learn", "numba", "cvxpy", "clarabel"]
-    packages += ["himalaya", "skglm"]
+    packages += ["himalaya", "skglm", "celer"]
     pools = [part for part in threadpool_info() if part["user_api"] == "blas"]
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),

@@ -1,8 +1,9 @@
-"""Rivals on linear and given kernels: skglm's group lasso and lasso, himalaya's search for weights."""
+"""Rivals on linear and given kernels: the group lasso of skglm and celer, himalaya's search for weights."""
 
 from __future__ import annotations
 
 from importlib import import_module
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ def load(module: str) -> Any | None:
 
 
 # Before clocks start and threads are pinned: only libraries that are loaded can be told.
-skglm, himalaya = load("skglm"), load("himalaya.kernel_ridge")
+skglm, celer, himalaya = load("skglm"), load("celer"), load("himalaya.kernel_ridge")
 
 
 def group_lasso(X: Array, y: Array, groups: list[list[int]], lams: list[float], tol: float) -> Array | None:
@@ -35,6 +36,30 @@ def group_lasso(X: Array, y: Array, groups: list[list[int]], lams: list[float], 
     model = skglm.Lasso(**options) if single else skglm.GroupLasso(groups, **options)
     X = np.asfortranarray(X)
     return np.array([model.set_params(alpha=lam / len(y)).fit(X, y).coef_.copy() for lam in lams])
+
+
+def skglm_path(Z: Array, y: Array, ptr: Any, lams: list[float], tol: float) -> Array | None:
+    """skglm's w (len(lams), D) of the group lasso, groups of columns ptr[g] : ptr[g + 1]."""
+    return group_lasso(Z, y, [list(range(lo, hi)) for lo, hi in pairwise(ptr)], lams, tol)
+
+
+def celer_path(Z: Array, y: Array, ptr: Any, lams: list[float], tol: float) -> Array | None:
+    """celer's: the first term is divided by n there too, and `tol` bounds the gap relative to ‖y‖²/n."""
+    if celer is None:
+        return None
+    groups = [list(range(lo, hi)) for lo, hi in pairwise(ptr)]
+    model = celer.GroupLasso(groups, tol=tol, fit_intercept=False, warm_start=True, max_iter=1000)
+    Z = np.asfortranarray(Z)
+    return np.array([model.set_params(alpha=lam / len(y)).fit(Z, y).coef_.copy() for lam in lams])
+
+
+def grouped_certificate(Z: Array, y: Array, ptr: Any, lam: float, w: Array) -> tuple[float, float]:
+    """`certificate` where groups are columns beside each other, of which there may be many."""
+    r = y - Z @ w
+    primal = 0.5 * float(r @ r) + lam * float(np.sqrt(np.add.reduceat(w**2, ptr[:-1])).sum())
+    u = r * min(1.0, lam / float(np.sqrt(np.add.reduceat((Z.T @ r) ** 2, ptr[:-1])).max()))
+    dual = 0.5 * float(y @ y) - 0.5 * float((y - u) @ (y - u))
+    return primal, (primal - dual) / primal
 
 
 def certificate(X: Array, y: Array, groups: list[list[int]], lam: float, w: Array) -> tuple[float, float]:

@@ -58,7 +58,9 @@ def manykernels_(
     raise typer.Exit()
 
 
-DataFile = Annotated[Path | None, typer.Argument(help="CSV, TSV, Parquet, .npy or .npz", show_default=False)]
+DataFile = Annotated[
+    Path | None, typer.Argument(help="CSV, TSV, Parquet, .npy, .npz, .h5ad or .h5mu", show_default=False)
+]
 Views = Annotated[
     list[str] | None,
     typer.Option("--view", metavar="NAME=FILE", help="a file with more columns; once for each view"),

@@ -55,7 +55,7 @@ def read_file(path: Path, how: Reading) -> pd.DataFrame | dict[str, np.ndarray[A
         if kind == ".npz":
             with np.load(path, allow_pickle=False) as archive:
                 return {name: archive[name] for name in archive.files}
-    known = ", ".join([*TEXT, *PARQUET, ".npy", ".npz"])
+    known = ", ".join([*TEXT, *PARQUET, ".npy", ".npz", ".h5ad", ".h5mu"])
     raise UserError(f"{path}: files that end in {kind or 'nothing'} are not read; expected one of {known}.")
 
 

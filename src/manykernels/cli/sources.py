@@ -12,6 +12,7 @@ import pandas as pd
 
 from .._arguments import and_more
 from ._console import UserError, Voice
+from .annotated import annotated_parts, is_annotated_file
 from .files import Reading, read_as_text, read_file
 from .ids import Joining, Part
 from .joining import Joined, join
@@ -40,12 +41,17 @@ class Asked:
 
 def gather(asked: Asked, join_by: Joining, voice: Voice) -> Joined:
     """One frame of all files, with the columns of each view and what the samples are called."""
-    parts = _parts_of_data(asked, voice)
+    wanted = {*join_by.learned, asked.join.id or ""}
+    parts = _parts_of_data(asked, wanted, voice)
     how = replace(asked.how, rows=None) if parts else asked.how  # views have the rows of DATA in any order
     for given in asked.views:
         name, path = view_of(given)
         if name in [part.view or "data" for part in parts]:
             raise UserError(f"--view {given}: there is a view called {name!r} already; give it another name.")
+        if is_annotated_file(path):
+            parts += annotated_parts(name, path, how, wanted, voice)
+            how = replace(how, rows=None)
+            continue
         found = read_file(path, how)
         if isinstance(found, dict):
             raise UserError(f"{path}: a view is one table; .npz files with several arrays are given as DATA.")
@@ -56,9 +62,11 @@ def gather(asked: Asked, join_by: Joining, voice: Voice) -> Joined:
     return join(parts, join_by, voice)
 
 
-def _parts_of_data(asked: Asked, voice: Voice) -> list[Part]:
+def _parts_of_data(asked: Asked, wanted: set[str], voice: Voice) -> list[Part]:
     if asked.data is None:
         return []
+    if is_annotated_file(asked.data):
+        return annotated_parts("", asked.data, asked.how, wanted, voice)
     found = read_file(asked.data, asked.how)
     if not isinstance(found, dict):
         return [_part("", asked.data, found, asked.how)]

@@ -29,6 +29,7 @@ from ..families.remarks import look_at_new, warn_of
 from ..families.tables import Table
 from ..kernels.cells import column_of
 from .absence import count_present, warn_without_any
+from .annotated import is_annotated, unpacked
 from .items import is_items, read_items
 from .mappings import Parts, join
 from .matching import require_names
@@ -147,6 +148,7 @@ class Layout:
 
     def in_fit_order(self, X: Any) -> Any:
         """A dict of samples with its parts in the order of fit, to be read as training samples once more."""
+        X = unpacked(X) if is_annotated(X) else X
         if self.parts is None or not isinstance(X, Mapping):
             return X
         require_names(X, self.parts.own_names, self.parts.what)
@@ -239,7 +241,9 @@ def _stand_in(title: str) -> type[BaseEstimator]:
 
 
 def collected(values: Any) -> Any:
-    """A lazy frame of polars in memory, also in a dict, and all else as it is."""
+    """A lazy frame of polars in memory, AnnData and MuData as frames, also in a dict; all else as it is."""
+    if is_annotated(values):
+        return unpacked(values)
     if sparse.issparse(values):
         return values.tocsr() if values.format == "dok" else values  # which is a dict
     if isinstance(values, Mapping):

@@ -244,7 +244,7 @@ def read(
     """
     y, sample_weight = (v.compute() if is_lazy(v) else collected(v) for v in (y, sample_weight))
     if not is_lazy(X):
-        X = matched(X, y, quiet)
+        X = matched(collected(X), y, quiet)
         require_order(X, y, "y")
         require_order(X, sample_weight, "sample_weight")
     beside, separated = None, None

@@ -21,7 +21,7 @@ from .._fast.threads import processes
 from ..comparison.folds import make_folds
 from ..estimators import LazyScore, Opened, in_one_piece, opened, silent
 from ..families.remarks import quiet_about_tables
-from ..fitting.layout import is_lazy
+from ..fitting.layout import collected, is_lazy
 from ..fitting.matching import require_order
 from ..fitting.progress import Progress
 from ..selection.scoring import score_of
@@ -220,6 +220,7 @@ def importance(
     if not hasattr(model, "predict"):
         raise ValueError(f"{type(model).__name__} does not predict, so that it has no score to lose.")
     if not is_lazy(X):
+        X = collected(X)
         require_order(X, y, "y")
     given = X
     model, X = in_one_piece(model, X)
