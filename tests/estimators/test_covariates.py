@@ -18,7 +18,16 @@ from manykernels import (
 )
 from manykernels.approx import Nystroem
 from manykernels.families import Gaussians, Products
+from manykernels.inspection import (
+    certificate,
+    explained_parts,
+    importance,
+    permutation_test,
+    significance,
+    weight_stability,
+)
 from manykernels.kernels import Gaussian, Linear, OnColumns
+from manykernels.plots import ContributionDisplay
 
 N = 60
 RNG = np.random.RandomState(0)
@@ -196,3 +205,24 @@ def test_covariates_that_separate_the_classes() -> None:
 def test_what_is_wrong_is_said(call: Any, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         call()
+
+
+def test_what_is_read_of_a_model_knows_its_covariates() -> None:
+    """Certificates, parts of R², parts of decisions and tests of kernels count the unpenalised part."""
+    model = MKLRegressor(KERNELS, C=5.0, covariates=["age", "site"]).fit(TABLE, Y)
+    found = certificate(model, TABLE, Y)
+    assert found.primal == pytest.approx(model.objective_, rel=1e-8)
+    assert 0.0 <= found.gap <= model.dual_gap_ + 1e-9
+    parts = explained_parts(model, TABLE, Y)
+    assert parts.sum() == pytest.approx(model.score(TABLE, Y), abs=1e-9)
+    assert ContributionDisplay.from_estimator(model, TABLE).names[-1] == "covariates"
+    alone = significance(KERNELS, X, Y, covariates=BESIDE)
+    np.testing.assert_allclose(significance(model, TABLE, Y).p_value, alone.p_value, rtol=1e-6)
+    assert "coefficients age 0." in model._model.adjusted()
+
+
+def test_copies_are_not_learned_without_covariates() -> None:
+    model = MKLRegressor(KERNELS).fit(X, Y, covariates=BESIDE)
+    for call in (importance, weight_stability, permutation_test):
+        with pytest.raises(ValueError, match="given beside X"):
+            call(model, X, Y)

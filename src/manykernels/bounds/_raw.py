@@ -58,7 +58,8 @@ def machine(model: Model) -> tuple[Array, float] | None:
     """The coefficients of the training samples and the intercept, of one machine that is linear in the
     kernels; None where several decide, or in another way."""
     function = model.function
-    if type(function) is not KernelFunction:  # powers and gates of kernels are no sums of them
+    # powers and gates of kernels are no sums of them, and covariates are unpenalised
+    if type(function) is not KernelFunction or model.covariates is not None:
         return None
     alpha = model.single(function.coefficients if model.dual is None else model.dual)
     return (alpha, float(model.single(function.intercept))) if alpha.ndim == 1 else None

@@ -78,6 +78,14 @@ Groups = Annotated[
         "--groups", metavar="FILE", help="a .gmt file of sets of columns, such as gene sets: each is a view"
     ),
 ]
+Covariates = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--covariates",
+        metavar="COLUMNS",
+        help="columns to adjust for, such as age,sex,site: they enter unpenalised, and no kernel sees them",
+    ),
+]
 Encoding = Annotated[str, typer.Option("--encoding", metavar="NAME", help="of text files")]
 First = Annotated[int | None, typer.Option("--first", metavar="N", min=1, help="read only the first N rows")]
 Id = Annotated[
@@ -125,6 +133,7 @@ def fit(
     drop: Drop = None,
     precomputed: Given = False,
     groups: Groups = None,
+    covariates: Covariates = None,
     encoding: Encoding = "utf-8",
     id_: Id = None,
     no_id: NoId = False,
@@ -165,7 +174,7 @@ def fit(
     """Learn a model from a table, say what it learned, and write it and a report to files."""
     how = {"rows": rows, "first": first, "id_": id_, "no_id": no_id, "encoding": encoding}
     what: dict[str, Any] = {"target": target, "task": task, "drop": tuple(drop or ())}
-    what |= {"precomputed": precomputed, "groups": groups}
+    what |= {"precomputed": precomputed, "groups": groups, "covariates": _names(covariates)}
     asked = _asked(data, view, how, **what)
     options = {"method": method, "kernels": kernels, "cv": cv, "score": score, "stability": stability}
     options |= {"importance": importance, "significance": significance}
@@ -219,6 +228,7 @@ def compare(
     drop: Drop = None,
     precomputed: Given = False,
     groups: Groups = None,
+    covariates: Covariates = None,
     encoding: Encoding = "utf-8",
     id_: Id = None,
     no_id: NoId = False,
@@ -240,7 +250,7 @@ def compare(
     """Cross-validate every method that applies, and test how they differ."""
     how = {"rows": rows, "first": first, "id_": id_, "no_id": no_id, "encoding": encoding}
     what: dict[str, Any] = {"target": target, "task": task, "drop": tuple(drop or ())}
-    what |= {"precomputed": precomputed, "groups": groups}
+    what |= {"precomputed": precomputed, "groups": groups, "covariates": _names(covariates)}
     asked = _asked(data, view, how, **what)
     _run(
         "compare",
@@ -271,6 +281,11 @@ def demo(
 ) -> None:
     """Learn from a dataset that comes with scikit-learn, and write a report about it."""
     _run("demo", json_, quiet, debug, report_path=report, force=force)
+
+
+def _names(given: list[str] | None) -> tuple[str, ...]:
+    """Names of columns, given one by one or with commas between them."""
+    return tuple(name.strip() for part in given or () for name in part.split(",") if name.strip())
 
 
 def _asked(data: Path | None, view: list[str] | None, how: dict[str, Any], **what: Any) -> Any:

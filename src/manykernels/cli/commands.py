@@ -25,7 +25,7 @@ from .chances import Chances, chances
 from .data import Data, new_data, tell, training_data
 from .importances import Needed, needed
 from .learned import Learned
-from .models import pipeline, reads_raw
+from .models import adjusts, pipeline, reads_raw
 from .outputs import FORMS, model_output, predictions_output, report_output, require_safe, table_output
 from .predictions import CONFIDENCE, KINDS, confidence, in_bytes, names_of_rows, neutralised
 from .scores import Judged, compared, folds, judged
@@ -151,7 +151,7 @@ def _about(data: Data, method: str, kernels: str) -> dict[str, Any]:
         "target": data.target,
         "task": data.task,
         "columns": [] if data.kernels else list(data.X.columns),
-        "used": list(data.used),
+        "used": [*data.used, *data.covariates],
         "views": list(data.views),
         "kernels": list(data.kernels),
         "id": data.id,
@@ -169,6 +169,8 @@ def _say(voice: Voice, data: Data, facts: dict[str, Any], seconds: float) -> Non
     size = f"{number_of(data.n, 'sample')}, {number_of(width, things)}"
     voice.show(f"{size}, {what}{escape(repr(data.target))}; {seconds:.1f} s")
     voice.show(weights_table(facts))
+    if facts.get("adjusted"):
+        voice.show(escape(facts["adjusted"]))
     voice.show(facts["certificate"])
     if facts["chosen"]:
         named = {key: value for key, value in facts["chosen"].items() if key != "kernels"}  # shown above
@@ -286,6 +288,10 @@ def compare(
     data = training_data(asked, voice)
     tell(data, voice, text=kernels == "auto")
     chosen = methods or [m for m in METHODS if METHODS[m].serves(data.task, bool(data.kernels))]
+    if data.covariates and not methods:
+        able = [name for name in chosen if adjusts(data, name, kernels)]
+        voice.note(f"without covariates, and left out: {', '.join(n for n in chosen if n not in able)}.")
+        chosen = able
     models = {name: pipeline(data, name, kernels, tune=tune) for name in chosen}
     results = compared(voice, models, data, folds(data, cv, repeats), jobs_for(data, jobs))
     table = results.table()

@@ -40,6 +40,7 @@ class Data:
     kernels: list[str] = field(default_factory=list)  # names of the layers of a stack
     id: str = ""  # the column that names the samples
     ids: list[str] | None = None  # what it calls them
+    covariates: list[str] = field(default_factory=list)  # columns to adjust for, which no kernel sees
 
     @property
     def n(self) -> int:
@@ -62,6 +63,11 @@ def training_data(asked: Asked, voice: Voice) -> Data:
     if asked.precomputed:
         if asked.groups is not None:
             raise UserError("--groups was given with --precomputed: kernels have no columns to be grouped.")
+        if asked.covariates:
+            raise UserError(
+                "--covariates was given with --precomputed, whose file has no columns. In Python: fit(X, y, "
+                "covariates=Z)."
+            )
         return _stack(asked, voice)
     joined = gather(asked, replace(asked.join, learned=_targets(asked)), voice)
     frame, views = joined.frame, joined.views
@@ -92,11 +98,13 @@ def training_data(asked: Asked, voice: Voice) -> Data:
     else:
         same = []
     data.X = frame.drop(columns=list({target, *dropped, *same})).reset_index(drop=True)
-    kept = set(data.X.columns)
+    data.covariates = [_covariate(name, data.X, target) for name in dict.fromkeys(asked.covariates)]
+    kept = set(data.X.columns) - {*data.covariates}
     named = {name or "data": [c for c in columns if c in kept] for name, columns in views.items()}
     if asked.groups is not None:
-        named, data.groups = grouped(asked.groups, named or {"": list(data.X.columns)}, voice), True
-        members = {column for columns in named.values() for column in columns}
+        every = {"": [c for c in data.X.columns if c in kept]}
+        named, data.groups = grouped(asked.groups, named or every, voice), True
+        members = {column for columns in named.values() for column in columns} | {*data.covariates}
         data.X = data.X[[name for name in data.X.columns if name in members]]
     data.X = data.X.copy()  # in few blocks of memory: a frame from a CSV file has one for each column
     data.views = {name: columns for name, columns in named.items() if columns}
@@ -106,6 +114,23 @@ def training_data(asked: Asked, voice: Voice) -> Data:
     if len(data.views) == 1:
         data.views = {}
     return data
+
+
+def _covariate(given: str, X: pd.DataFrame, target: str) -> str:
+    """The column that is to be adjusted for, by its name or by that within its view."""
+    ends = [str(name) for name in X.columns if str(name).endswith(f"__{given}")]
+    if given not in X.columns and len(ends) != 1:
+        what = f"several views have it: {_quoted(ends)}" if ends else f"there are {_quoted(X.columns)}"
+        hint = "" if ends else did_you_mean(given, X.columns)
+        raise UserError(f"--covariates {given}: there is no such column; {what}.{hint}")
+    name = given if given in X.columns else ends[0]
+    gaps = int(X[name].isna().sum())
+    if gaps:
+        raise UserError(
+            f"--covariates {given}: {number_of(gaps, 'sample')} of {len(X)} lack a value; fill these cells, "
+            "or leave the rows out."
+        )
+    return name
 
 
 def _targets(asked: Asked) -> frozenset[str]:
@@ -194,11 +219,13 @@ def _target(column: pd.Series, name: str, asked: str) -> tuple[Any, str]:
 
 def _look_at(data: Data) -> None:
     """Find out what the columns hold, and which are used."""
-    names = list(data.X.columns)
+    names = [name for name in data.X.columns if name not in {*data.covariates}]
+    if not names:
+        raise UserError("all columns are --covariates; expected others for the kernels.")
     place = {name: j for j, name in enumerate(names)}
     groups = [[place[name] for name in columns] for columns in data.views.values()]
     try:
-        data.table = table = read_columns(data.X, groups=groups or None)
+        data.table = table = read_columns(data.X[names], groups=groups or None)
     except ValueError as error:
         raise UserError(f"{error} --drop COLUMN leaves it out.") from error
     data.used = [names[j] for j in table.used if j not in table.constant]

@@ -30,10 +30,32 @@ def pipeline(data: Data, method: str, kernels: str = "auto", *, tune: bool = Fal
     if stack and not chosen.stack:
         raise UserError(f"--method {method} makes its own kernels, and takes no precomputed ones.")
     model = chosen.estimator(data.task, _kernels(data, kernels), tune=tune)
+    if data.covariates:
+        model = _adjusted(model, data, method, kernels)
     if stack or reads_raw(method, kernels):
         return model
     ready = TablePreparer().set_output(transform="pandas")
     return Pipeline([("columns", ready), ("model", model)])
+
+
+def adjusts(data: Data, method: str, kernels: str) -> bool:
+    """Whether the method can have covariates beside these kernels."""
+    model = METHODS[method].estimator(data.task, "auto")
+    return reads_raw(method, kernels) and "covariates" in model.get_params()
+
+
+def _adjusted(model: Any, data: Data, method: str, kernels: str) -> Any:
+    """The model with the covariates of the data."""
+    if not reads_raw(method, kernels):
+        raise UserError(
+            f"--covariates was given with --method {method} --kernels {kernels}, which takes numbers made of "
+            f"all columns; expected --kernels {' or '.join(_OF_TABLES)}, and a method without its own."
+        )
+    own = [name for name in model.get_params() if name.split("__")[-1] == "covariates"]
+    if not own:
+        able = [name for name in METHODS if adjusts(data, name, kernels)]
+        raise UserError(f"--covariates: --method {method} takes none; expected {', '.join(able)}.")
+    return model.set_params(**{min(own, key=len): list(data.covariates)})
 
 
 def _kernels(data: Data, given: str) -> Any:

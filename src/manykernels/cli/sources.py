@@ -29,6 +29,7 @@ class Asked:
     drop: tuple[str, ...] = ()
     precomputed: bool = False
     groups: Path | None = None  # sets of columns, as a .gmt file
+    covariates: tuple[str, ...] = ()  # columns to adjust for
     how: Reading = field(default_factory=Reading)
     join: Joining = field(default_factory=Joining)
 

@@ -34,6 +34,8 @@ def model_facts(model: Model, best: Mapping[str, Any] | None, end: str = "") -> 
         "views": {name: np.asarray(w).tolist() for name, w in views.items()} if grouped else {},
         "view_shares": {name: np.asarray(share).tolist() for name, share in _shares(model).items()},
         "present": _lacked(model),
+        "covariates": _coefficients(model),
+        "adjusted": model.adjusted(),
         "kernels": len(table.names),
         "gap": proof.gap if proof is not None and np.isfinite(proof.gap) else None,
         "certified": None if proof is None else proof.certified,
@@ -45,6 +47,14 @@ def facts_without_kernels(title: str) -> dict[str, Any]:
     """Of an estimator that learns none."""
     empty: dict[str, Any] = {"weights": {}, "views": {}, "view_shares": {}, "present": {}}
     return {"estimator": title, "chosen": None, "end_of_path": "", **empty, "certificate": ""}
+
+
+def _coefficients(model: Model) -> dict[str, Any]:
+    """Of covariates, by their names; none without covariates."""
+    if model.covariates is None:
+        return {}
+    values = model.single(model.covariates.coefficients)
+    return {name: value.tolist() for name, value in zip(model.covariates.design.names, values, strict=True)}
 
 
 def _shares(model: Model) -> dict[str, Any]:

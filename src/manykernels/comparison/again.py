@@ -6,7 +6,7 @@ from typing import Any
 
 from sklearn.base import clone, is_classifier
 
-from ..estimators import opened
+from ..estimators import opened, require_named
 from .methods import inner_folds
 
 
@@ -15,6 +15,7 @@ def settled(model: Any) -> Any:
 
     It is quick to score, but since the choice has seen all samples, the scores are a little too good.
     """
+    require_named(model)
     return opened(model).settled()
 
 
@@ -23,6 +24,7 @@ def anew(model: Any) -> Any:
 
     What it scores in a cross-validation is honest: no choice has seen the samples that it is scored on.
     """
+    require_named(model)
     parts = opened(model)
     last, search = clone(parts.last), parts.searched
     if search is not None and not (isinstance(search.folds, str) and search.folds == "loo"):

@@ -13,6 +13,7 @@ from ._reading import face_of as face_of
 from ._reading import in_one_piece as in_one_piece
 from ._reading import model_of as model_of
 from ._reading import opened as opened
+from ._reading import require_named as require_named
 from ._reading import silent as silent
 from .align_mkl import AlignMKLClassifier, AlignMKLRegressor
 from .aligner import KernelAligner

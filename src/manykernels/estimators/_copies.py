@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import _safe_split
 
 from ..fitting.model import Model
 from ._explain import LearnedKernel
-from ._reading import face_of, silent
+from ._reading import face_of, require_named, silent
 from ._search import Search
 
 
@@ -53,6 +53,7 @@ class Copies:
 
 def copies_of(estimator: Any) -> Copies:
     """Of an estimator of this package, fitted or not; of a fitted search, what it chose."""
+    require_named(estimator)
     if isinstance(estimator, Search):
         if "best_score_" not in vars(estimator):
             name = type(estimator).__name__

@@ -78,6 +78,18 @@ def in_one_piece(estimator: Any, X: Any) -> tuple[Any, Any]:
     return found, joined
 
 
+def require_named(estimator: Any) -> None:
+    """An error where copies would be learned without covariates: those given beside X do not come along."""
+    estimator = opened(estimator).last
+    model = vars(vars(estimator).get("best_estimator_", estimator)).get("_model")
+    if model is not None and model.layout.separated is not None and not model.layout.separated.columns:
+        raise ValueError(
+            f"{type(estimator).__name__} was fitted with covariates given beside X, and is to be learned "
+            "again without them. Put them into X as columns, and name these: "
+            f"{type(estimator).__name__}(covariates=[...])."
+        )
+
+
 @dataclass(frozen=True)
 class Searched:
     """What a search of this package tried, and what it took."""

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import _num_samples
 
+from .._arguments import and_more
 from .._fast.threads import threads
 from ..kernels import Fitted, Mixture
 from ..kernels.data import take_rows
@@ -26,6 +27,7 @@ from .targets import Target
 Array = NDArray[np.float64]
 _ONLINE = 1e-2  # the relative gap above which online learning is far from done
 _FEW = 15  # samples below which nothing is said of a fit without a warning
+_COVARIATES = 12  # that a sentence names
 _PARTS = 1 << 23  # numbers in a block of contributions
 
 
@@ -218,6 +220,17 @@ class Model:
         n = _FEW if self.dual is None else len(self.dual)
         few = f" That is about {n} samples, which are too few to say much of others." if n < _FEW else ""
         return text + "." + few
+
+    def adjusted(self) -> str:
+        """The covariates and their coefficients in a sentence; nothing without covariates."""
+        if self.covariates is None:
+            return ""
+        values = np.atleast_2d(self.single(self.covariates.coefficients).T)  # (outputs, c)
+        told = [
+            " / ".join(f"{v:.3g}" for v in column[:3]) + " / …" * (len(column) > 3) for column in values.T
+        ]
+        words = [f"{name} {value}" for name, value in zip(self.covariates.design.names, told, strict=True)]
+        return f"Adjusted for covariates, with the coefficients {and_more(words, _COVARIATES)}."
 
     def _proven(self, proof: Proof) -> str:
         """What the gap proves, and of which kernels; a large one only bounds how far the fit is from done."""

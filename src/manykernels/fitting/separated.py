@@ -47,15 +47,33 @@ class Separated:
 
     def without(self, X: Any) -> Any:
         """What kernels read of X."""
+        if not self.columns:
+            return X
         if isinstance(X, Mapping):
             return _views_without(X, self.columns)
+        if self._of_views:  # that were joined to one table
+            taken = {*self._joined(X)}
+            return take_columns(X, [j for j in range(X.shape[1]) if j not in taken])
         return X if self.rest is None else take_columns(self._checked(X), list(self.rest))
 
     def taken(self, X: Any) -> Any:
         """The covariates in X."""
         if isinstance(X, Mapping):
             return _of_views(X, self.columns)
+        if self._of_views:
+            return _dense(take_columns(X, self._joined(X)))
         return _dense(take_columns(self._checked(X), list(self.columns)))
+
+    @property
+    def _of_views(self) -> bool:
+        """Whether columns are those of views by name."""
+        return isinstance(self.columns[0], tuple)
+
+    def _joined(self, X: Any) -> list[int]:
+        """Where the columns of views are in the table that they were joined to."""
+        labels = [str(name) for name in names_of(X)]
+        names = [name if name in labels else f"{view}__{name}" for view, name in self.columns]
+        return [int(j) for j in np.arange(len(labels))[positions(X, names)]]
 
     def _checked(self, X: Any) -> Any:
         """X with the columns of the training samples, in their order."""
@@ -96,7 +114,7 @@ def separate(spec: Any, X: Any, columns: Any, beside: Any) -> tuple[Any, Any, Se
     if isinstance(X, Mapping):
         places = tuple(_place(X, name) for name in names)
         return _views_without(X, places), _of_views(X, places), Separated(places)
-    found = positions(X, names)
+    found = positions(X, [_within(X, name) for name in names] if _is_list(names) else names)
     where = [int(j) for j in np.arange(X.shape[1])[found]]
     if not where:
         raise ValueError("covariates=[] was given; expected at least one column, or None.")
@@ -139,6 +157,17 @@ def _rest(spec: Any, X: Any, where: list[int]) -> tuple[int, ...] | None:
             f"all {X.shape[1]} columns of X are covariates; expected at least one more for the kernels."
         )
     return rest
+
+
+def _is_list(names: Any) -> bool:
+    return isinstance(names, list | tuple)
+
+
+def _within(X: Any, name: Any) -> Any:
+    """The column of a table for a name that may say its view, view__column."""
+    known = set(map(str, X.columns)) if hasattr(X, "columns") else set()
+    last = name.split("__", 1)[-1] if isinstance(name, str) else name
+    return last if isinstance(name, str) and name not in known and last in known else name
 
 
 def _named(columns: Any) -> bool:

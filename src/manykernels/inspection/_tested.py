@@ -83,11 +83,20 @@ def _read(options: Options, kernels: Any, X: Any, y: Any, kind: Any) -> tuple[Op
     spec = layout.explicit(spec)
     options = _listed(options, spec)
     if chosen or layout.kind == "stack":
+        seen = seen if layout.separated is None else layout.separated.without(seen)
         return options, read(options, seen, y, None, kind)
     found = Given(layout.read(seen), layout, kind.read(y), None, kind)
     check_length(found.n, found.y)
     own = {name: kernel.kernel for name, kernel in zip(model.names, model.kernels, strict=True)}
     return options.replace(kernels=own), found
+
+
+def covariates_of(kernels: Any, X: Any) -> Any:
+    """The covariates that a fitted model was adjusted for, of these samples; None if there are none."""
+    if not _is_model(kernels):
+        return None
+    model, seen = model_of(kernels, X)
+    return model.layout.beside(seen)
 
 
 def _listed(options: Options, spec: Any) -> Options:

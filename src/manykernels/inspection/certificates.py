@@ -57,7 +57,9 @@ class Certificate:
         return (self.primal - self.dual) / abs(self.primal) if self.primal != 0.0 else 0.0
 
 
-def certificate(model: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Certificate:
+def certificate(
+    model: Any, X: Any, y: Any, *, sample_weight: Any = None, covariates: Any = None
+) -> Certificate:
     """Compute P and D of a fitted model anew, from its training samples.
 
     Parameters
@@ -65,6 +67,7 @@ def certificate(model: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Cer
     model : fitted MKLClassifier or MKLRegressor, or a fitted search (its ``best_estimator_`` is looked at)
     X, y : the samples that it was fitted on
     sample_weight : the weights it was fitted with, optional
+    covariates : those it was fitted with, where they were given beside X
 
     Returns
     -------
@@ -87,7 +90,8 @@ def certificate(model: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Cer
     options, learned = face._options(), face._model
     with threads(options.n_jobs):
         X, y, sample_weight = in_memory(learned.layout.in_fit_order(X), y, sample_weight)
-        samples = read(options, X, y, sample_weight, face._target()).samples()
+        found = read(options, X, y, sample_weight, face._target(), covariates=covariates)
+        samples = found.samples()
         given = samples.rows.owner.size
         if learned.dual_point is not None and given != len(learned.dual_point):
             raise ValueError(
@@ -95,7 +99,13 @@ def certificate(model: Any, X: Any, y: Any, *, sample_weight: Any = None) -> Cer
                 "samples that it was fitted on, in the same order."
             )
         groups = options.groups(samples.Y.shape[1])
-        values = [_Known.of(options, learned, samples, g, group).values() for g, group in enumerate(groups)]
+        beside = np.zeros_like(samples.Y)
+        if learned.covariates is not None:
+            beside = learned.covariates.values(found.new_beside(samples.rows.first))
+        values = [
+            _Known.of(options, learned, samples, g, group, beside[:, group]).values()
+            for g, group in enumerate(groups)
+        ]
     return Certificate(
         math.fsum(v[0] for v in values), math.fsum(v[1] for v in values), all(v[2] for v in values)
     )
@@ -139,13 +149,16 @@ class _Known:
     intercept: Array
 
     @classmethod
-    def of(cls, options: Options, model: Model, samples: Samples, g: int, group: list[int]) -> Self:
-        """Problem g of the model, on the samples that it was fitted on."""
+    def of(
+        cls, options: Options, model: Model, samples: Samples, g: int, group: list[int], beside: Array
+    ) -> Self:
+        """Problem g of the model, on the samples that it was fitted on; covariates add `beside` to it."""
         assert model.function is not None
         intercept, Y = bool(options.fit_intercept), samples.Y[:, group]
-        risk = risk_of(options, Y, samples.costs, intercept)
-        theta = np.atleast_2d(model.weights)[g]
-        return cls(options, model, samples, risk, theta, group, model.function.intercept[group] - risk.shift)
+        Z = None if samples.free is None else samples.free.basis
+        risk = risk_of(options, Y, samples.costs, intercept, Z)
+        theta, b = np.atleast_2d(model.weights)[g], model.function.intercept[group] - risk.shift
+        return cls(options, model, samples, risk, theta, group, b if Z is None else b + beside)
 
     @property
     def penalty(self) -> Penalty:
@@ -198,7 +211,8 @@ class _Known:
         risk = self.risk
         z = risk.exact(risk.best_scale(point, forms(point), self.penalty) * point)
         terms = math.fsum(risk.dual_terms(z).ravel())
-        return max(terms - 0.5 * self.penalty.conjugate(forms(z))[0], risk.dual_fit(np.zeros_like(z)))
+        value = terms - 0.5 * self.penalty.conjugate(forms(z))[0] - risk.leak(z)
+        return max(value, risk.dual_fit(np.zeros_like(z)))
 
     def _over_family(self, bound: Asked, point: Array) -> tuple[float, bool]:
         """D from the family's own bound on its largest quadratic form, where it has one."""

@@ -19,7 +19,7 @@ from sklearn.utils.validation import _num_samples
 from .._arguments import is_integral, shown
 from .._fast.threads import processes
 from ..comparison.folds import make_folds
-from ..estimators import LazyScore, Opened, in_one_piece, opened, silent
+from ..estimators import LazyScore, Opened, in_one_piece, opened, require_named, silent
 from ..families.remarks import quiet_about_tables
 from ..fitting.layout import collected, is_lazy
 from ..fitting.matching import require_order
@@ -223,6 +223,7 @@ def importance(
         X = collected(X)
         require_order(X, y, "y")
     given = X
+    require_named(model)
     model, X = in_one_piece(model, X)
     X = readable(X)
     if _num_samples(X) != _num_samples(y):

@@ -99,6 +99,8 @@ def explained_parts(
     weight = np.ones(len(Y)) if sample_weight is None else check_weights(sample_weight, len(Y))
     sums = _Sums.over(learned, X, Y, weight, by)
     parts, undefined = sums.of_r2() if score == "r2" else sums.of_correlation()
+    if learned.covariates is not None:  # with the intercept
+        parts = np.vstack([parts[:-2], parts[-2:].sum(axis=0)])
     warn_of_undefined(undefined, {"r2": "R²"}.get(score, score))
     rows = learned.active if by == "kernel" else np.arange(len(parts) - 1)
     found = np.zeros((1 + (len(learned.names) if by == "kernel" else rows.size), Y.shape[1]))
@@ -148,7 +150,10 @@ class _Sums:
         Y = Y - mean
         sums = cls(float(w.sum()), w @ Y**2, constant)
         shift: Any = None
+        beside = model.beside(X)
         for rows, parts in model.contribution_blocks(X, by):
+            if beside is not None:
+                parts = np.concatenate([parts, beside[rows, None]], axis=1)
             f = parts.sum(axis=1) + (model.function.intercept - mean)
             shift = parts.mean(axis=0) if shift is None else shift
             parts -= shift

@@ -17,7 +17,7 @@ from ..fitting.covariates import design
 from ..fitting.listed import Kernels
 from ..fitting.survival import Survival
 from ._shown import Shown
-from ._tested import TARGETS, absences, hypotheses, kernels_on
+from ._tested import TARGETS, absences, covariates_of, hypotheses, kernels_on
 from .likelihoods import Cox, Likelihood
 from .null_models import Null, likelihood_null, linear_null, orthonormal
 
@@ -101,8 +101,8 @@ def significance(
         the fields ``event`` (false for a censored sample) and ``time``.
     covariates : columns of X, as OnColumns takes them, or an array or frame (n_samples, n_covariates)
         What y may depend on under the null hypothesis, beside a constant: age, sex, batch. Categories become
-        indicators. Where samples lack a view, an indicator of these samples is one of them: what is tested is
-        what the view says, not that it is there.
+        indicators. None takes those that a fitted estimator was adjusted for. Where samples lack a view, an
+        indicator of these samples is one of them: what is tested is what the view says, not that it is there.
     method : "score" or "permutation"
         "score" needs no resampling: exact for a continuous target with Gaussian noise, asymptotic for the
         others. "permutation" draws what the null model allows: permuted residuals for a continuous target
@@ -169,7 +169,7 @@ def significance(
     _check(method, n_permutations, by, given, target)
     with threads(n_jobs):
         known, values, n = kernels_on(kernels, X, y, target, memory_limit)
-        Z, _ = design(covariates, X, n)
+        Z, _ = design(covariates_of(kernels, X) if covariates is None else covariates, X, n)
         lacking = absences(known)
         Z = np.hstack([Z, lacking]) if lacking.size else Z
         names, W = hypotheses(known, by)

@@ -165,7 +165,7 @@ def contribution_table(
         if not -n <= i < n:
             raise ValueError(f"sample {i} was given, and X holds {n} samples.")
     parts, intercept = parts_of(model, take(X, chosen), by)
-    names = [model.names[m] for m in model.active] if by == "kernel" else list(model.view_weights)
+    names = part_names(model, by)
     label = ""
     if parts.ndim == 3:
         k, label = _output(model, parts.shape[2], output)
@@ -176,15 +176,25 @@ def contribution_table(
     )
 
 
+def part_names(model: Model, by: str = "kernel") -> list[str]:
+    """What the parts of a decision are called."""
+    names = [model.names[m] for m in model.active] if by == "kernel" else list(model.view_weights)
+    return [*map(str, names), *(["covariates"] if model.covariates is not None else [])]
+
+
 def parts_of(model: Model, X: Any, by: str = "kernel") -> tuple[Array, Array]:
-    """What each kernel adds to decisions on samples, and the intercept; several outputs are a last axis."""
+    """What each kernel adds to decisions on samples, and the intercept; several outputs are a last axis.
+
+    Covariates are the last part, where there are any.
+    """
     if model.function is None:
         raise ValueError(
             f"{model.title} has no contributions: it does not decide, or by a learner that is not linear in "
             "the kernels."
         )
     try:
-        parts = model.contributions(X, by)
+        parts, beside = model.contributions(X, by), model.beside(X)
+        parts = parts if beside is None else np.concatenate([parts, beside[:, None]], axis=1)
     except AttributeError as error:  # a power of a sum has no parts
         raise ValueError(str(error)) from error
     intercept = np.broadcast_to(np.asarray(model.function.intercept, dtype=np.float64), parts.shape[2:])

@@ -132,7 +132,7 @@ def report_data(
         "version": manykernels.__version__,
         "estimator": learned.title,
         "model": _EstimatorPrettyPrinter(width=100, **_WHOLE).pformat(given),
-        "certificate": learned.sentence(),
+        "certificate": " ".join(filter(None, [learned.sentence(), learned.adjusted()])),
         "call": call,
     }
     document: dict[str, Any] = plain({**head, **sections, "left_out": missing})

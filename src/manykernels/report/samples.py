@@ -12,7 +12,7 @@ from sklearn.utils.validation import _num_samples
 from ..fitting.functions import PowerFunction
 from ..fitting.layout import evenly, take
 from ..fitting.model import Model
-from ..plots.reading import parts_of
+from ..plots.reading import part_names, parts_of
 
 _EACH = 2  # samples of a sort
 _LOOKED_AT = 2000
@@ -78,7 +78,7 @@ def chosen_samples(
                 "decision": float(own.sum() + float(constant)),
             }
         )
-    return {"names": [str(model.names[m]) for m in model.active], "samples": samples}
+    return {"names": part_names(model), "samples": samples}
 
 
 def names_of_samples(X: Any, given: Sequence[Any] | None) -> list[str] | None:

@@ -36,6 +36,7 @@ def describe_search(
         lines.append(f"C is the {end} that was tried: {_BEYOND[end]} ones may be better, by Cs.")
     if model is not None:
         lines += _about_kernels(model, spec)
+        lines += [model.adjusted()] if model.covariates is not None else []
     return "\n".join(lines)
 
 
