@@ -471,3 +471,13 @@ def test_views_do_not_say_their_name_twice():
     assert all(name.startswith(("m: a", "m: b", "n: b")) for name in names)
     both = list(views({"m": (["m__b", "b"], rank_one())}).resolve(X))
     assert len(set(both)) == len(both) and any(name.startswith("m: m__b") for name in both)
+
+
+def test_the_repr_of_views_keeps_their_order_and_cuts_no_name():
+    genes = [f"gene {j}" for j in range(300)]
+    chosen = views({"zebra": genes, "ape": (np.arange(9), Gaussian(2.0)), "sex": "sex"})
+    assert repr(chosen) == (
+        "views({'zebra': ['gene 0', 'gene 1', and 298 more], 'ape': "
+        "([0, 1, and 7 more], Gaussian(width=2.0)), 'sex': 'sex'})"
+    )
+    assert repr(views({str(k): [k] for k in range(25)})).endswith("'19': [19], and 5 more})")

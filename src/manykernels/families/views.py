@@ -16,6 +16,8 @@ from .base import NONE, Family, having_only, under
 from .dags import Hierarchical
 from .subset import Subset
 
+_SHOWN_VIEWS, _SHOWN_COLUMNS = 20, 6  # in a repr
+
 
 def views(views: Mapping[str, Any], kernels: Any = "auto") -> Views:
     """Kernels per view: ``views({"gene": columns, "image": (columns, Gaussian(2.0)), ...})``.
@@ -45,6 +47,14 @@ class Views(Family):
 
     def __init__(self, views: Mapping[str, Any]) -> None:
         self.views = views
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        """As given, in its order; long selections say how many columns follow, and are not cut in a name."""
+        if not isinstance(self.views, Mapping):
+            return f"views({shown(self.views)})"
+        told = [f"{view!r}: {_told(given)}" for view, given in list(self.views.items())[:_SHOWN_VIEWS]]
+        more = [f"and {len(self.views) - len(told)} more"] * (len(told) < len(self.views))
+        return f"views({{{', '.join([*told, *more])}}})"
 
     def resolve(
         self,
@@ -82,6 +92,16 @@ class Views(Family):
                 name, seen = under(str(view), bare[name], OnColumns(kernel, columns, view=str(view)))
                 kernels[name] = seen
         return kernels
+
+
+def _told(given: Any) -> str:
+    """The selection of a view, and its kernels where it has some of its own."""
+    columns, kernels = columns_and_kernels(given)
+    text = shown(columns)
+    if isinstance(columns, list | tuple | np.ndarray) and len(columns) > _SHOWN_COLUMNS:
+        first = np.asarray(columns[:2], dtype=object).tolist()
+        text = f"[{', '.join(map(repr, first))}, and {len(columns) - 2} more]"
+    return f"({text}, {shown(kernels)})" if isinstance(given, tuple) else text
 
 
 def _bare(view: str, kernels: Mapping[str, Kernel]) -> dict[str, str]:
