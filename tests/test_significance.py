@@ -64,6 +64,20 @@ def test_any_weights_agree_with_imhof(seed):
     assert upper_tail(a, x) + upper_tail(-a, -x) == pytest.approx(1.0, abs=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("a", "x", "expected"),
+    [
+        ([1.0, 0.5, 0.25, 0.125] * 4, 9.0, 0.27280981294067813),
+        ([1.0] * 6 + [-0.5] * 8, 6.0, 0.14697087946178766),
+        ([2.0, -1.0, 0.5] * 5, -3.0, 0.9547962699832169),
+        ([1.0 / k for k in range(1, 17)], 12.0, 0.002489395933538765),
+    ],
+)
+def test_tails_agree_with_imhof_in_high_precision(a, x, expected):
+    """By mpmath with 25 digits: `imhof` of benchmarks/bench_significance.py."""
+    assert upper_tail(np.array(a), x) == pytest.approx(expected, rel=1e-11)
+
+
 def test_tails_of_nothing_and_of_one_sign():
     assert upper_tail(np.zeros(3), 1.0) == 0.0 and upper_tail(np.zeros(3), -1.0) == 1.0
     assert upper_tail(np.array([-1.0, -2.0]), 0.0) == 0.0
@@ -205,6 +219,22 @@ def test_covariates_may_be_columns_of_a_frame_with_categories():
         {"one": OnColumns(Linear(), [0])}, X, y, covariates=np.c_[Z[:, 0], (Z[:, 0] > 0) * 1.0]
     )
     np.testing.assert_allclose(by_name.p_value, by_value.p_value, rtol=1e-6)
+
+
+def test_covariates_of_a_model_are_those_of_its_test():
+    frame = pd.DataFrame(np.c_[X, Z], columns=[f"x{j}" for j in range(5)] + ["age", "dose"])
+    expected = significance([Linear(), Gaussian(3.0)], X, y, covariates=Z).p_value
+    named = significance([Linear(), Gaussian(3.0)], frame, y, covariates=["age", "dose"])
+    np.testing.assert_allclose(named.p_value, expected)  # the kernels do not see them
+    assert named.covariates == ("age", "dose") and "Adjusted for age, dose." in repr(named)
+    model = MKLRegressor([Linear(), Gaussian(3.0)], covariates=["age", "dose"]).fit(frame, y)
+    np.testing.assert_allclose(significance(model, frame, y).p_value, expected)
+    with pytest.warns(UserWarning, match="covariate age is in a kernel as well"):
+        significance([OnColumns(Linear(), ["age", "x1"])], frame, y, covariates=["age"])
+    beside = MKLRegressor([Linear(), Gaussian(3.0)]).fit(X, y, covariates=Z)
+    np.testing.assert_allclose(significance(beside, X, y, covariates=Z).p_value, expected)
+    with pytest.raises(ValueError, match="covariates are missing"):
+        significance(beside, X, y)
 
 
 def test_dependent_covariates_count_once():

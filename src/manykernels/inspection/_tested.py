@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from .._arguments import shown
 from ..estimators import model_of, opened
 from ..families import Family, Subset
 from ..fitting.checks import require_definite
+from ..fitting.covariates import as_covariates, design
 from ..fitting.listed import Kernels, list_kernels
 from ..fitting.matching import require_order
 from ..fitting.options import Options
@@ -28,9 +30,13 @@ _WORK = 6  # matrices of n × n beside the kernels
 
 
 def kernels_on(
-    kernels: Any, X: Any, y: Any, target: str, memory_limit: Any
-) -> tuple[Kernels, Array | Likelihood, int]:
-    """The kernels on all samples, each with a mean diagonal of 1, and what y is."""
+    kernels: Any, X: Any, y: Any, target: str, covariates: Any, memory_limit: Any
+) -> tuple[Kernels, Array | Likelihood, Array, list[str]]:
+    """The kernels on all samples, each with a mean diagonal of 1, y, a constant with covariates, their names.
+
+    As in estimators, kernels without columns of their own do not see columns that are covariates. Those of a
+    fitted model are its own, unless others are given.
+    """
     kind: Any = Numbers()
     survival = None
     if target == "survival" or (target == "auto" and survival_pair(y) is not None):
@@ -42,8 +48,10 @@ def kernels_on(
         classes = _is_model(kernels) and is_classifier(opened(kernels).last)
         if target == "binary" or classes or labels.dtype.kind not in "iuf" or _two(labels):
             kind = Labels()
-    options, found = _read(Options("significance", memory_limit=memory_limit), kernels, X, y, kind)
-    samples = found.in_place()
+    options = Options("significance", memory_limit=memory_limit)
+    options, found = _read(options, kernels, X, y, kind, covariates)
+    Z, (_, *names) = design(found.beside, found.X, found.n)
+    samples = replace(found, beside=None).in_place()
     if samples.Y.shape[1] > 1:
         what = f"{samples.Y.shape[1]} {'classes' if isinstance(kind, Labels) else 'outputs'}"
         raise ValueError(
@@ -55,19 +63,23 @@ def kernels_on(
         require_definite(known.gram, known.names, known.slacks, np.ones(len(known.names)))
     values = samples.Y[:, 0]
     if survival is not None:
-        return known, Cox(survival), found.n
+        return known, Cox(survival), Z, names
     if isinstance(kind, Labels):
-        return known, Binary(0.5 * (values + 1.0)), found.n
+        return known, Binary(0.5 * (values + 1.0)), Z, names
     if np.ptp(values) == 0.0:
         raise ValueError("y has one value only; there is nothing to test.")
-    return known, values, found.n
+    return known, values, Z, names
 
 
-def _read(options: Options, kernels: Any, X: Any, y: Any, kind: Any) -> tuple[Options, Given]:
+def _read(
+    options: Options, kernels: Any, X: Any, y: Any, kind: Any, covariates: Any
+) -> tuple[Options, Given]:
     """The samples, and the kernels as they read them: those of a fitted model, or as an estimator would."""
+    table = _is_table(covariates)
     if not _is_model(kernels):
         _require_without_weights(kernels)
-        found = read(_listed(options, kernels), X, y, None, kind)
+        asked = options if table else options.replace(covariates=covariates)
+        found = read(_listed(asked, kernels), X, y, None, kind, covariates=covariates if table else None)
         return options.replace(kernels=found.layout.seen(kernels)), found
     model, seen = model_of(kernels, X)
     layout, searched = model.layout, opened(kernels).searched
@@ -82,21 +94,14 @@ def _read(options: Options, kernels: Any, X: Any, y: Any, kind: Any) -> tuple[Op
         )
     spec = layout.explicit(spec)
     options = _listed(options, spec)
+    beside = layout.beside(seen) if covariates is None else as_covariates(covariates, X, len(y))
     if chosen or layout.kind == "stack":
         seen = seen if layout.separated is None else layout.separated.without(seen)
-        return options, read(options, seen, y, None, kind)
-    found = Given(layout.read(seen), layout, kind.read(y), None, kind)
+        return options, replace(read(options, seen, y, None, kind), beside=beside)
+    found = Given(layout.read(seen), layout, kind.read(y), None, kind, beside)
     check_length(found.n, found.y)
     own = {name: kernel.kernel for name, kernel in zip(model.names, model.kernels, strict=True)}
     return options.replace(kernels=own), found
-
-
-def covariates_of(kernels: Any, X: Any) -> Any:
-    """The covariates that a fitted model was adjusted for, of these samples; None if there are none."""
-    if not _is_model(kernels):
-        return None
-    model, seen = model_of(kernels, X)
-    return model.layout.beside(seen)
 
 
 def _listed(options: Options, spec: Any) -> Options:
@@ -124,6 +129,13 @@ def _require_without_weights(spec: Any) -> None:
                 "would see the same samples twice. Give the model itself, whose kernels are tested one by "
                 "one, or see inspection.permutation_test, which learns the weights anew in each permutation."
             )
+
+
+def _is_table(covariates: Any) -> bool:
+    """Whether covariates are given by their values, and not as columns of X."""
+    dtype = getattr(covariates, "dtype", None)
+    shape = getattr(covariates, "shape", ())
+    return len(shape) == 2 or (len(shape) == 1 and getattr(dtype, "kind", "O") == "f")
 
 
 def _is_model(kernels: Any) -> bool:

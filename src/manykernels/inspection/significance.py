@@ -13,11 +13,10 @@ from .._arguments import and_more, is_whole, shown
 from .._fast.threads import threads
 from .._warn import warn
 from ..comparison.statistics import holm
-from ..fitting.covariates import design
 from ..fitting.listed import Kernels
 from ..fitting.survival import Survival
 from ._shown import Shown
-from ._tested import TARGETS, absences, covariates_of, hypotheses, kernels_on
+from ._tested import TARGETS, absences, hypotheses, kernels_on
 from .likelihoods import Cox, Likelihood
 from .null_models import Null, likelihood_null, linear_null, orthonormal
 
@@ -48,6 +47,8 @@ class Significance(Shown):
     method : "score" or "permutation"
     chance : str
         What "permutation" drew, in words.
+    covariates : tuple of str
+        What the tests are adjusted for, beside a constant.
     """
 
     names: list[str]
@@ -56,6 +57,7 @@ class Significance(Shown):
     p_adjusted: Array
     method: str
     chance: str = ""
+    covariates: tuple[str, ...] = ()
 
     def columns(self) -> dict[str, Any]:
         """name, statistic, p_value, p_adjusted."""
@@ -69,6 +71,8 @@ class Significance(Shown):
     def _said(self) -> list[str]:
         by = "Holm's method" if self.method == "score" else "the step-down min-p method"
         said = [f"p_adjusted is for all {len(self.names)} tests together, by {by}."]
+        if self.covariates:
+            said.append(f"Adjusted for {and_more(list(self.covariates), 10)}.")
         return [*said, self.chance] if self.chance else said
 
 
@@ -100,9 +104,10 @@ def significance(
         for each sample, one of two classes, or an event and its time: a structured array or a frame with
         the fields ``event`` (false for a censored sample) and ``time``.
     covariates : columns of X, as OnColumns takes them, or an array or frame (n_samples, n_covariates)
-        What y may depend on under the null hypothesis, beside a constant: age, sex, batch. Categories become
-        indicators. None takes those that a fitted estimator was adjusted for. Where samples lack a view, an
-        indicator of these samples is one of them: what is tested is what the view says, not that it is there.
+        What y may depend on under the null hypothesis, beside a constant: age, sex, batch; without them those
+        of a fitted model. Kernels without columns of their own see the other columns. Categories become
+        indicators. Where samples lack a view, an indicator of these samples is one of them: what is tested is
+        what the view says, not that it is there.
     method : "score" or "permutation"
         "score" needs no resampling: exact for a continuous target with Gaussian noise, asymptotic for the
         others. "permutation" draws what the null model allows: permuted residuals for a continuous target
@@ -168,8 +173,7 @@ def significance(
     """
     _check(method, n_permutations, by, given, target)
     with threads(n_jobs):
-        known, values, n = kernels_on(kernels, X, y, target, memory_limit)
-        Z, _ = design(covariates_of(kernels, X) if covariates is None else covariates, X, n)
+        known, values, Z, adjusted = kernels_on(kernels, X, y, target, covariates, memory_limit)
         lacking = absences(known)
         Z = np.hstack([Z, lacking]) if lacking.size else Z
         names, W = hypotheses(known, by)
@@ -178,15 +182,14 @@ def significance(
         if method == "score":
             pairs = [tests.score(g) for g in range(len(names))]
             statistic, p = (np.array(column) for column in zip(*pairs, strict=True))
-            return Significance(names, statistic, p, holm(p), method)
+            return Significance(names, statistic, p, holm(p), method, covariates=tuple(adjusted))
         tests.check_censoring()
         rng = np.random.RandomState(random_state) if not hasattr(random_state, "uniform") else random_state
         seed = int(rng.randint(2**31 - 1))
         drawn = [tests.drawn(g, int(n_permutations), seed) for g in range(len(names))]
     statistic, draws = np.array([d[0] for d in drawn]), np.array([d[1] for d in drawn])
-    return Significance(
-        names, statistic, _resampled(statistic, draws), min_p(statistic, draws), method, tests.null(0).chance
-    )
+    p, together, chance = _resampled(statistic, draws), min_p(statistic, draws), tests.null(0).chance
+    return Significance(names, statistic, p, together, method, chance, tuple(adjusted))
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ def chance_section(tests: Tests | None, stability: Any) -> dict[str, Any] | None
         return None
     return {
         "tests": {f"{by}s": _sorted(one.columns(), one.p_value) for by, one in found.items()},
+        "covariates": list(dict.fromkeys(name for one in found.values() for name in one.covariates)),
         "stable": {
             f"{by}s": _sorted(one.columns(), -one.frequency) | {key: getattr(one, key) for key in _NUMBERS}
             for by, one in stable.items()

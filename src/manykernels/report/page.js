@@ -404,7 +404,7 @@
     const c = data.chance;
     if (!c) return null;
     const tests = Object.entries(c.tests), stable = Object.entries(c.stable);
-    const hint = tests.length ? "Each is tested by itself, whatever its weight: is it related to the target at all? p is the probability of a relation at least as strong if it said nothing about the target; the adjusted p is for all tests of a table together (Holm). "
+    const hint = tests.length ? "Each is tested by itself, whatever its weight: is it related to the target at all" + (c.covariates.length ? `, beyond ${c.covariates.join(", ")}` : "") + "? p is the probability of a relation at least as strong if it said nothing about the target; the adjusted p is for all tests of a table together (Holm). "
       + "A small p does not say that the model needs it: others may say the same." : "";
     return section("chance", "Is it more than chance?", hint, tests.flatMap(([what, rows]) => testsOf(rows, what.slice(0, -1))), stable.flatMap(([what, rows]) => stableOf(rows, what.slice(0, -1))));
   }
