@@ -44,7 +44,7 @@ def run(report: Report) -> None:
         rows = [level(kind, known, n, draws) for kind in KINDS for known in (False, True)]
         goal = "4 to 6 % for continuous targets, 3 to 6 % for binary ones and survival"
         report.table(f"p-values below 0.05 in {draws:,} draws without effect, {n} samples, %", rows, goal)
-        times = report.pick(200, 3)
+        times = report.pick(100, 3)
         rows = [power(kind, n, times) for kind in KINDS]
         report.table(f"p-values below 0.05 in {times} draws with an effect of one column, %", rows)
         size, count = report.pick((500, 20), (60, 4))
@@ -52,8 +52,8 @@ def run(report: Report) -> None:
         goal = "999 permutations in at most the time of 50 fits"
         report.table(f"999 draws for each of {count} Gaussian kernels, {size} samples", rows, goal)
         goal = "1e-8 from Imhof's integral, within two standard errors of the simulation in 95 %"
-        report.table("Tails of mixtures of χ²", tails(report.pick(40, 2), report.pick(10**6, 1000)), goal)
-        rows = [selected(effects, report.pick(100, 2)) for effects in (0, 3)]
+        report.table("Tails of mixtures of χ²", tails(report.pick(20, 2), report.pick(10**6, 1000)), goal)
+        rows = [selected(effects, report.pick(40, 2)) for effects in (0, 3)]
         goal = "false ones at most the bound"
         report.table("Stability selection of 30 linear kernels of one column each, 100 samples", rows, goal)
 
@@ -196,7 +196,7 @@ def selected(effects: int, times: int) -> Facts:
         draw = np.random.RandomState(i)
         X = draw.standard_normal((100, 30))
         y = X[:, :effects].sum(axis=1) + draw.standard_normal(100)
-        found = stability_selection(MKLRegressor(rank_one()), X, y, n_pairs=25, random_state=i)
+        found = stability_selection(MKLRegressor(rank_one()), X, y, n_pairs=20, random_state=i)
         false.append(int(found.selected[effects:].sum()))
         right.append(int(found.selected[:effects].sum()))
         bound = found.expected_false
