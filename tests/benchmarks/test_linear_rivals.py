@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from benchmarks import bench_group_lasso, bench_ridge, bench_targets, rivals_linear
+from benchmarks import bench_group_lasso, bench_groups, bench_ridge, bench_targets, rivals_linear
 from benchmarks.harness import MISSING, Report
 from benchmarks.limits import Limits
 from benchmarks.rivals_linear import certificate
@@ -16,6 +16,7 @@ LIMITS = Limits(threads=1, read_gb_s=20.0, triad_gb_s=15.0, gemm_gflop_s=50.0)
 def alone(monkeypatch):
     """As where no rival is installed."""
     monkeypatch.setattr(rivals_linear, "skglm", None)
+    monkeypatch.setattr(rivals_linear, "celer", None)
     monkeypatch.setattr(rivals_linear, "himalaya", None)
 
 
@@ -55,6 +56,27 @@ def test_group_lasso_rows_do_without_the_rival(alone, capsys):
     lasso = [row for row in rows if row["contender"] == "scikit-learn Lasso"]
     assert lasso and max(abs(row["objective above ours"]) for row in lasso) <= 1e-2
     assert MISSING in capsys.readouterr().out
+
+
+def test_rows_of_wide_groups_do_without_rivals(alone, capsys):
+    """At a gap that is that of the group lasso, also where groups share columns."""
+    report = Report("groups", LIMITS, quick=True)
+    bench_groups.run(report)
+    path, same, overlapping = (table["rows"] for table in report.tables)
+    for ours, *theirs in (path, overlapping):
+        assert ours["worst gap"] <= bench_groups.GAP and ours["× the time of ours"] == 1.0
+        assert [row["CPU s"] for row in theirs] == [MISSING, MISSING]
+    assert [row["prediction difference"] for row in same] == [MISSING, MISSING]
+    data = bench_groups.problem(40, 30, 4, 10, 2)
+    (w,) = data.ours(1e-9, data.costs[:1])
+    groups = [list(range(lo, lo + 10)) for lo in data.ptr[:-1]]
+    lam = data.strengths(w[None], data.costs[:1])[0]
+    np.testing.assert_allclose(
+        rivals_linear.grouped_certificate(data.Z, data.y, data.ptr, lam, w),
+        certificate(data.Z, data.y, groups, lam, w),
+        rtol=1e-9,
+        atol=1e-12,
+    )
 
 
 @pytest.mark.slow

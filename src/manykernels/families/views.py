@@ -69,7 +69,7 @@ class Views(Family):
         if not isinstance(self.views, Mapping) or not self.views:
             raise ValueError(
                 f"views={self.views!r} was given; expected a dict such as "
-                '{"gene": columns, "image": (columns, kernels)}.'
+                '{"gene": columns, "image": (columns, kernels)}, or gene_sets(path, X) for a file of groups.'
             )
         kernels: dict[str, Kernel] = {}
         for view, given in self.views.items():

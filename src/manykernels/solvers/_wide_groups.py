@@ -51,7 +51,7 @@ class Wide(GroupWork):
 
     def after(self, risk: Separable, run: Run) -> Wide:
         self.cost *= float(risk.C[0, 0] / self.risk.C[0, 0])
-        self.pose(risk, replace(run, start=None))
+        self.pose(risk, run if self.slow else replace(run, start=None))  # others ended what was slow
         self.change = max(0.1 * np.sqrt(run.tol), EXACT)
         self.f = self.score + risk.intercepts(self.score)
         return self
@@ -74,11 +74,7 @@ class Wide(GroupWork):
     # -- the groups that take part ----------------------------------------------------------------
     def begin(self, count: int | None) -> None:
         if self.run.start is not None and np.any(self.run.start[1]):
-            theta, alpha = self.run.start
-            alpha = self.gram._lift(alpha)
-            for g in np.flatnonzero((theta > 0.0) & (self.gram.scale > 0.0)):
-                own = slice(self.gram.ptr[g], self.gram.ptr[g + 1])
-                self.w[:, own] = theta[g] * self.root[g] * (self.rows[own] @ alpha).T
+            self.w = self._of_machine(*self.run.start)
             self._place()
         self.join(np.sqrt(self.forms(self.risk.feasible(-self.risk.gradient(self.f)))), count)
 
@@ -112,9 +108,9 @@ class Wide(GroupWork):
 
     def _sweep(self, W: Array, most: int) -> bool:
         """Blocks in turn, until none changes by more than `change` times Σ ‖w_g‖; whether it came so far."""
-        beside = Beside(self.risk, W)
+        beside, unit = Beside(self.risk, W), W / self.cost
         for g in self.live:
-            self.bases.learn(int(g), W / self.cost, beside, self.gram.mean)
+            self.bases.learn(int(g), unit, beside, self.gram.mean)
         t, bases = np.ascontiguousarray(-self.risk.gradient(self.f).T), self.bases
         score, live = np.ascontiguousarray(self.score.T), self.live
         blocks = (bases.Q, bases.at, self.cost * bases.d, bases.Z, bases.taken)
@@ -162,11 +158,16 @@ class Wide(GroupWork):
         return score if self.gram.mean is None else score - self.gram.mean @ score
 
     def scores(self, theta: Array) -> tuple[Array, Array]:
-        alpha, v = self.gram._lift(self.alpha), np.zeros_like(self.w)
-        for g in np.flatnonzero(theta > 0.0):
+        return self._products(theta > 0.0, self._of_machine(theta, self.alpha)), np.zeros(self.w.shape[0])
+
+    def _of_machine(self, theta: Array, alpha: Array) -> Array:
+        """The coefficients θ_g Φ_gᵀα of the function Σ θ_g K_gα."""
+        mean, w = self.gram.mean, np.zeros_like(self.w)
+        alpha = alpha if mean is None else alpha - np.outer(mean, alpha.sum(axis=0))
+        for g in np.flatnonzero((theta > 0.0) & (self.root > 0.0)):
             own = slice(self.gram.ptr[g], self.gram.ptr[g + 1])
-            v[:, own] = theta[g] * self.root[g] * (self.rows[own] @ alpha).T
-        return self._products(theta > 0.0, v), np.zeros(v.shape[0])
+            w[:, own] = theta[g] * self.root[g] * (self.rows[own] @ alpha).T
+        return w
 
 
 class _Bases:

@@ -38,8 +38,9 @@ class GroupDescent(Solver):
     Parameters
     ----------
     add : int or None
-        How many groups may join the working set at a time; None takes as many as have weight, but at
-        least ten.
+        How many groups may join the working set at a time. None takes as many as have weight and at least
+        ten; where groups have many features, half as many as have weight, and at least as many as cost what
+        a look at all groups costs.
     """
 
     serves = Serves(
