@@ -398,6 +398,8 @@ def test_null_draws_are_uniform(kind, width):
         ({"covariates": np.c_[SEEN.time], "y": TIMES}, "gives the time away"),
         ({"kernels": [Linear()], "given": "others"}, "there is one kernel"),
         ({"y": np.full(N, "a")}, "only one class"),
+        ({"y": 2.0 + Z @ [1.0, 3.0], "covariates": Z}, "leaves no residuals"),
+        ({"y": np.c_[np.ones(N), np.ones(N)], "target": "survival"}, "leaves no residuals: .* same time"),
         ({"y": labels, "covariates": (labels == "ill") * 1.0}, "gives y away"),
         ({"method": "chance"}, "expected 'score' or 'permutation'"),
         ({"by": "view"}, "no kernel belongs to a view"),

@@ -143,7 +143,7 @@ def _is_model(kernels: Any) -> bool:
 
 
 def _two(values: NDArray[Any]) -> bool:
-    return values.ndim == 1 and np.unique(values).size == 2
+    return values.ndim == 1 and values.size > 2 and np.unique(values).size == 2
 
 
 def absences(known: Kernels) -> Array:

@@ -52,12 +52,18 @@ class Null:
     whiten: Array  # V^{−½}A: (n,) for a diagonal, or (m, n)
     free: Array  # (m, rank): an orthonormal basis of the whitened covariates
     draw: Draws | None = None  # (n, count): residuals s by chance; None for a linear model
+    size: float = 1.0  # of what was explained: residuals are compared with it
     chance: str = "Residuals of the model without the kernel were permuted (Freedman & Lane)."
 
     @property
     def n_free(self) -> int:
         """Degrees of freedom that are left."""
         return int(self.e.size - self.free.shape[1])
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether nothing but rounding is left of the target."""
+        return float(np.linalg.norm(self.e)) <= _NOTHING * self.size
 
     def residual(self, E: Array) -> Array:
         """Whitened responses (m, …) without what the covariates explain of them."""
@@ -119,7 +125,8 @@ class Null:
 def linear_null(y: Array, Z: Array, kernels: Sequence[Array] = ()) -> Null:
     """The linear null model of y, with the variance of each kernel by restricted maximum likelihood."""
     eta = _variances(y, Z, kernels, scaled=True) if kernels else np.empty(0)
-    return _null(y, Z, _root(kernels, eta, y.size))
+    found = _null(y, Z, _root(kernels, eta, y.size))
+    return replace(found, size=float(np.linalg.norm(y)))
 
 
 def likelihood_null(target: Likelihood, Z: Array, kernels: Sequence[Array] = ()) -> Null:

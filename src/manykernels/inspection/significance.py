@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 
 from .._arguments import and_more, is_whole, shown
 from .._fast.threads import threads
@@ -184,8 +185,7 @@ def significance(
             statistic, p = (np.array(column) for column in zip(*pairs, strict=True))
             return Significance(names, statistic, p, holm(p), method, covariates=tuple(adjusted))
         tests.check_censoring()
-        rng = np.random.RandomState(random_state) if not hasattr(random_state, "uniform") else random_state
-        seed = int(rng.randint(2**31 - 1))
+        seed = int(check_random_state(random_state).randint(2**31 - 1))
         drawn = [tests.drawn(g, int(n_permutations), seed) for g in range(len(names))]
     statistic, draws = np.array([d[0] for d in drawn]), np.array([d[1] for d in drawn])
     p, together, chance = _resampled(statistic, draws), min_p(statistic, draws), tests.null(0).chance
@@ -234,6 +234,12 @@ class _Tests:
             raise ValueError(
                 "given='others' was given, and there is one kernel (or view) only; leave it out, or give "
                 "more kernels."
+            )
+        if self._alone.exhausted:
+            raise ValueError(
+                "the model without kernels leaves no residuals: covariates explain y exactly, or no event "
+                "tells samples apart (all have the same time, or the last sample has the only one). There is "
+                "nothing to test; leave out the covariate that gives y away."
             )
         plain = linear_null(np.zeros(n), self.Z)
         gone = [name for g, name in enumerate(self.names) if not plain.sees(self.kernel(g))]
