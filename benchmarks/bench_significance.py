@@ -110,7 +110,10 @@ def power(kind: str, n: int, times: int) -> Facts:
 
 
 def seconds(kind: str, n: int, count: int, repeats: int) -> Facts:
-    """The time of 999 draws for all kernels, in fits of a model with these kernels."""
+    """The time of 999 draws for all kernels, in fits of a model with these kernels.
+
+    For survival the fit is one to the times as numbers, which is the cheapest that there is.
+    """
     X, _ = samples(n)
     kernels = gaussian_grid(0.5, 50.0, count)
     y = next(iter(targets(kind, X[:, 0], 1)))

@@ -51,6 +51,8 @@ def section(content: Facts, folder: Path) -> str:
         lines += [f"**{escape(table['title'])}**", ""]
         if "goal" in table:
             lines += [f"Goal: {escape(table['goal'])}.", ""]
+        if "note" in table:
+            lines += [f"{escape(table['note'])}.", ""]
         lines += [*markdown(table["rows"]), ""]
         panels = {size: found for size in SIZES if (found := curves(table["rows"], size))}
         if panels:
