@@ -245,6 +245,7 @@ class AlignMKLClassifier(LazyScore, ClassifierMixin, _AlignMKL):
 
     Attributes
     ----------
+    present_ : dict view -> how many training samples have it, where kernels are of views.
     kernels_, kernel_names_, weights_, active_, kernel_, X_fit_, alignment_, alignment_bound_, kkt_residual_,
     unique_ : as in :class:`KernelAligner`; where samples were repeated or weighted, X_fit_ holds each once.
     estimator_ : the learner, fitted on the learned kernel.

@@ -52,6 +52,7 @@ class KernelAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TwoStage)
 
     Attributes
     ----------
+    present_ : dict view -> how many training samples have it, where kernels are of views.
     kernels_, kernel_names_ : the kernels with the constants of the training data, and what they are called.
     weights_, active_ : the weights, Σ|θ_m| = 1, and the indices of those that are not zero.
     kernel_ : the learned mixture, callable on new data.

@@ -133,6 +133,7 @@ class LocalizedMKLClassifier(Localized, MKLClassification):
 
     Attributes
     ----------
+    present_ : dict view -> how many training samples have it, where kernels are of views.
     weights_ : (n_clusters, n_kernels).
     gates_ : (n_samples, n_clusters), shares of the training samples; ``gate(X)`` gives those of others.
     Others as for :class:`MKLClassifier`; ``kernel_`` is Σ_j c_j(x) c_j(x') Σ_m β_jm k_m(x, x').

@@ -77,6 +77,7 @@ class MKLClassifier(MKLClassification):
     dual_point_ : the α whose dual value D is, shaped as dual_coef_; not with ``approx``.
         ``manykernels.inspection.certificate`` computes P and D anew from it.
     n_iter_, history_ : machines solved; objective, gap, seconds and active kernels at each look.
+    present_ : dict view -> how many training samples have it, where kernels are of views.
     classes_ : labels.
     """
 

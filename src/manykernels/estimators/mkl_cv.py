@@ -76,6 +76,7 @@ class MKLClassifierCV(LazyScore, ClassifierMixin, Search):
         along its path on all samples.
     weights_, active_, kernels_, kernel_names_, kernel_, X_fit_, dual_coef_, intercept_, objective_,
     dual_gap_, certified_, history_, covariate_coef_, covariate_names_ : those of ``best_estimator_``.
+    present_ : dict view -> how many training samples have it, where kernels are of views.
     classes_ : labels.
     """
 
