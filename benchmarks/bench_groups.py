@@ -3,8 +3,8 @@
 Linear kernels K_g = Z_g Z_gᵀ at norm 1 with the squared loss minimise ½ (Σ_g ‖w_g‖)² + C · ½‖y − Zw‖². The
 same w minimises the group lasso ½‖y − Zw‖² + λ Σ ‖w_g‖ at λ = Σ ‖w_g‖ / C. Groups that share columns have
 copies of them (the latent group lasso), in the matrix that all contenders get; scMKL learns from such ones
-with celer. Every contender walks down the same λ, with the loosest tolerance at which its worst gap on the
-path, by the group lasso's certificate, is at most the goal. Processor time on one thread.
+with celer. Every contender walks down the same λ, with the loosest tolerance of its ladder at which its worst
+gap on the path, by the group lasso's certificate, is at most the goal. Processor time on one thread.
 """
 
 from __future__ import annotations
