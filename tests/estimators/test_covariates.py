@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.svm import SVC
 
 from manykernels import (
+    AlignMKLClassifier,
+    AlignMKLRegressor,
     HierarchicalMKLRegressor,
     LocalizedMKLRegressor,
     MKLClassifier,
@@ -226,3 +229,34 @@ def test_copies_are_not_learned_without_covariates() -> None:
     for call in (importance, weight_stability, permutation_test):
         with pytest.raises(ValueError, match="given beside X"):
             call(model, X, Y)
+
+
+@pytest.mark.parametrize("approx", [None, Nystroem(15)], ids=["exact", "features"])
+def test_two_stages(approx: Any) -> None:
+    """Kernels are aligned with what covariates leave of the target, which Zβ more of it does not change."""
+    given = {"kernels": KERNELS, "approx": approx, "random_state": 0, "covariates": ["age", "site"]}
+    model, other = (AlignMKLRegressor(**given).fit(TABLE, y) for y in (Y, Y + 50.0 * TABLE.age.to_numpy()))
+    np.testing.assert_allclose(model.weights_, other.weights_, atol=1e-8)
+    np.testing.assert_allclose(model.covariate_coef_, [0.1, 2.0, -1.0], atol=0.5)
+    parts = model.contributions(TABLE).sum(axis=1) + model.intercept_
+    np.testing.assert_allclose(parts + design(TABLE) @ model.covariate_coef_, model.predict(TABLE), atol=1e-9)
+    if approx is None:  # by the definition
+        Z = np.column_stack([np.ones(N), design(TABLE)])
+        P = np.eye(N) - Z @ np.linalg.pinv(Z)
+        K = P @ sum(w * k(X) for w, k in zip(model.weights_, model.kernels_, strict=True)) @ P
+        target = np.outer(P @ Y, P @ Y)
+        aligned = np.sum(K * target) / np.linalg.norm(K) / np.linalg.norm(target)
+        assert model.alignment_ == pytest.approx(aligned, abs=1e-9)
+    labels = AlignMKLClassifier(**given).fit(TABLE, LABELS)
+    assert labels.score(TABLE, LABELS) > 0.8
+
+
+def test_two_stages_refuse_what_knows_no_covariates() -> None:
+    for given, said in (
+        ({"estimator": SVC(kernel="precomputed")}, "estimator"),
+        ({"weighting": "easymkl"}, "alignf"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            AlignMKLClassifier(KERNELS, **given).fit(X, LABELS, covariates=BESIDE)
+    with pytest.raises(ValueError, match="sample_weight"):
+        AlignMKLRegressor(KERNELS).fit(X, Y, sample_weight=np.ones(N), covariates=BESIDE)

@@ -41,7 +41,9 @@ def pipeline(data: Data, method: str, kernels: str = "auto", *, tune: bool = Fal
 def adjusts(data: Data, method: str, kernels: str) -> bool:
     """Whether the method can have covariates beside these kernels."""
     model = METHODS[method].estimator(data.task, "auto")
-    return reads_raw(method, kernels) and "covariates" in model.get_params()
+    params = model.get_params()
+    one_stage = "weighting" not in params
+    return reads_raw(method, kernels) and one_stage and "covariates" in params
 
 
 def _adjusted(model: Any, data: Data, method: str, kernels: str) -> Any:
@@ -52,7 +54,7 @@ def _adjusted(model: Any, data: Data, method: str, kernels: str) -> Any:
             f"all columns; expected --kernels {' or '.join(_OF_TABLES)}, and a method without its own."
         )
     own = [name for name in model.get_params() if name.split("__")[-1] == "covariates"]
-    if not own:
+    if not own or not adjusts(data, method, kernels):
         able = [name for name in METHODS if adjusts(data, name, kernels)]
         raise UserError(f"--covariates: --method {method} takes none; expected {', '.join(able)}.")
     return model.set_params(**{min(own, key=len): list(data.covariates)})

@@ -67,6 +67,8 @@ def dual_of(learner: Any, n: int) -> tuple[Array, Any]:
     learner = getattr(learner, "best_estimator_", learner)
     if isinstance(learner, KernelRidge):
         return np.asarray(learner.dual_coef_), 0.0
+    if hasattr(learner, "covariate_coef_"):  # a machine of this package
+        return np.asarray(learner.dual_coef_), learner.intercept_
     two = not isinstance(learner, SVC | NuSVC) or len(learner.classes_) == 2
     if isinstance(learner, SVC | NuSVC | SVR | NuSVR) and two:
         dual = np.zeros(max(n, int(learner.support_.max(initial=-1)) + 1))

@@ -49,6 +49,7 @@ class TwoStage(LearnedKernel):
     kkt_residual_: float | None
     unique_: bool
     _map: FeatureMap | None
+    _beside: Any = None  # covariates of the samples that were learned from
     _samples: Rows  # which given samples were learned from, and how much each counts
 
     def _target(self) -> Similarity:
@@ -61,14 +62,24 @@ class TwoStage(LearnedKernel):
         self._check_types()
         shared = {name: given[name] for name in _SHARED}
         approx = resolve_approx(self.approx)
-        return Options(type(self).__name__, kernels=self.kernels, approx=approx, **shared)
+        covariates = given.get("covariates")
+        return Options(
+            type(self).__name__, kernels=self.kernels, approx=approx, covariates=covariates, **shared
+        )
 
     def _learn(
-        self, X: Any, y: Any, work: int, sample_weight: Any = None, merged: bool = False
+        self,
+        X: Any,
+        y: Any,
+        work: int,
+        sample_weight: Any = None,
+        merged: bool = False,
+        covariates: Any = None,
     ) -> tuple[NDArray[Any], Aligned]:
         """Fit the kernel; y as it was read, and what the first stage has for the second.
 
-        Equal samples are `merged` where the second stage can count them.
+        Equal samples are `merged` where the second stage can count them. Covariates stay in `_beside`, for
+        the second stage.
         """
         options, weighting = self._options(), resolve_weighting(self.weighting)
         require_target(options.title, y)
@@ -76,11 +87,12 @@ class TwoStage(LearnedKernel):
         if options.approx is not None and is_lazy(X):
             samples, y = pose_known(options, X, y, sample_weight, self._target())
         else:
-            given = read(options, X, y, sample_weight, self._target())
+            given = read(options, X, y, sample_weight, self._target(), covariates=covariates)
             features = options.approx is not None  # whose landmarks are drawn in an order of their own
             few = MERGED if features else np.inf
             samples = given.samples(few if merged and options.listed else 0, in_order=not features)
             y, self._samples = given.y, samples.rows
+            self._beside = given.new_beside(samples.rows.first)
         found = align(options, samples, weighting, self.weighting, work)
         self._publish(found.model)
         self._map = found.map
@@ -96,6 +108,12 @@ class TwoStage(LearnedKernel):
         themselves, of shape (n_samples, n_samples, n_kernels).
         """
         check_is_fitted(self)
+        if self._beside is not None:
+            raise ValueError(
+                "score_alignment was asked of a model with covariates: kernels are aligned with what these "
+                "leave of the target, which is not known of other samples. Read alignment_, or score "
+                "predictions."
+            )
         require_target(type(self).__name__, y)
         target, layout = self._model.target, self._model.layout
         assert target is not None

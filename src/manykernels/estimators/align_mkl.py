@@ -23,10 +23,12 @@ from ..fitting.functions import FeatureFunction, Function, KernelFunction
 from ..fitting.layout import is_lazy, require_finite, take
 from ..fitting.targets import Labels, Numbers, Similarity
 from ..grams.memory import LEARNER
+from ..kernels import Linear
 from ._dask import LazyScore, over_blocks
 from ._explain import Array, Explained
 from ._second_stage import as_ridge, check_learner, dual_of, require_feature_learner, takes_weights
 from ._two_stage import TwoStage
+from .mkl import MKLClassifier, MKLRegressor
 
 
 def _offers(method: str) -> Any:
@@ -60,6 +62,7 @@ class _AlignMKL(TwoStage, Explained):
         approx: Any = None,
         random_state: Any = None,
         verbose: int = 0,
+        covariates: Any = None,
     ) -> None:
         self.kernels = kernels
         self.weighting = weighting
@@ -72,6 +75,7 @@ class _AlignMKL(TwoStage, Explained):
         self.approx = approx
         self.random_state = random_state
         self.verbose = verbose
+        self.covariates = covariates
 
     def _default(self) -> Any:
         raise NotImplementedError
@@ -81,7 +85,7 @@ class _AlignMKL(TwoStage, Explained):
             return Ridge() if self._for == "regression" else RidgeClassifier()
         return self._default() if self.estimator is None else self.estimator
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> Self:
         """Learn the weights of the kernels from samples X and targets y, then the learner.
 
         Parameters
@@ -92,7 +96,14 @@ class _AlignMKL(TwoStage, Explained):
         y : array of shape (n_samples,), or (n_samples, n_outputs) for regression
         sample_weight : array of shape (n_samples,), optional
             A sample of weight 2 counts as two samples, in both stages. The learner must take weights too.
+        covariates : array or frame of shape (n_samples, n_covariates), optional
+            Enter unpenalised in the second stage, and kernels are aligned with what they leave of the target,
+            where X has no columns that ``covariates`` of the estimator could name.
         """
+        self.__dict__.pop("_offset", None)
+        if covariates is not None or self.covariates is not None:
+            return self._fit_adjusted(X, y, sample_weight, covariates)
+        self._beside = None
         learner = self._learner()
         if not hasattr(learner, "get_params") or isinstance(learner, type):
             raise TypeError(
@@ -112,6 +123,39 @@ class _AlignMKL(TwoStage, Explained):
         options = {} if weight is None else {"sample_weight": weight}
         self.estimator_ = learner.fit(K, self._second_target(y[rows.first], weight), **options)
         self._describe()
+        return self
+
+    def _fit_adjusted(self, X: Any, y: Any, sample_weight: Any, covariates: Any) -> Self:
+        """Both stages with covariates: a machine of this package takes the place of the learner."""
+        refused = {
+            "estimator": (self.estimator is not None, "a learner of another kind has no unpenalised part"),
+            "sample_weight": (sample_weight is not None, "kernels are aligned with every sample once then"),
+            "target": (not self.target == "auto", "covariates belong to the target that is predicted"),
+        }
+        for name, (given, why) in refused.items():
+            if given:
+                raise ValueError(
+                    f"{name} was given together with covariates: {why}. Leave {name} out, or learn in one "
+                    "stage: MKLClassifier, MKLRegressor."
+                )
+        classes = self._for == "classification"
+        with threads(self.n_jobs):
+            y, found = self._learn(X, y, LEARNER, covariates=covariates)
+            rows = self._samples.first
+            if self._map is None:
+                assert found.gram is not None
+                seen = found.gram.combine(self.weights_)[:, :, None]
+                loss = "hinge" if classes else "squared"
+                machine: dict[str, Any] = {"kernels": "precomputed", "loss": loss}
+            else:
+                seen = self._map(self._model.layout, take(X, rows), self.n_jobs)
+                machine = {"kernels": [Linear()], "loss": "squared", "approx": "features"}
+            face = MKLClassifier if classes else MKLRegressor
+            learner = face(**machine, normalize=None, memory_limit=self.memory_limit, n_jobs=self.n_jobs)
+            self.estimator_ = learner.fit(seen, y[rows], covariates=self._beside)
+        self._describe()
+        self.covariate_coef_ = self.estimator_.covariate_coef_
+        self.covariate_names_ = self.estimator_.covariate_names_
         return self
 
     def _fit_features(self, X: Any, y: Any, sample_weight: Any, learner: Any) -> Self:
@@ -152,9 +196,14 @@ class _AlignMKL(TwoStage, Explained):
     def __sklearn_is_fitted__(self) -> bool:
         return "estimator_" in self.__dict__  # not where a second stage failed
 
-    def _ask(self, method: str, X: Any) -> Any:
+    def _ask(self, method: str, X: Any, covariates: Any = None) -> Any:
         check_is_fitted(self)
-        said = getattr(self.estimator_, method)(self._new(X))
+        beside, seen = self._model.layout.beside(X, covariates), self._new(X)
+        if beside is None:
+            said = getattr(self.estimator_, method)(seen)
+        else:
+            seen = seen[:, :, None] if self._map is None else seen
+            said = getattr(self.estimator_, method)(seen, covariates=beside)
         return require_finite(said, "decision") if np.asarray(said).dtype.kind == "f" else said
 
     # -- f(x) = Σ θ_m k_m(x, X_fit_) dual_coef_ + intercept_, where the learner is of that form ---
@@ -163,7 +212,8 @@ class _AlignMKL(TwoStage, Explained):
         function: Function | None = None
         with suppress(AttributeError):
             function = self._function()
-        self._model = replace(self._model, function=function)
+        part = None if self._beside is None else self.estimator_._model.covariates
+        self._model = replace(self._model, function=function, covariates=part)
 
     def _function(self) -> Function:
         model, intercept = self._model, np.atleast_1d(self.intercept_)
@@ -183,7 +233,8 @@ class _AlignMKL(TwoStage, Explained):
         features_.transform(X) @ feature_coef_ + intercept_ decides."""
         if "estimator_" not in self.__dict__ or self._map is None:
             raise AttributeError(f"{type(self).__name__} has feature_coef_ once fitted with approx.")
-        inner, root, used = np.asarray(self.estimator_.coef_).T, self._map.root, self._map.used
+        own = self.estimator_.coef_ if self._beside is None else np.transpose(self.estimator_.feature_coef_)
+        inner, root, used = np.asarray(own).T, self._map.root, self._map.used
         coef = np.zeros((root.size, *inner.shape[1:]))
         coef[used] = (root[used] * inner.T).T
         return coef[:, 0] if coef.ndim == 2 and coef.shape[1] == 1 and self._for != "regression" else coef
@@ -242,6 +293,10 @@ class AlignMKLClassifier(LazyScore, ClassifierMixin, _AlignMKL):
         ``approx`` a learner of features, such as LogisticRegression(), or None for ``RidgeClassifier()``,
         which needs no more than the one pass of the first stage.
     approx, random_state, verbose : as in :class:`KernelAligner`.
+    covariates : None, or columns of X
+        Columns to adjust for, as in :class:`MKLClassifier`: kernels are aligned with what they leave of the
+        target, and they enter the second stage unpenalised. A machine of this package (hinge loss, or the
+        squared one with ``approx`` and for regression, C = 1) is then the learner, and ``estimator`` is None.
 
     Attributes
     ----------
@@ -251,6 +306,7 @@ class AlignMKLClassifier(LazyScore, ClassifierMixin, _AlignMKL):
     estimator_ : the learner, fitted on the learned kernel.
     dual_coef_, intercept_ : of a learner of two classes that is linear in the kernel.
     features_, feature_coef_ : with ``approx``, in place of X_fit_ and dual_coef_.
+    covariate_coef_, covariate_names_ : with covariates.
     classes_ : labels.
     """
 
@@ -264,27 +320,27 @@ class AlignMKLClassifier(LazyScore, ClassifierMixin, _AlignMKL):
         return Labels()
 
     @over_blocks
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any, covariates: Any = None) -> NDArray[Any]:
         """The class of each sample."""
-        return np.asarray(self._ask("predict", X))
+        return np.asarray(self._ask("predict", X, covariates))
 
     @available_if(_offers("decision_function"))  # type: ignore[untyped-decorator]
     @over_blocks
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Any, covariates: Any = None) -> Array:
         """What the learner decides by."""
-        return np.asarray(self._ask("decision_function", X))
+        return np.asarray(self._ask("decision_function", X, covariates))
 
     @available_if(_offers("predict_proba"))  # type: ignore[untyped-decorator]
     @over_blocks
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any, covariates: Any = None) -> Array:
         """(n_samples, n_classes): the learner's probabilities."""
-        return np.asarray(self._ask("predict_proba", X))
+        return np.asarray(self._ask("predict_proba", X, covariates))
 
     @available_if(_offers("predict_log_proba"))  # type: ignore[untyped-decorator]
     @over_blocks
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: Any, covariates: Any = None) -> Array:
         """Logarithms of the learner's probabilities."""
-        return np.asarray(self._ask("predict_log_proba", X))
+        return np.asarray(self._ask("predict_log_proba", X, covariates))
 
 
 class AlignMKLRegressor(LazyScore, RegressorMixin, _AlignMKL):
@@ -308,9 +364,9 @@ class AlignMKLRegressor(LazyScore, RegressorMixin, _AlignMKL):
         return np.asarray(y - self._offset)
 
     @over_blocks
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Any, covariates: Any = None) -> Array:
         """(n_samples,), or (n_samples, n_outputs) where y had two dimensions."""
-        said = self._ask("predict", X)
+        said = self._ask("predict", X, covariates)
         return np.asarray(said if self._map is not None else said + self._offset)
 
     def __sklearn_tags__(self) -> Tags:

@@ -17,8 +17,9 @@ from .._fast.threads import threads
 from .._warn import warn
 from ..approx import Features
 from ..families import Parametric
-from ..grams import Gram
+from ..grams import Gram, StackGram, parse_memory
 from ..grams.lowrank import Constants, Reduced, reduce, without_means
+from ..grams.memory import require_memory
 from ..objectives import Alignment
 from ..weightings import GreedyAlignment, Weighting
 from ..weightings.base import Weighted
@@ -32,6 +33,7 @@ from .model import Model, mixture
 from .options import Options
 from .progress import watched_pass
 from .samples import AnySamples, Samples
+from .spec import short
 
 Array = NDArray[np.float64]
 
@@ -77,8 +79,11 @@ def align(options: Options, samples: AnySamples, weighting: Weighting, asked: An
         return _align_family(options, samples, weighting, asked, work)
     known = list_kernels(options, samples, max(work, weighting.squares), weighting.pairs, supervised=False)
     known.gram.weight = samples.weight
-    alignment = Alignment(known.gram, samples.Y)
-    with watched_pass(options.title, options.verbose, known.gram):
+    gram, Y = known.gram, samples.Y
+    if samples.free is not None:
+        gram, Y = _off(options, gram, samples.free.basis), samples.unexplained
+    alignment = Alignment(gram, Y)
+    with watched_pass(options.title, options.verbose, gram):
         found = weighting.weigh(alignment)
     if options.foreign and np.all(found.theta >= 0):
         require_definite(known.gram, known.names, known.slacks, found.theta)
@@ -87,8 +92,31 @@ def align(options: Options, samples: AnySamples, weighting: Weighting, asked: An
     return Aligned(model, known.gram)
 
 
+def _off(options: Options, gram: Gram, Z: Array) -> StackGram:
+    """The kernels PK_mP with P the projection off covariates, which takes the place of centring."""
+    M, n = gram.n_kernels, gram.n
+    who = f"{M} kernels on {n} samples less what covariates explain need"
+    advice = "Give fewer kernels, raise memory_limit, or learn in one stage: MKLClassifier, MKLRegressor."
+    require_memory(8 * M * n * n, parse_memory(options.memory_limit), who, "a copy of all", advice)
+    stack = np.empty((M, n, n))
+    for m in range(M):
+        K = gram.combine(np.eye(M)[m])
+        K = K - Z @ (Z.T @ K)
+        stack[m] = K - (K @ Z) @ Z.T
+    found = StackGram(stack)
+    found.names = gram.names
+    return found
+
+
 def _require_served(options: Options, samples: AnySamples, weighting: Weighting, asked: Any) -> None:
     """An error for a weighting that needs what these targets or features are not."""
+    adjusted = getattr(samples, "free", None) is not None
+    if adjusted and (not weighting.sums or weighting.classes or not options.listed):
+        raise ValueError(
+            f"covariates were given with weighting={asked!r} and kernels={short(options.kernels)}; only "
+            "alignment with a list of kernels can leave out what covariates explain. Take weighting='alignf' "
+            "and a list, or learn in one stage: MKLClassifier, MKLRegressor."
+        )
     if weighting.classes and samples.target.task != "classification":
         raise ValueError(
             f"weighting={asked!r} was given with targets that are numbers; it weighs kernels by how far they "
