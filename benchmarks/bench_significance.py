@@ -112,7 +112,7 @@ def power(kind: str, n: int, times: int) -> Facts:
 def seconds(kind: str, n: int, count: int, repeats: int) -> Facts:
     """The time of 999 draws for all kernels, in fits of a model with these kernels.
 
-    For survival the fit is one to the times as numbers, which is the cheapest that there is.
+    For survival it is a fit to the times as numbers, since no estimator learns from times to an event.
     """
     X, _ = samples(n)
     kernels = gaussian_grid(0.5, 50.0, count)
