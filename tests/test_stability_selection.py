@@ -5,7 +5,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from manykernels import MKLClassifier, MKLRegressor, MKLRegressorCV
+from manykernels import HierarchicalMKLRegressor, MKLClassifier, MKLRegressor, MKLRegressorCV
 from manykernels.families import Products, rank_one, views
 from manykernels.inspection import Stability, stability_selection, weight_stability
 from manykernels.inspection.selected import selection_of
@@ -104,6 +104,8 @@ def test_bad_options_are_told(options, said):
 def test_what_cannot_be_selected_from_is_told():
     with pytest.raises(ValueError, match="more kernels than can be listed"):
         stability_selection(MKLRegressor(Products(degree=3)), X, y)
+    with pytest.raises(ValueError, match="the kernels of HierarchicalMKLRegressor stand for more"):
+        stability_selection(HierarchicalMKLRegressor(), X, y, n_pairs=2)
     with pytest.raises(ValueError, match="nothing to choose from"):
         stability_selection(MKLRegressor([Linear()]), X, y, n_pairs=2)
     with pytest.raises(ValueError, match="a class has one sample"):

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -152,7 +152,9 @@ def stability_selection(
     (2, 0.8, True)
     """
     _check(by, threshold, max_false, n_selected, n_pairs)
-    _require_list(estimator)
+    kernels = getattr(estimator, "kernels", None)
+    if kernels is not None and not Options("stability_selection", kernels=kernels).listed:
+        _refuse(f"kernels={shown(kernels)} stands")
     found = weight_stability(
         estimator,
         X,
@@ -165,6 +167,8 @@ def stability_selection(
         verbose=verbose,
         sample_groups=sample_groups,
     )
+    if not found.listed:  # 'auto' of some estimators
+        _refuse(f"the kernels of {type(estimator).__name__} stand")
     if by == "view":
         if found.views is None:
             raise ValueError(
@@ -211,14 +215,11 @@ def _largest(weights: Array, q: int, rng: np.random.RandomState) -> NDArray[np.b
     return np.asarray(taken & (weights > 0.0))
 
 
-def _require_list(estimator: Any) -> None:
-    """An error where nobody knows how many kernels there are to choose from."""
-    kernels = getattr(estimator, "kernels", None)
-    if kernels is not None and not Options("stability_selection", kernels=kernels).listed:
-        raise ValueError(
-            f"kernels={shown(kernels)} stands for more kernels than can be listed, so that no bound says how "
-            "many are selected by chance; give a list."
-        )
+def _refuse(what: str) -> NoReturn:
+    raise ValueError(
+        f"{what} for more kernels than can be listed, so that no bound says how many are selected by chance; "
+        "give a list."
+    )
 
 
 def _check(by: Any, threshold: Any, max_false: Any, n_selected: Any, n_pairs: Any) -> None:

@@ -51,6 +51,7 @@ class Stability(Shown):
     views: Stability | None = None
     choices: dict[str, int] | None = None
     pairs: bool = False  # whether resamples 0 and 1, 2 and 3, … are two halves of the data
+    listed: bool = True  # whether there are no other kernels than these to choose from
 
     @property
     def mean(self) -> Array:
@@ -190,14 +191,15 @@ def weight_stability(
         shown.close()
     # The kernels of all samples are in the table too, if they were never chosen again.
     own = ({}, {}) if finalists is None else _parts_of(model_of(estimator)[0])
-    kernels = _stability([weights for _, weights, _ in found], level, own[0])
-    named = any(view is not None for _, _, views in found for view in views.values())
-    views = _stability([_totals(*pair) for _, *pair in found], level, _totals(*own)) if named else None
+    kernels = _stability([weights for _, weights, _, _ in found], level, own[0])
+    named = any(view is not None for _, _, views, _ in found for view in views.values())
+    views = _stability([_totals(*pair) for _, *pair, _ in found], level, _totals(*own)) if named else None
     choices = None
     if finalists is not None:
-        chosen = Counter(name for name, _, _ in found)
+        chosen = Counter(name for name, *_ in found)
         choices = {one.name: chosen[one.name] for one in finalists.models}
-    return Stability(kernels.names, kernels.weights, level, views, choices, method == "pairs")
+    listed = all(one for *_, one in found)
+    return Stability(kernels.names, kernels.weights, level, views, choices, method == "pairs", listed)
 
 
 def _last_step(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
@@ -251,10 +253,13 @@ def _halves(
 
 def _learned(
     copies: Copies, finalists: Finalists | None, X: Any, y: NDArray[Any], rows: NDArray[np.intp]
-) -> tuple[str, dict[str, float], dict[str, str | None]]:
-    """What was chosen on these rows, the weight of each of its kernels, and the view that each belongs to."""
+) -> tuple[str, dict[str, float], dict[str, str | None], bool]:
+    """What was chosen on these rows, the weight of each of its kernels, the view that each belongs to, and
+    whether these are all kernels that there are."""
     name, model = ("", copies.relearn(X, y, rows)) if finalists is None else finalists.choose(X, y, rows)
-    return (name, {}, {}) if model is None else (name, *_parts_of(model))  # None: of another package
+    if model is None:  # of another package
+        return name, {}, {}, True
+    return name, *_parts_of(model), model.listed
 
 
 def _parts_of(model: Model) -> tuple[dict[str, float], dict[str, str | None]]:

@@ -40,7 +40,7 @@ def _sorted(columns: Mapping[str, Any], by: Any) -> dict[str, Any]:
 
 def _stable(stability: Any) -> dict[str, Selection]:
     """By view and by kernel, where weights were learned on pairs of halves and there is a choice."""
-    if not getattr(stability, "pairs", False):
+    if not getattr(stability, "pairs", False) or not stability.listed:
         return {}
     found = {}
     for by, one in (("view", stability.views), ("kernel", stability)):
