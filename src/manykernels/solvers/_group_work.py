@@ -25,7 +25,6 @@ class GroupWork(ABC):
         self.squares = risk.least_squares() is not None
         self.largest = gram.largest()
         self.f = risk.zeros() + risk.constant()
-        self.answer: tuple[Array, Array, float] | None = None
         self.change = EXACT  # of a group, relative to Σ ‖w_g‖, at which the present problem is solved
         self.pose(risk, run)
 
@@ -35,6 +34,7 @@ class GroupWork(ABC):
         self.alpha = risk.constant_alpha()
         self.best, self.dual, self.steps, self.waits = self.alpha, -np.inf, 0, 0
         self.reason, self.slow = Reason.NONE, False
+        self.answer: tuple[Array, Array, float] | None = None
 
     def after(self, risk: Separable, run: Run) -> GroupWork:
         """The work on the same risk at another cost: from the start of the run, or from what is there."""
@@ -71,6 +71,8 @@ class GroupWork(ABC):
             self.improve()
             if self.look(add):
                 break
+        if self.answer is None:  # stopped before the first step
+            self.look(0)
         return self.result()
 
     def look(self, add: int | None) -> bool:
