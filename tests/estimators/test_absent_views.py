@@ -8,6 +8,7 @@ import pytest
 
 from manykernels import (
     AlignMKLClassifier,
+    AlignMKLRegressor,
     LocalizedMKLRegressor,
     MKLClassifier,
     MKLClassifierCV,
@@ -20,7 +21,14 @@ from manykernels import (
 )
 from manykernels.approx import Nystroem, RandomFeatures
 from manykernels.families import Subset, views
-from manykernels.inspection import certificate, importance
+from manykernels.inspection import (
+    certificate,
+    explained_parts,
+    importance,
+    permutation_test,
+    significance,
+    weight_stability,
+)
 from manykernels.kernels import Gaussian, Linear, OnColumns
 from manykernels.report import report_data
 
@@ -177,6 +185,22 @@ def test_frames_of_different_samples_are_matched_by_index():
         found = model.predict({"a": a, "b": b})
     order = [*a.index, *b.index[~b.index.isin(a.index)]]
     np.testing.assert_allclose(found, model.predict({n: part.reindex(order) for n, part in new.items()}))
+    given, least = {"a": a, "b": b}, {"cv": 2, "n_repeats": 1, "random_state": 0}
+    for ask in (
+        lambda X: model.score(X, y),
+        lambda X: UFOMKLRegressor(random_state=0).fit(X, y).score(new, y),
+        lambda X: AlignMKLRegressor().fit(X, y).score_alignment(X, y),
+        lambda X: importance(model, X, y, max_columns=0, **least).views.mean,
+        lambda X: weight_stability(model, X, y, n_resamples=2, random_state=0).mean,
+        lambda X: explained_parts(model, X, y),
+        lambda X: significance(model, X, y).p_value,
+        lambda X: permutation_test(model, X, y, n_permutations=1, cv=2, random_state=0).score,
+    ):  # the rows of X and y are the same samples wherever both are given
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            np.testing.assert_allclose(ask(given), ask(new), atol=1e-6)
+    with pytest.raises(ValueError, match="every block of a stream"):
+        UFOMKLRegressor().partial_fit(given, y)
     with pytest.raises(ValueError, match="'b' holds 'p059' twice"):
         MKLRegressor().fit({"a": a, "b": pd.concat([b, b.loc[["p059"]]])}, y)
     with pytest.warns(UserWarning), pytest.raises(ValueError, match=r"X holds 1 sample that y lacks.*'p059'"):

@@ -142,7 +142,7 @@ def _one(
     """On one dataset."""
     for name, labelled in (("y", y), ("sample_weight", weight)):
         require_order(X, labelled, name)
-    given, X, kernels = _joined(_named(methods), X, kernels)
+    given, X, kernels = _joined(_named(methods), X, y, kernels)
     y = np.asarray(y)
     y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
     if (n := _num_samples(X)) != len(y):
@@ -237,12 +237,12 @@ def _named(methods: Any) -> dict[str, Any]:
     return named
 
 
-def _joined(given: dict[str, Any], X: Any, kernels: Any) -> tuple[dict[str, Any], Any, Any]:
+def _joined(given: dict[str, Any], X: Any, y: Any, kernels: Any) -> tuple[dict[str, Any], Any, Any]:
     """Samples that came in parts (a dict of views, matrices) in one piece; methods and kernels for these."""
-    own = {name: in_one_piece(one, X) for name, one in given.items() if not isinstance(one, str)}
+    own = {name: in_one_piece(one, X, y) for name, one in given.items() if not isinstance(one, str)}
     wholes = [joined for _, joined in own.values()]
     if len(own) < len(given):
-        template, joined = in_one_piece(MKLClassifier(kernels), X)
+        template, joined = in_one_piece(MKLClassifier(kernels), X, y)
         kernels = template.kernels
         wholes.append(joined)
     joined = next((whole for whole in wholes if whole is not X), X)

@@ -4,6 +4,7 @@ from ._copies import Copies as Copies  # these and what reads estimators are for
 from ._copies import copies_of as copies_of
 from ._copies import same_trade_off as same_trade_off
 from ._dask import LazyScore as LazyScore
+from ._dask import MatchedScore as MatchedScore
 from ._finalists import Finalists as Finalists
 from ._finalists import finalists_of as finalists_of
 from ._finalists import fitted_search as fitted_search

@@ -13,6 +13,16 @@ from sklearn.metrics import accuracy_score, r2_score
 from .._fast.threads import threads
 from ..fitting.layout import is_lazy
 from ..fitting.lazy import in_memory, over_rows
+from ..fitting.matching import matched
+
+
+class MatchedScore:
+    """``score`` of frames about different samples, which are matched with y as ``fit`` does it."""
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The accuracy, or R² of a regressor."""
+        found: float = super().score(matched(X, y, quiet=True), y, sample_weight)  # type: ignore[misc]
+        return found
 
 
 class LazyScore:
@@ -20,6 +30,7 @@ class LazyScore:
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:
         """The accuracy, or R² of a regressor; ``covariates`` where ``fit`` was given them beside X."""
+        X = matched(X, y, quiet=True)
         if not is_lazy(X) and covariates is None:
             found: float = super().score(X, y, sample_weight)  # type: ignore[misc]
             return found

@@ -13,6 +13,7 @@ from .._fast.threads import threads
 from ..approx import resolve_approx
 from ..fitting.functions import FeatureFunction
 from ..fitting.layout import Layout, read_training
+from ..fitting.matching import matched, require_same_samples
 from ..fitting.model import Model, Proof
 from ..fitting.online import Steps, Stream, begin, proof_of_passes, proof_of_steps
 from ..fitting.online_checks import check_family
@@ -84,7 +85,7 @@ class BaseUFO(Explained):
         if not self.warm_start:
             self._forget()
         with threads(self.n_jobs):
-            self._fit(options, steps, X, self._read_y(y))
+            self._fit(options, steps, matched(X, y), self._read_y(y))
         return self
 
     def _fit(self, options: Options, steps: Steps, X: Any, y: NDArray[Any]) -> None:
@@ -108,6 +109,7 @@ class BaseUFO(Explained):
     def _stream(self, X: Any, y: NDArray[Any]) -> Self:
         """The samples of a ``partial_fit``."""
         options, steps = self._asked(y)
+        require_same_samples(X)
         X, layout = self._read(options, X)
         check_length(_num_samples(X), y)
         if layout.kind == "stack":

@@ -14,6 +14,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 
 from ..fitting.layout import read_training
+from ..fitting.matching import matched
 from ..fitting.model import Model
 from ..fitting.stacks import in_matrices
 from ..selection.text import end_of_path
@@ -52,14 +53,16 @@ def face_of(estimator: Any, X: Any = None) -> tuple[LearnedKernel, Any]:
     return estimator, X if X is None else estimator._model.layout.joined(X)
 
 
-def in_one_piece(estimator: Any, X: Any) -> tuple[Any, Any]:
+def in_one_piece(estimator: Any, X: Any, y: Any = None) -> tuple[Any, Any]:
     """Samples in parts (a dict of views, or matrices) joined, and a copy of the estimator for them.
 
     The copy learns from the joined samples what the estimator learns from the parts: its kernels say which
-    columns each view has. So whoever cuts samples into folds need not know that they came in parts.
+    columns each view has. So whoever cuts samples into folds need not know that they came in parts. Frames
+    about different samples are matched as ``fit`` does it: in the order of y, if that has labels.
     """
     if not in_matrices(X):
         return estimator, X
+    X = matched(X, y, quiet=True)
     if isinstance(estimator, Pipeline):
         last, X = in_one_piece(estimator[-1], X) if len(estimator) == 1 else (estimator[-1], X)
         return Pipeline([*estimator.steps[:-1], (estimator.steps[-1][0], last)]), X

@@ -16,6 +16,7 @@ from ..fitting.aligning import Aligned, FeatureMap, align, alignment_in_features
 from ..fitting.functions import blocks
 from ..fitting.layout import is_lazy, require_finite
 from ..fitting.lazy import in_memory, pose_known, pose_new
+from ..fitting.matching import matched
 from ..fitting.options import Options
 from ..fitting.rows import Rows
 from ..fitting.samples import MERGED, AnySamples, Given, read
@@ -115,6 +116,7 @@ class TwoStage(LearnedKernel):
                 "predictions."
             )
         require_target(type(self).__name__, y)
+        X = matched(X, y, quiet=True)
         target, layout = self._model.target, self._model.layout
         assert target is not None
         with threads(self.n_jobs):

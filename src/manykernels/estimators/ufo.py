@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..fitting.targets import Labels, encode, read_labels, signs
 from ..losses import Logistic, MulticlassHinge, MulticlassLogistic, StructuredLoss, resolve_loss
 from ..losses.structured import PerScore
+from ._dask import MatchedScore
 from ._online import BaseUFO
 from .ufo_regressor import UFOMKLRegressor
 
@@ -32,7 +33,7 @@ def _has_probabilities(model: Any) -> bool:
     )
 
 
-class UFOMKLClassifier(ClassifierMixin, BaseUFO):
+class UFOMKLClassifier(MatchedScore, ClassifierMixin, BaseUFO):
     """Online classification with a learned, sparse combination of kernels.
 
     Minimises ½ λ ‖w‖²_{2,p} + α Σ_j ‖w^j‖ + (1/N) Σ_i ℓ(y_i, f(x_i)) with f(x) = Σ_j ⟨w^j, φ^j(x)⟩, p the

@@ -13,12 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 from ..fitting.targets import Numbers, read_numbers
 from ..losses import StructuredLoss, resolve_loss
 from ..losses.structured import PerScore
+from ._dask import MatchedScore
 from ._online import BaseUFO
 
 Array = NDArray[np.float64]
 
 
-class UFOMKLRegressor(RegressorMixin, BaseUFO):
+class UFOMKLRegressor(MatchedScore, RegressorMixin, BaseUFO):
     """Online regression with a learned, sparse combination of kernels; several outputs share its weights.
 
     Parameters and attributes are those of :class:`~manykernels.UFOMKLClassifier`, except that ``loss`` is

@@ -122,6 +122,16 @@ def matched(X: Any, y: Any, quiet: bool = False) -> Any:
     return found
 
 
+def require_same_samples(X: Any) -> None:
+    """An error for a dict of frames about different samples, where their targets come without labels."""
+    found = matched(X, None, quiet=True)
+    if isinstance(X, Mapping) and any(found[name] is not part for name, part in X.items()):
+        raise ValueError(
+            "The frames of X hold different samples; expected the same ones, in one order, in every block of "
+            "a stream. Give frames with a row for every sample, by reindex: rows of NaN lack the view."
+        )
+
+
 def _is_counted(index: Any) -> bool:
     """Whether rows are only numbered from 0 on, as they are where nobody gave them labels."""
     return type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1

@@ -15,7 +15,7 @@ from ..families import Family, Subset
 from ..fitting.checks import require_definite
 from ..fitting.covariates import as_covariates, design
 from ..fitting.listed import Kernels, list_kernels
-from ..fitting.matching import require_order
+from ..fitting.matching import matched, require_order
 from ..fitting.options import Options
 from ..fitting.samples import Given, read
 from ..fitting.spec import leaves
@@ -81,6 +81,7 @@ def _read(
         asked = options if table else options.replace(covariates=covariates)
         found = read(_listed(asked, kernels), X, y, None, kind, covariates=covariates if table else None)
         return options.replace(kernels=found.layout.seen(kernels)), found
+    X = matched(X, y, quiet=True)
     model, seen = model_of(kernels, X)
     layout, searched = model.layout, opened(kernels).searched
     require_order(layout.in_fit_order(X), y, "y")

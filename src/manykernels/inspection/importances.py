@@ -19,7 +19,7 @@ from sklearn.utils.validation import _num_samples
 from .._arguments import is_integral, shown
 from .._fast.threads import processes
 from ..comparison.folds import make_folds
-from ..estimators import LazyScore, Opened, in_one_piece, opened, require_named, silent
+from ..estimators import LazyScore, MatchedScore, Opened, in_one_piece, opened, require_named, silent
 from ..families.remarks import quiet_about_tables
 from ..fitting.layout import collected, is_lazy
 from ..fitting.matching import require_order
@@ -224,7 +224,7 @@ def importance(
         require_order(X, y, "y")
     given = X
     require_named(model)
-    model, X = in_one_piece(model, X)
+    model, X = in_one_piece(model, X, y)
     X = readable(X)
     if _num_samples(X) != _num_samples(y):
         raise ValueError(f"X has {_num_samples(X)} samples and y has {_num_samples(y)}.")
@@ -340,7 +340,7 @@ def _scorer(learner: Any, scoring: Any) -> tuple[Scorer, str]:
 def _score_is_plain(kind: type) -> bool:
     """Whether ``score`` is accuracy or R², which then is computed from predictions for many tables."""
     defines = next((base for base in kind.__mro__ if "score" in vars(base)), None)
-    return defines in (ClassifierMixin, RegressorMixin, LazyScore)
+    return defines in (ClassifierMixin, RegressorMixin, LazyScore, MatchedScore)
 
 
 def _accuracy(model: Any, X: Any, y: Any) -> float:

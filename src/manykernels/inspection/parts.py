@@ -11,6 +11,7 @@ from sklearn.utils.validation import _num_samples
 
 from ..estimators import model_of
 from ..fitting.lazy import in_memory
+from ..fitting.matching import matched
 from ..fitting.model import Model
 from ..fitting.targets import check_length, check_weights
 from .scores import warn_of_undefined
@@ -93,7 +94,7 @@ def explained_parts(
     if score not in _SCORES:
         raise ValueError(f"score={score!r} was given; expected 'r2' or 'correlation'.")
     X, y, sample_weight = in_memory(X, y, sample_weight)
-    learned, X = model_of(model, X)
+    learned, X = model_of(model, matched(X, y, quiet=True))
     Y = _targets(learned, y)
     check_length(_num_samples(X), Y)
     weight = np.ones(len(Y)) if sample_weight is None else check_weights(sample_weight, len(Y))

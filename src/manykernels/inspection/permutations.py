@@ -85,7 +85,7 @@ def permutation_test(
     if not is_integral(n_permutations) or n_permutations < 1:
         raise ValueError(f"n_permutations={shown(n_permutations)} was given; expected a whole number from 1.")
     require_order(X, y, "y")
-    model, X = in_one_piece(model, X)
+    model, X = in_one_piece(model, X, y)
     if _num_samples(X) != len(y):
         raise ValueError(f"X has {_num_samples(X)} samples and y has {len(y)}.")
     require_groups(model, groups, cv, "Give groups=, those that fit was given, or folds as cv=.")

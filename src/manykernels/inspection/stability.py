@@ -164,8 +164,8 @@ def weight_stability(
     if searched not in ("anew", "before"):
         raise ValueError(f"searched={searched!r} was given; expected 'anew' or 'before'.")
     require_order(X, y, "y")
+    estimator, X = in_one_piece(estimator, X, y)
     y = np.asarray(y)
-    estimator, X = in_one_piece(estimator, X)
     if _num_samples(X) != len(y):
         raise ValueError(f"X has {_num_samples(X)} samples and y has {len(y)}.")
     sample_groups = sample_labels(sample_groups, len(y))

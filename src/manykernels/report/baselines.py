@@ -140,7 +140,7 @@ def compared(
     and has three more steps: the permutations and what callers do.
     """
     bar = Progress("", 0) if bar is None else bar
-    model, X = in_one_piece(model, X)
+    model, X = in_one_piece(model, X, y)
     classes = model_of(model)[0].classes is not None
     require_groups(model, None, cv, "Give folds: cv=list(GroupKFold().split(X, y, groups)), for example.")
     splits = make_folds(y, classes=classes, cv=cv)

@@ -95,7 +95,7 @@ def report_data(
     sample_names : what the samples are called; by default the index of a frame X that does more than count
     """
     given = model
-    model, X = in_one_piece(model, X)
+    model, X = in_one_piece(model, X, y)
     learned, inner = model_of(model, X)
     face, search = face_of(model)[0], opened(model).searched
     said = Said(getattr(model, "predict", None), getattr(model, "decision_function", None))

@@ -40,7 +40,7 @@ def width_stability(
     ``weights`` are all kernels that were found, where they have one width. Errors cost what they cost all
     samples in total, as in :func:`manykernels.inspection.weight_stability`.
     """
-    model, X = in_one_piece(model, X)
+    model, X = in_one_piece(model, X, y)
     learned, inner = model_of(model, X)
     copies, own, y = copies_of(face_of(model)[0]), width_table(learned), np.asarray(y)
     kind = StratifiedShuffleSplit if learned.classes is not None else ShuffleSplit
