@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.svm import SVC
 
 from manykernels import (
@@ -112,6 +113,28 @@ def test_stacks_take_covariates_beside_them() -> None:
     assert model.score(stack, Y, covariates=BESIDE) > 0.9
     with pytest.raises(ValueError, match="covariates are missing"):
         model.predict(stack)
+
+
+@pytest.mark.parametrize(
+    ("columns", "table"),
+    [
+        ("age", TABLE[["a", "age"]]),
+        (slice(1, 2), TABLE[["a", "age"]]),
+        (lambda X: ["age"], TABLE[["a", "age"]]),
+        ([False, True], TABLE[["a", "age"]].to_numpy()),
+        ([-1], sparse.csr_matrix(TABLE[["a", "age"]].to_numpy(dtype=float))),
+        ([1], TABLE[["a", "age"]].to_numpy().tolist()),
+        ([1], TABLE[["a", "age"]].set_axis([0, 1], axis=1)),
+    ],
+    ids=["name", "slice", "callable", "mask", "sparse", "rows", "numbers"],
+)
+def test_columns_are_named_as_those_of_kernels(columns: Any, table: Any) -> None:
+    model = MKLRegressor([Linear()], covariates=columns).fit(table, Y)
+    expected = MKLRegressor([Linear()]).fit(TABLE[["a"]].to_numpy(), Y, covariates=TABLE.age)
+    np.testing.assert_allclose(model.covariate_coef_, expected.covariate_coef_, rtol=1e-6)
+    np.testing.assert_allclose(
+        model.predict(table), expected.predict(TABLE[["a"]].to_numpy(), covariates=TABLE.age), rtol=1e-6
+    )
 
 
 def test_a_weight_is_a_repetition() -> None:

@@ -17,7 +17,7 @@ from scipy.optimize import linprog
 from .._arguments import and_more
 from .._warn import warn
 from ..families.base import names_of
-from ..kernels.cells import column_of, holds_numbers
+from ..kernels.cells import column_of, holds_numbers, is_time, numbers_of
 from ..kernels.data import take_columns
 from .matching import require_order
 
@@ -72,7 +72,7 @@ class Covariate:
 
     @classmethod
     def learn(cls, column: Any, name: str) -> Covariate:
-        if holds_numbers(column):
+        if _in_numbers(column):
             values = _numbers(column, name)
             scale = float(np.std(values))
             return cls(name, float(values.mean()), scale if scale > 0.0 else 1.0)
@@ -87,7 +87,7 @@ class Covariate:
     def values(self, column: Any) -> Array:
         """(n, columns): the numbers, or the indicators; a level that is new is an average one."""
         if not self.levels:
-            if not holds_numbers(column):
+            if not _in_numbers(column):
                 raise ValueError(
                     f"the covariate {self.name!r} held numbers in training, and now holds others."
                 )
@@ -106,8 +106,13 @@ class Covariate:
         return np.asarray(found)
 
 
+def _in_numbers(column: Any) -> bool:
+    """Whether a column holds numbers, or times, which are numbers of days."""
+    return holds_numbers(column) or is_time(column)
+
+
 def _numbers(column: Any, name: str) -> Array:
-    values = np.asarray(column, dtype=np.float64)
+    values = numbers_of(column) if is_time(column) else np.asarray(column, dtype=np.float64)
     _require_whole(np.flatnonzero(~np.isfinite(values)), name)
     return values
 
@@ -155,7 +160,7 @@ class Design:
     def values(self, table: Any) -> Array:
         """(n, c): numbers as they are, and indicators; columns by name where they have names."""
         own = [column.name for column in self.columns]
-        if hasattr(table, "columns"):
+        if hasattr(table, "columns") and all(isinstance(name, str) for name in table.columns):
             missing = [name for name in own if name not in set(map(str, names_of(table)))]
             if not missing:
                 table = take_columns(table, own)

@@ -77,9 +77,7 @@ class Separated:
 
     def _checked(self, X: Any) -> Any:
         """X with the columns of the training samples, in their order."""
-        names = self.feature_names_in
-        if not hasattr(X, "shape"):
-            X = np.asarray(X, dtype=object if any(isinstance(v, str) for v in np.ravel(X)) else None)
+        names, X = self.feature_names_in, _as_table(X)
         if names is not None and hasattr(X, "columns"):
             missing = [name for name in names if name not in set(X.columns)]
             if missing:
@@ -105,7 +103,9 @@ def separate(spec: Any, X: Any, columns: Any, beside: Any) -> tuple[Any, Any, Se
         )
     if beside is not None:
         return X, as_covariates(_in_two(beside), X, count(X)), Separated()
-    names = [columns] if isinstance(columns, str | int | np.integer) else columns
+    X = _as_table(X)
+    chosen = columns(X) if callable(columns) else columns
+    names = [chosen] if isinstance(chosen, str | int | np.integer) else chosen
     if needs_stack(spec) or not (isinstance(X, Mapping) or len(getattr(X, "shape", ())) == 2):
         raise ValueError(
             f"covariates={shown(columns)} names columns of X, and X is no table of samples × features. Give "
@@ -119,7 +119,8 @@ def separate(spec: Any, X: Any, columns: Any, beside: Any) -> tuple[Any, Any, Se
     if not where:
         raise ValueError("covariates=[] was given; expected at least one column, or None.")
     rest = _rest(spec, X, where)
-    frame = names_of(X) if hasattr(X, "columns") else None
+    named = hasattr(X, "columns") and all(isinstance(name, str) for name in X.columns)
+    frame = names_of(X) if named else None
     done = Separated(
         tuple(where), rest, int(X.shape[1]), None if frame is None else np.array(frame, dtype=object)
     )
@@ -250,6 +251,15 @@ def count(X: Any) -> int:
     return int(
         _num_samples(next(iter(X.values())) if isinstance(X, Mapping) and not hasattr(X, "shape") else X)
     )
+
+
+def _as_table(X: Any) -> Any:
+    """A list of rows as an array, all else as it is."""
+    rows = isinstance(X, list | tuple) and len(X) > 0 and all(isinstance(row, list | tuple) for row in X)
+    if not rows:
+        return X
+    text = any(isinstance(value, str) for row in X for value in row)
+    return np.asarray(X, dtype=object if text else None)
 
 
 def _in_two(values: Any) -> Any:
