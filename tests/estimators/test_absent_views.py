@@ -264,3 +264,45 @@ def test_nan_in_a_part_of_a_layer_is_an_error():
     bad[1, 5, 1] = np.nan
     with pytest.raises(ValueError, match=r"nan at \(1, 5\) of layer 1"):
         model.predict(bad)
+
+
+@pytest.mark.parametrize("center", [False, True])
+def test_classes_are_decided_alike_on_every_road(center):
+    how = {"loss": "squared", "C": 3.0, "tol": 1e-8, "center": center}
+    one_each = [KERNELS[0], KERNELS[2]]
+    exact = MKLClassifier(one_each, **how).fit(X, LABELS)
+    f = exact.decision_function(X)
+    assert exact.dual_gap_ <= 1e-8 and certificate(exact, X, LABELS).certified
+    np.testing.assert_allclose(exact.kernel_(X, exact.X_fit_) @ exact.dual_coef_ + exact.intercept_, f)
+    np.testing.assert_allclose(exact.contributions(X).sum(axis=1) + exact.intercept_, f, atol=1e-10)
+    np.testing.assert_allclose(exact.decision_function(X[4:5]), f[4:5], atol=1e-10)
+    with pytest.warns(UserWarning, match="more than"):
+        features = MKLClassifier(one_each, **how, approx=Nystroem(2 * N)).fit(X, LABELS)
+    np.testing.assert_allclose(features.weights_, exact.weights_, atol=1e-3)
+    np.testing.assert_allclose(features.decision_function(X), f, atol=1e-3)
+    stack = np.stack([k.kernel(np.nan_to_num(X[:, k.columns])) for k in one_each], axis=2)
+    for m, s in enumerate([A, B]):
+        stack[~s, :, m] = stack[:, ~s, m] = np.nan
+    given = MKLClassifier("precomputed", **how).fit(stack, LABELS)
+    np.testing.assert_allclose(given.weights_, exact.weights_, atol=1e-3)
+    np.testing.assert_allclose(given.decision_function(stack[:9]), f[:9], atol=1e-3)
+
+
+def test_classes_by_features_blocks_and_files(tmp_path):
+    exact = MKLClassifier(LINEAR, loss="logistic", C=3.0, tol=1e-7, solver="active-set").fit(X, LABELS)
+    f = exact.decision_function(X)
+    own = MKLClassifier(LINEAR, loss="logistic", C=3.0, tol=1e-7, approx="features").fit(X, LABELS)
+    np.testing.assert_allclose(own.decision_function(X), f, atol=1e-3)
+    groups = MKLClassifier(LINEAR, loss="logistic", C=3.0, tol=1e-7, solver="group-descent").fit(X, LABELS)
+    np.testing.assert_allclose(groups.decision_function(X), f, atol=1e-3)
+    hinge = MKLClassifier(KERNELS, C=3.0, tol=1e-6).fit(X, LABELS)
+    few = MKLClassifier(KERNELS, C=3.0, tol=1e-6, memory_limit=30 * 8 * N * N).fit(X, LABELS)
+    np.testing.assert_allclose(few.decision_function(X), hinge.decision_function(X), atol=1e-2)
+    save(hinge, tmp_path / "m")
+    assert np.array_equal(load(tmp_path / "m").decision_function(X), hinge.decision_function(X))
+    alone = MKLClassifier(LINEAR, loss="squared", C=3.0).fit(WHOLE, LABELS)
+    parts, new = alone.contributions(WHOLE), WHOLE.copy()
+    new[:, 3:] = np.nan
+    a = list(alone.active_).index(0)
+    farther = parts.mean(axis=0).sum() + np.sqrt(2.0) * (parts[:, a] - parts[:, a].mean())
+    np.testing.assert_allclose(alone.decision_function(new), farther + alone.intercept_, atol=1e-8)

@@ -299,8 +299,8 @@ def test_a_trial_knows_of_the_training_part_only():
     everything, target, layout = search._read(data, y, None)
     some, _, _ = search._read(RAW[rows], SIGNAL[rows], None)
     for strategy in strategies(search._wish(target, layout), RAW, 1):
-        on_all = search._with_samples(strategy, data, y, None, everything)
-        on_some = search._with_samples(strategy, RAW[rows], SIGNAL[rows], None, some)
+        on_all = search._with_samples(strategy, data, y, None, everything, None)
+        on_some = search._with_samples(strategy, RAW[rows], SIGNAL[rows], None, some, None)
         whole, _ = run_trial(on_all, everything, TRAIN, KEPT)
         parted, _ = run_trial(on_some, some, TRAIN, KEPT)
         assert list(whole) == list(parted)

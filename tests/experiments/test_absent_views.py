@@ -19,8 +19,9 @@ def test_the_package_is_what_its_formula_says():
     p = experiment.drawn("synthetic", 0.3, False, 0, quick=True)
     K = experiment.raw(p, p.X, p.train)
     assert K.shape == (80, 80, 6)
-    by_formula = experiment.score(experiment.centred(p, K, experiment.TOLD), p)
-    assert experiment.mean(p, K)[0] == pytest.approx(by_formula[0], abs=5.0)
+    c = np.sqrt(2.0 / p.having.sum(axis=1))
+    by_formula = experiment.score(experiment.centred(p, K, experiment.TOLD) * np.outer(c, c)[:, :, None], p)
+    assert experiment.rescaled(p, K)[0] == pytest.approx(by_formula[0], abs=5.0)
     row = experiment.paired_row(
         ("synthetic", 0.3, False), [experiment.trial("synthetic", 0.3, False, s, True) for s in (0, 1)]
     )

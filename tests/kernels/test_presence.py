@@ -140,3 +140,45 @@ def test_rows_that_hold_nothing_are_found_in_every_kind_of_table():
     mixed = pd.DataFrame({"u": ["x", None, None], "v": [1.0, np.nan, 2.0]})
     assert rows_having(mixed).tolist() == [True, False, True]
     assert rows_having(pl.from_pandas(mixed)).tolist() == [True, False, True]
+
+
+def farther(kernel, Z, weight, center, a):
+    """k̂ of samples that are farther from the mean by a, from its definition: φ̂ = M φ, and √c a e."""
+    s = np.ones(len(Z), dtype=bool) if kernel.present(Z) is None else kernel.present(Z)
+    w = np.where(s, weight, 0.0) / weight[s].sum()
+    K = kernel(Z)
+    own = TOLD * (w @ np.diag(K) - w @ K @ w)
+    M = w + a[:, None] * (np.where(s[:, None], np.eye(len(Z)), w) - w)
+    K = M @ K @ M.T + own * np.outer(a * ~s, a * ~s)
+    if center:
+        H = np.eye(len(Z)) - weight / weight.sum()
+        K = H @ K @ H.T
+    return K / (w @ np.diag(K))
+
+
+@pytest.mark.parametrize("center", [False, True])
+@pytest.mark.parametrize("memory", [None, 8 * N * N * 8])
+def test_samples_that_lack_views_are_farther_from_the_mean_in_the_others(center, memory):
+    Z = np.hstack([X, rng.normal(size=(N, 1))])
+    a = np.sqrt(3.0 / (1 + HAVE["a"] + HAVE["b"]))
+    kernels = {**KERNELS, "whole": OnColumns(Gaussian(1.0), [5], view="c")}
+    work = {"work": 4, "memory_limit": memory, "center": center, "normalize": "trace", "spread": True}
+    gram, fitted = build_gram(kernels, Z, sample_weight=WEIGHT, **work)
+    assert type(gram).__name__ == ("StackGram" if memory is None else "BlockGram")
+    for m, (name, kernel) in enumerate(kernels.items()):
+        K = farther(kernel, Z, WEIGHT, center, a)
+        one = np.eye(len(kernels))[m]
+        np.testing.assert_allclose(gram.combine(one), K, atol=1e-12, err_msg=name)
+        np.testing.assert_allclose(gram.columns(one, np.array([0, 4, 7])), K[:, [0, 4, 7]], atol=1e-12)
+        np.testing.assert_allclose(fitted[m](Z), K, atol=1e-12)
+        np.testing.assert_allclose(fitted[m](Z[:7], Z), K[:7], atol=1e-12)
+        np.testing.assert_allclose(fitted[m](Z[3:4], Z[10:]), K[3:4, 10:], atol=1e-12)
+        np.testing.assert_allclose(fitted[m].diag(Z), np.diag(K), atol=1e-12)
+        assert np.array_equal(fitted[m](Z), fitted[m](Z).T) and np.linalg.eigvalsh(K).min() > -1e-10
+    theta = np.arange(1.0, 6.0)
+    total = sum(t * f(Z) for t, f in zip(theta, fitted, strict=True))
+    np.testing.assert_allclose(Mixture(fitted, theta)(Z[:5], Z), total[:5], atol=1e-10)
+    some = np.flatnonzero(HAVE["a"] & HAVE["b"])
+    plain = build_gram(kernels, Z[some], sample_weight=WEIGHT[some], **work | {"spread": False})[0]
+    same = build_gram(kernels, Z[some], sample_weight=WEIGHT[some], **work)[0]
+    assert np.array_equal(plain.combine(theta), same.combine(theta))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..kernels import Kernel
 from ..kernels.data import Array, Data
-from ..kernels.presence import TOLD, Mask, presences
+from ..kernels.presence import TOLD, Mask, Roster, presences
 from .base import Features
 
 _MEASURED = 10_000  # samples, evenly taken, that the means come from
@@ -31,10 +31,21 @@ class Lacking:
     rest : (p,), the features of a sample that lacks all views.
     extra : (M,), the column of e, or −1.
     share : (M,), the weight of the samples that have the view, of all.
+    roster : all views; None where samples that lack some count as others do.
+    farther : (2, M), the means of a and of a² (`kernels.presence`) over the samples that lack the view.
     """
 
-    def __init__(self, kernels: Sequence[Kernel], rest: Array, extra: NDArray[np.intp], share: Array) -> None:
+    def __init__(
+        self,
+        kernels: Sequence[Kernel],
+        rest: Array,
+        extra: NDArray[np.intp],
+        share: Array,
+        roster: Roster | None,
+        farther: Array,
+    ) -> None:
         self.kernels, self.rest, self.extra, self.share = list(kernels), rest, extra, share
+        self.roster, self.farther = roster, farther
 
     def write(self, X: Data, out: Any, ptr: NDArray[np.intp]) -> None:
         """Put the features of samples that lack views into their place in ``out``."""
@@ -42,10 +53,23 @@ class Lacking:
         for m, having in enumerate(presences(self.kernels, X)):
             if having is not None:
                 out[~having, ptr[m] : ptr[m + 1]] = self.rest[ptr[m] : ptr[m + 1]]
+        a = None if self.roster is None else self.roster.spread(X)
+        if a is not None:
+            some = np.flatnonzero(a != 1.0)
+            mean = self.rest.copy()
+            mean[self.extra[self.extra >= 0]] = 0.0
+            for m, kernel in enumerate(self.kernels):
+                if kernel.absence is not None:
+                    own = slice(ptr[m], ptr[m + 1])
+                    out[some, own] = mean[own] + a[some, None] * (out[some, own] - mean[own])
 
     def over_present(self, sizes: Array, mean: Array | None, ptr: NDArray[np.intp]) -> Array:
         """(M,): mean squares over the samples that have the view, from those over all samples."""
         apart = np.add.reduceat(np.square(self.rest if mean is None else self.rest - mean), ptr[:-1])
+        for m in np.flatnonzero(self.extra >= 0):  # that of e depends on how many views a sample has
+            e, middle = self.rest[self.extra[m]], 0.0 if mean is None else mean[self.extra[m]]
+            first, second = self.farther[:, m]
+            apart[m] += (second - 1.0) * e**2 - 2.0 * (first - 1.0) * e * middle
         lacked = self.share < 1.0
         own = (sizes - (1.0 - self.share) * apart) / np.where(self.share > 0.0, self.share, 1.0)
         return np.where(lacked, np.maximum(own, 0.0), sizes)
@@ -57,8 +81,12 @@ def with_rest(
     having: list[Mask | None],
     weight: Array,
     take: Callable[[NDArray[np.intp]], Data],
+    spread: bool = False,
 ) -> Features:
-    """The features, which know what samples without a view have; `having` of the samples of these weights."""
+    """The features, which know what samples without a view have; `having` of the samples of these weights.
+
+    With `spread`, samples that lack views are farther from the mean in the others.
+    """
     if all(kernel.absence is None for kernel in kernels):
         return features
     lacked = np.array([mask is not None for mask in having])
@@ -79,7 +107,14 @@ def with_rest(
         rest[known.ptr[m] : known.ptr[m] + mean.size] = mean
         if mask is not None:
             rest[extra[m]] = np.sqrt(TOLD * max(float(squares.sum() - mean @ mean), 0.0))
-    known.lacking = Lacking(kernels, rest, extra, share)
+    roster = Roster(kernels) if spread else None
+    a = None if roster is None else roster.spread(take(np.arange(weight.size)))
+    farther = np.ones((2, len(kernels)))
+    for m, mask in enumerate(having):
+        gone = weight if mask is None else weight * ~mask
+        if a is not None and mask is not None and gone.any():
+            farther[:, m] = gone @ a / gone.sum(), gone @ np.square(a) / gone.sum()
+    known.lacking = Lacking(kernels, rest, extra, share, roster, farther)
     return known
 
 

@@ -144,6 +144,7 @@ class TwoStage(LearnedKernel):
             "sample_weight": None,
             "memory_limit": self.memory_limit,
             "work": 0,
+            "spread": self._model.target is not None and self._model.target.task == "classification",
         }
         scale = np.array([self.kernels_[m].scale_ for m in self.active_])
         layout = self._model.layout

@@ -205,7 +205,8 @@ def _with_rest(
     weight = samples.weight if isinstance(samples, Samples) else weight
     count = samples.n if isinstance(samples, Samples) else n_samples(some)
     w = np.ones(count) if weight is None else weight
-    return with_rest(features, kernels, presences(kernels, X), w, lambda rows: take(X, rows))
+    having, classes = presences(kernels, X), samples.target.task == "classification"
+    return with_rest(features, kernels, having, w, lambda rows: take(X, rows), spread=classes)
 
 
 def _check(options: Options, samples: AnySamples) -> None:

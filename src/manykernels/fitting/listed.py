@@ -193,6 +193,7 @@ def list_kernels(
         "normalize": options.normalize,
         "memory_limit": options.memory_limit,
         "work": work,
+        "spread": samples.target.task == "classification",
     }
     if samples.stack:
         return _from_stack(options, samples, given)

@@ -17,7 +17,7 @@ from .._fast import stack as fast
 from .._fast.threads import thread_count
 from ..kernels import Kernel
 from ..kernels.data import Data, is_stack, take_rows
-from ..kernels.presence import Mask, write
+from ..kernels.presence import Mask, farther, rescale, write
 from .base import Array, Atoms, Gram, take
 from .stack import _renormalise
 
@@ -48,13 +48,18 @@ class BlockGram(Gram):
         self.stored = 8 * slots * n * n
         self._chunk_bytes = max(min(room // thread_count(), _CHUNK_BYTES), _LEAST)
         self.cosine = cosine  # (row means (M, n), grand means (M,), inverse norms (M, n)) of each kernel
-        self.lacking: dict[int, tuple[Mask, Array, float]] = {}  # kernel -> which samples have its view, k̂, c
+        self.lacking: dict[int, tuple[Mask, Array, float, tuple[Array, float] | None]] = {}  # see `lack`
         self._store = np.empty((0, n, n))
         self._slot_of: dict[int, int] = {}
 
-    def lack(self, m: int, having: Mask, means: Array, own: float) -> None:
-        """Samples lack the view of kernel m, and have these means in its place (`kernels.presence`)."""
-        self.lacking[m] = having, means, own
+    def lack(
+        self, m: int, having: Mask, means: Array, own: float, spread: tuple[Array, float] | None = None
+    ) -> None:
+        """Samples lack the view of kernel m, and have these means in its place (`kernels.presence`).
+
+        ``spread`` is (a, g): how far samples are from the mean, and its product with itself.
+        """
+        self.lacking[m] = having, means, own, spread
         self._slot_of.clear()
 
     # -- evaluation -----------------------------------------------------------------------------
@@ -122,8 +127,11 @@ class BlockGram(Gram):
     def _adjust(self, m: int, block: Array, lo: int, hi: int) -> Array:
         """Put in what samples without the view have; centre and normalise to unit diagonal where asked."""
         if int(m) in self.lacking:
-            having, means, own = self.lacking[int(m)]
+            having, means, own, spread = self.lacking[int(m)]
             write(block, having[lo:hi], having[:hi], means[:hi], means[lo:hi], own)
+            if spread is not None:
+                a, g = spread
+                rescale(block, a[lo:hi], a[:hi], means[lo:hi], means[:hi], g)
         if self.cosine is not None:
             means, grand, inverse = (part[m] for part in self.cosine)
             elementwise.subtract_outer(block, means[lo:hi] - 0.5 * grand, means[:hi] - 0.5 * grand)
@@ -156,7 +164,7 @@ class BlockGram(Gram):
 
     # -- what Gram asks for ---------------------------------------------------------------------
     def columns(self, theta: Array, rows: NDArray[np.intp]) -> Array:
-        if self.cosine is not None or is_stack(self.X):
+        if self.cosine is not None or self.lacking or is_stack(self.X):
             return super().columns(theta, rows)
         total, some = np.zeros((self.n, rows.size)), take(self.X, rows)
         for m in np.flatnonzero(theta):
@@ -218,8 +226,11 @@ class BlockGram(Gram):
         if self.cosine is not None:
             return (self.cosine[2] > 0).astype(float)
         d = np.array([k.diag(self.X) for k in self.kernels]).reshape(-1, self.n)
-        for m, (having, means, own) in self.lacking.items():
+        for m, (having, means, own, spread) in self.lacking.items():
             d[m, ~having] = means[~having] + own
+            if spread is not None:
+                a, g = spread
+                d[m] = farther(d[m], a, means, g)
         return d
 
     def _centred(self, lo: int, hi: int, means: Array, grand: Array, out: Array) -> None:
@@ -245,5 +256,8 @@ class BlockGram(Gram):
         slots = max(self.slots, self.slots * self.n**2 // max(rows.size, 1) ** 2)
         slots = min(slots, self.n_kernels)
         part = BlockGram(self.kernels, X, rows.size, slots, self.scale, mean, cosine, self._chunk_bytes)
-        part.lacking = {m: (s[rows], r[rows], own) for m, (s, r, own) in self.lacking.items()}
+        part.lacking = {
+            m: (s[rows], r[rows], own, None if spread is None else (spread[0][rows], spread[1]))
+            for m, (s, r, own, spread) in self.lacking.items()
+        }
         return part

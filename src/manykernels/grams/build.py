@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .._arguments import number_of
 from ..kernels import Fitted, Kernel, Precomputed, evaluate
 from ..kernels.data import Data, is_stack, n_samples, numeric, rounding, take_rows
-from ..kernels.presence import TOLD, Mask, Rest, presences, write
+from ..kernels.presence import TOLD, Mask, Rest, Roster, presences, rescale, write
 from .base import Array, Gram
 from .blocks import BlockGram
 from .checks import check_stack, require_diagonals
@@ -39,13 +39,15 @@ def build_gram(
     work: int = SOLVER,
     beside: int = 0,
     pairs: int = 0,
+    spread: bool = False,
 ) -> tuple[Gram, list[Fitted]]:
     """The Gram of these kernels on X, and the kernels with the constants of this training data.
 
     `factors` says that kernel m is column m of X alone (rank one), which is then never made n × n; with
     `narrow` the same is done for kernels that all have far fewer explicit features than there are samples.
     `work` is how many matrices of n × n the caller needs beside the kernels, `beside` how many of them also
-    with explicit features, `pairs` how many of kernels × kernels.
+    with explicit features, `pairs` how many of kernels × kernels. With `spread`, samples that lack views are
+    farther from the mean in the others (`kernels.presence`).
     """
     n, parts = n_samples(X), list(kernels.values())
     having: list[Mask | None] = [None] * len(parts) if factors else presences(parts, X)
@@ -73,7 +75,7 @@ def build_gram(
         slots = min(len(parts), (limit - needed) // matrix)
         gram = BlockGram(parts, X, n, slots, room=min(2 * matrix, SWEEP) // 2)
     gram.room = max(limit - needed - gram.stored, 0)
-    return _normalised(gram, kernels, X, having, center, normalize, sample_weight)
+    return _normalised(gram, kernels, X, having, center, normalize, sample_weight, spread)
 
 
 def _narrow(kernels: list[Kernel], X: Data, n: int, having: list[Mask | None]) -> NDArray[np.intp] | None:
@@ -129,6 +131,7 @@ def build_from_stack(
     sample_weight: Array | None,
     memory_limit: int | float | str | None,
     work: int = SOLVER,
+    spread: bool = False,
 ) -> tuple[Gram, list[Fitted]]:
     """The Gram of a given stack (n, n, M), checked in one pass, copied only where its layout requires it."""
     n, M = stack.shape[0], stack.shape[2]
@@ -152,7 +155,7 @@ def build_from_stack(
     check_stack(kernels, names, rounding(stack.dtype))
     gram = StackGram(kernels)
     gram.room = limit - needed
-    return _normalised(gram, parts, stack, having, center, normalize, sample_weight)
+    return _normalised(gram, parts, stack, having, center, normalize, sample_weight, spread)
 
 
 def _kernels_first(stack: NDArray[Any], dtype: Any) -> NDArray[Any]:
@@ -177,6 +180,7 @@ def _normalised(
     center: bool,
     normalize: str | None,
     sample_weight: Array | None,
+    spread: bool,
 ) -> tuple[Gram, list[Fitted]]:
     """Find the constants of every kernel (weights are repetition) and put them into the Gram.
 
@@ -185,7 +189,7 @@ def _normalised(
     gram.names = list(kernels)
     w = np.ones(gram.n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     mean = w / w.sum()
-    rests = _rests(gram, list(kernels.values()), X, having, w)
+    rests = _rests(gram, list(kernels.values()), X, having, w, spread)
     own = _own_weights(having, w)
     d = gram._diagonals()
     largest = np.abs(d).max(axis=1, initial=0.0)
@@ -224,7 +228,7 @@ def _normalised(
 
 
 def _rests(
-    gram: Gram, kernels: list[Kernel], X: Data, having: list[Mask | None], w: Array
+    gram: Gram, kernels: list[Kernel], X: Data, having: list[Mask | None], w: Array, spread: bool
 ) -> list[Rest | None]:
     """What each kernel is for samples that lack its view, which the Gram is told (`kernels.presence`).
 
@@ -234,9 +238,11 @@ def _rests(
     stack = is_stack(X)
     if isinstance(gram, FactorGram) and gram.features.shape[1] == X.shape[1] == len(kernels):
         return [None] * len(kernels)  # columns of X, which are no views
+    roster = Roster(kernels) if spread else None
+    a = None if roster is None else roster.spread(X)
     for m, (kernel, mask) in enumerate(zip(kernels, having, strict=True)):
-        if kernel.absence is None or (mask is None and not stack):
-            rests.append(None if kernel.absence is None else Rest(X, w))
+        if kernel.absence is None or (mask is None and a is None and not stack):
+            rests.append(None if kernel.absence is None else Rest(X, w, roster=roster))
             continue
         everyone = np.ones(gram.n, dtype=bool)
         if isinstance(gram, BlockGram) and mask is not None:
@@ -246,14 +252,30 @@ def _rests(
         rest = Rest.known(
             None if stack else X, v, everyone if mask is None else mask, r, gram._diagonals()[m]
         )
+        rest.roster, rest.spread = roster, a
         if mask is None:
             rest.having, rest.own = None, 0.0
         elif isinstance(gram, BlockGram):
             gram.lack(m, mask, rest.training, rest.own)
         elif isinstance(gram, StackGram):
             write(gram.stack[m], mask, mask, rest.training, rest.training, rest.own)
+        if a is not None:
+            _spread(gram, m, rest, a, everyone if mask is None else mask)
         rests.append(rest)
     return rests
+
+
+def _spread(gram: Gram, m: int, rest: Rest, a: Array, having: Mask) -> None:
+    """Put samples that lack views farther from the mean in kernel m (`kernels.presence`)."""
+    r, g = rest.training, float(rest.grand or 0.0)
+    if isinstance(gram, BlockGram):
+        gram.lack(m, having, r, rest.own, (a, g))
+    elif isinstance(gram, StackGram):
+        rescale(gram.stack[m], a, a, r, r, g)
+    elif isinstance(gram, FactorGram):
+        Phi = gram.features[:, gram.ptr[m] : gram.ptr[m + 1]]
+        mean = rest.weight / max(float(rest.weight.sum()), 1e-300) @ Phi
+        Phi[...] = mean + a[:, None] * (Phi - mean)
 
 
 def _own_weights(having: list[Mask | None], w: Array) -> Array | None:

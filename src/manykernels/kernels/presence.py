@@ -18,6 +18,13 @@ The direction e lets a model learn from absence itself, which often says somethi
 scan). Its size is a tenth of the mean square that samples have about their mean: c = 0.1 Σ_j w_j s_j k̃(x_j,
 x_j). Larger ones cost accuracy where absence is chance, none costs more where it is not
 (`experiments/absent_views.py`).
+
+Where classes are learned, a sample that has V(x) of V views is farther from the mean in those it has, by
+a(x) = √(V / V(x)): as far in all kernels together as one that has all views (`Roster`). Views often say the
+same of a class, and a sample with few of them would be decided timidly. Of numbers views add parts, so that
+larger ones would be wrong, and a(x) = 1. With u(x) = r̂(x) − g, r̂ being r, or g where the view is absent,
+
+    ⟨μ + a(φ̂ − μ), μ + a'(φ̂' − μ)⟩ = a a' k̂(x, x') + a (1 − a') u(x) + a' (1 − a) u(x') + (1 − a a') g.
 """
 
 from __future__ import annotations
@@ -54,6 +61,8 @@ class Rest:
     means : (n,), r of the training samples, g of those that lack the view; None where nobody asked yet.
     grand : g, or None.
     own : c.
+    roster : all views; None where samples that lack some count as others do.
+    spread : (n,), a of the training samples; None where all have all views.
     """
 
     def __init__(
@@ -64,9 +73,12 @@ class Rest:
         means: Array | None = None,
         grand: float | None = None,
         own: float = 0.0,
+        roster: Roster | None = None,
+        spread: Array | None = None,
     ) -> None:
         self.X, self.weight, self.having = X, weight, having
         self.means, self.grand, self.own = means, grand, own
+        self.roster, self.spread = roster, spread
         self._last: tuple[Data, Array] | None = None  # samples, and their means: the same are asked again
 
     def __getstate__(self) -> dict[str, Any]:
@@ -95,23 +107,43 @@ class Rest:
         """Write k̂, times a factor, to the rows and columns of K that samples without the view have."""
         left, stack = kernel.present(X), is_stack(X)
         right = self.having if stack else left if Y is None else kernel.present(Y)
-        if left is None and right is None:
+        a, b = self.spreads(X, Y)
+        farther = a is not None or b is not None
+        if left is None and right is None and not farther:
             return
         columns: Any = 0.0
-        if right is not None and stack:  # rows of a stack hold the products with all training samples
+        if (right is not None or farther) and stack:  # rows of a stack hold products with training samples
             columns = K @ _share(self.weight)
             columns = columns if left is None else np.where(left, columns, factor * (self.grand or 0.0))
-        elif right is not None:
+        elif right is not None or farther:
             columns = factor * self.means_of(kernel, X)
         rows: Any = 0.0
-        if left is not None:
+        if left is not None or farther:
             rows = factor * (self.training if stack else self.means_of(kernel, X if Y is None else Y))
         write(K, left, right, rows, columns, factor * self.own)
+        if farther:
+            rescale(K, a, b, columns, rows, factor * self._grand(kernel))
+
+    def spreads(self, X: Data, Y: Data | None = None) -> tuple[Array | None, Array | None]:
+        """a of the samples of X and of Y; None where all of them have all views."""
+        if self.roster is None:
+            return None, None
+        if is_stack(X):
+            return self.roster.spread(X), self.spread
+        found = [
+            self.spread if same(Z, self.X) else self.roster.spread(Z) for Z in (X, X if Y is None else Y)
+        ]
+        return found[0], found[1]
 
     def diagonal(self, kernel: Kernel, X: Data) -> Array:
         """k̂(x, x) for every row x of X."""
         d, having = kernel.diag(X), kernel.present(X)
-        return d if having is None else np.where(having, d, self._grand(kernel) + self.own)
+        d = d if having is None else np.where(having, d, self._grand(kernel) + self.own)
+        a = self.spreads(X)[0]
+        if a is None:
+            return d
+        r = self.training if is_stack(X) else self.means_of(kernel, X)
+        return farther(d, a, r, self._grand(kernel))
 
     def means_of(self, kernel: Kernel, Z: Data) -> Array:
         """(n_Z,): r of each sample, and g of those that lack the view."""
@@ -138,6 +170,31 @@ class Rest:
         share, n = _share(self.weight), n_samples(Z)
         blocks = [kernel(take_rows(Z, i, i + _ROWS), self.X) @ share for i in range(0, n, _ROWS)]
         return np.concatenate(blocks) if blocks else np.empty(0)
+
+
+class Roster:
+    """All views that kernels are of, each by one of its kernels: how many of them samples have."""
+
+    def __init__(self, kernels: Sequence[Kernel]) -> None:
+        self.kernels = list({k.absence: k for k in kernels if k.absence is not None}.values())
+        self._last: list[tuple[Data, Array | None]] = []
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_last": []}
+
+    def spread(self, X: Data) -> Array | None:
+        """(n,): a = √(V / V(x)), and 1 for samples without any view; None where all have all views."""
+        for Z, known in self._last:
+            if same(Z, X):
+                return known
+        masks = [kernel.present(X) for kernel in self.kernels]
+        some = [mask for mask in masks if mask is not None]
+        found: Array | None = None
+        if some and len(masks) > 1:
+            count = len(masks) - len(some) + np.sum(some, axis=0)
+            found = np.sqrt(len(masks) / np.where(count > 0, count, len(masks)))
+        self._last = [(X, found), *self._last[:1]]
+        return found
 
 
 def _share(weight: Array) -> Array:
@@ -247,3 +304,22 @@ def write(K: Array, left: Mask | None, right: Mask | None, rows: Any, columns: A
         K[:, ~right] = columns if np.ndim(columns) == 0 else np.asarray(columns)[:, None]
         if left is not None and corner:
             K[np.ix_(~left, ~right)] += corner
+
+
+def rescale(K: Array, left: Array | None, right: Array | None, r: Array, q: Array, grand: float) -> None:
+    """Put samples farther from the mean, by a in rows (`left`) and in columns (`right`), in place.
+
+    r (n_X,) and q (n_Y,) are the products of samples with the mean, `grand` is that of the mean with itself.
+    """
+    a, b = (np.ones(n) if part is None else part for n, part in zip(K.shape, (left, right), strict=True))
+    u, v = a * (r - grand), b * (q - grand)
+    for lo in range(0, K.shape[0], _ROWS):
+        rows = slice(lo, lo + _ROWS)
+        both = a[rows, None] * b
+        K[rows] *= both
+        K[rows] += u[rows, None] * (1.0 - b) + (1.0 - a[rows, None]) * v + grand * (1.0 - both)
+
+
+def farther(d: Array, a: Array, r: Array, grand: float) -> Array:
+    """The diagonal d of k̂ for samples that are farther from the mean by a."""
+    return grand + 2.0 * a * (r - grand) + a**2 * (d - 2.0 * r + grand)

@@ -107,21 +107,23 @@ def _apart(given: list[Term], X: Data, Y: Data | None) -> tuple[list[Term], list
     """Kernels of views that all samples have, and those of views that some sample lacks."""
     kernels = [kernel for _, kernel in given]
     sides = [presences(kernels, Z) for Z in ((X,) if Y is None or is_stack(X) else (X, Y))]
-    gone = [any(side[m] is not None for side in sides) or _lacked(kernels[m], X) for m in range(len(kernels))]
+    gone = [
+        any(side[m] is not None for side in sides) or _lacked(kernel, X, Y)
+        for m, kernel in enumerate(kernels)
+    ]
     parts = [
         [term for term, absent in zip(given, gone, strict=True) if absent is kind] for kind in (False, True)
     ]
     return parts[0], parts[1]
 
 
-def _lacked(kernel: Kernel, X: Data) -> bool:
-    """Whether training samples lack the layer of a stack that a kernel is of."""
-    return (
-        is_stack(X)
-        and isinstance(kernel, Fitted)
-        and kernel.rest_ is not None
-        and kernel.rest_.having is not None
-    )
+def _lacked(kernel: Kernel, X: Data, Y: Data | None) -> bool:
+    """Whether training samples lack the layer of a stack that a kernel is of, or samples any other view."""
+    rest = kernel.rest_ if isinstance(kernel, Fitted) else None
+    if rest is None:
+        return False
+    spread = any(part is not None for part in rest.spreads(X, Y))
+    return spread or (is_stack(X) and rest.having is not None)
 
 
 def _base(kernel: Kernel) -> Kernel:
