@@ -59,7 +59,7 @@ def assert_optimal(F, y, C, lasso, answer, scale=1.0, rtol=1e-8):
     np.testing.assert_allclose(primal, value, rtol=1e-6)  # from above: with what rounding may do at large C
     assert primal >= value * (1 - 1e-12)
     np.testing.assert_allclose(q, size**2, rtol=1e-12)
-    if not np.allclose(lasso.centre, 0.0):
+    if lasso.risk.fit_intercept:
         assert abs(alpha.sum()) <= 1e-9 * np.abs(alpha).sum() + 1e-12
     else:
         assert b == 0.0

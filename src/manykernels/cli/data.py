@@ -220,8 +220,10 @@ def _target(column: pd.Series, name: str, asked: str) -> tuple[Any, str]:
 def _look_at(data: Data) -> None:
     """Find out what the columns hold, and which are used."""
     names = [name for name in data.X.columns if name not in {*data.covariates}]
-    if not names:
+    if not names and data.covariates:
         raise UserError("all columns are --covariates; expected others for the kernels.")
+    if not names:
+        raise UserError("no column is left to learn from.")
     place = {name: j for j, name in enumerate(names)}
     groups = [[place[name] for name in columns] for columns in data.views.values()]
     try:
