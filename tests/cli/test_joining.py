@@ -349,6 +349,12 @@ def test_the_order_of_a_file_changes_nothing(study):
     backwards[:5].to_csv("few.csv", index=False)
     assert "--rows inner" in run("predict", "b.csv.m", "few.csv", *study, code=2).stderr
     assert run("predict", "b.csv.m", "few.csv", *study, "--rows", "inner").stdout.count("\n") == 6
+    pd.DataFrame({"patient": [*backwards["patient"][:2], "new one"]}).to_csv("few.csv", index=False)
+    outer = run("predict", "b.csv.m", "few.csv", *study, "--rows", "outer")
+    assert [line.split(",")[0] for line in outer.stdout.splitlines()[1:]] == [
+        *backwards["patient"][:2],
+        "new one",
+    ]
 
 
 def test_rows_of_which_a_view_is_missing_are_learned_from(study):

@@ -306,7 +306,8 @@ def new_data(asked: Asked, about: dict[str, Any], voice: Voice) -> tuple[Any, pd
         return _layers(chosen, path)[1][: asked.how.rows], named
     if "columns" not in about:
         raise UserError("the model was written by an earlier version of manykernels; fit it again.")
-    how = replace(asked.join, learned=frozenset(about["columns"]), expected=about.get("id", ""))
+    learned = frozenset(about["columns"])
+    how = replace(asked.join, learned=learned, expected=about.get("id", ""), predicts=True)
     joined = gather(asked, how, voice)
     frame = joined.frame
     missing = [name for name in about["used"] if name not in frame.columns]

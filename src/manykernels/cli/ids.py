@@ -34,6 +34,7 @@ class Joining:
     in_order: bool = False  # no column names the samples
     learned: frozenset[str] = frozenset()  # columns that a model learns from, or learns: no ids
     expected: str = ""  # the id that a model was learned with: taken where tables have it
+    predicts: bool = False  # for samples of DATA: of others nobody asked
 
 
 @dataclass(frozen=True, eq=False)

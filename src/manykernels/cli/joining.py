@@ -221,7 +221,9 @@ def _order(
 ) -> list[str]:
     """The ids of the rows of the answer; rows without a partner are listed, and dealt with as was asked."""
     common = require_common(tables, keys, name, keys, how.rows == "outer")
-    every = set(keys[0]) if tables[0].cut else set().union(*keys)  # others may belong to what was not read
+    asked = how.predicts and how.rows == "outer" and not tables[0].view
+    # Ids that the first table lacks may belong to what was not read of it, or are not asked for.
+    every = set(keys[0]) if tables[0].cut or asked else set().union(*keys)
     unmatched = every - common
     alone = [
         f"{part.path} {numbered(rows, own)}, not in {_lacking(tables, keys, {own[row] for row in rows})}"
