@@ -325,6 +325,7 @@ def study(tmp_path, monkeypatch):
 
 def test_the_order_of_a_file_changes_nothing(study):
     asked = ["fit", "y.csv", "-t", "sick", "-m", "sparse", "--cv", 3, "--json", "--view", "mrna=a.csv"]
+    asked += ["--no-importance", "--no-significance"]
     answers = [
         json.loads(run(*asked, "--view", f"mirna={name}", "--model", name + ".m").stdout)
         for name in ("right.csv", "b.csv")
