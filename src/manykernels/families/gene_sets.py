@@ -71,6 +71,8 @@ def read_gmt(path: str | os.PathLike[str]) -> dict[str, list[str]]:
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"path={shown(path)} was given; expected the path of a GMT file of gene sets.")
     source = Path(path)
+    if not source.is_file():
+        raise FileNotFoundError(f"{shown(str(path))} is no file; expected a GMT file of gene sets.")
     zipped = source.suffix == ".gz"
     with gzip.open(source, "rt", encoding="utf-8") if zipped else source.open(encoding="utf-8") as file:
         for number, line in enumerate(file, 1):

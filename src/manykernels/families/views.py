@@ -179,12 +179,15 @@ def _with_kernels(given: Any, kernels: Any) -> tuple[Columns, Any]:
     return given if own else (given, kernels)
 
 
-def _holds_kernels(spec: Any) -> bool:
+def _holds_kernels(spec: Any, depth: int = 3) -> bool:
+    """Whether this is a kernel, a family, a function, 'auto', or a list or dict of them, by its first one."""
     if isinstance(spec, Mapping):
         spec = list(spec.values())
     if isinstance(spec, list | tuple) and spec:
-        return _holds_kernels(spec[0])
-    return isinstance(spec, Kernel | Family) or spec == "auto" or is_function(spec)
+        return depth > 0 and _holds_kernels(spec[0], depth - 1)
+    return (
+        isinstance(spec, Kernel | Family) or (isinstance(spec, str) and spec == "auto") or is_function(spec)
+    )
 
 
 def _names(X: Data, part: Data, columns: Columns, feature_names: Any) -> list[str] | None:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import _num_samples
 
-from .._arguments import and_more, shown
+from .._arguments import and_more, require_arguments, shown
 from .._warn import warn
 from ..families import Family, Subset, Views
 from ..families.base import names_of
@@ -104,6 +104,8 @@ def separate(spec: Any, X: Any, columns: Any, beside: Any) -> tuple[Any, Any, Se
     if beside is not None:
         return X, as_covariates(_in_two(beside), X, count(X)), Separated()
     X = _as_table(X)
+    if callable(columns):
+        require_arguments(columns, 1, "covariates(X)")
     chosen = columns(X) if callable(columns) else columns
     names = [chosen] if isinstance(chosen, str | int | np.integer) else chosen
     if needs_stack(spec) or not (isinstance(X, Mapping) or len(getattr(X, "shape", ())) == 2):
