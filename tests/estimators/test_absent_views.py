@@ -306,3 +306,14 @@ def test_classes_by_features_blocks_and_files(tmp_path):
     a = list(alone.active_).index(0)
     farther = parts.mean(axis=0).sum() + np.sqrt(2.0) * (parts[:, a] - parts[:, a].mean())
     np.testing.assert_allclose(alone.decision_function(new), farther + alone.intercept_, atol=1e-8)
+
+
+@pytest.mark.parametrize("labels", [True, False])
+def test_samples_in_an_array_that_is_used_again_are_read_anew(labels):
+    model = (MKLClassifier if labels else MKLRegressor)(KERNELS).fit(X, LABELS if labels else TARGET)
+    decide = model.decision_function if labels else model.predict
+    block = X[:8].copy()
+    decide(block)
+    block[:] = WHOLE[20:28]
+    block[3, 3:] = np.nan
+    np.testing.assert_allclose(decide(block), decide(block.copy()), rtol=1e-12)

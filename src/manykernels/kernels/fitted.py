@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from .._fast import elementwise
 from .base import Kernel, Member
 from .data import Array, Data, is_stack, n_samples, same, take_rows
-from .presence import Mask, Rest
+from .presence import Mask, Rest, Spreads
 
 Normalize = Literal["trace", "max", "cosine", "frobenius"] | None
 
@@ -146,9 +146,11 @@ class Fitted(Kernel):
         """Write k̂, times the scale, where a sample lacks the view."""
         self._write_rest(K, X, Y, self.scale_)
 
-    def _write_rest(self, K: Array, X: Data, Y: Data | None, factor: float = 1.0) -> None:
+    def _write_rest(
+        self, K: Array, X: Data, Y: Data | None, factor: float = 1.0, known: Spreads | None = None
+    ) -> None:
         if self.rest_ is not None:
-            self.rest_.write(self.kernel, K, X, Y, factor)
+            self.rest_.write(self.kernel, K, X, Y, factor, known)
         else:
             self.kernel.mask(K, X, Y)
 
@@ -169,9 +171,9 @@ class Fitted(Kernel):
         self.finish(K, X, Y)
         return K
 
-    def finish(self, K: Array, X: Data, Y: Data | None) -> None:
-        """Centre and normalise, in place, the base's matrix K of X and Y."""
-        self._write_rest(K, X, Y)
+    def finish(self, K: Array, X: Data, Y: Data | None, known: Spreads | None = None) -> None:
+        """Centre and normalise, in place, the base's matrix K of X and Y; ``known`` as for `Rest.write`."""
+        self._write_rest(K, X, Y, known=known)
         r_X, r_Y = self._both_means(K, X, Y)
         if r_X is not None and r_Y is not None:
             elementwise.subtract_outer(K, r_X - 0.5 * self.grand_mean_, r_Y - 0.5 * self.grand_mean_)

@@ -30,7 +30,7 @@ larger ones would be wrong, and a(x) = 1. With u(x) = r̂(x) − g, r̂ being r,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from .base import Kernel
 
 Mask = NDArray[np.bool_]
+Spreads: TypeAlias = tuple[Array | None, Array | None]
 _ROWS = 512  # of products with the training samples at a time
 TOLD = 0.1  # c, as a part of the mean square of samples about their mean
 
@@ -79,10 +80,6 @@ class Rest:
         self.X, self.weight, self.having = X, weight, having
         self.means, self.grand, self.own = means, grand, own
         self.roster, self.spread = roster, spread
-        self._last: tuple[Data, Array] | None = None  # samples, and their means: the same are asked again
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_last": None}
 
     @classmethod
     def measured(cls, kernel: Kernel, X: Data, weight: Array) -> Rest | None:
@@ -103,11 +100,16 @@ class Rest:
         g = float(share @ r)
         return cls(X, weight, having, np.where(having, r, g), g, TOLD * max(float(share @ d) - g, 0.0))
 
-    def write(self, kernel: Kernel, K: Array, X: Data, Y: Data | None, factor: float) -> None:
-        """Write k̂, times a factor, to the rows and columns of K that samples without the view have."""
+    def write(
+        self, kernel: Kernel, K: Array, X: Data, Y: Data | None, factor: float, known: Spreads | None = None
+    ) -> None:
+        """Write k̂, times a factor, to the rows and columns of K that samples without the view have.
+
+        ``known`` is what `spreads` says of X and Y, which is the same for all kernels of a roster.
+        """
         left, stack = kernel.present(X), is_stack(X)
         right = self.having if stack else left if Y is None else kernel.present(Y)
-        a, b = self.spreads(X, Y)
+        a, b = self.spreads(X, Y) if known is None else known
         farther = a is not None or b is not None
         if left is None and right is None and not farther:
             return
@@ -124,7 +126,7 @@ class Rest:
         if farther:
             rescale(K, a, b, columns, rows, factor * self._grand(kernel))
 
-    def spreads(self, X: Data, Y: Data | None = None) -> tuple[Array | None, Array | None]:
+    def spreads(self, X: Data, Y: Data | None = None) -> Spreads:
         """a of the samples of X and of Y; None where all of them have all views."""
         if self.roster is None:
             return None, None
@@ -149,10 +151,8 @@ class Rest:
         """(n_Z,): r of each sample, and g of those that lack the view."""
         if self.means is not None and same(Z, self.X):
             return self.means
-        if self._last is None or not same(self._last[0], Z):
-            r, having = self._products(kernel, Z), kernel.present(Z)
-            self._last = Z, r if having is None else np.where(having, r, self._grand(kernel))
-        return self._last[1]
+        r, having = self._products(kernel, Z), kernel.present(Z)
+        return r if having is None else np.where(having, r, self._grand(kernel))
 
     @property
     def training(self) -> Array:
@@ -177,24 +177,15 @@ class Roster:
 
     def __init__(self, kernels: Sequence[Kernel]) -> None:
         self.kernels = list({k.absence: k for k in kernels if k.absence is not None}.values())
-        self._last: list[tuple[Data, Array | None]] = []
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_last": []}
 
     def spread(self, X: Data) -> Array | None:
         """(n,): a = √(V / V(x)), and 1 for samples without any view; None where all have all views."""
-        for Z, known in self._last:
-            if same(Z, X):
-                return known
         masks = [kernel.present(X) for kernel in self.kernels]
         some = [mask for mask in masks if mask is not None]
-        found: Array | None = None
-        if some and len(masks) > 1:
-            count = len(masks) - len(some) + np.sum(some, axis=0)
-            found = np.sqrt(len(masks) / np.where(count > 0, count, len(masks)))
-        self._last = [(X, found), *self._last[:1]]
-        return found
+        if not some or len(masks) < 2:
+            return None
+        count = len(masks) - len(some) + np.sum(some, axis=0)
+        return np.asarray(np.sqrt(len(masks) / np.where(count > 0, count, len(masks))))
 
 
 def _share(weight: Array) -> Array:

@@ -16,7 +16,7 @@ from .columns import OnColumns
 from .data import Array, Data, is_stack, numeric, same, take_columns
 from .fitted import Fitted
 from .inner import Linear, inner_products
-from .presence import presences
+from .presence import Spreads, presences
 
 Term: TypeAlias = tuple[float, Kernel]
 
@@ -41,6 +41,7 @@ def evaluate(
         groups[m if key is None else ("shared", key)].append((m, kernel))
     S: Array | None = None
     buffer: Array | None = None
+    asked: dict[int, Spreads] = {}
     for key, members in groups.items():
         if isinstance(key, int):
             buffer = members[0][1](X, Y, out=buffer if out is None else out[key])
@@ -56,7 +57,7 @@ def evaluate(
                 K = buffer = np.empty_like(S) if buffer is None else buffer
             _base(kernel).fill(S, K)
             if isinstance(kernel, Fitted):
-                kernel.finish(K, X, Y)
+                kernel.finish(K, X, Y, _spreads(kernel, X, Y, asked))
             else:
                 kernel.mask(K, X, Y)
             yield m, K
@@ -107,8 +108,9 @@ def _apart(given: list[Term], X: Data, Y: Data | None) -> tuple[list[Term], list
     """Kernels of views that all samples have, and those of views that some sample lacks."""
     kernels = [kernel for _, kernel in given]
     sides = [presences(kernels, Z) for Z in ((X,) if Y is None or is_stack(X) else (X, Y))]
+    asked: dict[int, Spreads] = {}
     gone = [
-        any(side[m] is not None for side in sides) or _lacked(kernel, X, Y)
+        any(side[m] is not None for side in sides) or _lacked(kernel, X, _spreads(kernel, X, Y, asked))
         for m, kernel in enumerate(kernels)
     ]
     parts = [
@@ -117,12 +119,22 @@ def _apart(given: list[Term], X: Data, Y: Data | None) -> tuple[list[Term], list
     return parts[0], parts[1]
 
 
-def _lacked(kernel: Kernel, X: Data, Y: Data | None) -> bool:
+def _spreads(kernel: Kernel, X: Data, Y: Data | None, asked: dict[int, Spreads]) -> Spreads | None:
+    """How far samples are from the mean that lack views, which the kernels of one roster ask for once."""
+    rest = kernel.rest_ if isinstance(kernel, Fitted) else None
+    if rest is None or rest.roster is None:
+        return None
+    if id(rest.roster) not in asked:
+        asked[id(rest.roster)] = rest.spreads(X, Y)
+    return asked[id(rest.roster)]
+
+
+def _lacked(kernel: Kernel, X: Data, spreads: Spreads | None) -> bool:
     """Whether training samples lack the layer of a stack that a kernel is of, or samples any other view."""
     rest = kernel.rest_ if isinstance(kernel, Fitted) else None
     if rest is None:
         return False
-    spread = any(part is not None for part in rest.spreads(X, Y))
+    spread = spreads is not None and any(part is not None for part in spreads)
     return spread or (is_stack(X) and rest.having is not None)
 
 
