@@ -1,0 +1,98 @@
+"""Grams of samples that lack views: what stands in their rows, and whose sizes count (`kernels.presence`)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels import Kernel
+from ..kernels.data import Data, is_stack, n_samples
+from ..kernels.presence import TOLD, Mask, Rest, Roster, rescale, write
+from .base import Array, Gram
+from .blocks import BlockGram
+from .factors import FactorGram
+from .stack import StackGram
+
+
+def features_of(
+    kernels: list[Kernel],
+    X: Data,
+    ptr: NDArray[np.intp],
+    having: list[Mask | None],
+    sample_weight: Array | None,
+) -> Array:
+    """The features of all kernels; samples that lack a view have the mean of the others, and one more."""
+    n = n_samples(X)
+    w = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    Phi = np.empty((n, int(ptr[-1])), order="F")
+    for m, (kernel, mask) in enumerate(zip(kernels, having, strict=True)):
+        own, last = slice(ptr[m], ptr[m + 1] - (mask is not None)), ptr[m + 1] - 1
+        Phi[:, own] = kernel.features(X)
+        if mask is not None:
+            share = w * mask / max(float(w @ mask), 1e-300)
+            mean = share @ Phi[:, own]
+            apart = float(share @ np.square(Phi[:, own]).sum(axis=1)) - float(mean @ mean)
+            Phi[:, last] = np.where(mask, 0.0, np.sqrt(TOLD * max(apart, 0.0)))
+            Phi[~mask, own] = mean
+    return Phi
+
+
+def put_rests(
+    gram: Gram, kernels: list[Kernel], X: Data, having: list[Mask | None], w: Array, spread: bool
+) -> list[Rest | None]:
+    """What each kernel is for samples that lack its view, which the Gram is told (`kernels.presence`).
+
+    A stack is not kept with a model, so that its means are found in any case.
+    """
+    rests: list[Rest | None] = []
+    stack = is_stack(X)
+    if isinstance(gram, FactorGram) and gram.features.shape[1] == X.shape[1] == len(kernels):
+        return [None] * len(kernels)  # columns of X, which are no views
+    roster = Roster(kernels) if spread else None
+    a = None if roster is None else roster.spread(X)
+    for m, (kernel, mask) in enumerate(zip(kernels, having, strict=True)):
+        if kernel.absence is None or (mask is None and a is None and not stack):
+            rests.append(None if kernel.absence is None else Rest(X, w, roster=roster))
+            continue
+        everyone = np.ones(gram.n, dtype=bool)
+        if isinstance(gram, BlockGram) and mask is not None:
+            gram.lack(m, mask, np.zeros(gram.n), 0.0)
+        v = w if mask is None else w * mask
+        r = gram._products((v / max(float(v.sum()), 1e-300))[:, None], np.array([m]))[0, :, 0]
+        rest = Rest.known(
+            None if stack else X, v, everyone if mask is None else mask, r, gram._diagonals()[m]
+        )
+        rest.roster, rest.spread = roster, a
+        if mask is None:
+            rest.having, rest.own = None, 0.0
+        elif isinstance(gram, BlockGram):
+            gram.lack(m, mask, rest.training, rest.own)
+        elif isinstance(gram, StackGram):
+            write(gram.stack[m], mask, mask, rest.training, rest.training, rest.own)
+        if a is not None:
+            _spread(gram, m, rest, a, everyone if mask is None else mask)
+        rests.append(rest)
+    return rests
+
+
+def _spread(gram: Gram, m: int, rest: Rest, a: Array, having: Mask) -> None:
+    """Put samples that lack views farther from the mean in kernel m (`kernels.presence`)."""
+    r, g = rest.training, float(rest.grand or 0.0)
+    if isinstance(gram, BlockGram):
+        gram.lack(m, having, r, rest.own, (a, g))
+    elif isinstance(gram, StackGram):
+        rescale(gram.stack[m], a, a, r, r, g)
+    elif isinstance(gram, FactorGram):
+        Phi = gram.features[:, gram.ptr[m] : gram.ptr[m + 1]]
+        mean = rest.weight / max(float(rest.weight.sum()), 1e-300) @ Phi
+        Phi[...] = mean + a[:, None] * (Phi - mean)
+
+
+def own_weights(having: list[Mask | None], w: Array) -> Array | None:
+    """(M, n): the weights of the samples that have the view of each kernel; None where all have all.
+
+    A kernel whose view nobody has is zero, whatever the weights.
+    """
+    if all(mask is None for mask in having):
+        return None
+    return np.array([w if mask is None or not (w * mask).any() else w * mask for mask in having])
