@@ -317,3 +317,11 @@ def test_samples_in_an_array_that_is_used_again_are_read_anew(labels):
     block[:] = WHOLE[20:28]
     block[3, 3:] = np.nan
     np.testing.assert_allclose(decide(block), decide(block.copy()), rtol=1e-12)
+
+
+def test_views_that_no_new_sample_has_may_hold_missing_values_alone():
+    parts = {"a": WHOLE[:, :3], "b": WHOLE[:, 3:]}
+    model = MKLRegressor().fit(parts, TARGET)
+    with pytest.raises(ValueError, match=r"lacks 'b'.* Where no sample has it, give it with missing values"):
+        model.predict({"a": WHOLE[:5, :3]})
+    assert np.isfinite(model.predict({"a": WHOLE[:5, :3], "b": np.full((5, 4), np.nan)})).all()

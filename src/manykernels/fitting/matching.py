@@ -23,8 +23,16 @@ def require_names(X: Mapping[str, Any], names: Iterable[str], what: str) -> None
         )
         raise ValueError(
             f"X {' and '.join(faults)}; the model was fitted on {what} {_listed(names)}. Give each of "
-            "them by its name, in any order." + renamed(missing, extra)
+            "them by its name, in any order." + (renamed(missing, extra) or _all_lack(missing))
         )
+
+
+def _all_lack(missing: list[str]) -> str:
+    """What to do where none of the samples has a view."""
+    if not missing:
+        return ""
+    it = "it" if len(missing) == 1 else "them"
+    return f" Where no sample has {it}, give {it} with missing values in all rows (NaN)."
 
 
 def in_one_order(parts: dict[str, Any], quiet: bool = False) -> dict[str, Any]:
