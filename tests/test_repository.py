@@ -23,7 +23,7 @@ PACKAGE = ROOT / "src" / "manykernels"
 ORDER = [
     ("_arguments", "_warn"),
     ("_fast",),
-    ("kernels",),
+    ("kernels", "survival"),
     ("approx",),
     ("losses", "penalties"),
     ("families",),

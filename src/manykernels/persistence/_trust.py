@@ -11,7 +11,7 @@ import sklearn.model_selection
 # The parts whose classes models are made of; the others (a command line, say) have no business in a file.
 _PARTS = (
     "kernels approx losses penalties families grams oracles machines objectives weightings solvers fitting "
-    "selection estimators recordings"
+    "selection estimators recordings survival"
 ).split()
 
 

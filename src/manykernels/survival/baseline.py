@@ -1,0 +1,155 @@
+"""Breslow's estimate of the cumulative hazard behind Cox's model: from risks to survival curves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._arguments import and_more, shown
+from .._fast.survival import cover_sums
+from .observed import Observed, observed, risks
+from .steps import StepFunctions, read_times, warn_of_end
+
+Array = NDArray[np.float64]
+Ties = Literal["breslow", "efron"]
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """The logarithm of the cumulative hazard of a sample with f = 0, for each stratum.
+
+    Of a sample with decision f, H(t) = e^{f + log H₀(t)} and S(t) = e^{−H(t)}. Logarithms are kept, since e^f
+    and H₀ can be too large and too small for a number where their product is not.
+    """
+
+    labels: NDArray[Any] | None  # (strata,), sorted; None for a single one that has no name
+    logs: tuple[StepFunctions, ...]  # log H₀ of each stratum, −∞ before its first event
+
+    @property
+    def times(self) -> Array:
+        """The times of events in any stratum."""
+        return np.unique(np.concatenate([one.times for one in self.logs]))
+
+    def hazard(self, risk: Any, stratum: Any = None) -> StepFunctions:
+        """H of samples with these decisions, as functions of time."""
+        H, last = self._hazard(risk, self.times, stratum)
+        return StepFunctions(self.times, H, 0.0, last)
+
+    def survival(self, risk: Any, stratum: Any = None) -> StepFunctions:
+        """S of samples with these decisions, as functions of time."""
+        H, last = self._hazard(risk, self.times, stratum)
+        return StepFunctions(self.times, np.exp(-H), 1.0, last)
+
+    def hazard_at(self, risk: Any, times: Any, stratum: Any = None) -> Array:
+        """H (n, times), which needs no more memory than that; NaN, and a warning, after what was observed."""
+        t = read_times(times)
+        H, last = self._hazard(risk, np.atleast_1d(t).ravel(), stratum)
+        warn_of_end(t, last)
+        return H.reshape((len(H), *t.shape))
+
+    def survival_at(self, risk: Any, times: Any, stratum: Any = None) -> Array:
+        """S (n, times)."""
+        return np.asarray(np.exp(-self.hazard_at(risk, times, stratum)))
+
+    def _hazard(self, risk: Any, times: Array, stratum: Any) -> tuple[Array, Array]:
+        """H (n, times), and the last time observed in the stratum of each sample."""
+        f = risks(risk, None)
+        H, last = np.empty((f.size, times.size)), np.empty(f.size)
+        for one, rows in self._parts(f.size, stratum):
+            with np.errstate(over="ignore"):  # a hazard of ∞ is a survival of 0
+                H[rows] = np.exp(f[rows, None] + one.at(times))
+            last[rows] = one.last
+        return H, last
+
+    def _parts(self, n: int, stratum: Any) -> Iterator[tuple[StepFunctions, NDArray[np.intp]]]:
+        """Each stratum that occurs, with the samples in it."""
+        if self.labels is None:
+            yield self.logs[0], np.arange(n)
+            return
+        if stratum is None:
+            raise ValueError(
+                f"no strata were given; the baseline has one curve for each of the strata "
+                f"{and_more([str(label) for label in self.labels], 5)}. Say to which one each sample belongs."
+            )
+        given = np.asarray(stratum)
+        unknown = sorted({str(label) for label in given[~np.isin(given, self.labels)]})
+        if unknown or given.shape != (n,):
+            raise ValueError(
+                f"stratum={shown(stratum)} was given for {n} samples; expected one of the strata that were "
+                f"learned from for each ({and_more([str(label) for label in self.labels], 5)}), whose "
+                "survival is known."
+            )
+        for label, one in zip(self.labels, self.logs, strict=True):
+            rows = np.flatnonzero(given == label)
+            if rows.size:
+                yield one, rows
+
+
+def breslow(
+    event: Any,
+    time: Any,
+    risk: Any,
+    sample_weight: Any = None,
+    entry: Any = None,
+    stratum: Any = None,
+    ties: Ties = "breslow",
+) -> Baseline:
+    """The cumulative baseline hazard of samples with decisions f (Breslow 1972).
+
+    With the samples R_i at risk at the event time t_i, the events D_i there, and weights w,
+
+        H₀(t) = Σ_{t_i ≤ t} Σ_{D_i} w / Σ_{R_i} w e^f                                     ties="breslow"
+        H₀(t) = Σ_{t_i ≤ t} Σ_{l<d} w̄ / (Σ_{R_i} w e^f − l/d Σ_{D_i} w e^f)              ties="efron"
+
+    where d counts the events at t_i and w̄ is their mean weight (Efron 1977). Each stratum has its own.
+
+    Parameters
+    ----------
+    event, time, sample_weight, entry : as in `kaplan_meier`
+    risk : (n,), decisions f: a sample with f + 1 has e times the hazard
+    stratum : (n,), optional; labels of separate risk sets
+    ties : what Cox's model was fitted with
+    """
+    if ties not in ("breslow", "efron"):
+        raise ValueError(f"ties={ties!r} was given; expected 'breslow' or 'efron'.")
+    seen = observed(event, time, sample_weight, entry)
+    f = risks(risk, seen.time.size)
+    if stratum is None:
+        kept = seen.weight > 0.0
+        return Baseline(None, (_log_hazard(seen.part(kept), f[kept], ties),))
+    given = np.asarray(stratum)
+    if given.shape != f.shape:
+        raise ValueError(
+            f"stratum has the shape {given.shape}; expected one label for each of {f.size} samples."
+        )
+    labels = np.unique(given[seen.weight > 0.0])
+    parts = [(given == label) & (seen.weight > 0.0) for label in labels]
+    return Baseline(labels, tuple(_log_hazard(seen.part(kept), f[kept], ties) for kept in parts))
+
+
+def _log_hazard(seen: Observed, f: Array, ties: Ties) -> StepFunctions:
+    """log H₀ by sums of logarithms."""
+    t = seen.event_times
+    log_risk = f + np.log(seen.weight)
+    log_R = np.asarray(cover_sums(*seen.seen_at(t), log_risk, t.size, True))
+    jumps = np.log(seen.events_at(t)) - log_R
+    if ties == "efron":
+        jumps += _efron(seen, t, log_risk, log_R)
+    return StepFunctions(t, np.logaddexp.accumulate(jumps), -np.inf, float(seen.time.max()))
+
+
+def _efron(seen: Observed, t: Array, log_risk: Array, log_R: Array) -> Array:
+    """log (1/d) Σ_{l<d} 1/(1 − (l/d) ρ): how much larger jumps are with ρ = Σ_D w e^f / Σ_R w e^f."""
+    places = np.searchsorted(t, seen.time[seen.event])
+    log_D = np.asarray(cover_sums(places, places + 1, log_risk[seen.event], t.size, True))
+    rho = np.exp(np.minimum(log_D - log_R, 0.0))
+    d = np.bincount(places, minlength=t.size)
+    first = np.repeat(np.cumsum(d) - d, d)
+    share = (np.arange(d.sum()) - first) / np.repeat(d, d)  # l/d, for each event
+    terms = 1.0 / (1.0 - share * np.repeat(rho, d))
+    which = np.repeat(np.arange(t.size), d)
+    return np.asarray(np.log(np.bincount(which, weights=terms, minlength=t.size) / d))

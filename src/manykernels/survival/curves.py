@@ -1,0 +1,130 @@
+"""Survival curves from events and times alone: Kaplan and Meier's, Nelson and Aalen's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from .._arguments import rounded
+from .._warn import warn
+from .observed import Observed, counted
+from .steps import StepFunctions, read_times
+
+Array = NDArray[np.float64]
+_EMPTY = 1e-12  # of those at risk: fewer are left only by rounding
+
+
+@dataclass(frozen=True)
+class KaplanMeier:
+    """S at the times of events, with its interval and how many were at risk and had the event.
+
+    ``curve(t)`` is the survival at any times (`StepFunctions` says what holds after the last one), and
+    ``band(t)`` the interval. Where S is 0, the interval is not known and NaN.
+    """
+
+    times: Array  # (k,): when events were observed
+    survival: Array  # (k,): S from this time on
+    lower: Array
+    upper: Array
+    at_risk: Array  # (k,): the weight of those at risk just before
+    events: Array  # (k,): the weight of those who had the event
+    last: float  # when the last sample was seen; ∞ where S fell to 0, and stays there
+    level: float = 0.95  # of the interval
+
+    @property
+    def curve(self) -> StepFunctions:
+        return StepFunctions(self.times, self.survival, 1.0, self.last)
+
+    def __call__(self, times: Any) -> Any:
+        return self.curve(times)
+
+    def band(self, times: Any) -> tuple[Array, Array]:
+        """The lower and the upper end of the interval at any times."""
+        t = read_times(times)
+        ends = [StepFunctions(self.times, end, 1.0, self.last).at(t) for end in (self.lower, self.upper)]
+        return ends[0], ends[1]
+
+
+def kaplan_meier(
+    event: Any, time: Any, sample_weight: Any = None, entry: Any = None, *, level: float = 0.95
+) -> KaplanMeier:
+    """The share of samples without the event by each time (Kaplan and Meier 1958).
+
+    With n_i at risk at the event time t_i (entry < t_i ≤ time) and d_i events there, by weight,
+
+        S(t) = Π_{t_i ≤ t} (1 − d_i/n_i),      V(t) = Σ_{t_i ≤ t} d_i / (n_i (n_i − d_i))
+
+    V is Greenwood's variance of log S. The interval is symmetric for log(−log S), so that it stays between 0
+    and 1: S^exp(±z √V / log S). A weight of 2 is a sample given twice.
+
+    Parameters
+    ----------
+    event : (n,), 1 or True where the event was observed, 0 where the sample is censored
+    time : (n,), when
+    sample_weight : (n,), optional
+    entry : (n,), optional; from when on the samples are observed (left truncation), 0 for the beginning
+    level : of the interval
+    """
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"level={level!r} was given; expected a number between 0 and 1, such as 0.95.")
+    seen = counted(event, time, sample_weight, entry)
+    t = seen.event_times
+    n, d = seen.at_risk(t), seen.events_at(t)
+    left = np.where(n - d > _EMPTY * n, n - d, 0.0)
+    S = np.asarray(np.cumprod(left / n), dtype=np.float64)
+    _warn_of_early_end(t, left, seen)
+    lower, upper = _interval(S, np.cumsum(d / np.where(left > 0.0, n * left, np.inf)), level)
+    end = np.inf if S.size and S[-1] == 0.0 else float(seen.time.max())
+    return KaplanMeier(t, S, lower, upper, n, d, end, level)
+
+
+def nelson_aalen(event: Any, time: Any, sample_weight: Any = None, entry: Any = None) -> StepFunctions:
+    """The cumulative hazard Σ_{t_i ≤ t} d_i/n_i (Nelson 1972, Aalen 1978); arguments as `kaplan_meier`."""
+    seen = counted(event, time, sample_weight, entry)
+    t = seen.event_times
+    return StepFunctions(t, np.cumsum(seen.events_at(t) / seen.at_risk(t)), 0.0, float(seen.time.max()))
+
+
+def censoring_curve(event: Any, time: Any, sample_weight: Any = None) -> StepFunctions:
+    """G(t), the probability to be still observed after t, had there been no event.
+
+    Kaplan and Meier's curve of the censored, in which those with an event at t are no longer at risk to be
+    censored at t. 1 everywhere, and at all times, where nobody is censored.
+    """
+    seen = counted(event, time, sample_weight)
+    censored = Observed(~seen.event, seen.time, seen.weight, seen.entry)
+    t = censored.event_times
+    if not t.size:
+        return StepFunctions(t, t.copy(), 1.0, np.inf)
+    places = np.searchsorted(t, seen.time[seen.event])
+    same = (places < t.size) & (t[np.minimum(places, t.size - 1)] == seen.time[seen.event])
+    gone = np.bincount(places[same], weights=seen.weight[seen.event][same], minlength=t.size)
+    n, d = seen.at_risk(t) - gone, censored.events_at(t)
+    G = np.asarray(np.cumprod(np.where(n - d > _EMPTY * n, n - d, 0.0) / n), dtype=np.float64)
+    return StepFunctions(t, G, 1.0, np.inf if G[-1] == 0.0 else float(seen.time.max()))
+
+
+def _interval(S: Array, V: Array, level: float) -> tuple[Array, Array]:
+    """S^exp(±z √V / log S), on the scale log(−log S); NaN where S is 0."""
+    z = float(ndtri(0.5 + 0.5 * level))
+    falls = np.where((S > 0.0) & (S < 1.0), S, 0.5)
+    wide = np.exp(z * np.sqrt(V) / -np.log(falls))
+    lower, upper = falls**wide, falls ** (1.0 / wide)
+    certain = np.where(S > 0.0, 1.0, np.nan)
+    known = falls == S
+    return np.where(known, lower, certain), np.where(known, upper, certain)
+
+
+def _warn_of_early_end(t: Array, left: Array, seen: Observed) -> None:
+    """With left truncation all at risk may have the event while others have not entered yet."""
+    ended = np.flatnonzero(left == 0.0)
+    if ended.size and float(seen.time.max()) > t[ended[0]]:
+        warn(
+            f"all samples at risk at the time {rounded(float(t[ended[0]]))} had the event there, and others "
+            "entered later: the curve is 0 from this time on. Begin where more samples are at risk (leave "
+            "out those that end before)."
+        )

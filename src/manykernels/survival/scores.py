@@ -1,0 +1,172 @@
+"""How good predicted risks and survival curves are: concordance and Brier scores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._arguments import as_numbers
+from .._fast.survival import count_pairs
+from .curves import censoring_curve
+from .observed import Observed, observed, pair, risks
+from .steps import read_times
+
+Array = NDArray[np.float64]
+TIED = 1e-8  # risks nearer to each other are tied, as in scikit-survival
+
+
+def concordance_index(
+    event: Any, time: Any, risk: Any, sample_weight: Any = None, *, tied_tol: float = TIED
+) -> float:
+    """Harrell's C: of all pairs of which it is known who had the event first, the share with the larger risk.
+
+    i had the event before j where t_i < t_j and the event of i was observed, or where t_i = t_j and j is
+    censored; two events at the same time are no pair. A pair with equal risks counts one half. ½ is guessing
+    and 1 the right order of all pairs (Harrell et al. 1982). With weights a pair counts w_i w_j, so that a
+    weight of 2 is a sample given twice.
+
+    Parameters
+    ----------
+    event, time : (n,), whether the event was observed, and when, or until when it was not
+    risk : (n,), larger for those who are expected to have the event earlier
+    sample_weight : (n,), optional
+    tied_tol : risks that differ by at most this are tied
+    """
+    seen = observed(event, time, sample_weight)
+    return _concordance(seen, risks(risk, seen.time.size), seen.weight, tied_tol)
+
+
+def uno_c(
+    train: Any,
+    test: Any,
+    risk: Any,
+    tau: float | None = None,
+    sample_weight: Any = None,
+    *,
+    tied_tol: float = TIED,
+) -> float:
+    """Uno's C: Harrell's with pairs weighted by 1/G(t_i)², so that it does not depend on who is censored.
+
+    G is the probability to be still observed at a time, estimated from `train` (Uno et al. 2011). Only events
+    before `tau` count where it is given; it must be given where an event of `test` is later than all of
+    `train`, at times at which G is not known or 0.
+
+    Parameters
+    ----------
+    train, test : a pair (event, time) of arrays each, or a structured array with these two fields
+    risk : (n_test,), larger for those who are expected to have the event earlier
+    tau : the time until which events count; all by default
+    sample_weight : (n_test,), optional
+    """
+    seen = observed(*pair(test, "test"), sample_weight)
+    f = risks(risk, seen.time.size)
+    counts = seen.event & (seen.time < (np.inf if tau is None else tau))
+    G = censoring_curve(*pair(train, "train")).at(seen.time[counts])
+    if not (G > 0.0).all():
+        late = seen.time[counts][~(G > 0.0)].min()
+        raise ValueError(
+            f"an event of the samples to score is at {late:g}, and no training sample is known to be "
+            f"observed so long: its weight is not known. Give tau={late:g} or less, so that only "
+            "earlier events count."
+        )
+    weight = np.zeros(f.size)
+    weight[counts] = seen.weight[counts] / G**2
+    return _concordance(seen, f, weight, tied_tol)
+
+
+def brier_score(train: Any, test: Any, survival: Any, times: Any, sample_weight: Any = None) -> Array:
+    """The squared error of predicted survival S_i(t) at each of `times` (Graf et al. 1999): less is better.
+
+        BS(t) = mean_i [ S_i(t)² 1{t_i ≤ t, event} / G(t_i) + (1 − S_i(t))² 1{t_i > t} / G(t) ]
+
+    with G, the probability to be still observed at a time, from `train`; those censored before t count
+    through the weights of the others. ¼ is the score of a coin, S = ½.
+
+    Parameters
+    ----------
+    train, test : a pair (event, time) of arrays each, or a structured array with these two fields
+    survival : (n_test, n_times), predicted; (n_test,) for a single time
+    times : (n_times,), growing, at which somebody of `test` is still observed
+    sample_weight : (n_test,), optional
+    """
+    seen = observed(*pair(test, "test"), sample_weight)
+    t = _score_times(times, seen)
+    S = as_numbers(survival, "survival", "predicted probabilities").astype(np.float64)
+    S = S[:, None] if S.ndim == 1 and t.size == 1 else S
+    if S.shape != (seen.time.size, t.size):
+        raise ValueError(
+            f"survival has the shape {S.shape}; expected a row for each of the {seen.time.size} samples and "
+            f"a column for each of the {t.size} times."
+        )
+    if not np.isfinite(S).all():
+        raise ValueError(
+            "survival holds missing or infinite numbers: curves are not known after the last time that was "
+            "observed in training. Leave such times out."
+        )
+    return _brier(seen, S, t, censoring_curve(*pair(train, "train")))
+
+
+def integrated_brier_score(
+    train: Any, test: Any, survival: Any, times: Any, sample_weight: Any = None
+) -> float:
+    """The mean of `brier_score` between the first and the last of `times`, by the trapezoidal rule."""
+    scores = brier_score(train, test, survival, times, sample_weight)
+    t = np.atleast_1d(read_times(times))
+    if t.size < 2:
+        raise ValueError("one time was given; expected at least two, to take the mean between them.")
+    return float(np.trapezoid(scores, t) / (t[-1] - t[0]))
+
+
+def _concordance(seen: Observed, f: Array, weight: Array, tied_tol: float) -> float:
+    """C with weights weight_i w_j of the pairs in which i had the event first."""
+    by_risk = np.argsort(f, kind="stable")
+    rank = np.empty_like(by_risk)
+    rank[by_risk] = np.arange(f.size)
+    low, high = _tied(f, by_risk, tied_tol)
+    order = np.argsort(-seen.time, kind="stable")
+    concordant, discordant, tied = count_pairs(
+        order, seen.time, seen.event, low, high, rank, weight, seen.weight
+    )
+    if not concordant + discordant + tied > 0.0:
+        raise ValueError(
+            "there is no pair of samples of which it is known who had the event first: an event is needed "
+            "after which somebody is still observed."
+        )
+    return float((concordant + 0.5 * tied) / (concordant + discordant + tied))
+
+
+def _tied(f: Array, by_risk: NDArray[np.intp], tol: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """For each sample the places, by growing risk, from the first to behind the last that it is tied with."""
+    risk = f[by_risk]
+    low, high = np.searchsorted(risk, f - tol, "left"), np.searchsorted(risk, f + tol, "right")
+    return low, high
+
+
+def _score_times(times: Any, seen: Observed) -> Array:
+    t = np.atleast_1d(read_times(times))
+    if t.ndim != 1 or (np.diff(t) <= 0.0).any():
+        raise ValueError("times do not grow; expected a list of growing times.")
+    first, last = seen.time.min(), seen.time.max()
+    if t.size == 0 or t[0] < first or t[-1] >= last:
+        raise ValueError(
+            f"times go from {t.min(initial=np.inf):g} to {t.max(initial=-np.inf):g}; expected times from "
+            f"{first:g}, the first at which a sample to score was observed, to before {last:g}, the last."
+        )
+    return t
+
+
+def _brier(seen: Observed, S: Array, t: Array, G: Any) -> Array:
+    G_t, G_i = G.at(t), G.at(seen.time)
+    had = seen.event[:, None] & (seen.time[:, None] <= t)
+    stays = seen.time[:, None] > t
+    if np.isnan(G_t).any() or np.isnan(G_i[had.any(axis=1)]).any():
+        raise ValueError(
+            f"no training sample was observed after {float(np.max(G.last)):g}, so that the weights of later "
+            "times are not known. Give times before that."
+        )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        of_event, of_rest = np.where(G_i > 0.0, 1.0 / G_i, 0.0), np.where(G_t > 0.0, 1.0 / G_t, 0.0)
+    errors = np.where(had, S**2 * of_event[:, None], 0.0) + np.where(stays, (1.0 - S) ** 2 * of_rest, 0.0)
+    return np.asarray(np.average(errors, axis=0, weights=seen.weight))
