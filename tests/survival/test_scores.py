@@ -7,7 +7,7 @@ import pytest
 
 from manykernels.survival import brier_score, concordance_index, integrated_brier_score, uno_c
 
-from .drawn import draw, repeated
+from .drawn import draw, entries, repeated
 
 
 def naive_concordance(event, time, risk, w_first, w_other, tol=1e-8):
@@ -47,6 +47,20 @@ def test_harrells_c_counts_every_pair(seed, ties):
         naive_concordance(event, time, risk, weight, weight),
         rtol=1e-12,
     )
+
+
+def test_only_those_who_are_seen_together_are_compared():
+    """Late entries and strata: pairs by enumeration."""
+    event, time, risk = draw(3)
+    entry, stratum = entries(3, time), np.arange(time.size) % 3
+    right = pairs = 0.0
+    for i in np.flatnonzero(event):
+        for j in range(time.size):
+            later = time[i] < time[j] or (time[i] == time[j] and not event[j])
+            if later and (entry[j] < time[i] or entry[j] <= 0.0) and stratum[i] == stratum[j]:
+                pairs += 1.0
+                right += 0.5 * (risk[i] >= risk[j]) + 0.5 * (risk[i] > risk[j])
+    assert concordance_index(event, time, risk, entry=entry, stratum=stratum) == right / pairs
 
 
 def test_harrells_c_by_hand():

@@ -50,9 +50,9 @@ def _plus(a: float, b: float, logs: bool) -> float:
 
 @njit(cache=True)
 def count_pairs(
-    order: Index,
     time: Array,
     event: NDArray[np.bool_],
+    entry: Array,
     low: Index,
     high: Index,
     rank: Index,
@@ -61,22 +61,25 @@ def count_pairs(
 ) -> Array:
     """The weights Σ w_i v_j of pairs in which i had its event first: concordant, discordant, tied in risk.
 
-    i had its event before j where t_i < t_j, or where t_i = t_j and j is censored. `order` has the samples by
-    falling time, `rank` their places by growing risk; samples at places low_i … high_i − 1 are tied with i.
-    A Fenwick tree holds the weights v of the samples that i is compared with, at their ranks.
+    i had its event before j where t_i < t_j, or where t_i = t_j and j is censored; and j was already observed
+    then, entry_j < t_i. `rank` has the places of samples by growing risk; those at places low_i … high_i − 1
+    are tied with i. Times fall, and a Fenwick tree holds the weights v of those that i is compared with.
     """
-    n = order.size
+    n = time.size
+    order, by_entry = np.argsort(-time), np.argsort(-entry)
     tree = np.zeros(n + 1)
-    total, start = 0.0, 0
+    total, start, gone = 0.0, 0, 0
     found = np.zeros(3)
     while start < n:
-        end = start
-        while end < n and time[order[end]] == time[order[start]]:
+        t, end = time[order[start]], start
+        while end < n and time[order[end]] == t:
             end += 1
         for j in order[start:end]:
             if not event[j]:
-                _insert(tree, rank[j], v[j])
-                total += v[j]
+                total += _insert(tree, rank[j], v[j])
+        while gone < n and entry[by_entry[gone]] >= t:
+            total += _insert(tree, rank[by_entry[gone]], -v[by_entry[gone]])
+            gone += 1
         for i in order[start:end]:
             if event[i] and w[i] > 0.0:
                 below, within = _before(tree, low[i]), _before(tree, high[i])
@@ -85,18 +88,19 @@ def count_pairs(
                 found[2] += w[i] * (within - below)
         for j in order[start:end]:
             if event[j]:
-                _insert(tree, rank[j], v[j])
-                total += v[j]
+                total += _insert(tree, rank[j], v[j])
         start = end
     return found
 
 
 @njit(cache=True)
-def _insert(tree: Array, place: int, value: float) -> None:
+def _insert(tree: Array, place: int, value: float) -> float:
+    """Add a value at a place, and give it back."""
     node = place + 1
     while node < tree.size:
         tree[node] += value
         node += node & -node
+    return value
 
 
 @njit(cache=True)

@@ -1,7 +1,10 @@
-"""Times to an event as plain arrays: survival curves, hazards, scores and tests.
+"""Times to an event: survival curves, hazards, scores and tests, on plain arrays.
 
 These functions take whether the event was observed, and when, as two arrays, and know nothing of estimators.
+The scorers for ``scoring=``, which do, stand in `manykernels.selection`, and are imported when asked for.
 """
+
+from typing import Any
 
 from .baseline import Baseline, breslow
 from .curves import KaplanMeier, censoring_curve, kaplan_meier, nelson_aalen
@@ -9,11 +12,16 @@ from .log_rank import LogRank, log_rank
 from .scores import brier_score, concordance_index, integrated_brier_score, uno_c
 from .steps import StepFunctions, median_time, restricted_mean
 
+_SCORERS = ("BrierScorer", "ConcordanceScorer", "UnoScorer")
+
 __all__ = [
     "Baseline",
+    "BrierScorer",
+    "ConcordanceScorer",
     "KaplanMeier",
     "LogRank",
     "StepFunctions",
+    "UnoScorer",
     "breslow",
     "brier_score",
     "censoring_curve",
@@ -26,3 +34,11 @@ __all__ = [
     "restricted_mean",
     "uno_c",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _SCORERS:
+        from importlib import import_module
+
+        return getattr(import_module("manykernels.selection.survival"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

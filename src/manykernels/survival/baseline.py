@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .._arguments import and_more, shown
 from .._fast.survival import cover_sums
-from .observed import Observed, observed, risks
+from .observed import Observed, labels_of, observed, risks
 from .steps import StepFunctions, read_times, warn_of_end
 
 Array = NDArray[np.float64]
@@ -121,11 +121,7 @@ def breslow(
     if stratum is None:
         kept = seen.weight > 0.0
         return Baseline(None, (_log_hazard(seen.part(kept), f[kept], ties),))
-    given = np.asarray(stratum)
-    if given.shape != f.shape:
-        raise ValueError(
-            f"stratum has the shape {given.shape}; expected one label for each of {f.size} samples."
-        )
+    given = labels_of(stratum, "stratum", f.size)
     labels = np.unique(given[seen.weight > 0.0])
     parts = [(given == label) & (seen.weight > 0.0) for label in labels]
     return Baseline(labels, tuple(_log_hazard(seen.part(kept), f[kept], ties) for kept in parts))

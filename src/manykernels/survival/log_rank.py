@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc
 
-from .observed import Observed, observed
+from .observed import Observed, labels_of, observed
 
 Array = NDArray[np.float64]
 
@@ -42,8 +42,8 @@ def log_rank(
     stratum : (n,), optional; labels of samples that are compared only among themselves
     """
     seen = observed(event, time, sample_weight, entry)
-    of = _labels(group, "group", seen.time.size)
-    apart = np.zeros(of.size) if stratum is None else _labels(stratum, "stratum", of.size)
+    of = labels_of(group, "group", seen.time.size)
+    apart = np.zeros(of.size) if stratum is None else labels_of(stratum, "stratum", of.size)
     counts = seen.weight > 0.0
     groups, which = np.unique(of[counts], return_inverse=True)
     if groups.size < 2:
@@ -71,10 +71,3 @@ def _sums(seen: Observed, which: NDArray[np.intp], count: int) -> tuple[Array, A
     spread = np.where(n > 1.0, d * (n - d) / np.where(n > 1.0, n - 1.0, 1.0), 0.0)
     V = np.diag(share @ spread) - (share * spread) @ share.T
     return d_g.sum(axis=1), share @ d, V
-
-
-def _labels(values: Any, name: str, n: int) -> NDArray[Any]:
-    labels = np.asarray(values)
-    if labels.shape != (n,):
-        raise ValueError(f"{name} has the shape {labels.shape}; expected one label for each of {n} samples.")
-    return labels

@@ -96,6 +96,14 @@ def risks(risk: Any, n: int | None) -> Array:
     return _vector(risk, "risk", n)
 
 
+def labels_of(values: Any, name: str, n: int) -> NDArray[Any]:
+    """One label for each sample."""
+    labels = np.asarray(values)
+    if labels.shape != (n,):
+        raise ValueError(f"{name} has the shape {labels.shape}; expected one label for each of {n} samples.")
+    return labels
+
+
 def _vector(values: Any, name: str, n: int | None) -> Array:
     A = as_numbers(values, name, "one number for each sample")
     if A.ndim != 1 or A.size == 0 or (n is not None and A.size != n):

@@ -10,15 +10,22 @@ from numpy.typing import NDArray
 from .._arguments import as_numbers
 from .._fast.survival import count_pairs
 from .curves import censoring_curve
-from .observed import Observed, observed, pair, risks
-from .steps import read_times
+from .observed import Observed, labels_of, observed, pair, risks
+from .steps import StepFunctions, read_times
 
 Array = NDArray[np.float64]
 TIED = 1e-8  # risks nearer to each other are tied, as in scikit-survival
 
 
 def concordance_index(
-    event: Any, time: Any, risk: Any, sample_weight: Any = None, *, tied_tol: float = TIED
+    event: Any,
+    time: Any,
+    risk: Any,
+    sample_weight: Any = None,
+    entry: Any = None,
+    stratum: Any = None,
+    *,
+    tied_tol: float = TIED,
 ) -> float:
     """Harrell's C: of all pairs of which it is known who had the event first, the share with the larger risk.
 
@@ -32,10 +39,12 @@ def concordance_index(
     event, time : (n,), whether the event was observed, and when, or until when it was not
     risk : (n,), larger for those who are expected to have the event earlier
     sample_weight : (n,), optional
+    entry : (n,), optional; from when on samples are observed. Nobody is compared before that
+    stratum : (n,), optional; samples are compared with those of the same label only
     tied_tol : risks that differ by at most this are tied
     """
-    seen = observed(event, time, sample_weight)
-    return _concordance(seen, risks(risk, seen.time.size), seen.weight, tied_tol)
+    seen = observed(event, time, sample_weight, entry)
+    return _concordance(seen, risks(risk, seen.time.size), seen.weight, tied_tol, stratum)
 
 
 def uno_c(
@@ -55,7 +64,8 @@ def uno_c(
 
     Parameters
     ----------
-    train, test : a pair (event, time) of arrays each, or a structured array with these two fields
+    train, test : a pair (event, time) of arrays each, or a structured array with these two fields;
+        for `train` also the `censoring_curve` of the training samples
     risk : (n_test,), larger for those who are expected to have the event earlier
     tau : the time until which events count; all by default
     sample_weight : (n_test,), optional
@@ -63,7 +73,7 @@ def uno_c(
     seen = observed(*pair(test, "test"), sample_weight)
     f = risks(risk, seen.time.size)
     counts = seen.event & (seen.time < (np.inf if tau is None else tau))
-    G = censoring_curve(*pair(train, "train")).at(seen.time[counts])
+    G = _censoring(train).at(seen.time[counts])
     if not (G > 0.0).all():
         late = seen.time[counts][~(G > 0.0)].min()
         raise ValueError(
@@ -86,7 +96,8 @@ def brier_score(train: Any, test: Any, survival: Any, times: Any, sample_weight:
 
     Parameters
     ----------
-    train, test : a pair (event, time) of arrays each, or a structured array with these two fields
+    train, test : a pair (event, time) of arrays each, or a structured array with these two fields;
+        for `train` also the `censoring_curve` of the training samples
     survival : (n_test, n_times), predicted; (n_test,) for a single time
     times : (n_times,), growing, at which somebody of `test` is still observed
     sample_weight : (n_test,), optional
@@ -105,7 +116,7 @@ def brier_score(train: Any, test: Any, survival: Any, times: Any, sample_weight:
             "survival holds missing or infinite numbers: curves are not known after the last time that was "
             "observed in training. Leave such times out."
         )
-    return _brier(seen, S, t, censoring_curve(*pair(train, "train")))
+    return _brier(seen, S, t, _censoring(train))
 
 
 def integrated_brier_score(
@@ -119,16 +130,14 @@ def integrated_brier_score(
     return float(np.trapezoid(scores, t) / (t[-1] - t[0]))
 
 
-def _concordance(seen: Observed, f: Array, weight: Array, tied_tol: float) -> float:
+def _concordance(seen: Observed, f: Array, weight: Array, tied_tol: float, stratum: Any = None) -> float:
     """C with weights weight_i w_j of the pairs in which i had the event first."""
-    by_risk = np.argsort(f, kind="stable")
-    rank = np.empty_like(by_risk)
-    rank[by_risk] = np.arange(f.size)
-    low, high = _tied(f, by_risk, tied_tol)
-    order = np.argsort(-seen.time, kind="stable")
-    concordant, discordant, tied = count_pairs(
-        order, seen.time, seen.event, low, high, rank, weight, seen.weight
-    )
+    apart = np.zeros(f.size) if stratum is None else labels_of(stratum, "stratum", f.size)
+    found = np.zeros(3)
+    for label in np.unique(apart):
+        rows = apart == label
+        found += _pairs(seen.part(rows), f[rows], weight[rows], tied_tol)
+    concordant, discordant, tied = found
     if not concordant + discordant + tied > 0.0:
         raise ValueError(
             "there is no pair of samples of which it is known who had the event first: an event is needed "
@@ -137,11 +146,18 @@ def _concordance(seen: Observed, f: Array, weight: Array, tied_tol: float) -> fl
     return float((concordant + 0.5 * tied) / (concordant + discordant + tied))
 
 
-def _tied(f: Array, by_risk: NDArray[np.intp], tol: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """For each sample the places, by growing risk, from the first to behind the last that it is tied with."""
-    risk = f[by_risk]
-    low, high = np.searchsorted(risk, f - tol, "left"), np.searchsorted(risk, f + tol, "right")
-    return low, high
+def _pairs(seen: Observed, f: Array, weight: Array, tied_tol: float) -> Array:
+    """The weights of the pairs of a stratum: in the right order, in the wrong one, and tied."""
+    by_risk = np.argsort(f, kind="stable")
+    rank = np.empty_like(by_risk)
+    rank[by_risk] = np.arange(f.size)
+    low = np.searchsorted(f[by_risk], f - tied_tol, "left")
+    high = np.searchsorted(f[by_risk], f + tied_tol, "right")
+    return np.asarray(count_pairs(seen.time, seen.event, seen.entry, low, high, rank, weight, seen.weight))
+
+
+def _censoring(train: Any) -> StepFunctions:
+    return train if isinstance(train, StepFunctions) else censoring_curve(*pair(train, "train"))
 
 
 def _score_times(times: Any, seen: Observed) -> Array:
@@ -157,7 +173,7 @@ def _score_times(times: Any, seen: Observed) -> Array:
     return t
 
 
-def _brier(seen: Observed, S: Array, t: Array, G: Any) -> Array:
+def _brier(seen: Observed, S: Array, t: Array, G: StepFunctions) -> Array:
     G_t, G_i = G.at(t), G.at(seen.time)
     had = seen.event[:, None] & (seen.time[:, None] <= t)
     stays = seen.time[:, None] > t

@@ -1,0 +1,140 @@
+"""Scorers of times to an event, for ``scoring=`` of scikit-learn's searches and of ours.
+
+Uno's C and the Brier score weigh samples by the chance to be still observed, which belongs to the training
+samples. A model of this package knows it (``censoring_``); models of other packages are scored with
+``train=y``, the events and times to estimate it from.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from ..fitting.survival import Survival, read_survival
+from ..survival import StepFunctions, censoring_curve, concordance_index, integrated_brier_score, uno_c
+
+Array = NDArray[np.float64]
+_TIMES = 50  # at which the Brier score is taken
+_MIDDLE = (0.1, 0.9)  # quantiles of the times of the scored samples between which it is
+
+
+class ConcordanceScorer(BaseEstimator):
+    """Harrell's C of the predicted risks: what ``score`` of a survival model is.
+
+    Call it as ``scorer(model, X, y)``, or give it as ``scoring=``.
+    """
+
+    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        seen = read_survival(y)
+        entry, stratum = (getattr(seen, name, None) for name in ("entry", "stratum"))
+        return concordance_index(seen.event, seen.time, estimator.predict(X), sample_weight, entry, stratum)
+
+
+class UnoScorer(BaseEstimator):
+    """Uno's C of the predicted risks, which does not depend on how many samples are censored, and when.
+
+    Parameters
+    ----------
+    tau : number, optional
+        Only events before this time count. Else all at which a training sample can be still observed: later
+        ones have no weight.
+    train : y of the samples to estimate the censoring from, optional
+        Else the training samples of the model, which a model of this package knows.
+    """
+
+    def __init__(self, tau: float | None = None, train: Any = None) -> None:
+        self.tau = tau
+        self.train = train
+
+    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        seen, G = read_survival(y), _censoring(estimator, self.train)
+        tau = _known_until(G, seen) if self.tau is None else self.tau
+        return uno_c(G, (seen.event, seen.time), estimator.predict(X), tau, sample_weight)
+
+
+class BrierScorer(BaseEstimator):
+    """The integrated Brier score of the predicted survival curves, with a minus: larger is better.
+
+    Parameters
+    ----------
+    times : growing times, optional
+        Those between which the squared error is integrated. Else 50 of them, evenly from the first to the
+        last decile of the times of the samples that are scored, as far as training samples were observed.
+    train : y of the samples to estimate the censoring from, optional
+        Else the training samples of the model, which a model of this package knows.
+    """
+
+    def __init__(self, times: Any = None, train: Any = None) -> None:
+        self.times = times
+        self.train = train
+
+    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        seen, G = read_survival(y), _censoring(estimator, self.train)
+        times = _middle(seen, G) if self.times is None else np.asarray(self.times, dtype=np.float64)
+        S = _survival_at(estimator, X, times)
+        return -integrated_brier_score(G, (seen.event, seen.time), S, times, sample_weight)
+
+
+def _censoring(estimator: Any, train: Any) -> StepFunctions:
+    """The chance to be still observed at a time, among the samples that a model learned from."""
+    if train is not None:
+        seen = read_survival(train)
+        return censoring_curve(seen.event, seen.time)
+    last, _ = _last_step(estimator, None)
+    found = getattr(last, "censoring_", None)
+    if not isinstance(found, StepFunctions):
+        raise ValueError(
+            f"{type(last).__name__} does not say how its training samples were censored, which this score "
+            "needs. Give the scorer the events and times to estimate it from: UnoScorer(train=y)."
+        )
+    return found
+
+
+def _last_step(estimator: Any, X: Any) -> tuple[Any, Any]:
+    """What predicts inside of pipelines and searches, and X as it gets there."""
+    while True:
+        if hasattr(estimator, "best_estimator_") and not hasattr(estimator, "censoring_"):
+            estimator = estimator.best_estimator_
+        elif hasattr(estimator, "steps"):
+            X = X if X is None or len(estimator) == 1 else estimator[:-1].transform(X)
+            estimator = estimator[-1]
+        else:
+            return estimator, X
+
+
+def _survival_at(estimator: Any, X: Any, times: Array) -> Array:
+    """Predicted survival (n, times), of models that take the times and of those that give functions."""
+    last, X = _last_step(estimator, X)
+    if not hasattr(last, "predict_survival_function"):
+        raise ValueError(
+            f"{type(last).__name__} predicts no survival curves (it has no predict_survival_function), which "
+            "the Brier score is about. Score its risks: ConcordanceScorer() or UnoScorer()."
+        )
+    predict = last.predict_survival_function
+    if "times" in inspect.signature(predict).parameters:
+        return np.asarray(predict(X, times=times), dtype=np.float64)
+    return np.array([one(times) for one in predict(X)], dtype=np.float64)
+
+
+def _known_until(G: StepFunctions, seen: Survival) -> float | None:
+    """The first event at which no training sample can be observed; None where there is none."""
+    t = seen.time[seen.event]
+    late = t[~(G.at(t) > 0.0)]
+    return float(late.min()) if late.size else None
+
+
+def _middle(seen: Survival, G: StepFunctions) -> Array:
+    """Times between deciles, before training samples end and where some scored sample is left."""
+    low, high = np.quantile(seen.time, _MIDDLE)
+    high = min(float(high), float(np.max(G.last)))
+    low, last = max(float(low), float(seen.time.min())), float(seen.time.max())
+    if not low < min(high, last):
+        raise ValueError(
+            f"the middle of the times to score ({low:g} to {high:g}) is empty or after all training samples; "
+            "give the scorer the times to score at: BrierScorer(times=[...])."
+        )
+    return np.linspace(low, high, _TIMES) if high < last else np.linspace(low, last, _TIMES + 1)[:-1]
