@@ -9,11 +9,13 @@ from manykernels.survival import (
     StepFunctions,
     breslow,
     censoring_curve,
+    curves_by_risk,
     kaplan_meier,
     log_rank,
     median_time,
     nelson_aalen,
     restricted_mean,
+    risk_groups,
 )
 
 from .drawn import draw, entries, repeated
@@ -141,6 +143,35 @@ def test_functions_jump_from_the_right_and_end():
     np.testing.assert_allclose(restricted_mean(curve, 6.0), [2 + 3 * 0.8 + 0.4, 2 + 3 * 0.9 + 0.7])
     assert np.isnan(restricted_mean(curve, 8.0)[0])
     assert curve[0](5.5) == 0.4
+
+
+def test_groups_at_quantiles_of_the_risk_keep_ties_together():
+    np.testing.assert_array_equal(risk_groups([5, 1, 4, 2, 3, 6], 3), [2, 0, 1, 0, 1, 2])
+    np.testing.assert_array_equal(risk_groups([0, 0, 0, 1], 2), [0, 0, 0, 1])
+    np.testing.assert_array_equal(risk_groups([7.0, 7.0, 7.0], 3), 0)
+    risk, weight = np.random.RandomState(0).randn(20), np.random.RandomState(1).randint(1, 4, 20)
+    more = risk_groups(np.repeat(risk, weight), 4)
+    np.testing.assert_array_equal(np.repeat(risk_groups(risk, 4, weight), weight), more)
+    with pytest.raises(ValueError, match=r"count=2\.5 was given"):
+        risk_groups(risk, 2.5)
+
+
+def test_curves_of_groups_are_those_of_their_samples():
+    event, time, risk = draw(8)
+    weight, entry = np.random.RandomState(8).randint(0, 3, time.size), entries(8, time)
+    found = curves_by_risk(event, time, risk, 2, weight, entry)
+    group = risk_groups(risk, 2, weight)
+    assert found.names == ["low risk", "high risk"]
+    for g, curve in enumerate(found.curves):
+        rows = group == g
+        alone = kaplan_meier(event[rows], time[rows], weight[rows], entry[rows])
+        np.testing.assert_array_equal(curve.survival, alone.survival)
+        at = [7.0, 0.0, 3.0]
+        seen = [np.sum(weight[rows & (time >= t) & ((entry < t) | (entry <= 0.0))]) for t in at]
+        np.testing.assert_array_equal(found.at_risk(at)[g], seen)
+    assert found.test.p_value == log_rank(event, time, group, weight, entry).p_value
+    one = curves_by_risk(event, time, np.zeros(time.size))
+    assert one.names == ["all samples"] and one.test is None
 
 
 def test_a_median_at_one_half_but_for_rounding():

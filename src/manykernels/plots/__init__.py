@@ -9,6 +9,7 @@ from .convergence import ConvergenceDisplay
 from .importance import ImportanceDisplay
 from .path import PathDisplay
 from .similarity import KernelSimilarityDisplay
+from .survival import RiskGroupsDisplay, SurvivalCurvesDisplay
 from .targets import PartsDisplay, TargetScoresDisplay
 from .weights import WeightsDisplay
 from .widths import WidthsDisplay
@@ -21,6 +22,8 @@ __all__ = [
     "KernelSimilarityDisplay",
     "PartsDisplay",
     "PathDisplay",
+    "RiskGroupsDisplay",
+    "SurvivalCurvesDisplay",
     "TargetScoresDisplay",
     "WeightsDisplay",
     "WidthsDisplay",

@@ -108,16 +108,35 @@ def _last_step(estimator: Any, X: Any) -> tuple[Any, Any]:
 
 def _survival_at(estimator: Any, X: Any, times: Array) -> Array:
     """Predicted survival (n, times), of models that take the times and of those that give functions."""
-    last, X = _last_step(estimator, X)
-    if not hasattr(last, "predict_survival_function"):
-        raise ValueError(
-            f"{type(last).__name__} predicts no survival curves (it has no predict_survival_function), which "
-            "the Brier score is about. Score its risks: ConcordanceScorer() or UnoScorer()."
-        )
-    predict = last.predict_survival_function
+    predict, X = _predicts(estimator, X)
     if "times" in inspect.signature(predict).parameters:
         return np.asarray(predict(X, times=times), dtype=np.float64)
     return np.array([one(times) for one in predict(X)], dtype=np.float64)
+
+
+def survival_curves(estimator: Any, X: Any) -> StepFunctions:
+    """Predicted survival as functions of time, at the event times of training."""
+    predict, X = _predicts(estimator, X)
+    if "times" not in inspect.signature(predict).parameters:
+        functions = list(predict(X))
+        times = np.asarray(functions[0].x, dtype=np.float64)
+        values = np.array([one(times) for one in functions], dtype=np.float64)
+        return StepFunctions(times, values, 1.0, float(times.max()))
+    last, _ = _last_step(estimator, None)
+    times, end = np.asarray(last.event_times_), float(np.max(last.censoring_.last))
+    values = np.asarray(predict(X, times=times), dtype=np.float64)
+    return StepFunctions(times, values, 1.0, end)
+
+
+def _predicts(estimator: Any, X: Any) -> tuple[Any, Any]:
+    """The method that predicts survival, and X as it gets there."""
+    last, X = _last_step(estimator, X)
+    if not hasattr(last, "predict_survival_function"):
+        raise ValueError(
+            f"{type(last).__name__} predicts no survival curves: it has no predict_survival_function. Models "
+            "that only predict risks are scored by ConcordanceScorer() or UnoScorer()."
+        )
+    return last.predict_survival_function, X
 
 
 def _known_until(G: StepFunctions, seen: Survival) -> float | None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from .baseline import Baseline, breslow
 from .curves import KaplanMeier, censoring_curve, kaplan_meier, nelson_aalen
+from .groups import GroupCurves, curves_by_risk, group_curves, risk_groups
 from .log_rank import LogRank, log_rank
 from .scores import brier_score, concordance_index, integrated_brier_score, uno_c
 from .steps import StepFunctions, median_time, restricted_mean
@@ -18,6 +19,7 @@ __all__ = [
     "Baseline",
     "BrierScorer",
     "ConcordanceScorer",
+    "GroupCurves",
     "KaplanMeier",
     "LogRank",
     "StepFunctions",
@@ -26,12 +28,15 @@ __all__ = [
     "brier_score",
     "censoring_curve",
     "concordance_index",
+    "curves_by_risk",
+    "group_curves",
     "integrated_brier_score",
     "kaplan_meier",
     "log_rank",
     "median_time",
     "nelson_aalen",
     "restricted_mean",
+    "risk_groups",
     "uno_c",
 ]
 
