@@ -49,11 +49,11 @@ def number(name: str, value: Any, meaning: str, *, zero: bool = False) -> float:
     return float(value)
 
 
-def probability(delta: Any) -> float:
+def probability(delta: Any, name: str = "delta") -> float:
     """δ in (0, 1)."""
     if not is_real(delta) or not 0 < delta < 1:
         raise ValueError(
-            f"delta={delta!r} was given; expected a number between 0 and 1, both excluded: the probability "
+            f"{name}={delta!r} was given; expected a number between 0 and 1, both excluded: the probability "
             "with which the bound may fail, such as 0.05."
         )
     return float(delta)

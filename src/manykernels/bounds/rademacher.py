@@ -17,8 +17,19 @@ from scipy.special import gammaln
 from sklearn.utils import check_random_state
 
 from ..families import Family, resolve_kernels
-from ..grams import Gram, build_from_stack, build_gram
-from ._common import Array, Readable, conjugate, count, finite_array, integer_conjugate, is_whole, number
+from ..grams import build_from_stack, build_gram
+from ._common import (
+    Array,
+    Readable,
+    conjugate,
+    count,
+    finite_array,
+    integer_conjugate,
+    is_whole,
+    number,
+    probability,
+)
+from ._forms import Forms, ListForms, ask, forms_of, is_asked, norms_of
 
 ETA0 = 23.0 / 22.0
 _BATCH = 256  # draws of signs at a time
@@ -27,12 +38,35 @@ _ENUMERABLE = 20  # samples, whose 2ⁿ⁻¹ pairs ±σ can all be visited
 
 @dataclass(frozen=True, repr=False)
 class RademacherEstimate(Readable):
-    """An empirical Rademacher complexity, and how far off the draws may be (0 if all signs were visited)."""
+    """An empirical Rademacher complexity, and how far off it may be.
+
+    `value` is the mean over draws of the suprema that were found, with its standard error (0 if all signs
+    were visited: `exact`). `upper` is the mean of bounds on them: the same for a list of kernels, hardly more
+    for a family whose search is certified, and infinite for one that cannot be bounded (then `certified` is
+    False, and `value` may be too small). `spread` is what :meth:`bound` needs.
+    """
 
     value: float
     standard_error: float
     n_draws: int
     exact: bool
+    upper: float
+    certified: bool
+    spread: float
+
+    def bound(self, delta: float = 0.05) -> float:
+        """A number that R̂ exceeds with probability at most δ, by the choice of the draws.
+
+            R̂ ≤ upper + spread √(log(1/δ)/(2 n_draws)),      spread = (2/n) √(k Σ_i ‖(K_z(x_i, x_i))_z‖_r)
+
+        Changing the sign σ_ik changes sup_h Σ σ_ik h_k(x_i) by at most 2 sup_h |h_k(x_i)|, whose square is
+        4 ‖(K_z(x_i, x_i))_z‖_r, and McDiarmid's inequality says how far the mean of n_draws suprema is then
+        from its expectation.
+        """
+        delta = probability(delta)
+        if self.exact:
+            return self.upper
+        return self.upper + self.spread * math.sqrt(math.log(1.0 / delta) / (2.0 * self.n_draws))
 
 
 def empirical_rademacher(
@@ -43,10 +77,16 @@ def empirical_rademacher(
     n_draws: int | None = 1000,
     random_state: Any = None,
     memory_limit: Any = None,
+    n_outputs: int = 1,
 ) -> RademacherEstimate:
     """The empirical Rademacher complexity of H_p^q on the sample X (004 Prop. 2.5).
 
-        R̂ = (1/n) E_σ √‖u_σ‖_r,      u_σ,k = σᵀ K_k σ,      σ uniform in {−1, 1}ⁿ
+        R̂ = (1/n) E_σ √‖u_σ‖_r,      u_σ,z = Σ_k σ_kᵀ K_z σ_k,      σ uniform in {−1, 1}^{n × k}
+
+    At norm 1 this is (1/n) E_σ √(sup_z u_σ,z), and the supremum over a family of any size is what its oracle
+    searches for, with a bound on all kernels: all products of columns up to a degree, or Gaussians of all
+    widths (004 ch. 4 asks for the complexity of such classes). Families whose search bounds nothing, such as
+    a width for each feature, have an infinite `upper` and are not `certified`.
 
     Assumes that the kernels are positive semidefinite; a quadratic form below zero is refused.
 
@@ -54,35 +94,80 @@ def empirical_rademacher(
     ----------
     kernels : as in the estimators
         A list, dict or family; "precomputed" with X a stack (n_samples, n_samples, n_kernels). They are taken
-        as they are, neither centred nor normalised.
+        as they are, neither centred nor normalised; products and continua are divided by their ρ².
     norm : float in [1, inf]
-        q.
+        q. Continua need 1; products take every q, as long as all of them can be looked at.
     n_draws : int or None
-        Signs to draw; None visits all 2ⁿ of them (n ≤ 20), which is exact.
+        Signs to draw; None visits all 2^{nk} of them (nk ≤ 20), which is exact.
+    n_outputs : int
+        k: functions with values in R^k, of Σ_k ‖w_k‖² ≤ 1 and the same kernel K for all k.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.bounds import empirical_rademacher
+    >>> from manykernels.families import Gaussians
+    >>> X = np.random.RandomState(0).randn(50, 3)
+    >>> found = empirical_rademacher(Gaussians(0.5, 5.0), X, n_draws=50, random_state=0)
+    >>> bool(found.value <= found.upper < 1.001 * found.value), found.certified
+    (True, True)
     """
-    r = conjugate(norm)
-    gram = _gram(kernels, X, memory_limit)
-    if n_draws is None and gram.n > _ENUMERABLE:
+    r, k = conjugate(norm), count("n_outputs", n_outputs, 1, "values of a function")
+    forms = _forms(kernels, X, float(norm), memory_limit)
+    return draw(forms, r, k, n_draws, random_state)
+
+
+def draw(
+    forms: Forms, r: float, k: int, n_draws: int | None, random_state: Any, constant: float = 0.0
+) -> RademacherEstimate:
+    """The complexity of a class of such forms; `constant` is R_b² of one kernel more, a constant one."""
+    n = forms.n
+    if n_draws is None and n * k > _ENUMERABLE:
+        given = f"{n} samples" + (f" and {k} outputs" if k > 1 else "")
         raise ValueError(
-            f"n_draws=None was given with {gram.n} samples; expected at most {_ENUMERABLE}, since all 2ⁿ "
-            "signs are visited. Give a number of draws, such as n_draws=1000."
+            f"n_draws=None was given with {given}; expected at most {_ENUMERABLE}, since all 2ⁿ signs are "
+            "visited. Give a number of draws, such as n_draws=1000."
         )
     if n_draws is None:
-        batches, draws = _all_signs(gram.n), 2 ** (gram.n - 1)
+        batches, draws = _all_signs(n * k), 2 ** (n * k - 1)
     else:
         draws = count("n_draws", n_draws, 2, "draws of random signs")
-        batches = _random_signs(gram.n, draws, check_random_state(random_state))
-    roots = np.concatenate([np.sqrt(_norms(gram.quad(sigma), r)) for sigma in batches]) / gram.n
+        batches = _random_signs(n * k, draws, check_random_state(random_state))
+    found: list[Array] = []
+    upper: list[Array] = []
+    for signs in batches:
+        sigma = signs.reshape(n, k, -1).transpose(0, 2, 1)
+        beside = constant * np.square(sigma.sum(axis=0)).sum(axis=1)
+        for kept, values in zip((found, upper), forms.norms(sigma, r), strict=True):
+            kept.append(np.sqrt(norms_of(np.array([values, beside]), r)) / n)
+    spread = _spread(forms, r, k, constant) if n_draws is not None else 0.0
+    return _summary(np.concatenate(found), np.concatenate(upper), draws, n_draws is None, spread)
+
+
+def _spread(forms: Forms, r: float, k: int, constant: float) -> float:
+    diagonal = forms.diagonal(r)
+    if diagonal is None:
+        return math.inf
+    total = norms_of(np.array([diagonal, np.full(forms.n, constant)]), r).sum()
+    return 2.0 / forms.n * math.sqrt(k * float(total))
+
+
+def _summary(roots: Array, upper: Array, draws: int, exact: bool, spread: float) -> RademacherEstimate:
     if not np.all(np.isfinite(roots)):
         raise ValueError(
             "a kernel is not finite on X: it overflows or returns NaN. Scale X, or leave it out."
         )
-    error = 0.0 if n_draws is None else float(roots.std(ddof=1)) / math.sqrt(draws)
-    return RademacherEstimate(float(roots.mean()), error, draws, n_draws is None)
+    error = 0.0 if exact else float(roots.std(ddof=1)) / math.sqrt(draws)
+    certified = bool(np.all(np.isfinite(upper)))
+    return RademacherEstimate(
+        float(roots.mean()), error, draws, exact, float(upper.mean()), certified, spread
+    )
 
 
-def _gram(kernels: Any, X: Any, memory_limit: Any) -> Gram:
+def _forms(kernels: Any, X: Any, norm: float, memory_limit: Any) -> Forms:
     """The kernels as they are, on X."""
+    if is_asked(kernels):
+        return forms_of(ask(kernels, X, norm, memory_limit=memory_limit), kernels)
     options: dict[str, Any] = {
         "center": False,
         "normalize": None,
@@ -97,9 +182,9 @@ def _gram(kernels: Any, X: Any, memory_limit: Any) -> Gram:
             "n_samples, n_kernels)."
         )
     if isinstance(kernels, str) and kernels == "precomputed":
-        return build_from_stack(np.asarray(X), names=list(resolved), **options)[0]
+        return ListForms(build_from_stack(np.asarray(X), names=list(resolved), **options)[0])
     factors = isinstance(kernels, Family) and kernels.factors
-    return build_gram(resolved, X, factors=factors, **options)[0]
+    return ListForms(build_gram(resolved, X, factors=factors, **options)[0])
 
 
 def _random_signs(n: int, draws: int, rng: np.random.RandomState) -> Iterator[Array]:
@@ -112,15 +197,6 @@ def _all_signs(n: int) -> Iterator[Array]:
     for start in range(0, 2 ** (n - 1), _BATCH):
         index = np.arange(start, min(start + _BATCH, 2 ** (n - 1)))
         yield np.asarray(1 - 2 * ((index >> np.arange(n)[:, None]) & 1), dtype=np.float64)
-
-
-def _norms(U: Array, r: float) -> Array:
-    """‖u‖_r of every column of U ≥ 0, without overflow."""
-    largest = U.max(axis=0)
-    if r == np.inf:
-        return np.asarray(largest)
-    scaled = np.divide(U, largest, out=np.zeros_like(U), where=largest > 0)
-    return np.asarray(largest * np.sum(scaled**r, axis=0) ** (1.0 / r))
 
 
 def rademacher_bound(
@@ -144,7 +220,7 @@ def rademacher_bound(
     u = finite_array("traces", traces, "tr K_k of each kernel on the sample")
     n = count("n", n, 1, "samples")
     orders = _orders(norm, r, u.size)
-    return min(math.sqrt(_factor(r, sharp) * float(_norms(u[:, None], r)[0])) for r in orders) / n
+    return min(math.sqrt(_factor(r, sharp) * float(norms_of(u[:, None], r)[0])) for r in orders) / n
 
 
 def _factor(r: int, sharp: bool) -> float:

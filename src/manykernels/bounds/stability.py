@@ -179,7 +179,8 @@ def _require_lkrr(model: Model, given: Mapping[str, Any]) -> L2Ball:
         "normalize": asked["normalize"] is None,
     }
     wrong = [f"{key}={asked[key]!r}" for key, right in found.items() if not right]
-    if wrong or machine(model) is None:
+    learned = machine(model)
+    if wrong or learned is None or learned[0].shape[1] > 1:
         raise ValueError(
             f"{model.title} was fitted with {', '.join(wrong) or 'several outputs'}; expected LKRR: one "
             "output, loss='squared', norm=L2Ball(mu0, radius), fit_intercept=False, center=False, "

@@ -198,6 +198,10 @@ class Gram(ABC):
         top = top[np.isfinite(masked[top])]
         return top[np.argsort(-masked[top])], q
 
+    def diagonals(self) -> Array:
+        """(M, n): the diagonal of each kernel, before centring."""
+        return np.asarray(self._diagonals() * self.scale[:, None])
+
     def traces(self) -> Array:
         """Upper bounds on the traces, exact where kernels are not centred (tr HKHᵀ ≤ n‖w̄‖² tr K)."""
         growth = 1.0 if self.mean is None else self.n * float(self.mean @ self.mean)

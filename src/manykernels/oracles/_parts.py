@@ -87,6 +87,10 @@ class Parts(ABC):
         """K_j, in the layout of the parts."""
 
     @abstractmethod
+    def diagonals(self) -> Array:
+        """(n, r): K_j(x_i, x_i)."""
+
+    @abstractmethod
     def mean_diagonals(self, products: Sequence[Product], weight: Array) -> Array:
         """Σ_i weight_i (Π_{j∈z} K_j)_ii of every product z."""
 
@@ -189,6 +193,9 @@ class FactorParts(Parts):
     def entries(self, j: int) -> Array:
         return np.outer(self.rows[j], self.rows[j])
 
+    def diagonals(self) -> Array:
+        return np.square(self.X)
+
     def mean_diagonals(self, products: Sequence[Product], weight: Array) -> Array:
         step = max(1, _ENTRIES // self.n)
         parts = [self.features(products[lo : lo + step]) for lo in range(0, len(products), step)]
@@ -266,6 +273,9 @@ class StackParts(Parts):
 
     def entries(self, j: int) -> Array:
         return np.asarray(self.B[j])
+
+    def diagonals(self) -> Array:
+        return np.asarray(self.B[:, self.on_diagonal].T)
 
     def mean_diagonals(self, products: Sequence[Product], weight: Array) -> Array:
         d = self.B[:, self.on_diagonal]

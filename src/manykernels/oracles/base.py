@@ -101,6 +101,19 @@ class Oracle(ABC):
             return upper if np.isfinite(upper) else None
         return None
 
+    def diagonal(self, r: float = np.inf) -> Array | None:
+        """(n,): ‖(K_z(x_i, x_i))_z‖_r over the whole family for each sample; None if unknown.
+
+        K_z(x_i, x_i) is q_z at A = e_i.
+        """
+        found = np.empty(self.n)
+        for i in range(self.n):
+            total = self.total(np.eye(self.n, 1, -i), r)
+            if total is None:
+                return None
+            found[i] = total
+        return found
+
     def offers(self, question: str) -> bool:
         """Whether "atoms", "best", "best_against", "sample" or "sample_uniform" is answered."""
         return getattr(type(self), question) is not getattr(Oracle, question)

@@ -99,6 +99,13 @@ class ContinuousOracle(Oracle):
             self._D = self.family.kernel(*self.coordinates.middle()).compute_statistic(self.X)
         return self._D
 
+    def diagonal(self, r: float = np.inf) -> Array | None:
+        """The same for all σ where `scale` is."""
+        if r != np.inf or not self.scale.constant:
+            return super().diagonal(r)
+        middle = self.coordinates.middle()
+        return np.asarray(self.scale(middle) * self._raw(_rounded(middle)).diag(self.X), dtype=float)
+
     # -- the best kernels -----------------------------------------------------------------------
     def best(self, A: Array, k: int, shrinkage: float = 0.0) -> Best:
         """The k best local maxima of q_σ = Σ_j α_jᵀK_σα_j, for the columns α_j of A; see `best_against`."""

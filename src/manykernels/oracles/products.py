@@ -172,6 +172,18 @@ class ProductsOracle(Oracle):
             return super().total(A, r) if r == np.inf and self.rank_one else None
         return super().total(A, r) if r == np.inf else self.enumerator.power_sum(A, r) ** (1.0 / r)
 
+    def diagonal(self, r: float = np.inf) -> Array | None:
+        """At r = ∞ max_d ρ_d⁻² g_i^d with g_i = max_j K_j(x_i, x_i), or with products of the d largest."""
+        if r != np.inf or self.exponent != 0.0 or self.weight is not None:
+            return super().diagonal(r)
+        D, degrees = self.parts.diagonals(), range(self.prior.size)
+        if self.interactions_only:
+            largest = np.cumprod(-np.sort(-D, axis=1)[:, : self.degree_limit], axis=1)
+            powers = np.column_stack([np.ones(self.n), largest])
+        else:
+            powers = D.max(axis=1)[:, None] ** np.array(degrees)
+        return np.asarray((powers * self.prior).max(axis=1))
+
     def offers(self, question: str) -> bool:
         """Draws by the gradient need sums over all products, which scales of each product forbid; and
         products of matrices are looked at one by one, or not at all."""
