@@ -255,15 +255,21 @@
       const height = 150, box = { left: 44, right: 10, bottom: 34 }, { edges, counts } = t.scores || t, what = t.scores ? "target" : "sample";
       const x = scale(edges[0], edges.at(-1), box.left, width - box.right), y = scale(0, largest(counts), height - box.bottom, 22);
       return canvas(width, height, frame(width, height, x, y, box, [t.scores ? "R² of a target on samples left out" : short(t.name, 40), what + "s"]),
-        counts.map((count, i) => tip(svg("rect", { x: x(edges[i]) + 0.5, width: Math.max(1, x(edges[i + 1]) - x(edges[i]) - 1), y: y(count), height: height - box.bottom - y(count), fill: "var(--accent)", tabindex: 0 }),
-          `${number(edges[i])} to ${number(edges[i + 1])}: ${numberOf(count, what)}`)));
+        counts.map((count, i) => {
+          const bar = (n, fill) => svg("rect", { x: x(edges[i]) + 0.5, width: Math.max(1, x(edges[i + 1]) - x(edges[i]) - 1), y: y(n), height: height - box.bottom - y(n), fill, tabindex: 0 });
+          const says = `${number(edges[i])} to ${number(edges[i + 1])}: ${numberOf(count, what)}`;
+          return t.events ? [tip(bar(count, "var(--muted)"), `${says}, ${t.events[i]} with the event`), tip(bar(t.events[i], "var(--accent)"), `${says}, ${t.events[i]} with the event`)] : tip(bar(count, "var(--accent)"), says);
+        }));
     }, "The target");
     const day = (days) => new Date(Math.round(days * 864e5)).toISOString().slice(0, 10);
     const rows = d.columns.map((c) => [c.name, c.kind, c.missing, c.kind === "left out" ? c.why : c.mean === undefined && !c.distinct ? "none" : c.kind === "date" ? `from ${day(c.low)} to ${day(c.high)}` : c.kind === "numbers"
       ? `${number(c.mean)} ± ${number(c.std)}, from ${number(c.low)} to ${number(c.high)}` : `${c.distinct} values, mostly “${c.common}”`]);
     const table = d.columns.length ? el("details", {}, el("summary", {}, d.features > d.columns.length ? `The first ${d.columns.length} of ${d.features} columns` : d.columns.length === 1 ? "The column" : `The ${d.columns.length} columns`),
       tall(sortable(["column", "kind", "missing", "values"], rows, ["name", "", "number", ""]))) : null;
+    const events = t.events ? t.events.reduce((a, b) => a + b, 0) : 0;
     const text = t.task === "classification" ? `${d.samples} samples of ${t.labels.length} classes.`
+      : t.task === "survival" ? `${d.samples} samples: the event was observed in ${events} (blue), ${d.samples - events} were observed until some time without it (grey; censored). `
+        + (t.median === null ? "More than half had no event as long as samples were observed." : `Half have had it by ${number(t.median)}.`) + (t.followed === null ? "" : ` The median follow-up is ${number(t.followed)} (reverse Kaplan–Meier).`)
       : t.outputs > 1 ? `${d.samples} samples of ${t.outputs} targets.` + (t.scores ? ` R² on samples left out: median ${number(t.scores.median)}, from ${number(t.scores.low)} to ${number(t.scores.high)} in nine of ten targets.` : "")
       : `${d.samples} samples; the target has mean ${number(t.mean)} and standard deviation ${number(t.std)}.`;
     return section("data", "The data", text, t.outputs > 1 && !t.scores ? null : bars, d.presence ? presence(d.presence, d.samples) : null, table);
@@ -338,6 +344,47 @@
         : " The model's own strategy, norm and C were chosen on all samples, which flatters it a little."), rows.length ? chart(draw, "Scores") : null,
       s.rival ? el("p", { id: "rival" }, s.rival.sentence, " The interval and p are those of a corrected t-test: folds share samples, so that the plain one would see too much.") : null,
       s.rows.filter((row) => row.mean === null).map((row) => el("p", { class: "failed" }, el("b", {}, row.name), ` is not compared: ${row.error || "it has no score."}`)));
+  }
+
+  // -- survival ---------------------------------------------------------------------------------------------
+  const stepsOf = (xs, ys, x, y) => xs.slice(1).reduce((path, t, i) => path + `H${x(t)}` + (i + 1 < ys.length ? `V${y(ys[i + 1])}` : ""), `M${x(xs[0])} ${y(ys[0])}`);
+  function bandOf(band, x, y) {
+    const back = [];
+    for (let i = band.low.length - 1; i >= 0; i--) back.push(`V${y(band.low[i])}H${x(band.x[i])}`);
+    return stepsOf(band.x, band.high, x, y) + back.join("") + "Z";
+  }
+  function survivalSection() {
+    const s = data.survival;
+    if (!s) return null;
+    const reached = (median) => median === null ? "median not reached" : `median ${number(median)}`;
+    const draw = (width) => {
+      const room = 16 + Math.max(measure("at risk"), ...s.groups.map((g) => measure(g.name))), box = { left: Math.max(44, room), right: 16, bottom: 38 }, high = 300, table = 20 * (s.groups.length + 1) + 6;
+      const x = scale(0, s.end, box.left, width - box.right), y = scale(0, 1, high - box.bottom, 24);
+      const every = Math.ceil(s.ticks.length * 46 / (width - box.left));
+      x.ticks = s.ticks.filter((_, k) => k % every === 0);
+      return canvas(width, high + table, frame(width, high, x, y, box, [short(data.data.target.name, 40), "share without the event"]),
+        s.groups.map((g, k) => [svg("path", { d: bandOf(g.band, x, y), fill: colour(k), opacity: 0.13 }),
+          g.censored.map((t) => { const at = g.y[g.x.filter((v) => v <= t).length - 1]; return line(x(t), y(at) - 4, x(t), y(at) + 4, { stroke: colour(k) }); }),
+          tip(svg("path", { d: stepsOf(g.x, g.y, x, y), fill: "none", stroke: colour(k), "stroke-width": 2, tabindex: 0 }), `${g.name}: ${numberOf(g.samples, "sample")}, ${numberOf(g.events, "event")}\n${reached(g.median)}`)]),
+        words(box.left - 10, high + 12, "at risk", { "text-anchor": "end", class: "soft" }),
+        s.groups.map((g, k) => [words(box.left - 10, high + 32 + 20 * k, g.name, { "text-anchor": "end", fill: colour(k) }),
+          x.ticks.map((t) => words(x(t), high + 32 + 20 * k, g.at_risk[s.ticks.indexOf(t)], { "text-anchor": "middle" }))]));
+    };
+    const predicted = s.predicted.curves, model = (width) => {
+      const box = { left: 44, right: 16, bottom: 38 }, high = 240, end = Math.max(...predicted.map((one) => one.x.at(-1)));
+      const x = scale(0, end, box.left, width - box.right), y = scale(0, 1, high - box.bottom, 24);
+      return canvas(width, high, frame(width, high, x, y, box, [short(data.data.target.name, 40), "predicted survival"]), line(box.left, y(0.5), width - box.right, y(0.5), { stroke: "var(--muted)", "stroke-dasharray": "2 4" }),
+        predicted.map((one, k) => tip(svg("path", { d: stepsOf(one.x, one.y, x, y), fill: "none", stroke: colour(k), "stroke-width": 2, tabindex: 0 }), `${one.name}, risk ${number(one.risk)}\n${reached(one.median)}`)));
+    };
+    const says = (s.held_out ? "Samples are grouped by the risk that was predicted for them in cross-validation, when nothing had been learned from them: a third each, within each fold."
+      : "Samples are grouped by the risk of the model that learned from them, so that the groups differ by more than those of new samples would.")
+      + " Bands are 95 % intervals at each time; small ticks are samples that were observed until then without the event."
+      + (s.p_value === null ? "" : ` Log-rank test of whether the groups differ: ${chances(s.p_value)}` + (s.held_out ? ", about, since folds share training samples." : ", which means little for samples that were learned from."));
+    return section("survival", "Survival by predicted risk", says, chart(draw, "Survival by predicted risk"),
+      legendOf(s.groups.map((g) => `${g.name}: ${numberOf(g.samples, "sample")}, ${numberOf(g.events, "event")}, ${reached(g.median)}`)),
+      el("h3", {}, "What the model predicts"), el("p", {}, s.predicted.by === "risk" ? "Survival at the first decile, the median and the last decile of the risks of the training samples. A risk that is larger by 1 means e ≈ 2.7 times the hazard, at all times."
+        : "Survival at the median risk, in each stratum; strata have hazards of their own. A risk that is larger by 1 means e ≈ 2.7 times the hazard, at all times."), chart(model, "Predicted survival"),
+      legendOf(predicted.map((one) => `${one.name}: ${reached(one.median)}`)));
   }
 
   // -- importance -------------------------------------------------------------------------------------------
@@ -434,7 +481,7 @@
     const repeated = !again ? [el("p", { class: "hint" }, "The choice was not repeated on other samples, so that nothing says how sure it is.")]
       : [el("h3", {}, "Chosen again"), el("p", { class: "hint" }, again.names.length > 1 ? `In how many of ${total} random halves of the data each of these models was best on the other half. They are those that the folds cannot tell from the best; the first is the choice of all samples.`
         : "These folds tell all other models from the chosen one, so that there was nothing to choose again."), again.names.length > 1 ? chart((width) => counted(again.names, again.counts, `of ${total} halves`, width, 290), "Choices") : null];
-    return section("selection", "What was tried", hint, el("div", { class: "scroll" }, sortable(["strategy", "norm", "C", "error in the search", `${!byError ? "score" : data.data.target.task === "classification" ? "accuracy" : "R²"} in the search`, "± over folds", "folds", "seconds"], rows,
+    return section("selection", "What was tried", hint, el("div", { class: "scroll" }, sortable(["strategy", "norm", "C", "error in the search", `${!byError ? "score" : ({ classification: "accuracy", survival: "C index" })[data.data.target.task] || "R²"} in the search`, "± over folds", "folds", "seconds"], rows,
       ["name", ...Array(7).fill("number")])), repeated);
   }
 
@@ -727,7 +774,7 @@
     return section("left-out", "What this report leaves out", null, el("dl", {}, rows.flatMap(([title, why]) => [el("dt", {}, title), el("dd", {}, why)])));
   }
 
-  const parts = { Header: header, Summary: cards, Contents: () => contents, Data: dataSection, Scores: scoresSection, Importance: importanceSection, Chance: chanceSection, Selection: selectionSection, Weights: weightsSection,
+  const parts = { Header: header, Summary: cards, Contents: () => contents, Data: dataSection, Scores: scoresSection, Survival: survivalSection, Importance: importanceSection, Chance: chanceSection, Selection: selectionSection, Weights: weightsSection,
     Regions: gatesSection, Similarity: similaritySection, Interactions: interactionsSection, Widths: widthsSection, Contributions: contributionsSection, Path: pathSection, Convergence: convergenceSection,
     "What is left out": leftOutSection, Call: callSection };
   report.append(...Object.entries(parts).map(([what, make]) => attempt(what, make)).filter(Boolean));

@@ -117,15 +117,13 @@ def _survival_at(estimator: Any, X: Any, times: Array) -> Array:
 def survival_curves(estimator: Any, X: Any) -> StepFunctions:
     """Predicted survival as functions of time, at the event times of training."""
     predict, X = _predicts(estimator, X)
-    if "times" not in inspect.signature(predict).parameters:
-        functions = list(predict(X))
-        times = np.asarray(functions[0].x, dtype=np.float64)
-        values = np.array([one(times) for one in functions], dtype=np.float64)
-        return StepFunctions(times, values, 1.0, float(times.max()))
-    last, _ = _last_step(estimator, None)
-    times, end = np.asarray(last.event_times_), float(np.max(last.censoring_.last))
-    values = np.asarray(predict(X, times=times), dtype=np.float64)
-    return StepFunctions(times, values, 1.0, end)
+    found = predict(X)
+    if isinstance(found, StepFunctions):
+        return found
+    functions = list(found)
+    times = np.asarray(functions[0].x, dtype=np.float64)
+    values = np.array([one(times) for one in functions], dtype=np.float64)
+    return StepFunctions(times, values, 1.0, float(times.max()))
 
 
 def _predicts(estimator: Any, X: Any) -> tuple[Any, Any]:

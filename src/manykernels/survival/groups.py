@@ -89,7 +89,11 @@ def curves_by_risk(
 ) -> GroupCurves:
     """The survival of groups at quantiles of a predicted risk."""
     group = risk_groups(risk, count, sample_weight)
-    found = int(group.max()) + 1
-    between = [f"risk {g + 1} of {found}" for g in range(1, found - 1)]
-    names = _NAMES.get(found) or ["lowest risk", *between, "highest risk"]
+    names = risk_names(int(group.max()) + 1)
     return group_curves(event, time, group, sample_weight, entry, stratum, names=names)
+
+
+def risk_names(count: int) -> list[str]:
+    """What groups from the lowest to the highest risk are called."""
+    between = [f"risk {g + 1} of {count}" for g in range(1, count - 1)]
+    return _NAMES.get(count) or ["lowest risk", *between, "highest risk"]

@@ -124,8 +124,9 @@ def _require(holds: NDArray[np.bool_], name: str, wrong: str, expected: str) -> 
 
 
 def _entries(entry: Any, time: Array) -> Array:
-    """Times of entry; 0 is the beginning. A sample that enters when it leaves was never seen."""
-    since = _vector(entry, "entry", time.size)
+    """Times of entry, of which 0 and −∞ are the beginning. Who enters when leaving was never seen."""
+    given = as_numbers(entry, "entry", "one number for each sample").astype(np.float64)
+    since = _vector(np.where(np.isneginf(given), 0.0, given), "entry", time.size)
     since[since <= 0.0] = -np.inf
     late = np.flatnonzero(since >= time)
     if late.size:
