@@ -189,6 +189,7 @@ def test_whatever_the_package_imports_is_declared():
         "report": "plots",
         "persistence": "cli",
         "comparison": "cli",
+        "datasets": "cli",  # frames of survival sets
         "cli": "cli",
         "grams": "dask",
     }  # part -> the extra it may use

@@ -87,7 +87,7 @@ class Dataset:
 
 def names(folder: str | Path | None = None) -> list[str]:
     """All that `load` can load here: bundled ones, NAME.npz of the folder, those of installed packages."""
-    where = _folder(folder)
+    where = data_folder(folder)
     files = [file.stem for file in where.glob("*.npz")] if where is not None and where.is_dir() else []
     return sorted({*BUNDLED, *files, *(name for name, known in CARRIED.items() if known.file)})
 
@@ -112,7 +112,7 @@ def load(name: str, folder: str | Path | None = None, *, dtype: Any = np.float64
         return _bundled(name, dtype)
     if not isinstance(name, str) or not name or Path(name).name != name:
         raise ValueError(f"name={name!r} was given; expected a plain name such as 'iris' or 'sonar'.")
-    where = _folder(folder)
+    where = data_folder(folder)
     if where is not None and (where / f"{name}.npz").is_file():
         with np.load(where / f"{name}.npz", allow_pickle=False) as file:
             return _read(name, {key: file[key] for key in file.files}, dtype)
@@ -122,7 +122,8 @@ def load(name: str, folder: str | Path | None = None, *, dtype: Any = np.float64
     return _read(name, parts, dtype)
 
 
-def _folder(folder: str | Path | None) -> Path | None:
+def data_folder(folder: str | Path | None) -> Path | None:
+    """The folder that is given, or that MANYKERNELS_DATA names."""
     given = folder if folder is not None else os.environ.get(FOLDER)
     return Path(given) if given else None
 
