@@ -84,9 +84,9 @@ def test_kernels_between_samples_are_cut_in_rows_and_columns():
 def test_scoring_is_that_of_scikit_learn():
     splits = make_folds(y, classes=True, cv=3)
     area = cross_validate({"": LogisticRegression()}, X, y, splits, scoring="roc_auc")[""]
-    constant = chance(y, splits, classes=True, scoring="roc_auc")
+    constant = chance(y, splits, task="classification", scoring="roc_auc")
     assert area.complete and constant.values == [0.5] * 3
-    worse = chance(numbers, make_folds(numbers, classes=False, cv=3), classes=False)
+    worse = chance(numbers, make_folds(numbers, classes=False, cv=3), task="regression")
     assert max(worse.values) <= 0.0
 
 
@@ -160,5 +160,5 @@ def test_a_difference_is_said_with_its_numbers():
 def test_several_outputs_have_a_constant_too():
     Y = X[:, :2]
     splits = make_folds(Y, classes=False, cv=3)
-    assert chance(Y, splits, classes=False).complete
+    assert chance(Y, splits, task="regression").complete
     assert cross_validate({"": Ridge()}, X, Y, splits)[""].complete

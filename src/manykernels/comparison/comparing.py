@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -188,14 +188,15 @@ def in_folds(
     advance: Callable[[str], None] = lambda name: None,
     until_stopped: bool = False,
     weight: Any = None,
+    keep: Collection[str] = (),
 ) -> Comparison:
     """The learners and a constant in these folds; see :func:`cross_validate` for what is not said here."""
     how: dict[str, Any] = {"scoring": scoring, "weight": weight}
     found = cross_validate(
-        learners, X, y, splits, n_jobs=n_jobs, advance=advance, until_stopped=until_stopped, **how
+        learners, X, y, splits, n_jobs=n_jobs, advance=advance, until_stopped=until_stopped, keep=keep, **how
     )
     known = task in METRIC
-    constant = chance(y, splits, classes=task == "classification", **how) if known else Scores()
+    constant = chance(y, splits, task=task, **how) if known else Scores()
     metric = METRIC.get(task, "score") if scoring is None else getattr(scoring, "__name__", str(scoring))
     return Comparison(metric, found, constant, share_of(splits), reference)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 from .._arguments import is_integral, number_of, shown
 from .._fast.threads import processes
 from ..estimators import silent
+from ..fitting.survival import read_survival
 from ..selection.folds import split
 from .scores import Learner, Scores, score_fold
 
@@ -37,7 +38,8 @@ def make_folds(
 ) -> Splits:
     """Rows to learn from and rows to score on: shuffled folds, cut anew in each repetition.
 
-    Classes keep their shares, and samples of one group stay together. ``cv`` may also be a splitter of
+    Classes (and events, of samples that may be censored) keep their shares, and samples of one group stay
+    together. ``cv`` may also be a splitter of
     scikit-learn or a list of pairs of rows, which are taken as they are.
     """
     n = len(y)
@@ -47,7 +49,10 @@ def make_folds(
         return _given(cv, y, groups, n_repeats)
     if not 2 <= cv <= n:
         raise ValueError(f"cv={cv} was given for {n} samples; expected a number of folds from 2 to {n}.")
-    _require_enough(y, cv, classes, groups)
+    if has_fields(y):
+        y, classes = _events(y, cv), True
+    else:
+        _require_enough(y, cv, classes, groups)
     rng = random_state if is_integral(random_state) else check_random_state(random_state).randint(2**30)
     kind: Any = (StratifiedKFold, StratifiedGroupKFold) if classes else (KFold, GroupKFold)
     splits: Splits = []
@@ -72,6 +77,22 @@ def _given(cv: Any, y: Any, groups: Any, n_repeats: int) -> Splits:
         f"cv={shown(cv)} was given; expected a number of folds, a splitter of scikit-learn or a list of "
         "(training rows, test rows)."
     )
+
+
+def has_fields(y: Any) -> bool:
+    """Whether y is a structured array, as times to an event are."""
+    return getattr(getattr(y, "dtype", None), "names", None) is not None
+
+
+def _events(y: Any, cv: int) -> NDArray[np.bool_]:
+    """Which samples had the event, of which every fold needs one."""
+    event = read_survival(y).event
+    if (count := int(event.sum())) < cv:
+        raise ValueError(
+            f"y has {number_of(count, 'event')}, fewer than the {cv} folds of the cross-validation; give a "
+            "smaller cv."
+        )
+    return event
 
 
 def _require_enough(y: Any, cv: int, classes: bool, groups: Any) -> None:
@@ -115,18 +136,21 @@ def cross_validate(
     advance: Callable[[str], None] = lambda name: None,
     until_stopped: bool = False,
     weight: Any = None,
+    keep: Collection[str] = (),
 ) -> dict[str, Scores]:
     """Scores of each learner in each fold, fold by fold; ``n_jobs`` fits at a time; samples may have weights.
 
     ``advance`` is told the name of each learner that has been scored. With ``until_stopped`` Ctrl-C ends it
-    with the scores until then, which are comparable since the folds are the same.
+    with the scores until then, which are comparable since the folds are the same. Of the learners in `keep`,
+    folds have what these predict for the samples that are scored.
     """
+    how: dict[str, Any] = {"scoring": scoring, "weight": weight}
     results = {name: Scores() for name in learners}
     tasks = [(name, split) for split in splits for name in learners]
     run = Parallel(n_jobs=processes(n_jobs, len(tasks)), return_as="generator")
     try:
         found = run(
-            delayed(score_fold)(silent(clone(learners[name])), X, y, *split, scoring=scoring, weight=weight)
+            delayed(score_fold)(silent(clone(learners[name])), X, y, *split, keep=name in keep, **how)
             for name, split in tasks
         )
         for (name, _), one in zip(tasks, found, strict=True):

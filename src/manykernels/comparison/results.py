@@ -5,24 +5,48 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.dummy import DummyClassifier, DummyRegressor
 
+from ..fitting.survival import read_survival
+from ..selection.survival import ConcordanceScorer
+from ..survival import breslow, censoring_curve
 from .folds import Splits, cross_validate
 from .scores import Fold, Scores
 from .statistics import ALPHA, Difference, corrected_ttest, holm, p_shown, signed
 from .tables import Table, Tabled
 
-METRIC = {"classification": "accuracy", "regression": "R²"}
+METRIC = {"classification": "accuracy", "regression": "R²", "survival": "C index"}
 CHANCE = "chance"  # the row of a constant
-CONSTANT = {"accuracy": "always the largest class", "R²": "the mean"}
+CONSTANT = {"accuracy": "always the largest class", "R²": "the mean", "C index": "the same risk for all"}
 
 
-def chance(y: Any, splits: Splits, *, classes: bool, scoring: Any = None, weight: Any = None) -> Scores:
-    """What a constant scores in the same folds: the shares of the classes, or the mean of the targets."""
-    constant = DummyClassifier(strategy="prior") if classes else DummyRegressor()
+class SameRisk(BaseEstimator):
+    """The same risk for all samples: every pair is tied, so that its C is one half."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        seen = read_survival(y)
+        self.censoring_ = censoring_curve(seen.event, seen.time, sample_weight)
+        self.baseline_ = breslow(seen.event, seen.time, np.zeros(seen.time.size), sample_weight)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return np.zeros(len(X))
+
+    def predict_survival_function(self, X: Any) -> Any:
+        return self.baseline_.survival(self.predict(X))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        return ConcordanceScorer()(self, X, y, sample_weight)
+
+
+def chance(y: Any, splits: Splits, *, task: str, scoring: Any = None, weight: Any = None) -> Scores:
+    """What a constant scores in the same folds: the shares of classes, the mean of targets, the same risk."""
+    kinds: dict[str, Any] = {"classification": DummyClassifier(strategy="prior"), "survival": SameRisk()}
+    constant = kinds.get(task, DummyRegressor())
     nothing = np.zeros((len(y), 1))
     return cross_validate({"": constant}, nothing, y, splits, scoring=scoring, weight=weight)[""]
 

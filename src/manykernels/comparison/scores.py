@@ -19,6 +19,7 @@ from sklearn.utils.validation import has_fit_parameter
 from .._arguments import shortened
 from ..estimators import model_of, opened
 from ..families.remarks import TableWarning
+from ..selection.survival import ConcordanceScorer
 
 _TOLD = 2  # reasons that are told, if folds failed for different ones
 _LONGEST_REASON = 300  # characters of a reason
@@ -41,6 +42,7 @@ class Fold:
     kernels: int | None = None
     error: str = ""
     warnings: tuple[str, ...] = ()
+    predicted: Any = None  # for the samples that are scored, where it was asked for
 
 
 @dataclass
@@ -113,11 +115,19 @@ class Scores:
 
 
 def score_fold(
-    learner: Learner, X: Any, y: Any, train: Any, test: Any, *, scoring: Any = None, weight: Any = None
+    learner: Any,
+    X: Any,
+    y: Any,
+    train: Any,
+    test: Any,
+    *,
+    scoring: Any = None,
+    weight: Any = None,
+    keep: bool = False,
 ) -> Fold:
     """Fit on some rows and score on others. What fails has a reason in place of a score.
 
-    Samples may have weights, in the fit and in the score.
+    Samples may have weights, in the fit and in the score. With `keep`, the fold has the predictions too.
     """
     started = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
@@ -127,7 +137,9 @@ def score_fold(
             learner.fit(*_part(learner, X, y, train, None), **_weights(learner, weight, train))
             told = {} if weight is None else {"sample_weight": weight[test]}
             score = _scorer(learner, scoring, weight is not None)
-            value = float(score(*_part(learner, X, y, test, train), **told))
+            part = _part(learner, X, y, test, train)
+            value = float(score(*part, **told))
+            predicted = learner.predict(part[0]) if keep else None
             error = "" if np.isfinite(value) else f"the score is {value}."
         except Exception as problem:  # of whatever kind: an estimator of another package may raise any
             value, error = float("nan"), _told(problem)
@@ -135,7 +147,7 @@ def score_fold(
     said = tuple(dict.fromkeys(" ".join(str(one.message).split()) for one in caught))
     if error:
         return Fold(seconds=seconds, error=error, warnings=said)
-    return Fold(value, seconds, _kernels(learner), warnings=said)
+    return Fold(value, seconds, _kernels(learner), warnings=said, predicted=predicted)
 
 
 def _part(learner: Learner, X: Any, y: Any, rows: Any, train: Any) -> tuple[Any, Any]:
@@ -163,12 +175,19 @@ def _weight_of(learner: Any) -> str:
 def _scorer(learner: Any, scoring: Any, weighted: bool) -> Any:
     """What gives the score of (X, y): the learner's own, or that of a name or function of scikit-learn."""
     if scoring is None and weighted:  # which not every score takes
-        kind = accuracy_score if is_classifier(learner) else r2_score
-        return lambda X, y, sample_weight: kind(y, learner.predict(X), sample_weight=sample_weight)
+        return partial(_weighted_score, learner)
     if scoring is None:
         return learner.score
     scorer = check_scoring(learner, scoring)
     return partial(scorer, learner)
+
+
+def _weighted_score(learner: Any, X: Any, y: Any, sample_weight: Any) -> float:
+    """Accuracy, R², or Harrell's C of times to an event, with weights."""
+    if getattr(getattr(y, "dtype", None), "names", None) is not None:
+        return ConcordanceScorer()(learner, X, y, sample_weight)
+    kind = accuracy_score if is_classifier(learner) else r2_score
+    return float(kind(y, learner.predict(X), sample_weight=sample_weight))
 
 
 def _told(problem: Exception) -> str:
