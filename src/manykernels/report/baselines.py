@@ -32,6 +32,8 @@ from ..families.tables import read_columns
 from ..fitting.progress import Progress
 from ..inspection import require_groups
 from ..inspection.permutations import permuted
+from .scores import as_read, task_of
+from .survival import held_out_groups
 
 _SECONDS = 60.0  # that learning from permuted targets may take
 _SINGLES = 6  # kernels that are tried alone
@@ -141,14 +143,20 @@ def compared(
     """
     bar = Progress("", 0) if bar is None else bar
     model, X = in_one_piece(model, X, y)
-    classes = model_of(model)[0].classes is not None
+    learned = model_of(model)[0]
+    classes, survives = learned.classes is not None, task_of(learned) == "survival"
+    y = as_read(learned, y)
     require_groups(model, None, cv, "Give folds: cv=list(GroupKFold().split(X, y, groups)), for example.")
     splits = make_folds(y, classes=classes, cv=cv)
     learners = {"learned": anew(model), **baseline_models(model, X)}
-    task = "classification" if classes else "regression"
+    task = task_of(learned)
     bar.expect(len(splits) * len(learners) + 3)
-    found = in_folds(learners, X, y, splits, task=task, n_jobs=n_jobs, advance=bar.step)
+    kept = ["learned"] if survives else []
+    found = in_folds(learners, X, y, splits, task=task, n_jobs=n_jobs, advance=bar.step, keep=kept)
     told: dict[str, Any] = {"scores": found}
+    if survives and found.scores["learned"].complete:
+        risks = [fold.predicted for fold in found.scores["learned"].folds]
+        told["risk_groups"] = held_out_groups(y, splits, risks)
     if n_permutations and found.scores["learned"].complete:
         how: dict[str, Any] = {"n_jobs": n_jobs, "seconds": _SECONDS}
         try:

@@ -40,7 +40,9 @@ from .chances import chance_section
 from .importances import importance_section
 from .presence import presence_section
 from .samples import MOST_OUTPUTS, Said, chosen_samples, names_of_samples
-from .scores import scores_section
+from .scores import as_read, scores_section, task_of
+from .survival import TITLE as SURVIVAL
+from .survival import survival_section
 from .tables import data_section, gates_section, interactions_section, is_constant, unused_columns
 
 FORMAT = 1
@@ -70,6 +72,7 @@ def report_data(
     made: date | None = None,
     fit_path: bool = True,
     sample_names: Sequence[Any] | None = None,
+    risk_groups: Any = None,
 ) -> dict[str, Any]:
     """All that a report shows of a fitted model and the data that it was fitted on.
 
@@ -93,12 +96,16 @@ def report_data(
     made : the day; today, unless told
     fit_path : whether to fit the path over C where the model has not kept one
     sample_names : what the samples are called; by default the index of a frame X that does more than count
+    risk_groups : of times to an event, the group of each sample by the risk that was predicted when it was
+        held out, and −1 where there is none; without them, groups are by the risks of the fitted model
     """
     given = model
     model, X = in_one_piece(model, X, y)
     learned, inner = model_of(model, X)
     face, search = face_of(model)[0], opened(model).searched
     said = Said(getattr(model, "predict", None), getattr(model, "decision_function", None))
+    survives = task_of(learned) == "survival"
+    y = as_read(learned, y)
     missing, called = dict(left_out or {}), names_of_samples(X, sample_names)
     if isinstance(permuted, str):
         missing["The test on permuted targets"] = permuted
@@ -107,9 +114,13 @@ def report_data(
     def path() -> dict[str, Any] | None:
         return _path(search, learned, face.kernels, copies_of(face), inner, y)
 
+    def survival() -> dict[str, Any]:
+        return survival_section(y, np.asarray(model.predict(X)), face.baseline_, risk_groups)
+
     sections = {
         "data": data_section(X, y, learned, target) | presence_section(learned, inner),
         "scores": scores_section(scores, learned, searched, null),
+        "survival": _or_why(missing, SURVIVAL, survival) if survives else None,
         "importance": importance_section(importance, _unused(learned, X)),
         "chance": chance_section(significance, stability),
         "selection": None if search is None else _selection(search, stability),

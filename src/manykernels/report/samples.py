@@ -13,6 +13,8 @@ from ..fitting.functions import PowerFunction
 from ..fitting.layout import evenly, take
 from ..fitting.model import Model
 from ..plots.reading import part_names, parts_of
+from .scores import task_of
+from .survival import striking
 
 _EACH = 2  # samples of a sort
 _LOOKED_AT = 2000
@@ -49,7 +51,10 @@ def chosen_samples(
     assert said.predict is not None
     rows = evenly(_num_samples(X), _LOOKED_AT)
     truth, predicted = np.asarray(take(y, rows)), np.asarray(said.predict(take(X, rows)))
-    if model.classes is None:
+    if task_of(model) == "survival":
+        orders, words = striking(truth, predicted)
+        truth = np.array(words, dtype=object)
+    elif model.classes is None:
         orders = _by_number(truth, predicted)
     else:
         assert said.decide is not None

@@ -5,16 +5,30 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..comparison.results import CHANCE, Comparison, Permuted, from_rows, said, verdict
+from ..comparison.results import CHANCE, METRIC, Comparison, Permuted, from_rows, said, verdict
 from ..comparison.statistics import Difference
 from ..fitting.model import Model
+
+
+def task_of(model: Model) -> str:
+    """ "classification", "regression" or "survival"."""
+    told = getattr(model.target, "task", None)
+    return str(told) if told else "regression" if model.classes is None else "classification"
+
+
+def as_read(model: Model, y: Any) -> Any:
+    """The targets as the report cuts them: times to an event as a structured array, others as they are."""
+    if task_of(model) != "survival":
+        return y
+    assert model.target is not None
+    return model.target.read(y)
 
 
 def scores_section(
     given: Comparison | Sequence[Mapping[str, Any]], model: Model, searched: str, permuted: Permuted | None
 ) -> dict[str, Any] | None:
     """Rows of scores, how far the model is above each, what a constant scores, and sentences about both."""
-    metric = "R²" if model.classes is None else "accuracy"
+    metric = METRIC[task_of(model)]
     compared = given if isinstance(given, Comparison) else from_rows(given, metric)
     if not compared.scores:
         return None

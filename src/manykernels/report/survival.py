@@ -23,6 +23,7 @@ from ..survival import (
 from ..survival.groups import GroupCurves, risk_names
 
 Array = NDArray[np.float64]
+TITLE = "Survival by predicted risk"
 _GROUPS = 3
 _STEPS = 400  # of a curve that are drawn
 _BINS = 20

@@ -15,6 +15,8 @@ from ..families.tables import Table
 from ..fitting.model import Model
 from ..kernels import Constant, Fitted, Monomial, OnColumns, Power, Prepared, Product
 from ..kernels.cells import DATES, Format, column_of, is_missing, is_time, numbers_of, numeric_type, texts_of
+from .scores import task_of
+from .survival import target_section
 
 _COLUMNS = 200  # that are listed
 _BINS = 20
@@ -37,6 +39,8 @@ def data_section(X: Any, y: Any, model: Model, target: str) -> dict[str, Any]:
 
 
 def _target(y: Any, name: str, model: Model) -> dict[str, Any]:
+    if task_of(model) == "survival":
+        return target_section(y, name)
     values = np.asarray(y)
     if model.classes is not None:
         labels, counts = np.unique(values.astype(str), return_counts=True)
