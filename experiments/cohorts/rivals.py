@@ -26,7 +26,8 @@ from .splits import Endpoint
 
 Method = Callable[[Any, Endpoint, Any, Array], tuple[Array, Array | None, Facts]]
 MANY = 1500  # samples from which on forests have fewer trees, larger leaves and no curves
-TUNED_ON = 1000  # samples that the parameters of boosting and kernel machines are chosen on, at most
+TUNED_ON = 1000  # samples that parameters are chosen on, at most, by all but Coxnet and forests
+MACHINE = 2000  # samples that a kernel machine learns from, at most
 WIDE = 200  # features from which on boosting looks at a sample of them for each split
 
 
@@ -120,7 +121,7 @@ def _filled(coef: Array, size: int) -> Array:
 
 
 def ridge(X: Any, y: Endpoint, Z: Any, times: Array) -> tuple[Array, Array | None, Facts]:
-    """Cox's model with a squared penalty, of nine by five folds.
+    """Cox's model with a squared penalty, of nine by five folds of at most a thousand samples.
 
     Features that are more than samples are rotated to as many as there are samples, which changes nothing.
     """
@@ -129,7 +130,9 @@ def ridge(X: Any, y: Endpoint, Z: Any, times: Array) -> tuple[Array, Array | Non
     if X.shape[1] > X.shape[0]:
         V = np.linalg.svd(X, full_matrices=False)[2].T
         X, Z = X @ V, Z @ V
-    alpha = chosen(lambda a: Cox(alpha=a), [10.0**k for k in range(-2, 7)], X, y)
+    alphas = [10.0**k for k in range(-2, 7)]
+    A, b = some(X, y, TUNED_ON) if len(y) > TUNED_ON else (X, y)
+    alpha = chosen(lambda a: Cox(alpha=a * len(b) / len(y)), alphas, A, b)
     model = Cox(alpha=alpha).fit(X, y)
     return model.predict(Z), at(model.predict_survival_function(Z), times), {"alpha": alpha}
 
@@ -183,12 +186,13 @@ def kernel_machine(X: Any, y: Endpoint, Z: Any, times: Array) -> tuple[Array, Ar
     """FastKernelSurvivalSVM, ranks only: a Gaussian kernel of median width, seven penalties by three folds.
 
     Solved as FastSurvivalSVM on features whose inner products are the kernel: the same problem and the same
-    predictions, in a hundredth of the time, since its conditioning is that of √K. Chosen on at most a
-    thousand samples. It takes no time of zero, which becomes half of the shortest one, and it has no survival
-    curves.
+    predictions, in a hundredth of the time, since its conditioning is that of √K. Learned from at most 2,000
+    samples and chosen on at most a thousand of them. It takes no time of zero, which becomes half of the
+    shortest one, and it has no survival curves.
     """
     SVM = import_module("sksurv.svm").FastSurvivalSVM
     X, Z = prepared(X, Z)
+    X, y = some(X, y, MACHINE) if len(y) > MACHINE else (X, y)
     y = y.copy()
     y["time"] = np.maximum(y["time"], 0.5 * np.min(y["time"][y["time"] > 0.0]))
     squared = euclidean_distances(X, squared=True)
