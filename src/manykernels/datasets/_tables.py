@@ -117,6 +117,7 @@ class Recipe:
     stand for categories; `entry`: the time from which on a subject was observed.
     """
 
+    about: str
     time: str
     event: str
     positive: tuple[str, ...] = ("1",)
@@ -128,7 +129,9 @@ class Recipe:
     def __call__(self, file: Path) -> Parts:
         table = self.read(file)
         time, event = table.pop(self.time), table.pop(self.event)
-        other = {} if self.entry is None else {"entry": table.pop(self.entry).values}
+        other: dict[str, Any] = {"description": self.about}
+        if self.entry is not None:
+            other["entry"] = table.pop(self.entry).values
         for name in self.without:
             del table[name]
         for name in self.codes:
