@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from .base import Loss, Task
+from .base import Criterion, Loss, Task
 from .hinge import Hinge, SquaredHinge
 from .huber import Huber
 from .logistic import Logistic
+from .partial_likelihood import PartialLikelihood
 from .piecewise import PiecewiseLinear
 from .pinball import Pinball
 from .regression import EpsilonInsensitive, Squared
 from .structured import MulticlassHinge, MulticlassLogistic, OrdinalHinge, StructuredLoss
 
 __all__ = [
+    "Criterion",
     "EpsilonInsensitive",
     "Hinge",
     "Huber",
@@ -20,6 +22,7 @@ __all__ = [
     "MulticlassHinge",
     "MulticlassLogistic",
     "OrdinalHinge",
+    "PartialLikelihood",
     "PiecewiseLinear",
     "Pinball",
     "Squared",

@@ -12,22 +12,14 @@ from sklearn.base import BaseEstimator
 from .._fast import codes
 from .scalar import EPS, FloatArray, bracket_root, increasing_root
 
-Task = Literal["classification", "regression"]
+Task = Literal["classification", "regression", "survival"]
 
 ROUNDING = 1e-12
 """How far outside the conjugate's domain α/C may fall by rounding and still count as on its boundary."""
 
 
-class Loss(BaseEstimator, ABC):
-    """A convex loss ℓ(y, f), elementwise on arrays of any shape; y is ±1 for classification.
-
-    The dual variable of a sample is α_i = C_i a_i with −a_i ∈ ∂ℓ(y_i, f_i), and the dual objective has the
-    terms −C_i ℓ*(y_i, −a_i), ℓ*(y, u) = sup_f (u f − ℓ(y, f)).
-
-    A loss of your own sets `task` and defines `value`, `gradient`, `conjugate`, `bounds` and, if it is
-    smooth, `hessian`; the rest is derived numerically, and can be overridden by something exact. The data
-    below say what else may be made of it; a piecewise linear one is easiest to derive from `PiecewiseLinear`.
-    """
+class Criterion(BaseEstimator):
+    """What solvers may make of a data fit, as data: of a loss, or of one that is no sum over samples."""
 
     task: ClassVar[Task]
     smooth: ClassVar[bool] = True
@@ -49,6 +41,21 @@ class Loss(BaseEstimator, ABC):
     """Whether 1 / (1 + e^{−f}) is the probability of the class +1."""
     never_rests: ClassVar[bool] = False
     """Whether the gradient hardly ever vanishes, so that every sample moves an online learner."""
+    separable: ClassVar[bool] = True
+    """Whether the risk is a sum of losses, one for each sample."""
+
+
+class Loss(Criterion, ABC):
+    """A convex loss ℓ(y, f), elementwise on arrays of any shape; y is ±1 for classification.
+
+    The dual variable of a sample is α_i = C_i a_i with −a_i ∈ ∂ℓ(y_i, f_i), and the dual objective has the
+    terms −C_i ℓ*(y_i, −a_i), ℓ*(y, u) = sup_f (u f − ℓ(y, f)).
+
+    A loss of your own sets `task` and defines `value`, `gradient`, `conjugate`, `bounds` and, if it is
+    smooth, `hessian`; the rest is derived numerically, and can be overridden by something exact. The data
+    below say what else may be made of it; a piecewise linear one is easiest to derive from `PiecewiseLinear`.
+    """
+
     code: ClassVar[int] = codes.NONE
     """The compiled online step of this loss (`_fast/codes.py`); classes that name none, and those derived
     from one that does, take their steps in Python."""

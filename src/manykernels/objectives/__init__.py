@@ -2,6 +2,7 @@
 
 from .alignment import Alignment
 from .base import Box, Fit, LeastSquares, Risk
+from .cox import Cox
 from .separable import Separable
 
-__all__ = ["Alignment", "Box", "Fit", "LeastSquares", "Risk", "Separable"]
+__all__ = ["Alignment", "Box", "Cox", "Fit", "LeastSquares", "Risk", "Separable"]

@@ -73,6 +73,8 @@ class Risk(ABC):
     """What was taken from the targets; predictions add it again, and round as numbers of its size do."""
     smoothness: float = np.inf
     """A Lipschitz constant of ∇R, so that R* is strongly convex with modulus 1/smoothness."""
+    separable: bool = False
+    """Whether R is a sum of losses, one for each sample and output."""
     cost: float = 1.0
     """What a sample costs on average: paths in C begin where n·cost·scale = 1."""
 
@@ -127,6 +129,13 @@ class Risk(ABC):
     def label(self) -> str:
         """What messages call it."""
         return type(self).__name__
+
+    def in_features(self) -> Risk:
+        """The same risk, for kernels whose combinations stay in features."""
+        raise TypeError(
+            f"{self.label} was given with explicit features, which its machine does not take; expected "
+            "kernels as matrices: take approx=None."
+        )
 
     def box(self) -> Box | None:
         """The form that the joint interior-point method solves, where this risk has it."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..machines.features import feature_machine_for
-from .base import Fit, Risk
+from .base import Fit
 from .separable import Separable
 
 Array = NDArray[np.float64]
@@ -18,12 +18,7 @@ Array = NDArray[np.float64]
 class FeatureRisk(Separable):
     """A sum of losses, with machines in the space of features."""
 
-    def __init__(self, risk: Risk) -> None:
-        if not isinstance(risk, Separable):
-            raise TypeError(
-                f"{risk.label} was given with explicit features, whose machines are for sums of losses "
-                "(`Separable`) only; expected kernels as matrices: take approx=None."
-            )
+    def __init__(self, risk: Separable) -> None:
         self.loss, self.Y, self.C, self.fit_intercept = risk.loss, risk.Y, risk.C, risk.fit_intercept
         self.Z, self.extent, self.beside = risk.Z, risk.extent, risk.beside
         self.shift, self.machine = risk.shift, feature_machine_for(risk.loss, risk.fit_intercept, risk.Z)

@@ -31,6 +31,8 @@ class Separable(Risk):
     `Z` (n, r) has orthonormal columns that span constant and covariates, where there are covariates.
     """
 
+    separable = True
+
     def __init__(
         self,
         loss: Loss,

@@ -13,7 +13,7 @@ import numpy as np
 
 from .._fast.threads import blas_for
 from ..grams import Gram
-from ..objectives import Risk
+from ..objectives import Risk, Separable
 from ..objectives.features import FeatureRisk
 from ..penalties import Penalty
 from ._second_order import SecondOrder
@@ -53,7 +53,7 @@ class ActiveSet(Solver):
         cuts = whole_number(self, "cuts", 2)
         whole_number(self, "warm_size", 0)
         if gram.explicit:
-            risk = FeatureRisk(risk)
+            risk = FeatureRisk(risk) if isinstance(risk, Separable) else risk.in_features()
         with blas_for(gram.n):
             start = self._start(gram, risk, penalty, run)
             method = SecondOrder(gram, risk, penalty, run, start, add, cuts)

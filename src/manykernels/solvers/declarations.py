@@ -12,7 +12,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from ..grams import FactorGram, Gram
-from ..losses import Loss
+from ..losses import Criterion
 from ..objectives import Risk
 from ..oracles import Oracle
 from ..oracles.dags import Hierarchy
@@ -32,6 +32,7 @@ class Serves:
     sparse: bool = True  # whether penalties under which weights are exactly zero are served
     quadratic: bool = False  # whether errors must be squared
     smooth: bool = False  # whether the loss must be smooth
+    separable: bool = False  # whether the risk must be a sum of losses
     factored: bool = False  # whether every kernel must have explicit features, held as such
     asks: tuple[str, ...] = ()  # what a family must answer
     needs: str = ""  # which penalties these are, for a message: "norm=1"
@@ -47,15 +48,17 @@ class DataFit:
     quadratic: bool  # a sum of squared errors
     label: str  # for a message: "loss=Hinge()"
     smooth: bool = False
+    separable: bool = True  # a sum of losses
 
     @classmethod
-    def of(cls, given: Loss | Risk | DataFit) -> DataFit:
+    def of(cls, given: Criterion | Risk | DataFit) -> DataFit:
         """Of a loss, or of a risk."""
         if isinstance(given, DataFit):
             return given
         if isinstance(given, Risk):
-            return cls(given.least_squares() is not None, given.label, np.isfinite(given.smoothness))
-        return cls(given.quadratic, f"loss={given!r}", given.smooth)
+            smooth = bool(np.isfinite(given.smoothness))
+            return cls(given.least_squares() is not None, given.label, smooth, given.separable)
+        return cls(given.quadratic, f"loss={given!r}", given.smooth, given.separable)
 
 
 @dataclass(frozen=True)
@@ -101,7 +104,7 @@ def penalty_kind(penalty: Penalty) -> str:
     return "elastic net" if isinstance(penalty, ElasticNet) else type(penalty).__name__
 
 
-def why_not(solver: Declares, held: Held, risk: Loss | Risk | DataFit, penalty: Penalty) -> str | None:
+def why_not(solver: Declares, held: Held, risk: Criterion | Risk | DataFit, penalty: Penalty) -> str | None:
     """Why this solver cannot solve such a problem, as the end of a sentence; None if it can."""
     serves, fit = solver.serves, DataFit.of(risk)
     missing = [question for question in serves.asks if question not in held.answers]
@@ -111,6 +114,8 @@ def why_not(solver: Declares, held: Held, risk: Loss | Risk | DataFit, penalty: 
         return "needs kernels with explicit features, such as Linear() on columns, held as a dense array"
     if serves.smooth and not fit.smooth:
         return f"is for smooth losses, and {fit.label} was given"
+    if serves.separable and not fit.separable:
+        return f"is for sums of losses, and {fit.label} was given"
     if held.kind == "family" and missing:
         return f"needs a family that answers {missing[0]!r}, and {held.who} does not"
     if serves.quadratic and not fit.quadratic:

@@ -47,6 +47,7 @@ class GroupDescent(Solver):
         kernels=frozenset({"list", "features"}),
         penalties=frozenset({"norm 1"}),
         smooth=True,
+        separable=True,
         factored=True,
         needs="norm=1",
         because="under which few groups have weight",
