@@ -29,9 +29,7 @@ SURVIVAL = {
     "face", [MKLClassifier, MKLRegressor, AlignMKLRegressor, UFOMKLRegressor, MKLClassifierCV]
 )
 def test_a_time_to_an_event_is_refused_by_name(kind, face):
-    with pytest.raises(
-        ValueError, match=r"pairs of an event and a time .*Survival analysis is not served yet"
-    ):
+    with pytest.raises(ValueError, match=r"pairs of an event and a time .*Take MKLSurvival"):
         face(Linear()).fit(X, SURVIVAL[kind])
 
 

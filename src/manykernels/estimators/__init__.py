@@ -24,6 +24,8 @@ from .mkl import MKLClassifier, MKLRegressor
 from .mkl_cv import MKLClassifierCV, MKLRegressorCV
 from .nonlinear import NonlinearMKLClassifier, NonlinearMKLRegressor
 from .preparer import TablePreparer
+from .survival import MKLSurvival
+from .survival_cv import MKLSurvivalCV
 from .ufo import UFOMKLClassifier, UFOMKLRegressor
 
 __all__ = [
@@ -38,6 +40,8 @@ __all__ = [
     "MKLClassifierCV",
     "MKLRegressor",
     "MKLRegressorCV",
+    "MKLSurvival",
+    "MKLSurvivalCV",
     "NonlinearMKLClassifier",
     "NonlinearMKLRegressor",
     "TablePreparer",

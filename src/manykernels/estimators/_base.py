@@ -19,7 +19,7 @@ from ..fitting.lazy import pose
 from ..fitting.learning import learn
 from ..fitting.options import Options
 from ..fitting.targets import Labels, Numbers, Target, log_probabilities
-from ..losses import Loss, resolve_loss
+from ..losses import Criterion, Loss, resolve_loss
 from ..penalties import resolve_penalty
 from ..solvers import resolve_solver
 from ._dask import LazyScore, over_blocks
@@ -44,7 +44,7 @@ class BaseMKL(Explained):
 
     # -- what an estimator supplies -------------------------------------------------------------
     @abstractmethod
-    def _loss(self) -> Loss:
+    def _loss(self) -> Criterion:
         """The loss, checked to be one for the task."""
 
     @abstractmethod
@@ -168,7 +168,7 @@ class MKLClassification(LazyScore, ClassifierMixin, BaseMKL):
         """The class of each sample; ``covariates`` where ``fit`` was given them beside X."""
         f = self._decide(X, covariates=covariates)
         assert self._model.target is not None
-        return self._model.target.predict(f)
+        return np.asarray(self._model.target.predict(f))
 
     @available_if(lambda self: is_logistic(self.loss))  # type: ignore[untyped-decorator]
     @over_blocks

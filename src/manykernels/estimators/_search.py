@@ -33,11 +33,13 @@ from ._explain import PairwiseTags
 from ._params import check_learning
 from ._repr import HTMLSummary
 from .mkl import MKLClassifier, MKLRegressor
+from .survival import MKLSurvival
 
 _SHARED = frozenset(
     "weights_ active_ kernels_ kernel_names_ kernel_ X_fit_ dual_coef_ dual_point_ intercept_ objective_ "
     "dual_gap_ certified_ history_ n_iter_ view_weights_ coef_ selected_products_ contributions features_ "
-    "feature_coef_ best_C_ cv_scores_ covariate_coef_ covariate_names_".split()
+    "feature_coef_ best_C_ cv_scores_ covariate_coef_ covariate_names_ "
+    "baseline_ censoring_".split()
 )
 _PASSED = (
     "center normalize fit_intercept tol max_iter memory_limit random_state approx loss covariates"
@@ -176,6 +178,7 @@ class Search(HTMLSummary, PairwiseTags):
             getattr(self, "class_weight", None),
             scorer,
             None if covariates is None or given is None else given.beside,
+            target,
         )
         return data, target, layout
 
@@ -289,4 +292,4 @@ class Search(HTMLSummary, PairwiseTags):
 
 def options_of(given: BaseEstimator) -> Options | None:
     """What an estimator of this package would be fitted with, where a path in C can be learned of it."""
-    return given._options() if type(given) in (MKLClassifier, MKLRegressor) else None
+    return given._options() if type(given) in (MKLClassifier, MKLRegressor, MKLSurvival) else None

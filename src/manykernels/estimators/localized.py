@@ -190,7 +190,7 @@ class LocalizedMKLClassifier(Localized, MKLClassification):
         """The class of each sample; ``gates`` in place of the model's own."""
         f = self._decide(X, gates, covariates)
         assert self._model.target is not None
-        return self._model.target.predict(f)
+        return np.asarray(self._model.target.predict(f))
 
     @available_if(lambda self: is_logistic(self.loss))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any, gates: Any = None, covariates: Any = None) -> Array:

@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .._arguments import number_of
 from .._warn import warn
-from ..objectives import Risk, Separable
+from ..objectives import Risk
 from ..penalties import Penalty
 from ..solvers import Result, Run
 from ..solvers.base import relative
@@ -47,7 +47,8 @@ class Bound(ABC):
 
     def risk(self, options: Options, Y: Array) -> Risk:
         """The risk of these targets (n, k) here."""
-        return risk_of(options, Y, self.costs, self.intercept, None if self.free is None else self.free.basis)
+        Z = None if self.free is None else self.free.basis
+        return risk_of(options, self.samples.target, Y, self.costs, self.intercept, Z)
 
     def told_apart(self, risk: Risk, result: Result) -> Result:
         """The answer with the shift of its targets taken back, and coefficients of covariates."""
@@ -91,18 +92,15 @@ def solve(options: Options, bound: Bound, group: Group, start: Any = None) -> Re
     return bound.settle(options, penalty, bound.told_apart(risk, result))
 
 
-def risk_of(options: Options, Y: Array, costs: Array, intercept: bool, Z: Array | None = None) -> Risk:
-    """What these targets (n, k) make of the decisions, at C times the costs (n,): the only place that says.
+def risk_of(
+    options: Options, target: Target, Y: Array, costs: Array, intercept: bool, Z: Array | None = None
+) -> Risk:
+    """What these targets (n, k) make of the decisions, at C times the costs (n,): the target says.
 
-    Where the loss allows it, the targets are taken from their median, and the risk's `shift` says so: the
-    dual bound holds up to rounding errors of Σα times the intercept, which must not be large for nothing.
-    With covariates, whose basis is Z, what least squares on them explain is taken.
+    Z is a basis of constant and covariates, where there are covariates.
     """
-    shift = np.median(Y, axis=0) if options.loss.translates and intercept else 0.0
-    if Z is not None:
-        shift = Z @ (Z.T @ Y) if options.loss.translates else 0.0
-    C = np.repeat(sample_costs(options.C, costs)[:, None], Y.shape[1], axis=1)
-    return Separable(options.loss, Y - shift, C, intercept, shift, Z)
+    found: Risk = target.risk(options.loss, Y, costs, sample_costs(options.C, costs), intercept, Z)
+    return found
 
 
 def gap_of(results: list[Result]) -> float:

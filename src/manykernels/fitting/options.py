@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from ..approx import Approximation
 from ..families import Family
-from ..losses import Loss, Squared
+from ..losses import Criterion, Squared
 from ..penalties import Penalty, Simplex
 from .gates import Gating
 from .spec import leaves, may_be_indefinite
@@ -26,7 +26,7 @@ class Options:
 
     title: str  # the name of the estimator, for messages and bars
     kernels: Any = "auto"  # as given: they are resolved on samples
-    loss: Loss = Squared()  # noqa: RUF009 (it has no state)
+    loss: Criterion = Squared()  # noqa: RUF009 (it has no state)
     penalty: Penalty = Simplex()  # noqa: RUF009
     solver: Any = "auto"  # as given: "auto" depends on how the kernels are bound
     C: float = 1.0

@@ -114,7 +114,8 @@ class Samples:
     @property
     def unexplained(self) -> Array:
         """(n, outputs): the targets less what least squares on covariates explain, for kernels that learn."""
-        return self.Y if self.free is None else self.Y - self.free.basis @ (self.free.basis.T @ self.Y)
+        Y: Array = self.target.numbers(self.Y, self.rows.weight)
+        return Y if self.free is None else Y - self.free.basis @ (self.free.basis.T @ Y)
 
     def statistics(self, features: Features, sizes: bool, names: list[str], verbose: int) -> Statistics:
         with watched_rows(self.n, verbose) as shown:
@@ -184,7 +185,7 @@ class Given:
         if not np.all(cost > 0):
             kept, Y, cost = kept[cost > 0], Y[cost > 0], cost[cost > 0]
         known, Z = self._design(kept)
-        if kept.size > few:
+        if kept.size > few or not target.merges:
             rows = _apart(kept, weight)
         else:
             key = Y if Z is None else np.column_stack([Y, Z])  # equal samples may differ in covariates

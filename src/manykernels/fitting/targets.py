@@ -22,7 +22,9 @@ from sklearn.utils.validation import _check_sample_weight
 
 from .._arguments import as_numbers, is_masked, number_of, shown
 from .._warn import warn
+from ..losses import Criterion, Loss
 from ..measures import target_factor
+from ..objectives import Risk, Separable
 from .layout import collected
 from .survival import refuse_survival
 
@@ -34,8 +36,33 @@ _NAMED = 5  # outputs in a message
 _SMALLEST, _LARGEST = 1e-75, 1e75  # C y² and its sums are then far from where floats end
 
 
+class Kind:
+    """What a kind of target may say otherwise: by default, that its risk is a sum of losses."""
+
+    merges: ClassVar[bool] = True  # whether equal samples with equal targets may be one of twice the weight
+
+    def numbers(self, Y: Array, weight: Array) -> Array:
+        """(n, …): the encoded targets as numbers, from which kernels may learn."""
+        return Y
+
+    def risk(
+        self, loss: Criterion, Y: Array, costs: Array, C: Array, intercept: bool, Z: Array | None
+    ) -> Risk:
+        """The risk of these targets (n, k), at C = C · costs (n,); Z is a basis of constant and covariates.
+
+        Where the loss allows it, the targets are taken from their median, and the risk's `shift` says so: the
+        dual bound holds up to rounding errors of Σα times the intercept, which must not be large for nothing.
+        With covariates, what least squares on them explain is taken.
+        """
+        assert isinstance(loss, Loss)
+        shift: Any = np.median(Y, axis=0) if loss.translates and intercept else 0.0
+        if Z is not None:
+            shift = Z @ (Z.T @ Y) if loss.translates else 0.0
+        return Separable(loss, Y - shift, np.repeat(C[:, None], Y.shape[1], axis=1), intercept, shift, Z)
+
+
 @dataclass(frozen=True)
-class Labels:
+class Labels(Kind):
     """Classes: ±1 for two of them, one against the rest for more."""
 
     class_weight: Any = None
@@ -71,7 +98,7 @@ class Labels:
 
 
 @dataclass(frozen=True)
-class Numbers:
+class Numbers(Kind):
     """One number a sample, or several."""
 
     flat: bool = True  # y had no axis of outputs
@@ -97,7 +124,7 @@ class Numbers:
 
 
 @dataclass(frozen=True)
-class Similarity:
+class Similarity(Kind):
     """The target as a kernel that it stands for: Y with K_Y = YYᵀ, for alignment."""
 
     task: str = "auto"  # whether y is read as classes or as numbers
@@ -146,7 +173,7 @@ def _task_of(y: NDArray[Any]) -> str:
     return "classification"
 
 
-Target = Labels | Numbers | Similarity
+Target = Any  # one of these, or TimeToEvent (`times.py`)
 
 
 def require_target(title: str, y: Any) -> None:

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._fast import compensated
 from .._fast.threads import threads
-from ..estimators import MKLClassifier, MKLRegressor
+from ..estimators import MKLClassifier, MKLRegressor, MKLSurvival
 from ..fitting.asked import Asked
 from ..fitting.bound import risk_of
 from ..fitting.dictionary import bind
@@ -64,7 +64,8 @@ def certificate(
 
     Parameters
     ----------
-    model : fitted MKLClassifier or MKLRegressor, or a fitted search (its ``best_estimator_`` is looked at)
+    model : fitted MKLClassifier, MKLRegressor or MKLSurvival, or a fitted search
+        Of a search, ``best_estimator_`` is looked at.
     X, y : the samples that it was fitted on
     sample_weight : the weights it was fitted with, optional
     covariates : those it was fitted with, where they were given beside X
@@ -111,13 +112,14 @@ def certificate(
     )
 
 
-def _convex(face: object) -> MKLClassifier | MKLRegressor:
+def _convex(face: object) -> MKLClassifier | MKLRegressor | MKLSurvival:
     """The estimator, if it is fitted and of a kind whose problem has a certificate."""
-    if not isinstance(face, MKLClassifier | MKLRegressor) or type(face) not in (MKLClassifier, MKLRegressor):
+    known = MKLClassifier, MKLRegressor, MKLSurvival
+    if not isinstance(face, known) or type(face) not in known:
         raise TypeError(
-            f"certificate was given {type(face).__name__}; expected a fitted MKLClassifier or MKLRegressor, "
-            "or a search over them. Other methods solve other problems: read their dual_gap_ where they have "
-            "one."
+            f"certificate was given {type(face).__name__}; expected a fitted MKLClassifier, MKLRegressor or "
+            "MKLSurvival, or a search over them. Other methods solve other problems: read their dual_gap_ "
+            "where they have one."
         )
     check_is_fitted(face)
     if face._model.validated:
@@ -129,8 +131,8 @@ def _convex(face: object) -> MKLClassifier | MKLRegressor:
     features = isinstance(face._model.function, FeatureFunction)
     if features and not face._options().loss.smooth:
         raise TypeError(
-            f"certificate was given a model with approx={face.approx!r} and loss={face.loss!r}; with "
-            "explicit features it needs a smooth loss ('squared', 'squared_hinge' or 'logistic'). Read "
+            f"certificate was given a model with approx={face.approx!r} and loss={face._options().loss!r}; "
+            "with explicit features it needs a smooth loss ('squared', 'squared_hinge' or 'logistic'). Read "
             "dual_gap_ instead."
         )
     return face
@@ -156,7 +158,7 @@ class _Known:
         assert model.function is not None
         intercept, Y = bool(options.fit_intercept), samples.Y[:, group]
         Z = None if samples.free is None else samples.free.basis
-        risk = risk_of(options, Y, samples.costs, intercept, Z)
+        risk = risk_of(options, samples.target, Y, samples.costs, intercept, Z)
         theta, b = np.atleast_2d(model.weights)[g], model.function.intercept[group] - risk.shift
         return cls(options, model, samples, risk, theta, group, b if Z is None else b + beside)
 

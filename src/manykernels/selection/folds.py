@@ -31,6 +31,7 @@ from ..grams import parse_memory
 from .paths import Only, path_steps
 from .scoring import Adjusted, Judge
 from .strategies import Strategy
+from .survival_judge import SurvivalJudge
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -94,6 +95,15 @@ class Data:
     class_weight: Any
     scorer: Any  # None: accuracy, or R²
     covariates: Any = None  # as given beside X
+    target: Any = None  # what y holds, once learned
+
+    @property
+    def survival(self) -> bool:
+        return getattr(self.target, "task", None) == "survival"
+
+    def asked(self, train: Index, test: Index) -> Index:
+        """The samples whose decisions a judge of this fold asks for."""
+        return np.concatenate([test, train]) if self.survival else test
 
     def beside(self, rows: Index) -> dict[str, Any]:
         """Covariates of some samples, for models of the user's own: arguments of their methods."""
@@ -121,8 +131,14 @@ class Data:
         most = 0 if self.classes is None else max(1, _KEPT // self.classes.size)
         return evenly(test.size, most) if most else np.empty(0, dtype=np.intp)
 
-    def judge(self, test: Index, present: NDArray[Any] | None, logistic: bool = False) -> Judge:
+    def judge(
+        self, train: Index, test: Index, present: NDArray[Any] | None, logistic: bool = False
+    ) -> Judge | SurvivalJudge:
         """Who judges models that were learned without these samples, from others of the classes `present`."""
+        if self.survival:
+            rows = self.asked(train, test)
+            weight = None if self.weight is None else self.weight[rows]
+            return SurvivalJudge(self.y[rows], test.size, weight, self.target.ties, self.scorer)
         weight = None if self.weight is None else self.weight[test]
         return Judge(self.y[test], weight, self.cost(test), self.classes, present, logistic, self.scorer)
 
@@ -131,6 +147,8 @@ class Data:
 def make_folds(cv: Any, X: Any, data: Data, groups: Any, random_state: Any) -> Folds:
     """Splits into training and test samples; each has something to learn from, and something to score."""
     splitter, y, classes = cv, data.y, data.classes
+    if data.survival:  # every fold has its share of events
+        y, classes = data.y["event"], _both(data.y["event"])
     if splitter is None:
         rng = check_random_state(0 if random_state is None else random_state)
         counts = len(y) if classes is None else int(np.unique(y, return_counts=True)[1].max())
@@ -149,6 +167,11 @@ def make_folds(cv: Any, X: Any, data: Data, groups: Any, random_state: Any) -> F
     folds = [(_numbers(train), _numbers(test)) for train, test in folds]
     _check_folds(folds, data, "the folds taken without cv" if cv is None else f"cv={short(cv)}")
     return folds
+
+
+def _both(event: NDArray[np.bool_]) -> NDArray[Any] | None:
+    """What folds are stratified by: events, where there are samples without one."""
+    return None if event.all() else np.array([False, True])
 
 
 def split(splitter: Any, X: Any, y: Any, groups: Any) -> Iterator[Any]:
@@ -171,6 +194,11 @@ def _check_folds(folds: Folds, data: Data, given: str) -> None:
         counts = test.size and (data.weight is None or bool(np.any(data.weight[test] > 0)))
         if not used.size or not counts:
             raise ValueError(f"Fold {k} of {given} has no sample to train on, or none to score.")
+        if data.survival and not data.y["event"][used].any():
+            raise ValueError(
+                f"Fold {k} of {given} trains on samples without an event: all {int(data.y['event'].sum())} "
+                "events are held out. Take fewer folds, or a stratified or shuffled cv."
+            )
         if data.classes is not None and np.unique(data.y[used]).size < 2:
             _require_repeated(data)
             raise ValueError(
@@ -307,11 +335,12 @@ def _path(strategy: Strategy, data: Data, train: Index, test: Index) -> Trial:
     """The models of a path in C, which is learned as a whole."""
     options, given = strategy.options, strategy.given
     assert options is not None and given is not None
-    samples, new = given.part(train).samples(), given.new(test, train)
+    asked = data.asked(train, test)
+    samples, new = given.part(train).samples(), given.new(asked, train)
     present = getattr(samples.target, "classes", None)
-    judge = data.judge(test, present, options.loss.probabilistic)
+    judge = data.judge(train, test, present, options.loss.probabilistic)
     loose = options.replace(tol=max(float(options.tol), _LOOSE), verbose=0)
-    beside = given.new_beside(test)
+    beside = given.new_beside(asked)
     steps = path_steps(loose, samples, new, strategy.norms, strategy.Cs, strategy.parts, judge.error, beside)
     scores = judge.scores([step.decision for step in steps])
     kept = data.kept(test)
@@ -326,8 +355,9 @@ def _path(strategy: Strategy, data: Data, train: Index, test: Index) -> Trial:
 def _one_by_one(strategy: Strategy, data: Data, train: Index, test: Index) -> Trial:
     """Models that have no path of their own, fitted for each C anew."""
     X, y, weight = data.part(train, train)
-    new, _, _ = data.part(test, train)
-    judge, kept, trial = data.judge(test, data.classes), data.kept(test), Trial()
+    asked = data.asked(train, test)
+    new, _, _ = data.part(asked, train)
+    judge, kept, trial = data.judge(train, test, data.classes), data.kept(test), Trial()
     for norm in strategy.norms:
         for C in strategy.Cs:
             model = clone(strategy.template).set_params(**strategy.params(norm, None, C))
@@ -335,7 +365,7 @@ def _one_by_one(strategy: Strategy, data: Data, train: Index, test: Index) -> Tr
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 weights = {} if weight is None else {"sample_weight": weight}
                 model.fit(X, y, **weights, **data.beside(train))
-                model = model if data.covariates is None else Adjusted(model, data.beside(test))
+                model = model if data.covariates is None else Adjusted(model, data.beside(asked))
                 score = judge.score(model, new)
             active, gap = (
                 len(getattr(model, "active_", ())),

@@ -63,7 +63,7 @@ def loo_table(strategy: Strategy, data: Data) -> Table:
         warnings.simplefilter("ignore", ConvergenceWarning)  # rows keep their gap
         samples = strategy.given.samples()
         kept = np.flatnonzero(samples.rows.owner >= 0)  # nothing was learned of classes that cost nothing
-        judge, places = data.judge(kept, data.classes), data.kept(kept)
+        judge, places = data.judge(kept, kept, data.classes), data.kept(kept)
         bound = bind(options, samples, more=LEFT_OUT)
         assert isinstance(bound, Listed)
         for C, (result, *_) in warm_path(options, bound, strategy.Cs):

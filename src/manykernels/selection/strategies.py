@@ -23,6 +23,7 @@ from .paths import Only, Parts
 _MOST = 1000  # values of C in one path
 NAMES = ("finite", "continuous", "products", "aligned")
 COSTS = tuple(10.0**k for k in range(-1, 5))
+_EVENT_COSTS = tuple(10.0 ** (k / 2.0) for k in range(-6, 3))  # of events, of which little is known
 _PRODUCT_COSTS = tuple(10.0 ** (k / 2.0) for k in range(-5, 1))  # sparse: little is gained by more
 _CUBES = 40  # features up to which products have three factors
 _PAIRS = 300  # features up to which they have two
@@ -112,7 +113,7 @@ def _auto(wish: Wish, X: Any, n_outputs: int, width: int) -> list[str]:
 
 
 def _strategy(wish: Wish, given: Any, X: Any, width: int) -> Strategy:
-    Cs, norms = read_costs(wish.Cs, COSTS), _norms(wish.norms)
+    Cs, norms = read_costs(wish.Cs, _EVENT_COSTS if wish.task == "survival" else COSTS), _norms(wish.norms)
     if isinstance(given, BaseEstimator):
         return _of_estimator(wish, given, Cs)
     kernels = wish.kernels
@@ -125,6 +126,11 @@ def _strategy(wish: Wish, given: Any, X: Any, width: int) -> Strategy:
             "estimator, or a list of these."
         )
     if given == "aligned":
+        if wish.task == "survival":
+            raise ValueError(
+                "strategy='aligned' was given for times to an event: alignment needs a target of numbers or "
+                "classes. Take 'finite', 'continuous' or 'products'."
+            )
         return Strategy("aligned", wish.aligned(), None, [None], Cs, _aligned_keys(wish.task))
     if needs_stack(kernels) or sparse.issparse(X):
         raise ValueError(
@@ -136,7 +142,7 @@ def _strategy(wish: Wish, given: Any, X: Any, width: int) -> Strategy:
         return _own(wish, "continuous", chosen, norms if chosen.listed else [1.0], Cs)
     degree = 3 if width <= _CUBES else 2
     template = wish.own(Products(degree=degree, atom_scale="rms", scale=True)).set_params(solver="corrective")
-    if not hasattr(template, "predict_proba"):
+    if "loss" in template.get_params(deep=False) and not hasattr(template, "predict_proba"):
         template.set_params(loss="squared")  # the fastest; but probabilities that were asked for stay
     options, costs = wish.options_of(template), read_costs(wish.Cs, _PRODUCT_COSTS)
     return Strategy("products", template, options, [1.0], costs, race=True)
@@ -171,8 +177,9 @@ def _wide(kernels: Mapping[str, Kernel]) -> list[tuple[Any, Only]]:
 
 def _of_estimator(wish: Wish, given: BaseEstimator, Cs: Sequence[float]) -> Strategy:
     """A model of the user's: its C is chosen if it has one, and all else is as it was given."""
-    if not (is_classifier(given) if wish.task == "classification" else is_regressor(given)):
-        expected = "classifiers" if wish.task == "classification" else "regressors"
+    fits = {"classification": is_classifier, "regression": is_regressor}.get(wish.task, _predicts)
+    if not fits(given):
+        expected = {"classification": "classifiers", "regression": "regressors"}.get(wish.task, "estimators")
         raise ValueError(f"strategy holds {short(given)}; expected {expected} here, or names of strategies.")
     params = given.get_params(deep=False)
     name, options = type(given).__name__, wish.options_of(given)
@@ -180,6 +187,11 @@ def _of_estimator(wish: Wish, given: BaseEstimator, Cs: Sequence[float]) -> Stra
         keys = ("C", "norm" if "norm" in params else "")
         return Strategy(name, given, options, [params.get("norm")], Cs, keys)
     return Strategy(name, given, None, [None], [1.0], ("", ""))
+
+
+def _predicts(given: BaseEstimator) -> bool:
+    """Neither a classifier nor a regressor, as scikit-learn has no name for survival models."""
+    return not is_classifier(given) and not is_regressor(given) and hasattr(given, "predict")
 
 
 def _aligned_keys(task: str) -> tuple[str, str]:
