@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, cholesky
 
 from .._fast import cox as fast
+from .._fast import cox_entered as entered
 from .risk_sets import RiskSets, Root
 
 Array = NDArray[np.float64]
@@ -70,7 +71,7 @@ class Intervals(RiskSets):
 
     def sums(self, f: Array) -> tuple[Array, Array]:
         logS, share = np.empty(self.a.size), np.zeros(self.a.size)
-        fast.log_sums_entered(f, self.w, self.a, self.b, self.end, self.time, self.entry, logS)
+        entered.log_sums_entered(f, self.w, self.a, self.b, self.end, self.time, self.entry, logS)
         if self.efron:
             fast.tied_share(f, self.w, self.a, self.b, logS, share)
         return logS, share
@@ -79,7 +80,7 @@ class Intervals(RiskSets):
         logS, share = self.sums(f)
         g = np.empty(self.n)
         groups = self.a, self.b, self.end, self.cost
-        fast.gradient_entered(f, self.w, self.c, *groups, self.time, self.entry, share, logS, g)
+        entered.gradient_entered(f, self.w, self.c, *groups, self.time, self.entry, share, logS, g)
         return g
 
     def curvature(self, f: Array) -> Array:
@@ -87,7 +88,7 @@ class Intervals(RiskSets):
         logS, share = self.sums(f)
         W = np.zeros((self.n, self.n))
         groups = self.a, self.b, self.end, self.cost
-        fast.laplacian_entered(f, self.w, *groups, self.time, self.entry, share, logS, W)
+        entered.laplacian_entered(f, self.w, *groups, self.time, self.entry, share, logS, W)
         W += W.T
         W.flat[:: self.n + 1] = -W.sum(axis=1)
         return W

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._fast import cox as fast
+from .._fast import cox_root as roots
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -145,18 +146,18 @@ class _Structured(Root):
     def left(self, X: Array) -> Array:
         A = np.ascontiguousarray(X[self.sets.order].reshape(self.sets.n, -1))
         out = np.empty_like(A)
-        fast.root_left(*self.parts, self.sets.tie, self.sets.stop, A, out)
+        roots.root_left(*self.parts, self.sets.tie, self.sets.stop, A, out)
         return out.reshape(X.shape)
 
     def times(self, X: Array) -> Array:
         A = np.ascontiguousarray(X.reshape(self.sets.n, -1))
         out = np.empty_like(A)
-        fast.root_times(*self.parts, self.sets.tie, self.sets.begin, A, out)
+        roots.root_times(*self.parts, self.sets.tie, self.sets.begin, A, out)
         return self.sets.given(out).reshape(X.shape)
 
     def inside(self, K: Array) -> Array:
         right = np.empty(K.shape)
-        fast.root_right(*self.parts, self.sets.tie, self.sets.stop, K[:, self.sets.order], right)
+        roots.root_right(*self.parts, self.sets.tie, self.sets.stop, K[:, self.sets.order], right)
         return self.left(right)
 
     def squares(self, Phi: Array) -> Array:
@@ -187,7 +188,7 @@ class Suffixes(RiskSets):
     def root(self, f: Array) -> Root:
         share = self.sums(f)[1]
         u, d, near, far = (np.empty(self.n) for _ in range(4))
-        fast.laplacian_root(f, self.w, *self._groups, share, u, d, near, far)
+        roots.laplacian_root(f, self.w, *self._groups, share, u, d, near, far)
         return _Structured(self, u, d, near, far)
 
     def conjugate(self, alpha: Array) -> Array:
