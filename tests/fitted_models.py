@@ -51,6 +51,10 @@ FITTED: dict[str, Callable[[], tuple[Any, Any]]] = {
     "logistic": lambda: (mk.MKLClassifier(kernels, loss="logistic", norm=2.0).fit(X, y), new),
     "three classes": lambda: (mk.MKLClassifier(kernels).fit(X, three), new),
     "ovr": lambda: (mk.MKLClassifier(kernels, multi_class="ovr").fit(X, three), new),
+    "crammer-singer": lambda: (
+        mk.MKLClassifier(kernels, multi_class="crammer-singer").fit(X, three),
+        new,
+    ),
     "centred": lambda: (mk.MKLClassifier(kernels, center=True).fit(X, y), new),
     "regressor": lambda: (mk.MKLRegressor(kernels).fit(X, numbers), new),
     "two outputs": lambda: (mk.MKLRegressor(kernels, norm=1.5).fit(X, X[:, :2] ** 2), new),

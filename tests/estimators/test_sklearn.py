@@ -46,6 +46,7 @@ def test_scikit_learns_checks(estimator, check):
         MKLClassifier(
             {"linear": Linear(), "wide": Gaussian(3.0)}, norm=2.0, loss="logistic", multi_class="ovr"
         ),
+        MKLClassifier(norm=2.0, multi_class="crammer-singer"),
         MKLClassifier(norm=1.5, loss="squared_hinge", center=True, normalize="cosine"),
         MKLRegressor([Linear(), Gaussian(2.0)], loss="epsilon_insensitive", center=True, normalize="max"),
         KernelAligner(rank_one(), weighting=Align(q=1.5), center=False, normalize=None),

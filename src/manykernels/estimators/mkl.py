@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._arguments import shown
+from ..losses import Hinge
 from ._base import MKLClassification, MKLRegression, mkl_parts
 
 
@@ -28,8 +29,10 @@ class MKLClassifier(MKLClassification):
     solver : "auto", "active-set", "alternating", "blockwise", "corrective", "greedy", "stochastic" or Solver
         "auto" goes by kernels and norm; one that does not serve them is refused with the names of those that
         do. "blockwise" is for the squared loss without matrices of n × n; the last three are for families.
-    multi_class : "shared" or "ovr"
-        More than two classes: one-vs-rest machines that share the weights of the kernels, or have their own.
+    multi_class : "shared", "ovr" or "crammer-singer"
+        More than two classes: one-vs-rest machines that share the weights of the kernels, or have their own;
+        or all classes in one problem, Σ_i C_i max_c (1 − [c = y_i] + f_c(x_i) − f_y_i(x_i)) (Crammer and
+        Singer 2001), which asks for the hinge and for matrices. Two classes are one hinge, whatever is said.
     approx : None, Nystroem(...), RandomFeatures(...) or "features"
         Explicit features in place of matrices of n × n, from ``manykernels.approx``: time grows as n, and
         for ``loss="squared"`` one pass over the samples is all that is needed of them.
@@ -125,9 +128,7 @@ class MKLClassifier(MKLClassification):
         self.covariates = covariates
 
     def _parts(self) -> dict[str, Any]:
-        if self.multi_class not in ("shared", "ovr"):
-            raise ValueError(f"multi_class={self.multi_class!r} was given; expected 'shared' or 'ovr'.")
-        return mkl_parts(self._given()) | {"own_weights": self.multi_class == "ovr"}
+        return mkl_parts(self._given()) | several_classes(self._given())
 
 
 class MKLRegressor(MKLRegression):
@@ -198,6 +199,30 @@ class MKLRegressor(MKLRegression):
 
     def _parts(self) -> dict[str, Any]:
         return mkl_parts(self._given()) | {"own_weights": has_own_weights(self.multi_output)}
+
+
+def several_classes(given: dict[str, Any]) -> dict[str, Any]:
+    """What `multi_class` asks for, or an error where it cannot be had with the other parameters."""
+    multi_class, loss = given["multi_class"], given["loss"]
+    if multi_class not in ("shared", "ovr", "crammer-singer"):
+        raise ValueError(
+            f"multi_class={shown(multi_class)} was given; expected 'shared', 'ovr' or 'crammer-singer'."
+        )
+    if multi_class != "crammer-singer":
+        return {"own_weights": multi_class == "ovr"}
+    hinge = isinstance(loss, Hinge) or (isinstance(loss, str) and loss == "hinge")
+    for name, expected, fine in (
+        ("loss", "'hinge'", hinge),
+        ("approx", "None", given.get("approx") is None),
+        ("covariates", "None", given.get("covariates") is None),
+    ):
+        if not fine:
+            raise ValueError(
+                f"{name}={shown(given[name])} was given with multi_class='crammer-singer', the hinge of "
+                f"all classes in one problem; expected {name}={expected}. Take multi_class='shared' or "
+                f"'ovr' with this {name}."
+            )
+    return {"joint": True}
 
 
 def has_own_weights(multi_output: Any) -> bool:

@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .._arguments import number_of
 from .._warn import warn
-from ..objectives import Risk
+from ..objectives import CrammerSinger, Risk
 from ..penalties import Penalty
 from ..solvers import Result, Run
 from ..solvers.base import relative
@@ -99,8 +99,21 @@ def risk_of(
 
     Z is a basis of constant and covariates, where there are covariates.
     """
+    if options.joint and Y.shape[1] > 1:
+        return _joint_risk(Y, sample_costs(options.C, costs), intercept, Z)
     found: Risk = target.risk(options.loss, Y, costs, sample_costs(options.C, costs), intercept, Z)
     return found
+
+
+def _joint_risk(Y: Array, C: Array, intercept: bool, Z: Array | None) -> CrammerSinger:
+    """All classes in one hinge; Y holds +1 for the class of a sample and −1 for the others."""
+    if Z is not None:
+        raise ValueError(
+            f"covariates (with the constant {Z.shape[1]} columns) were given with "
+            "multi_class='crammer-singer', which has no unpenalised part beside its intercepts; expected "
+            "none. Take multi_class='shared' or 'ovr' with covariates."
+        )
+    return CrammerSinger(Y.argmax(axis=1), C, Y.shape[1], intercept)
 
 
 def gap_of(results: list[Result]) -> float:

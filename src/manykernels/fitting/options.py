@@ -31,6 +31,7 @@ class Options:
     solver: Any = "auto"  # as given: "auto" depends on how the kernels are bound
     C: float = 1.0
     own_weights: bool = False  # whether every output learns weights of its own
+    joint: bool = False  # whether several classes are one hinge (Crammer and Singer), not one for each
     approx: Approximation | None = None
     center: bool = False
     normalize: Any = "trace"

@@ -3,6 +3,7 @@
 from .alignment import Alignment
 from .base import Box, Fit, LeastSquares, Risk
 from .cox import Cox
+from .crammer_singer import CrammerSinger
 from .separable import Separable
 
-__all__ = ["Alignment", "Box", "Cox", "Fit", "LeastSquares", "Risk", "Separable"]
+__all__ = ["Alignment", "Box", "Cox", "CrammerSinger", "Fit", "LeastSquares", "Risk", "Separable"]

@@ -40,12 +40,16 @@ class Fit:
 
 @dataclass(frozen=True)
 class Box:
-    """−R*(−α) = ⟨target, α⟩ − tube·‖α‖₁ for lo ≤ α ≤ hi, arrays of (n, k): a piecewise linear risk."""
+    """−R*(−α) = ⟨target, α⟩ − tube·‖α‖₁ for lo ≤ α ≤ hi, arrays of (n, k): a piecewise linear risk.
+
+    `rows`: only where Σ_k α_ik = 0 for every sample i as well.
+    """
 
     target: Array
     lo: Array
     hi: Array
     tube: float
+    rows: bool = False
 
 
 @dataclass(frozen=True)

@@ -132,7 +132,12 @@ class Data:
         return evenly(test.size, most) if most else np.empty(0, dtype=np.intp)
 
     def judge(
-        self, train: Index, test: Index, present: NDArray[Any] | None, logistic: bool = False
+        self,
+        train: Index,
+        test: Index,
+        present: NDArray[Any] | None,
+        logistic: bool = False,
+        joint: bool = False,
     ) -> Judge | SurvivalJudge:
         """Who judges models that were learned without these samples, from others of the classes `present`."""
         if self.survival:
@@ -140,7 +145,8 @@ class Data:
             weight = None if self.weight is None else self.weight[rows]
             return SurvivalJudge(self.y[rows], test.size, weight, self.target.ties, self.scorer)
         weight = None if self.weight is None else self.weight[test]
-        return Judge(self.y[test], weight, self.cost(test), self.classes, present, logistic, self.scorer)
+        cost = self.cost(test)
+        return Judge(self.y[test], weight, cost, self.classes, present, logistic, self.scorer, joint)
 
 
 # -- which folds ----------------------------------------------------------------------------------
@@ -338,7 +344,7 @@ def _path(strategy: Strategy, data: Data, train: Index, test: Index) -> Trial:
     asked = data.asked(train, test)
     samples, new = given.part(train).samples(), given.new(asked, train)
     present = getattr(samples.target, "classes", None)
-    judge = data.judge(train, test, present, options.loss.probabilistic)
+    judge = data.judge(train, test, present, options.loss.probabilistic, options.joint)
     loose = options.replace(tol=max(float(options.tol), _LOOSE), verbose=0)
     beside = given.new_beside(asked)
     steps = path_steps(loose, samples, new, strategy.norms, strategy.Cs, strategy.parts, judge.error, beside)

@@ -28,9 +28,12 @@ class Decided(BaseEstimator):
 
 
 class DecidedClassifier(ClassifierMixin, Decided):
-    def __init__(self, f: Array, classes: NDArray[Any] | None = None, logistic: bool = False) -> None:
+    def __init__(
+        self, f: Array, classes: NDArray[Any] | None = None, logistic: bool = False, joint: bool = False
+    ) -> None:
         super().__init__(f, classes)
         self.logistic = logistic
+        self.joint = joint
 
     @property
     def classes_(self) -> Any:
@@ -85,12 +88,14 @@ class Judge:
     present: NDArray[Any] | None  # those that there were to learn from
     logistic: bool
     scorer: Any  # None: accuracy, or R²
+    joint: bool = False  # whether decisions of several classes mean something beside each other only
 
     def stand_in(self, f: Array) -> Decided:
         """A model with decisions f (n, outputs)."""
         if self.classes is None or self.present is None:
             return DecidedRegressor(f)
-        return DecidedClassifier(all_classes(f, self.present, self.classes), self.classes, self.logistic)
+        f = all_classes(f, self.present, self.classes)
+        return DecidedClassifier(f, self.classes, self.logistic, self.joint)
 
     def error(self, f: Array) -> float:
         """The smooth error of decisions f."""
@@ -148,12 +153,25 @@ def smooth_error(decided: Any, X: Any, y: Any, weight: Any, classes: NDArray[Any
         residual = np.asarray(decided.predict(X)) - y
         squares = residual**2 if residual.ndim == 1 else np.mean(residual**2, axis=1)
         return float(np.average(squares, weights=w)) if w.sum() else 0.0
-    f = np.clip(decisions_of(decided, X, classes), -1.0, 1.0)
+    f = decisions_of(decided, X, classes)
+    f = np.clip(margins(f) if getattr(decided, "joint", False) else f, -1.0, 1.0)
     if f.shape[1] == 1:
         squares = (f[:, 0] - np.where(y == classes[1], 1.0, -1.0)) ** 2
     else:
         squares = np.mean((f - np.where(np.asarray(y)[:, None] == classes, 1.0, -1.0)) ** 2, axis=1)
     return float(np.average(squares, weights=w)) if w.sum() else 0.0
+
+
+def margins(f: Array) -> Array:
+    """f_c − max_{d ≠ c} f_d of decisions (n, k) for several classes: the multiclass hinge wants ±1."""
+    if f.shape[1] < 2:
+        return f
+    rows, top = np.arange(len(f)), f.argmax(axis=1)
+    others = f.copy()
+    others[rows, top] = -np.inf
+    rival = np.repeat(f.max(axis=1)[:, None], f.shape[1], axis=1)
+    rival[rows, top] = others.max(axis=1)
+    return np.asarray(f - rival)
 
 
 def decisions_of(decided: Any, X: Any, classes: NDArray[Any]) -> Array:

@@ -22,6 +22,7 @@ from scipy.linalg import solve_triangular
 
 from .._fast.linalg import factor, solve, solve_sum
 from ..machines.barrier import Side, reach
+from ..machines.coupled import Coupled
 from ..machines.free import absorbed, projected_on
 from ..objectives import Risk
 from ..penalties import Penalty
@@ -29,6 +30,7 @@ from ._stopping import goes_on
 
 Array = NDArray[np.float64]
 _LOST = 100.0  # times the smallest gap: from there no iteration finds back
+_JITTER = 1e-14  # of the mean diagonal: what keeps the second derivative in θ definite
 _JAMMED = 1e-4  # of a step: nor from a point that close to the boundary
 
 
@@ -49,14 +51,16 @@ class InteriorPoint:
         self.risk, self.penalty, self.combine, self.products = risk, penalty, combine, products
         box = risk.box()
         assert box is not None  # piecewise linear risks have one
-        self.target, self.epsilon = box.target, box.tube
+        self.target, self.epsilon, self.tied = box.target, box.tube, box.rows
+        plain = risk.Z is None and not box.rows
         self.plus, self.minus = (
             (Side.start(1.0, box.hi, alpha), Side.start(-1.0, -box.lo, alpha))
-            if risk.Z is None
+            if plain
             else Side.pair(box.hi, -box.lo, risk.interior(alpha))
         )
         self.theta = penalty.interior(theta)
-        self.b = np.zeros(alpha.shape[1]) if risk.Z is None else np.zeros_like(alpha)  # Zγ with covariates
+        # Zγ with covariates, b − ν where rows of α add up to 0, whose multipliers are ν
+        self.b = np.zeros(alpha.shape[1]) if plain else np.zeros_like(alpha)
         self.zero, self.pull = np.zeros_like(self.theta), 0.0  # multipliers of θ ≥ 0, and their scale
         # ψ(θ) + room = 0, linearised, since steps may leave a curved Θ; and its multipliers
         self.room, self.ball = np.empty(0), np.empty(0)
@@ -74,7 +78,7 @@ class InteriorPoint:
 
     def _balance(self) -> None:
         """Σα = 0 for every output, by shrinking the heavier side; with covariates Zᵀα = 0 from the start."""
-        if not self.risk.fit_intercept or self.risk.Z is not None:
+        if not self.risk.fit_intercept or self.risk.Z is not None or self.tied:
             return
         p = np.where(self.plus.on, self.plus.x, 0.0)
         m = np.where(self.minus.on, self.minus.x, 0.0)
@@ -136,14 +140,8 @@ class InteriorPoint:
         invm, rm = self.minus.barrier(-score + self.epsilon, tau)
         inverse = invp + invm
         residual = (rp - rm) / inverse
-        halves, solves = self._factor(K, R, residual, inverse)
-        dtheta, dball, droom = self._theta_direction(q, halves, tau)
-        g, db = np.empty_like(alpha), np.zeros_like(self.b)
-        for k, (inverse_of_S, one) in enumerate(solves):
-            push = residual[:, k] + dtheta @ R[:, :, k]
-            db[..., k] = self._absorbed(one, push, alpha[:, k])
-            dalpha = -inverse_of_S(push + db[..., k])
-            g[:, k] = -residual[:, k] - dalpha / inverse[:, k]  # KΔα + RΔθ + Δb
+        directions = self._tied if self.tied else self._apart
+        (dtheta, dball, droom), g, db = directions(K, R, q, residual, inverse, tau)
         dplus = self.plus.directions(-rp - invp * g, tau)
         dminus = self.minus.directions(-rm + invm * g, tau)
         dzero = tau / theta - self.zero - self.zero / theta * dtheta
@@ -156,6 +154,35 @@ class InteriorPoint:
         self.theta, self.zero = theta + t * dtheta, self.zero + t * dzero
         self.b, self.ball, self.room = self.b + t * db, self.ball + t * dball, self.room + t * droom
         return t
+
+    def _apart(
+        self, K: Array, R: Array, q: Array, residual: Array, inverse: Array, tau: float
+    ) -> tuple[tuple[Array, Array, Array], Array, Array]:
+        """(Δθ, Δν, Δp), KΔα + RΔθ + Δb and Δb, one output after the other."""
+        halves, solves = self._factor(K, R, residual, inverse)
+        direction = self._theta_direction(q, halves, tau)
+        g, db = np.empty_like(self.alpha), np.zeros_like(self.b)
+        for k, (inverse_of_S, one) in enumerate(solves):
+            push = residual[:, k] + direction[0] @ R[:, :, k]
+            db[..., k] = self._absorbed(one, push, self.alpha[:, k])
+            dalpha = -inverse_of_S(push + db[..., k])
+            g[:, k] = -residual[:, k] - dalpha / inverse[:, k]
+        return direction, g, db
+
+    def _tied(
+        self, K: Array, R: Array, q: Array, residual: Array, inverse: Array, tau: float
+    ) -> tuple[tuple[Array, Array, Array], Array, Array]:
+        """The same where rows of α add up to 0: all outputs at once, RᵀPR = BᵀB and RᵀPr = Bᵀ(B⁻ᵀRᵀPr)."""
+        every = np.ones(residual.shape, dtype=bool)
+        P = Coupled(K, every, self.risk.fit_intercept, 1.0 / inverse)
+        right = R.transpose(1, 2, 0)
+        moves, still = P.solve(right), P.solve(residual)
+        L = np.tril(factor(np.einsum("ncm,ncl->ml", right, moves), _JITTER))
+        r = solve_triangular(L, np.einsum("ncm,nc->m", right, still), lower=True, check_finite=False)
+        direction = self._theta_direction(q, [(L.T, r)], tau)
+        dalpha = -(still + moves @ direction[0])
+        g = -residual - dalpha / inverse
+        return direction, g, g - K @ dalpha - right @ direction[0]
 
     def _absorbed(self, one: Array | None, push: Array, alpha: Array) -> Array | float:
         """Δb, or ZΔγ, that keeps Σα, or Zᵀα, at 0; `one` is S⁻¹1 or S⁻¹Z."""
