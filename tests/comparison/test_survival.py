@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from tests.survival.test_scorers import FirstColumn, X, y
 
 import manykernels as mk
-from manykernels.comparison.folds import cross_validate, make_folds
+from manykernels.comparison.folds import cross_validate, make_folds, times_of
+from manykernels.kernels import Linear
 from manykernels.survival import BrierScorer, ConcordanceScorer
 
 
@@ -43,3 +45,21 @@ def test_predictions_are_kept_where_asked_for():
     for (_, test), fold in zip(splits, found["a"].folds, strict=True):
         np.testing.assert_array_equal(fold.predicted, X[test, 0])
     assert all(fold.predicted is None for fold in found["b"].folds)
+
+
+def test_methods_by_name_learn_times_to_an_event():
+    frame = pd.DataFrame({"event": y["event"], "time": y["time"]})
+    found = mk.compare(["sparse", "uniform"], X, frame, kernels=[Linear()], tune=False, cv=3)
+    assert found.metric == "C index" and min(one.mean for one in found.scores.values()) > 0.6
+    with pytest.raises(
+        ValueError, match="'align' does not learn times to an event; expected one of 'auto', 'sp"
+    ):
+        mk.compare(["sparse", "align"], X, y)
+
+
+def test_late_entries_and_strata_stay_with_their_samples():
+    frame = pd.DataFrame({"event": y["event"], "time": 1.0 + y["time"]})
+    late = times_of(frame.assign(entry=0.5, stratum=np.where(X[:, 1] > 0.0, "a", "b")))
+    assert late.dtype.names == ("event", "time", "entry", "stratum")
+    assert times_of(frame).dtype.names == ("event", "time")  # as scikit-survival has it
+    assert times_of(y) is y

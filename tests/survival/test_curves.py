@@ -12,6 +12,7 @@ from manykernels.survival import (
     curves_by_risk,
     kaplan_meier,
     log_rank,
+    martingale_residuals,
     median_time,
     nelson_aalen,
     restricted_mean,
@@ -111,6 +112,21 @@ def test_the_baseline_hazard_is_the_sum_of_its_definition(seed, ties):
             found.hazard_at([0.0, 1.2], at, [label] * 2)[1], np.exp(1.2) * H, rtol=1e-10
         )
         np.testing.assert_allclose(found.survival([-0.3], [label]).at(at)[0], np.exp(-np.exp(-0.3) * H))
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_martingale_residuals_are_events_beyond_those_expected(seed):
+    event, time, risk = draw(seed)
+    weight, entry = np.random.RandomState(seed).uniform(0.5, 2.0, time.size), entries(seed, time)
+    found = martingale_residuals(event, time, risk, weight, entry)
+    assert abs(found @ weight) < 1e-9 * weight.sum()
+    for i in range(0, time.size, 7):
+        H = [naive_hazard(event, time, risk, weight, entry, "breslow", t) for t in (time[i], entry[i])]
+        np.testing.assert_allclose(
+            found[i], event[i] - np.exp(risk[i]) * (H[0] - H[1]), rtol=1e-9, atol=1e-12
+        )
+    alike = martingale_residuals(event, time, stratum=time > 5.0)
+    assert abs(alike[time > 5.0].sum()) < 1e-9
 
 
 def test_the_baseline_hazard_of_equal_risks_is_nelson_and_aalens():

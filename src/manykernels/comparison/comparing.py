@@ -13,9 +13,10 @@ from .._arguments import shown
 from ..estimators import MKLClassifier, in_one_piece
 from ..fitting.matching import require_order
 from ..fitting.progress import Progress
+from ..fitting.survival import survival_pair
 from ..fitting.targets import check_weights
 from .datasets import Comparisons
-from .folds import Splits, cross_validate, make_folds, task_of
+from .folds import Splits, cross_validate, make_folds, task_of, times_of
 from .methods import METHODS
 from .results import METRIC, Comparison, chance, share_of
 from .scores import Scores
@@ -50,6 +51,7 @@ def compare(
     X : array-like, frame, sparse matrix, list, stack of kernels, or dict
         The samples. Without y, a dict from names of datasets to pairs (X, y).
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        Or events and times: a structured array, or a frame with the columns ``event`` and ``time``.
     cv : int, splitter or list of (training rows, test rows), default=5
         A number means shuffled folds, which keep the shares of the classes.
     n_repeats : int, default=1
@@ -62,7 +64,7 @@ def compare(
         The kernels of methods given by name, as an estimator takes them.
     tune : bool, default=True
         Whether methods given by name choose C by cross-validation within each training part.
-    task : "classification", "regression" or None, default=None
+    task : "classification", "regression", "survival" or None, default=None
         For methods given by name; estimators must be for the same. None: as the estimators are; without any,
         whole numbers of at most 20 values are classes. Text always is.
     reference : str or None, default=None
@@ -143,13 +145,15 @@ def _one(
     for name, labelled in (("y", y), ("sample_weight", weight)):
         require_order(X, labelled, name)
     given, X, kernels = _joined(_named(methods), X, y, kernels)
-    y = np.asarray(y)
+    y = _targets(y, task)
     y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
     if (n := _num_samples(X)) != len(y):
         raise ValueError(f"X has {n} samples and y has {len(y)}.")
     if weight is not None:
         how["weight"] = check_weights(weight, n)
     task = _task(given, y) if task is None else task
+    if isinstance(methods, str) and methods == "all":
+        given = {name: one for name, one in given.items() if METHODS[one].serves(task, np.ndim(X) == 3)}
     _require_task(given, task, y)
     if task not in METRIC and any(isinstance(one, str) for one in given.values()):
         raise ValueError(
@@ -158,7 +162,6 @@ def _one(
     learners = {
         name: METHODS[one].for_samples(X, task, kernels, tune=tune) if isinstance(one, str) else clone(one)
         for name, one in given.items()
-        if methods != "all" or METHODS[one].serves(task, np.ndim(X) == 3)
     }
     if reference is not None and reference not in learners:
         raise ValueError(
@@ -173,6 +176,12 @@ def _one(
         return in_folds(learners, X, y, splits, task=task, reference=reference, advance=bar.step, **how)
     finally:
         bar.close()
+
+
+def _targets(y: Any, task: str | None) -> Any:
+    """An array of targets; times to an event, where y is such, as a structured array."""
+    times = task == "survival" or (task is None and survival_pair(y) is not None)
+    return times_of(y) if times else np.asarray(y)
 
 
 def in_folds(
@@ -253,10 +262,10 @@ def _joined(given: dict[str, Any], X: Any, y: Any, kernels: Any) -> tuple[dict[s
 def _task(given: Mapping[str, Any], y: Any) -> str:
     """What the estimators are for, or else what y looks like."""
     own = [one for one in given.values() if not isinstance(one, str)]
+    if y.dtype.names is not None:
+        return "survival"
     if not own:
         return task_of(y)
-    if y.dtype.names is not None:  # of survival analysis
-        return "survival"
     known = [kind for one in own if (kind := _kind(one)) is not None]
     if _is_text(y):
         return "classification"
@@ -264,8 +273,11 @@ def _task(given: Mapping[str, Any], y: Any) -> str:
 
 
 def _require_task(given: Mapping[str, Any], task: str, y: Any) -> None:
-    """An error about the first estimator that is for the other task."""
+    """An error about the first method that is for another task."""
     for name, one in given.items():
+        if task == "survival" and isinstance(one, str) and not METHODS[one].times:
+            known = ", ".join(repr(key) for key, method in METHODS.items() if method.times)
+            raise ValueError(f"method {one!r} does not learn times to an event; expected one of {known}.")
         kind = None if isinstance(one, str) else _kind(one)
         if kind is not None and task in METRIC and kind != task:
             why = f", since y holds text such as {y.ravel()[0]!r}" if _is_text(y) else ""

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 
 from .._arguments import is_integral, number_of, shown
 from .._fast.threads import processes
-from ..estimators import silent
+from ..estimators import opened, silent
 from ..fitting.survival import read_survival
 from ..selection.folds import split
 from .scores import Learner, Scores, score_fold
@@ -77,6 +77,25 @@ def _given(cv: Any, y: Any, groups: Any, n_repeats: int) -> Splits:
         f"cv={shown(cv)} was given; expected a number of folds, a splitter of scikit-learn or a list of "
         "(training rows, test rows)."
     )
+
+
+def as_cut(learner: Any, y: Any) -> Any:
+    """Targets whose rows can be taken: times to an event as a structured array, others as they are."""
+    survives = hasattr(type(opened(learner).last), "predict_survival_function")
+    return times_of(y) if survives else y
+
+
+def times_of(y: Any) -> Any:
+    """Times to an event as a structured array with the fields that there are; one that is given stays it."""
+    if has_fields(y):
+        return y
+    seen = read_survival(y)
+    known = {name: getattr(seen, name) for name in ("event", "time", "entry", "stratum")}
+    columns = {name: np.asarray(column) for name, column in known.items() if column is not None}
+    found = np.empty(seen.time.size, dtype=[(name, column.dtype) for name, column in columns.items()])
+    for name, column in columns.items():
+        found[name] = column
+    return found
 
 
 def has_fields(y: Any) -> bool:

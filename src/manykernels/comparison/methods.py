@@ -20,6 +20,7 @@ from .. import estimators
 from ..estimators import TablePreparer
 from ..families import PolynomialDAG
 
+_FACES = {"classification": "Classifier", "survival": "Survival"}
 TUNED = [0.1, 1.0, 10.0]  # C of the methods that are compared
 INNER = 3  # folds in which a choice is made within a fold
 
@@ -35,10 +36,12 @@ class Method:
     own: bool = False  # whether it chooses its kernels itself
     searches: bool = False  # whether it fits many models, and none that could be stopped half-way
     numbers: bool = True  # whether it learns numbers too, and not only classes
+    times: bool = False  # whether it learns times to an event too
 
     def serves(self, task: str, stack: bool) -> bool:
         """Whether it is for this task, and for precomputed kernels where X holds these."""
-        return (self.numbers or task == "classification") and (self.stack or not stack)
+        known = {"classification": True, "survival": self.times}.get(task, self.numbers)
+        return known and (self.stack or not stack)
 
     def estimator(self, task: str, kernels: Any = "auto", *, tune: bool = False) -> Any:
         """Not fitted; with ``tune``, C is chosen by cross-validation wherever the method has one."""
@@ -83,9 +86,7 @@ def _pair(name: str, search: str = "", **options: Any) -> Callable[[str, Any], A
     """What makes the classifier or the regressor of this name, as the task needs."""
 
     def make(task: str, kernels: Any) -> Any:
-        kind: Any = getattr(
-            estimators, f"{name}{'Classifier' if task == 'classification' else 'Regressor'}{search}"
-        )
+        kind: Any = getattr(estimators, f"{name}{_FACES.get(task, 'Regressor')}{search}")
         return kind(kernels, **options)
 
     return make
@@ -100,10 +101,12 @@ def _hierarchical(task: str, kernels: Any) -> Any:
 
 
 METHODS = {
-    "auto": Method("what the package takes by itself", _pair("MKL", "CV"), tune=None, searches=True),
-    "sparse": Method("norm 1: few kernels", _pair("MKL")),
-    "lp": Method("norm 2: all, unequally", _pair("MKL", norm=2.0)),
-    "uniform": Method("the plain sum", _pair("MKL", norm=math.inf)),
+    "auto": Method(
+        "what the package takes by itself", _pair("MKL", "CV"), tune=None, searches=True, times=True
+    ),
+    "sparse": Method("norm 1: few kernels", _pair("MKL"), times=True),
+    "lp": Method("norm 2: all, unequally", _pair("MKL", norm=2.0), times=True),
+    "uniform": Method("the plain sum", _pair("MKL", norm=math.inf), times=True),
     "alignf": Method("alignment, together", _pair("AlignMKL", weighting="alignf"), tune=None),
     "align": Method("alignment, one by one", _pair("AlignMKL", weighting="align"), tune=None),
     "easymkl": Method(

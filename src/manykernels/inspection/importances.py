@@ -18,13 +18,14 @@ from sklearn.utils.validation import _num_samples
 
 from .._arguments import is_integral, shown
 from .._fast.threads import processes
-from ..comparison.folds import make_folds
+from ..comparison.folds import as_cut, has_fields, make_folds
 from ..estimators import LazyScore, MatchedScore, Opened, in_one_piece, opened, require_named, silent
 from ..families.remarks import quiet_about_tables
 from ..fitting.layout import collected, is_lazy
 from ..fitting.matching import require_order
 from ..fitting.progress import Progress
 from ..selection.scoring import score_of
+from ..selection.survival import ConcordanceScorer
 from ._inputs import groups_of, header_of, readable, require_groups, sample_labels
 from ._permuted import Index, Scorer, drops, screen
 from ._shown import Shown
@@ -238,7 +239,8 @@ def importance(
         raise ValueError("max_columns=0 was given without groups, so that there is nothing to permute.")
     rng = check_random_state(random_state)
     learner = silent(opened(model).settled() if searched == "before" else clone(model))
-    scorer, metric = _scorer(learner, scoring)
+    y = as_cut(learner, y)
+    scorer, metric = _scorer(learner, scoring, has_fields(y))
     cv = _FOLDS if cv is None else cv
     folds = make_folds(y, classes=is_classifier(learner), cv=cv, groups=sample_groups, random_state=rng)
     work = _Work(learner, scorer, X, y, n_repeats, sample_groups)
@@ -325,12 +327,14 @@ def _innermost(model: Any) -> Opened:
     return parts
 
 
-def _scorer(learner: Any, scoring: Any) -> tuple[Scorer, str]:
+def _scorer(learner: Any, scoring: Any, times: bool = False) -> tuple[Scorer, str]:
     """How predictions are scored, and what that is called."""
     if scoring is not None:
         name = scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score")
         return check_scoring(learner, scoring=scoring), name
     last = opened(learner).last
+    if times:
+        return ConcordanceScorer(), "C index"
     plain = _score_is_plain(type(last))
     if not plain:
         return check_scoring(learner), "score"

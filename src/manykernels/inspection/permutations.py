@@ -15,7 +15,7 @@ from sklearn.utils.validation import _num_samples
 from .._arguments import is_integral, shown
 from .._fast.threads import processes
 from ..comparison.again import anew, settled
-from ..comparison.folds import Splits, cross_validate, make_folds
+from ..comparison.folds import Splits, as_cut, cross_validate, make_folds
 from ..comparison.results import Permuted
 from ..comparison.scores import Learner, Scores, score_fold
 from ..estimators import in_one_piece, silent
@@ -89,6 +89,7 @@ def permutation_test(
     if _num_samples(X) != len(y):
         raise ValueError(f"X has {_num_samples(X)} samples and y has {len(y)}.")
     require_groups(model, groups, cv, "Give groups=, those that fit was given, or folds as cv=.")
+    y = as_cut(model, y)
     splits = make_folds(y, classes=is_classifier(model), cv=cv, groups=groups, random_state=random_state)
     own = cross_validate({"": anew(model)}, X, y, splits, scoring=scoring, n_jobs=n_jobs)[""]
     how: dict[str, Any] = {"groups": groups, "random_state": random_state, "n_jobs": n_jobs}

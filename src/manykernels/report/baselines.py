@@ -9,11 +9,12 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from ..comparison.again import anew, settled
 from ..comparison.comparing import in_folds
-from ..comparison.folds import make_folds
-from ..comparison.methods import inner_folds, rival, sparse_rival
+from ..comparison.folds import has_fields, make_folds
+from ..comparison.methods import INNER, inner_folds, rival, sparse_rival
 from ..estimators import (
     AlignMKLClassifier,
     AlignMKLRegressor,
@@ -21,6 +22,8 @@ from ..estimators import (
     MKLClassifierCV,
     MKLRegressor,
     MKLRegressorCV,
+    MKLSurvival,
+    MKLSurvivalCV,
     TablePreparer,
     face_of,
     in_one_piece,
@@ -30,8 +33,11 @@ from ..estimators import (
 from ..families import Family, Subset
 from ..families.tables import read_columns
 from ..fitting.progress import Progress
+from ..fitting.survival import read_survival
 from ..inspection import require_groups
 from ..inspection.permutations import permuted
+from ..kernels import Linear
+from ..survival import martingale_residuals
 from .scores import as_read, task_of
 from .survival import held_out_groups
 
@@ -49,33 +55,48 @@ def baseline_models(model: Any, X: Any) -> dict[str, Any]:
     parts, own = opened(model), face_of(model)[0].kernels
     search = parts.searched
     kernels = search.kernels if search is not None and _has_list(search.kernels) else own
-    classes, kind = learned.classes is not None, learned.layout.kind
+    task, kind = task_of(learned), learned.layout.kind
     models: dict[str, Any] = {}
     if _has_list(kernels) and "hull_" not in learned.extra:
         several = len(learned.names) > 1 or kernels is not own
-        models |= _of_kernels(kernels, classes, several)
+        models |= _of_kernels(kernels, task, several)
     table = read_columns(inner) if kind == "table" else learned.layout.table
     if kind == "array" or (table is not None and table.size):
-        one = classes or (getattr(learned.target, "outputs", 0) == 1)
+        one = task != "regression" or (getattr(learned.target, "outputs", 0) == 1)
         wide = one and inner.shape[1] > inner.shape[0] and not sparse.issparse(inner)
-        rivals = {"tuned SVC" if classes else "tuned kernel ridge": rival(classes)}
-        if wide:
-            rivals["sparse linear SVM" if classes else "lasso"] = sparse_rival(classes)
+        rivals = _rivals(task, wide, sparse.issparse(inner))
         models |= (
             rivals if table is None else {n: make_pipeline(TablePreparer(), m) for n, m in rivals.items()}
         )
     return {name: parts.behind(one) for name, one in models.items()}
 
 
-def _of_kernels(kernels: Any, classes: bool, several: bool) -> dict[str, Any]:
+def _rivals(task: str, wide: bool, is_sparse: bool) -> dict[str, Any]:
+    """What people take today: one tuned kernel, or a linear model; of wide tables a sparse one too."""
+    if task == "survival":
+        ridge = MKLSurvivalCV([Linear()], strategy=[MKLSurvival([Linear()])], cv=INNER)
+        return {"ridge Cox": make_pipeline(StandardScaler(with_mean=not is_sparse), ridge)}
+    classes = task == "classification"
+    rivals = {"tuned SVC" if classes else "tuned kernel ridge": rival(classes)}
+    if wide:
+        rivals["sparse linear SVM" if classes else "lasso"] = sparse_rival(classes)
+    return rivals
+
+
+_KINDS = {
+    "classification": (MKLClassifier, MKLClassifierCV, AlignMKLClassifier),
+    "regression": (MKLRegressor, MKLRegressorCV, AlignMKLRegressor),
+    "survival": (MKLSurvival, MKLSurvivalCV, AlignMKLRegressor),
+}
+
+
+def _of_kernels(kernels: Any, task: str, several: bool) -> dict[str, Any]:
     """The plain sum, and of several kernels the best one."""
-    folds = inner_folds(classes)
-    kind = MKLClassifier if classes else MKLRegressor
-    choice = MKLClassifierCV if classes else MKLRegressorCV
+    kind, choice, align = _KINDS[task]
+    folds = INNER if task == "survival" else inner_folds(task == "classification")
     plain = choice(kernels, strategy=[kind(kernels, norm=math.inf)], cv=folds)
     models: dict[str, Any] = {"plain sum of the kernels": plain}
     if several:
-        align = AlignMKLClassifier if classes else AlignMKLRegressor
         ranking = align(kernels, weighting="align")
         models["best single kernel"] = BestSingle(ranking, kind(norm=1.0), choice(cv=folds))
     return models
@@ -95,15 +116,15 @@ class BestSingle(BaseEstimator):
     def __init__(
         self,
         ranking: AlignMKLClassifier | AlignMKLRegressor,
-        one: MKLClassifier | MKLRegressor,
-        search: MKLClassifierCV | MKLRegressorCV,
+        one: MKLClassifier | MKLRegressor | MKLSurvival,
+        search: MKLClassifierCV | MKLRegressorCV | MKLSurvivalCV,
     ) -> None:
         self.ranking = ranking
         self.one = one
         self.search = search
 
     def fit(self, X: Any, y: Any) -> Self:
-        kernels, ranked = self.ranking.kernels, clone(self.ranking).fit(X, y)
+        kernels, ranked = self.ranking.kernels, clone(self.ranking).fit(X, _ranked_by(y))
         size = np.abs(np.atleast_2d(ranked.weights_)).max(axis=0)
         likely = [ranked.kernel_names_[m] for m in np.argsort(-size, kind="stable")[:_SINGLES]]
         alone = [clone(self.one).set_params(kernels=Subset(kernels, (name,))) for name in likely]
@@ -118,6 +139,14 @@ class BestSingle(BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         return self.ranking.__sklearn_tags__()  # which say how data are split
+
+
+def _ranked_by(y: Any) -> Any:
+    """What kernels are aligned with: of times to an event, who had it earlier than expected."""
+    if not has_fields(y):
+        return y
+    seen = read_survival(y)
+    return martingale_residuals(seen.event, seen.time, entry=seen.entry, stratum=seen.stratum)
 
 
 def _has_list(kernels: Any) -> bool:

@@ -226,7 +226,7 @@
     if (R2) card(number(R2.median), `R² on samples left out, the median over ${target.outputs} targets`);
     const used = w.names.filter((_, m) => w.values.some((row) => row[m] !== 0)).length;
     const matters = leader();
-    if (matters) card(short(matters.name, 34), `matters most: without it, ${data.importance.metric} falls by ${number(matters.mean, 2)}`);
+    if (matters) card(short(matters.name, 34), `matters most: without it, ${theScore(data.importance.metric)} falls by ${number(matters.mean, 2)}`);
     if (w.names.length === 1) card(short(w.names[0], 34), "is the only kernel");
     else if (w.listed) card(`${used} of ${w.names.length}`, "kernels have weight");
     else card(String(used), used === 1 ? "kernel was found" : "kernels were found");
@@ -358,7 +358,7 @@
     if (!s) return null;
     const reached = (median) => median === null ? "median not reached" : `median ${number(median)}`;
     const draw = (width) => {
-      const room = 16 + Math.max(measure("at risk"), ...s.groups.map((g) => measure(g.name))), box = { left: Math.max(44, room), right: 16, bottom: 38 }, high = 300, table = 20 * (s.groups.length + 1) + 6;
+      const room = 30 + Math.max(measure("at risk"), ...s.groups.map((g) => measure(g.name))), box = { left: Math.max(44, room), right: 16, bottom: 38 }, high = 300, table = 20 * (s.groups.length + 1) + 6;
       const x = scale(0, s.end, box.left, width - box.right), y = scale(0, 1, high - box.bottom, 24);
       const every = Math.ceil(s.ticks.length * 46 / (width - box.left));
       x.ticks = s.ticks.filter((_, k) => k % every === 0);
@@ -366,8 +366,8 @@
         s.groups.map((g, k) => [svg("path", { d: bandOf(g.band, x, y), fill: colour(k), opacity: 0.13 }),
           g.censored.map((t) => { const at = g.y[g.x.filter((v) => v <= t).length - 1]; return line(x(t), y(at) - 4, x(t), y(at) + 4, { stroke: colour(k) }); }),
           tip(svg("path", { d: stepsOf(g.x, g.y, x, y), fill: "none", stroke: colour(k), "stroke-width": 2, tabindex: 0 }), `${g.name}: ${numberOf(g.samples, "sample")}, ${numberOf(g.events, "event")}\n${reached(g.median)}`)]),
-        words(box.left - 10, high + 12, "at risk", { "text-anchor": "end", class: "soft" }),
-        s.groups.map((g, k) => [words(box.left - 10, high + 32 + 20 * k, g.name, { "text-anchor": "end", fill: colour(k) }),
+        words(box.left - 22, high + 12, "at risk", { "text-anchor": "end", class: "soft" }),
+        s.groups.map((g, k) => [words(box.left - 22, high + 32 + 20 * k, g.name, { "text-anchor": "end", style: `fill:${colour(k)}` }),
           x.ticks.map((t) => words(x(t), high + 32 + 20 * k, g.at_risk[s.ticks.indexOf(t)], { "text-anchor": "middle" }))]));
     };
     const predicted = s.predicted.curves, model = (width) => {
@@ -379,7 +379,7 @@
     const says = (s.held_out ? "Samples are grouped by the risk that was predicted for them in cross-validation, when nothing had been learned from them: a third each, within each fold."
       : "Samples are grouped by the risk of the model that learned from them, so that the groups differ by more than those of new samples would.")
       + " Bands are 95 % intervals at each time; small ticks are samples that were observed until then without the event."
-      + (s.p_value === null ? "" : ` Log-rank test of whether the groups differ: ${chances(s.p_value)}` + (s.held_out ? ", about, since folds share training samples." : ", which means little for samples that were learned from."));
+      + (s.p_value === null ? "" : ` Log-rank test of whether the groups differ: ${chances(s.p_value)}` + (s.held_out ? " (approximate, since folds share training samples)." : ", which means little for samples that were learned from."));
     return section("survival", "Survival by predicted risk", says, chart(draw, "Survival by predicted risk"),
       legendOf(s.groups.map((g) => `${g.name}: ${numberOf(g.samples, "sample")}, ${numberOf(g.events, "event")}, ${reached(g.median)}`)),
       el("h3", {}, "What the model predicts"), el("p", {}, s.predicted.by === "risk" ? "Survival at the first decile, the median and the last decile of the risks of the training samples. A risk that is larger by 1 means e ≈ 2.7 times the hazard, at all times."
@@ -388,6 +388,7 @@
   }
 
   // -- importance -------------------------------------------------------------------------------------------
+  const theScore = (metric) => metric === "C index" ? "the C index" : metric;
   const sure = (rows, i) => rows.low[i] !== null && rows.low[i] > 0;
   function leader() {
     const m = data.importance, rows = m && [m.views, m.columns].find((one) => one && sure(one, 0));
@@ -420,7 +421,7 @@
     if (!m || !(m.columns || m.views)) return null;
     const layers = data.data.features === null, what = layers ? "kernel" : "column", count = m.columns ? m.columns.names.length : 0;
     const none = ![m.columns, m.views].some((rows) => rows && rows.names.some((_, i) => sure(rows, i)));
-    const hint = `What ${m.metric} loses on held-out samples when the values of a ${what} are shuffled. Before, it is ${number(m.score)}`
+    const hint = `What ${theScore(m.metric)} loses on held-out samples when the values of a ${what} are shuffled. Before, it is ${number(m.score)}`
       + (m.searched === "before" ? ": that of the model which the search chose on all samples, learned anew in each fold. The choice itself is not repeated here, so that this is not the score at the top. " : ". ")
       + (m.folds > 1 ? `Dots are means over ${m.folds} folds${m.repeats > 1 ? ` with ${m.repeats} shuffles each` : ""}, lines are ${percent(m.level)} intervals; blue ones lie above zero. ` : "")
       + (count && count < m.of ? `Of ${m.of} ${what}s, these are the ${count} that change predictions most. ` : "")

@@ -27,7 +27,7 @@ TITLE = "Survival by predicted risk"
 _GROUPS = 3
 _STEPS = 400  # of a curve that are drawn
 _BINS = 20
-_QUANTILES = {"low risk": 0.1, "median risk": 0.5, "high risk": 0.9}  # of the risks, whose curves are shown
+_QUANTILES = {"low risk": 0.1, "middle risk": 0.5, "high risk": 0.9}  # of the risks, whose curves are shown
 _STRATA = 9  # that have a curve
 
 
@@ -174,7 +174,7 @@ def _thinned(times: Array) -> Array:
 
 def _ticks(end: float) -> list[float]:
     """Plain numbers from 0 on, about five of them."""
-    rough = (end or 1.0) / 5.0
+    rough = (end or 1.0) / 6.0
     power = 10.0 ** math.floor(math.log10(rough))
-    step = next(factor * power for factor in (1.0, 2.0, 5.0, 10.0) if factor * power >= rough)
+    step = next(factor * power for factor in (1.0, 2.0, 2.5, 5.0, 10.0) if factor * power >= rough)
     return [float(f"{i * step:.12g}") for i in range(int(end / step + 1e-9) + 1)]

@@ -6,7 +6,7 @@ The scorers for ``scoring=``, which do, stand in `manykernels.selection`, and ar
 
 from typing import Any
 
-from .baseline import Baseline, breslow
+from .baseline import Baseline, breslow, martingale_residuals
 from .curves import KaplanMeier, censoring_curve, kaplan_meier, nelson_aalen
 from .groups import GroupCurves, curves_by_risk, group_curves, risk_groups
 from .log_rank import LogRank, log_rank
@@ -33,6 +33,7 @@ __all__ = [
     "integrated_brier_score",
     "kaplan_meier",
     "log_rank",
+    "martingale_residuals",
     "median_time",
     "nelson_aalen",
     "restricted_mean",

@@ -127,6 +127,30 @@ def breslow(
     return Baseline(labels, tuple(_log_hazard(seen.part(kept), f[kept], ties) for kept in parts))
 
 
+def martingale_residuals(
+    event: Any,
+    time: Any,
+    risk: Any = None,
+    sample_weight: Any = None,
+    entry: Any = None,
+    stratum: Any = None,
+    ties: Ties = "breslow",
+) -> Array:
+    """r_i = event_i − e^{f_i} [H₀(t_i) − H₀(entry_i)]: the events of a sample beyond those expected of it.
+
+    Without risks, of the model in which all are alike. Large where the event came early, negative where a
+    sample was seen for long. Arguments as in `breslow`.
+    """
+    seen = observed(event, time, sample_weight, entry)
+    f = np.zeros(seen.time.size) if risk is None else risks(risk, seen.time.size)
+    found = breslow(event, time, f, sample_weight, entry, stratum, ties)
+    H = np.empty(f.size)
+    for one, rows in found._parts(f.size, stratum):
+        upto = StepFunctions(one.times, one.values, one.before)  # of a sample of weight 0, also later
+        H[rows] = np.exp(f[rows] + upto.at(seen.time[rows])) - np.exp(f[rows] + upto.at(seen.entry[rows]))
+    return seen.event - H
+
+
 def _log_hazard(seen: Observed, f: Array, ties: Ties) -> StepFunctions:
     """log H₀ by sums of logarithms."""
     t = seen.event_times
