@@ -10,7 +10,14 @@ import numpy as np
 import pandas as pd
 from tests.fitted_models import X, bits, fitted, frame, numbers, stack, strings, three, y
 
-from manykernels import LocalizedMKLClassifier, MKLClassifier, MKLClassifierCV, MKLRegressor, MKLRegressorCV
+from manykernels import (
+    LocalizedMKLClassifier,
+    MKLClassifier,
+    MKLClassifierCV,
+    MKLRegressor,
+    MKLRegressorCV,
+    MKLSurvival,
+)
 from manykernels.families import ARDGaussians, Gaussians, Products, views
 from manykernels.families.remarks import quiet_about_tables
 from manykernels.inspection import importance, weight_stability
@@ -145,6 +152,16 @@ def chosen_again() -> dict[str, Any]:
     search = MKLClassifierCV({"a": Linear(), NASTY[0]: Gaussian(2.0)}, Cs=[1.0], cv=3).fit(X, y)
     spread = weight_stability(search, X, y, n_resamples=4, random_state=0)
     return report_data(search, X, y, made=MADE, stability=spread)
+
+
+def survival() -> dict[str, Any]:
+    """Times to an event, with strata whose names are traps."""
+    draw = np.random.default_rng(0)
+    time, limit = draw.exponential(np.exp(-X[:, 0])), draw.exponential(3.0, len(X))
+    times = pd.DataFrame({"event": time <= limit, "time": np.minimum(time, limit)})
+    times["stratum"] = np.where(np.arange(len(X)) % 2, NASTY[0], NASTY[4])
+    model = MKLSurvival({"a": Linear(), "b": Gaussian(2.0)}).fit(X, times)
+    return report_data(model, X, times, made=MADE, scores=SCORES, target=NASTY[1])
 
 
 def stable() -> dict[str, Any]:

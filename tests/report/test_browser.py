@@ -97,6 +97,7 @@ KINDS = {
     "stable views": reports.stable_views,
     "important": reports.important,
     "by chance": reports.by_chance,
+    "survival": reports.survival,
     "nasty": reports.nasty,
 }
 
@@ -106,7 +107,9 @@ def test_every_kind_loads_alone_and_fits_a_phone(kind, open_page):
     document = KINDS[kind]()
     page = open_page(document)
     expected = {s for s in ("scores", "similarity", "convergence", "path", "contributions") if document[s]}
-    expected |= {s for s in ("importance", "chance", "interactions", "widths", "gates") if document[s]} | {
+    expected |= {
+        s for s in ("survival", "importance", "chance", "interactions", "widths", "gates") if document[s]
+    } | {
         "data",
         "weights",
         "call",

@@ -362,7 +362,7 @@
       const x = scale(0, s.end, box.left, width - box.right), y = scale(0, 1, high - box.bottom, 24);
       const every = Math.ceil(s.ticks.length * 46 / (width - box.left));
       x.ticks = s.ticks.filter((_, k) => k % every === 0);
-      return canvas(width, high + table, frame(width, high, x, y, box, [short(data.data.target.name, 40), "share without the event"]),
+      return canvas(width, high + table, frame(width, high, x, y, box, [fit(data.data.target.name, width - box.left - box.right), "share without the event"]),
         s.groups.map((g, k) => [svg("path", { d: bandOf(g.band, x, y), fill: colour(k), opacity: 0.13 }),
           g.censored.map((t) => { const at = g.y[g.x.filter((v) => v <= t).length - 1]; return line(x(t), y(at) - 4, x(t), y(at) + 4, { stroke: colour(k) }); }),
           tip(svg("path", { d: stepsOf(g.x, g.y, x, y), fill: "none", stroke: colour(k), "stroke-width": 2, tabindex: 0 }), `${g.name}: ${numberOf(g.samples, "sample")}, ${numberOf(g.events, "event")}\n${reached(g.median)}`)]),
@@ -373,7 +373,7 @@
     const predicted = s.predicted.curves, model = (width) => {
       const box = { left: 44, right: 16, bottom: 38 }, high = 240, end = Math.max(...predicted.map((one) => one.x.at(-1)));
       const x = scale(0, end, box.left, width - box.right), y = scale(0, 1, high - box.bottom, 24);
-      return canvas(width, high, frame(width, high, x, y, box, [short(data.data.target.name, 40), "predicted survival"]), line(box.left, y(0.5), width - box.right, y(0.5), { stroke: "var(--muted)", "stroke-dasharray": "2 4" }),
+      return canvas(width, high, frame(width, high, x, y, box, [fit(data.data.target.name, width - box.left - box.right), "predicted survival"]), line(box.left, y(0.5), width - box.right, y(0.5), { stroke: "var(--muted)", "stroke-dasharray": "2 4" }),
         predicted.map((one, k) => tip(svg("path", { d: stepsOf(one.x, one.y, x, y), fill: "none", stroke: colour(k), "stroke-width": 2, tabindex: 0 }), `${one.name}, risk ${number(one.risk)}\n${reached(one.median)}`)));
     };
     const says = (s.held_out ? "Samples are grouped by the risk that was predicted for them in cross-validation, when nothing had been learned from them: a third each, within each fold."
