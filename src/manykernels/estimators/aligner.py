@@ -24,11 +24,13 @@ class KernelAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TwoStage)
     ----------
     kernels : "auto", list, dict name -> kernel, family, kernel or "precomputed"
         What there is to choose from, as in :class:`MKLClassifier`.
-    weighting : "alignf", "align", "uniform", "alignf-linear", "greedy", "easymkl" or Weighting
+    weighting : "alignf", "align", "uniform", "alignf-linear", "greedy", "easymkl", "fsm", "kl" or Weighting
         "alignf": the non-negative weights of the largest alignment. "align": in proportion to the alignment
         of each kernel. "uniform": equal weights. "alignf-linear": weights of any sign, refused where the
         combination is indefinite. "greedy": one kernel after the other. "easymkl": by how far each keeps the
-        classes apart (Aiolli and Donini 2015).
+        classes apart (Aiolli and Donini 2015). "fsm": the smallest spread of classes between their centres
+        (Tanabe et al. 2008). "kl": the smallest divergence from the target's kernel (Ying et al. 2009).
+        ``Alignf(center=False, ridge=0.1)`` of ``manykernels.weightings`` changes the alignment.
     center : bool
         Centre the kernels in feature space, by the mean of the training samples. Alignment always does; this
         says whether the kernel that is handed on is centred too.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cached_property
 
 import numpy as np
@@ -22,12 +23,13 @@ class Alignment:
     Samples that count w_i times (``gram.weight``) have w_i w_j in every sum over pairs, and weighted means.
     M costs a product of all pairs of kernels and is computed only when asked for; ``norms`` are ‖K_mc‖_F.
     Ỹ is scaled to entries of at most one, which neither ρ̂ nor its maximum feels, so that no power overflows.
+    ``given`` is Y itself, and ``uncentred`` the same without centring kernels or target.
     """
 
-    def __init__(self, gram: Gram, Y: Array) -> None:
-        self.gram = gram
+    def __init__(self, gram: Gram, Y: Array, *, center: bool = True) -> None:
+        self.gram, self.given, self.center = gram, Y, center
         weight = np.ones(len(Y)) if gram.weight is None else gram.weight
-        centred = Y - np.average(Y, axis=0, weights=weight)
+        centred = Y - np.average(Y, axis=0, weights=weight) if center else Y
         centred = centred / np.abs(centred).max()
         heavy = weight[:, None] * centred
         self.Y = centred
@@ -35,12 +37,39 @@ class Alignment:
         self.tau = float(np.linalg.norm(centred.T @ heavy))
 
     @cached_property
+    def uncentred(self) -> Alignment:
+        """That of Cristianini et al. (2001): K_m and Y as they are, also where the Gram centres kernels."""
+        gram = copy(self.gram)
+        gram.mean = None
+        return Alignment(gram, self.given, center=False)
+
+    @property
+    def codes(self) -> NDArray[np.intp]:
+        """(n,): the class of each sample, where the columns of Y are labels ±1 or indicators."""
+        Y = self.Y
+        return np.asarray(Y.argmax(axis=1) if Y.shape[1] > 1 else Y[:, 0] > 0.0, dtype=np.intp)
+
+    @cached_property
     def M(self) -> Array:
-        return self.gram.inner()
+        """Without centring, what centring takes off is added again: with the weighted means r_k of the rows
+        of K_k, g_k the mean of these and N = Σw,
+
+            ⟨K_k, K_l⟩ = ⟨K_kc, K_lc⟩ + 2N Σ_i w_i (r_ki − g_k)(r_li − g_l) + N² g_k g_l
+        """
+        M = self.gram.inner()
+        if self.center:
+            return M
+        mean = self.gram.mean_weight()
+        w = np.ones(self.gram.n) if self.gram.weight is None else self.gram.weight
+        r = self.gram.products(mean[:, None])[:, :, 0]
+        g = r @ mean
+        r = (r - g[:, None]) * np.sqrt(w)
+        return np.asarray(M + 2.0 * w.sum() * (r @ r.T) + w.sum() ** 2 * np.outer(g, g))
 
     @cached_property
     def norms(self) -> Array:
-        norms = np.sqrt(np.diag(self.M)) if "M" in self.__dict__ else self.gram.norms()
+        known = "M" in self.__dict__ or not self.center
+        norms = np.sqrt(np.diag(self.M)) if known else self.gram.norms()
         flat = np.flatnonzero(~(norms > _NOTHING * self.gram.traces()))
         if flat.size:
             names = self.gram.names or list(map(str, range(self.gram.n_kernels)))
@@ -66,7 +95,8 @@ class Alignment:
 
     def value(self, theta: Array) -> float:
         """ρ̂(θ), in [−1, 1]; 0 where K_θ does not vary but for rounding."""
-        square = theta @ self.M @ theta if "M" in self.__dict__ else self.gram.inner(theta[None])[0, 0]
+        known = "M" in self.__dict__ or not self.center
+        square = theta @ self.M @ theta if known else self.gram.inner(theta[None])[0, 0]
         norm = np.sqrt(max(float(square), 0.0))
         if not norm > _NOTHING * float(np.abs(theta) @ self.gram.traces()):
             return 0.0

@@ -5,8 +5,10 @@ from typing import Any
 from .alignf import Alignf, AlignfLinear
 from .base import Weighted, Weighting
 from .easymkl import EasyMKL
+from .fsm import FSM
 from .greedy import GreedyAlignment
 from .independent import Align, Uniform
+from .kl import KL
 
 _NAMES: dict[str, type[Weighting]] = {
     "alignf": Alignf,
@@ -15,9 +17,13 @@ _NAMES: dict[str, type[Weighting]] = {
     "alignf-linear": AlignfLinear,
     "greedy": GreedyAlignment,
     "easymkl": EasyMKL,
+    "fsm": FSM,
+    "kl": KL,
 }
 
 __all__ = [
+    "FSM",
+    "KL",
     "Align",
     "Alignf",
     "AlignfLinear",

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
+from .._arguments import is_number
 from .._fast.nnls import DEPENDENT, nnls
 from ..grams import is_definite
 from ..kernels.data import rounding
@@ -22,18 +23,51 @@ class Alignf(Weighting):
 
         optimal ⟺ w ≤ 0, and w_k = 0 where v_k > 0        residual = the largest violation
         ρ̂ ≤ √(vᵀGv) + √p max(w)₊ for all weights of p kernels        (vᵀGv' ≤ √(vᵀGv) √(v'ᵀGv'), G ≥ 0)
+
+    Parameters
+    ----------
+    center : bool, default=True
+        False takes the alignment of Cristianini et al. (2001), of kernels and a target that are not centred,
+        whatever the estimator centres for the second stage. Cortes et al. (2012, §2) show why not: where
+        classes differ in size, kernels that say nothing are aligned with the target too. ``alignment_`` is
+        the centred one all the same, and there is no ``alignment_bound_``.
+    ridge : float, default=0.0
+        λ of Kandola et al. (2002): λ Σ_k v_k² is added to the problem of kernels scaled to norm one. It
+        spreads the weight over kernels that are alike; for λ → ∞ such kernels are weighed as by ``"align"``.
     """
 
     pairs = 5  # M, sums of it, the cosines, and what is factored of them
 
+    def __init__(self, center: bool = True, ridge: float = 0.0) -> None:
+        self.center = center
+        self.ridge = ridge
+
+    @property
+    def sums(self) -> bool:  # type: ignore[override]
+        """Sums over the samples are those of centred features."""
+        return bool(self.center)
+
     def weigh(self, alignment: Alignment) -> Weighted:
+        ridge = self._ridge()
+        alignment = alignment if self.center else alignment.uncentred
         G, c = alignment.cosines, alignment.each
-        v = nnls(G, c)
+        H = (G + ridge * np.eye(c.size)) / (1.0 + ridge) if ridge > 0.0 else G
+        v = nnls(H, c / (1.0 + ridge))
+        slack = (c - G @ v) - ridge * v
+        residual = max(float(slack.max()), float(np.abs(slack[v > 0]).max(initial=0.0)), 0.0)
         w = c - G @ v
-        residual = max(float(w.max()), float(np.abs(w[v > 0]).max(initial=0.0)), 0.0)
         bound = np.sqrt(max(float(v @ G @ v), 0.0)) + np.sqrt(c.size) * max(float(w.max()), 0.0)
         theta = shares(v / alignment.norms)
-        return Weighted(theta, min(bound, 1.0), residual, _is_unique(G, v, w))
+        unique = ridge > 0.0 or _is_unique(G, v, w)
+        return Weighted(theta, min(bound, 1.0) if self.center else None, residual, unique)
+
+    def _ridge(self) -> float:
+        if not is_number(self.ridge) or not 0.0 <= self.ridge < np.inf:
+            raise ValueError(
+                f"Alignf(ridge={self.ridge!r}) was given; expected a number of at least 0, in units of the "
+                "squared norms of the kernels, such as 0.1."
+            )
+        return float(self.ridge)
 
 
 class AlignfLinear(Weighting):
