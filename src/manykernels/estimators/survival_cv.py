@@ -38,7 +38,8 @@ class MKLSurvivalCV(SurvivalFace, Search):
         The values of C to try, how many of them, or None for a good choice.
     cv : None, int, splitter or iterable of splits
         As in scikit-learn; None is five folds with equal shares of events, shuffled by ``random_state`` (None
-        as 0).
+        as 0), in which models are learned from at most 1,000 samples: of more, only the chosen model is
+        learned from all.
     scoring : None, str or callable
         None scores by Harrell's C and chooses by the partial likelihood, which tells models apart far better.
         Else the best score is chosen: ``manykernels.survival.UnoScorer()``, say.

@@ -77,6 +77,8 @@ class Risk(ABC):
     """What was taken from the targets; predictions add it again, and round as numbers of its size do."""
     smoothness: float = np.inf
     """A Lipschitz constant of ∇R, so that R* is strongly convex with modulus 1/smoothness."""
+    in_few_features: bool = False
+    """Whether it is fitted faster with few features of all samples than with a matrix of n × n."""
     separable: bool = False
     """Whether R is a sum of losses, one for each sample and output."""
     cost: float = 1.0

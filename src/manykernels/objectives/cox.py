@@ -49,6 +49,8 @@ class Cox(Risk):
     `Z` (n, r) has orthonormal columns that span constant and covariates, where there are covariates.
     """
 
+    in_few_features = True
+
     def __init__(
         self,
         event: Array,

@@ -38,6 +38,7 @@ Index = NDArray[np.intp]
 Folds = list[tuple[Index, Index]]
 _FOLDS = 5
 _LOOSE = 1e-2  # the gap to which models are solved that are only scored
+_THIN = 1000  # samples from which models of times to an event are learned to be compared
 _KEPT = 4000  # decisions of a model in a fold that are kept, at most
 _BEHIND = 1.5  # times the error of the best, in the first fold: what is raced and further behind is left
 
@@ -171,8 +172,20 @@ def make_folds(cv: Any, X: Any, data: Data, groups: Any, random_state: Any) -> F
     with _quiet_about_small_classes():
         folds = [(np.asarray(a), np.asarray(b)) for a, b in split(splitter, X, y, groups)]
     folds = [(_numbers(train), _numbers(test)) for train, test in folds]
+    if cv is None and data.survival:
+        folds = [(_thinned(train, data.y["event"], random_state), test) for train, test in folds]
     _check_folds(folds, data, "the folds taken without cv" if cv is None else f"cv={short(cv)}")
     return folds
+
+
+def _thinned(train: Index, event: NDArray[np.bool_], random_state: Any) -> Index:
+    """At most so many samples as a matrix is factored of in a fraction of a second, events in proportion."""
+    if train.size <= _THIN:
+        return train
+    rng = check_random_state(0 if random_state is None else random_state)
+    order = rng.permutation(train.size)
+    order = order[np.argsort(event[train[order]], kind="stable")]  # those without an event first
+    return np.sort(train[order[np.linspace(0, train.size - 1, _THIN).astype(np.intp)]])
 
 
 def _both(event: NDArray[np.bool_]) -> NDArray[Any] | None:

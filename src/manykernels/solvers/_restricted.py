@@ -14,7 +14,8 @@ from typing import Protocol
 
 import numpy as np
 
-from ..grams import Gram
+from ..grams import FactorGram, Gram
+from ..grams.features import FeatureGram
 from ..objectives import Risk
 from ..oracles import Oracle
 from ..oracles.base import Atom
@@ -26,6 +27,7 @@ from ._stopping import goes_on
 from .active_set import ActiveSet
 from .base import Array, Run, relative
 
+_FEW_FEATURES = 0.3  # of the samples: as many as are worth while
 _DUST = 1e-12  # of the largest weight
 _FEW = 3  # kernels up to which steps in θ are the faster way for any loss
 _TRIALS = 4  # of the joint method, each to a tenth of the last one's gap at most
@@ -77,9 +79,21 @@ class Finite:
         self.atoms = [*(self.atoms[m] for m in used), *atoms]
         self.theta = np.concatenate([self.theta[used], np.zeros(len(atoms))])
         self._gram = None  # before the next one is made: both may not fit in memory
-        self._gram = self.oracle.gram(self.atoms)
+        self._gram = self._held(self.oracle.gram(self.atoms))
         self.largest = self.gram.largest()
         self.size = float(self.largest.max(initial=0.0))
+
+    def _held(self, gram: Gram) -> Gram:
+        """The kernels as features, where the risk is learned faster with a few of them than with matrices."""
+        if (
+            not self.risk.in_few_features
+            or not isinstance(gram, FactorGram)
+            or not gram.dense
+            or gram.mean is not None
+        ):
+            return gram
+        few = gram.features.shape[1] <= _FEW_FEATURES * gram.n
+        return FeatureGram(gram.features, gram.ptr, gram.scale) if few else gram
 
     @property
     def gram(self) -> Gram:
@@ -157,7 +171,7 @@ class Finite:
 
     def _replace(self, atoms: list[Atom], theta: Array, tol: float) -> None:
         """Take these atoms instead, with the best weights near these, unless P is larger then."""
-        gram = self.oracle.gram(atoms)
+        gram = self._held(self.oracle.gram(atoms))
         start = theta, self.risk.feasible(self.alpha)
         run = Run(tol=0.1 * tol, max_iter=_BRIEF, rng=self.rng, start=start)
         found = ActiveSet().run(gram, self.risk, self.penalty, run)
