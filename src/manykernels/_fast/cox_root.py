@@ -91,7 +91,7 @@ def laplacian_root(
 def root_left(
     u: Array, d: Array, near: Array, far: Array, tie: Index, end: Index, X: Array, out: Array
 ) -> None:
-    """LᵀX for X (n, m): tie[k] is where the tie of sample k ends, end[k] where its stratum does."""
+    """LᵀX for X (n, m), `out` may be X: tie[k] is where the tie of sample k ends, end[k] its stratum."""
     n, m = X.shape
     beyond, inside = np.zeros(m), np.zeros(m)
     for s in range(n):
@@ -104,15 +104,16 @@ def root_left(
                 beyond[i] += inside[i]
                 inside[i] = 0.0
         for i in range(m):
-            out[k, i] = d[k] * X[k, i] - near[k] * inside[i] - far[k] * beyond[i]
-            inside[i] += u[k] * X[k, i]
+            x = X[k, i]
+            out[k, i] = d[k] * x - near[k] * inside[i] - far[k] * beyond[i]
+            inside[i] += u[k] * x
 
 
 @njit(cache=True, nogil=True)
 def root_right(
     u: Array, d: Array, near: Array, far: Array, tie: Index, end: Index, X: Array, out: Array
 ) -> None:
-    """XL for X (m, n): every row as `root_left` has columns."""
+    """XL for X (m, n), `out` may be X: every row as `root_left` has columns."""
     m, n = X.shape
     for i in range(m):
         beyond, inside = 0.0, 0.0

@@ -156,9 +156,11 @@ class _Structured(Root):
         return self.sets.given(out).reshape(X.shape)
 
     def inside(self, K: Array) -> Array:
-        right = np.empty(K.shape)
-        roots.root_right(*self.parts, self.sets.tie, self.sets.stop, K[:, self.sets.order], right)
-        return self.left(right)
+        order = self.sets.order
+        H = K[np.ix_(order, order)]
+        roots.root_right(*self.parts, self.sets.tie, self.sets.stop, H, H)
+        roots.root_left(*self.parts, self.sets.tie, self.sets.stop, H, H)
+        return H
 
     def squares(self, Phi: Array) -> Array:
         half = self.left(Phi)
