@@ -13,9 +13,11 @@ from sklearn.utils.metaestimators import _safe_split
 
 from ..families.remarks import quiet_about_tables
 from ..fitting.model import Model
+from ..fitting.survival import as_records, read_survival
 from ..fitting.targets import class_costs
 from ..selection.scoring import smooth_error
 from ..selection.strategies import Strategy, strategies
+from ..selection.survival_judge import SurvivalJudge
 from ..selection.text import called
 from ._reading import silent
 from ._search import Search
@@ -62,7 +64,9 @@ class Finalists:
                 warnings.simplefilter("ignore")  # the models of the user's own data have warned
                 model.fit(*_safe_split(model, X, y, rows))
             rank = 0.0
-            if len(self.models) > 1:
+            if len(self.models) > 1 and y.dtype.names is not None:
+                rank = self._lost(model, X, y, held, rows)
+            elif len(self.models) > 1:
                 new, truth = _safe_split(model, X, y, held, rows)
                 rank = self._rank(model, new, truth, np.unique(y))
             found.append((rank, one.name, model))
@@ -78,6 +82,17 @@ class Finalists:
         codes = np.searchsorted(labels, y)
         costs = class_costs(self.class_weight, labels, codes, np.ones(len(y)))
         return smooth_error(model, X, y, costs[codes], labels)
+
+    def _lost(
+        self, model: Any, X: Any, y: NDArray[Any], held: NDArray[np.intp], rows: NDArray[np.intp]
+    ) -> float:
+        """How bad a model of times to an event is on the samples held out, as a search judges it."""
+        both = np.concatenate([held, rows])
+        seen, times = _safe_split(model, X, y, both, rows)
+        ties = getattr(model, "ties", "breslow")
+        judge = SurvivalJudge(as_records(read_survival(times)), held.size, None, ties, self.scorer)
+        score, error = judge.score(model, seen)
+        return error if self.scorer is None else -score
 
 
 def finalists_of(search: Any, X: Any, y: Any) -> Finalists | None:

@@ -17,6 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
 
 from .._fast.threads import processes
+from ..comparison.folds import as_cut, has_fields
 from ..estimators import (
     Copies,
     Finalists,
@@ -29,6 +30,7 @@ from ..estimators import (
 from ..fitting.matching import require_order
 from ..fitting.model import Model
 from ..fitting.progress import Progress
+from ..fitting.survival import read_survival
 from ._inputs import require_groups, sample_labels
 from ._shown import Shown
 
@@ -165,7 +167,7 @@ def weight_stability(
         raise ValueError(f"searched={searched!r} was given; expected 'anew' or 'before'.")
     require_order(X, y, "y")
     estimator, X = in_one_piece(estimator, X, y)
-    y = np.asarray(y)
+    y = np.asarray(as_cut(estimator, y))
     if _num_samples(X) != len(y):
         raise ValueError(f"X has {_num_samples(X)} samples and y has {len(y)}.")
     sample_groups = sample_labels(sample_groups, len(y))
@@ -175,7 +177,8 @@ def weight_stability(
     copies = copies_of(estimator)
     finalists = finalists_of(estimator, X, y) if searched == "anew" else None
     rng, units = check_random_state(random_state), _units(y, sample_groups)
-    strata = _strata(copies.classifies, y, units)
+    times = has_fields(y)  # until an event, of which every draw has its share
+    strata = _strata(copies.classifies or times, read_survival(y).event if times else y, units)
     if method == "pairs":
         drawn = [half for _ in range(n_resamples // 2) for half in _halves(strata, rng)]
     else:

@@ -77,8 +77,7 @@ class RiskGroupsDisplay:
     ) -> Self:
         """Of risks that are known, such as those of ``cross_val_predict``."""
         seen = read_survival(y)
-        beside = (getattr(seen, "entry", None), getattr(seen, "stratum", None))
-        found = curves_by_risk(seen.event, seen.time, risk, groups, sample_weight, *beside)
+        found = curves_by_risk(seen.event, seen.time, risk, groups, sample_weight, seen.entry, seen.stratum)
         return cls(found, time=time).plot(ax=ax, **kw)
 
     def plot(self, *, ax: Any = None, bands: bool = True, table: bool = True, **kw: Any) -> Self:
@@ -173,12 +172,13 @@ class SurvivalCurvesDisplay:
         X: Any,
         *,
         samples: Sequence[int] | None = None,
+        stratum: Any = None,
         time: str = "time",
         ax: Any = None,
         **kw: Any,
     ) -> Self:
-        """Of ``samples`` of X (positions; the first five unless told)."""
-        curves = survival_curves(estimator, X)
+        """Of ``samples`` of X: positions, or the first five. ``stratum`` is for models with strata."""
+        curves = survival_curves(estimator, X, stratum)
         chosen = list(range(len(curves)))[:5] if samples is None else [int(i) for i in samples]
         for i in chosen:
             if not -len(curves) <= i < len(curves):

@@ -78,7 +78,7 @@ def target_section(y: Any, name: str) -> dict[str, Any]:
     """The times at a glance: events and those censored, and how long people were followed."""
     seen = read_survival(y)
     edges = np.histogram_bin_edges(seen.time, bins=_BINS)
-    whole = kaplan_meier(seen.event, seen.time, entry=seen_entry(seen))
+    whole = kaplan_meier(seen.event, seen.time, entry=seen.entry)
     return {
         "name": name,
         "task": "survival",
@@ -106,12 +106,8 @@ def striking(y: Any, risk: Array) -> tuple[dict[str, Any], list[str]]:
     }, words
 
 
-def seen_entry(seen: Survival) -> Any:
-    return getattr(seen, "entry", None)
-
-
 def _grouped(seen: Survival, risk: Array, held_out: Any) -> GroupCurves:
-    entry, stratum = seen_entry(seen), getattr(seen, "stratum", None)
+    entry, stratum = seen.entry, seen.stratum
     if held_out is None:
         return curves_by_risk(seen.event, seen.time, risk, _GROUPS, None, entry, stratum)
     known = np.flatnonzero(np.asarray(held_out) >= 0)

@@ -30,8 +30,8 @@ class ConcordanceScorer(BaseEstimator):
 
     def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
         seen = read_survival(y)
-        entry, stratum = (getattr(seen, name, None) for name in ("entry", "stratum"))
-        return concordance_index(seen.event, seen.time, estimator.predict(X), sample_weight, entry, stratum)
+        risk = estimator.predict(X)
+        return concordance_index(seen.event, seen.time, risk, sample_weight, seen.entry, seen.stratum)
 
 
 class UnoScorer(BaseEstimator):
@@ -75,7 +75,7 @@ class BrierScorer(BaseEstimator):
     def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
         seen, G = read_survival(y), _censoring(estimator, self.train)
         times = _middle(seen, G) if self.times is None else np.asarray(self.times, dtype=np.float64)
-        S = _survival_at(estimator, X, times)
+        S = _survival_at(estimator, X, times, seen.stratum)
         return -integrated_brier_score(G, (seen.event, seen.time), S, times, sample_weight)
 
 
@@ -106,18 +106,19 @@ def _last_step(estimator: Any, X: Any) -> tuple[Any, Any]:
             return estimator, X
 
 
-def _survival_at(estimator: Any, X: Any, times: Array) -> Array:
+def _survival_at(estimator: Any, X: Any, times: Array, stratum: Any) -> Array:
     """Predicted survival (n, times), of models that take the times and of those that give functions."""
     predict, X = _predicts(estimator, X)
     if "times" in inspect.signature(predict).parameters:
-        return np.asarray(predict(X, times=times), dtype=np.float64)
+        beside = {} if stratum is None else {"stratum": stratum}
+        return np.asarray(predict(X, times=times, **beside), dtype=np.float64)
     return np.array([one(times) for one in predict(X)], dtype=np.float64)
 
 
-def survival_curves(estimator: Any, X: Any) -> StepFunctions:
+def survival_curves(estimator: Any, X: Any, stratum: Any = None) -> StepFunctions:
     """Predicted survival as functions of time, at the event times of training."""
     predict, X = _predicts(estimator, X)
-    found = predict(X)
+    found = predict(X) if stratum is None else predict(X, stratum=stratum)
     if isinstance(found, StepFunctions):
         return found
     functions = list(found)

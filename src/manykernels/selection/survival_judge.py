@@ -13,22 +13,41 @@ from sklearn.base import BaseEstimator
 
 from ..fitting.times import cox_of
 from ..objectives import Cox
-from ..survival import concordance_index
+from ..survival import StepFunctions, breslow, censoring_curve, concordance_index
 
 Array = NDArray[np.float64]
 
 
 class DecidedRisks(BaseEstimator):
-    """Stands for a fitted model whose risks of the samples to score are known."""
+    """Stands for a fitted model whose risks are known: the first `held` of f are of the samples to score.
 
-    def __init__(self, f: Array) -> None:
-        self.f = f
+    The others are those of the training samples, from which scorers know the censoring and the hazard.
+    """
+
+    def __init__(self, f: Array, held: int, y: Any, weight: Array | None, ties: Any) -> None:
+        self.f, self.held, self.y, self.weight, self.ties = f, held, y, weight, ties
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
     def predict(self, X: Any) -> Array:
-        return self.f
+        return self.f[: self.held]
+
+    @property
+    def censoring_(self) -> StepFunctions:
+        y, weight = self._train
+        return censoring_curve(y["event"], y["time"], weight)
+
+    def predict_survival_function(self, X: Any, times: Any = None, *, stratum: Any = None) -> Any:
+        y, weight = self._train
+        strata = None if stratum is None else y["stratum"].astype(str)
+        f = self.f[self.held :]
+        baseline = breslow(y["event"], y["time"], f, weight, y["entry"], strata, ties=self.ties)
+        return baseline.survival_at(self.predict(X), times, stratum)
+
+    @property
+    def _train(self) -> tuple[Any, Array | None]:
+        return self.y[self.held :], None if self.weight is None else self.weight[self.held :]
 
 
 @dataclass(frozen=True)
@@ -92,7 +111,7 @@ class SurvivalJudge:
         y, weight = self.y[test], None if self.weight is None else self.weight[test]
         if self.scorer is not None:
             options = {} if weight is None else {"sample_weight": weight}
-            return float(self.scorer(DecidedRisks(f[test]), None, y, **options))
+            return float(self.scorer(self.stand_in(f[:, None]), None, y, **options))
         late = None if np.all(np.isneginf(y["entry"])) else y["entry"]
         try:
             return concordance_index(y["event"], y["time"], f[test], weight, late, y["stratum"].astype(str))
@@ -100,7 +119,7 @@ class SurvivalJudge:
             return 0.5
 
     def stand_in(self, f: Array) -> DecidedRisks:
-        return DecidedRisks(f[: self.held, 0])
+        return DecidedRisks(f[:, 0], self.held, self.y, self.weight, self.ties)
 
     def decisions(self, decided: Any, kept: NDArray[np.intp], X: Any = None) -> None:
         """Nothing is learned from decisions."""
