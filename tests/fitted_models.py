@@ -109,6 +109,8 @@ FITTED: dict[str, Callable[[], tuple[Any, Any]]] = {
     ),
     "polynomials": lambda: (mk.HierarchicalMKLRegressor(PolynomialDAG(degree=2)).fit(X, numbers), new),
     "anova": lambda: (mk.HierarchicalMKLClassifier(AnovaDAG(width=2.0)).fit(X, y), new),
+    "ensemble": lambda: (mk.KernelEnsembleClassifier(kernels, combination="l1").fit(X, three), new),
+    "ensemble of numbers": lambda: (mk.KernelEnsembleRegressor(kernels).fit(X, numbers), new),
     "powers": lambda: (mk.NonlinearMKLRegressor(kernels, n_starts=2, random_state=0).fit(X, numbers), new),
     "localized": lambda: (mk.LocalizedMKLClassifier(kernels, random_state=0).fit(X, y), new),
     "hard": lambda: (

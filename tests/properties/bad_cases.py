@@ -55,6 +55,8 @@ _EXTRA: dict[str, dict[str, Any]] = {
     "MKLRegressorCV": _SEARCH,
     "HierarchicalMKLClassifier": _GRAPH,
     "HierarchicalMKLRegressor": _GRAPH,
+    "KernelEnsembleClassifier": {"cv": 2},
+    "KernelEnsembleRegressor": {"cv": 2},
     "NonlinearMKLClassifier": {"n_starts": 1},
     "NonlinearMKLRegressor": {"n_starts": 1},
     "UFOMKLClassifier": {"epochs": 2},

@@ -18,6 +18,7 @@ from ._reading import require_named as require_named
 from ._reading import silent as silent
 from .align_mkl import AlignMKLClassifier, AlignMKLRegressor
 from .aligner import KernelAligner
+from .ensemble import KernelEnsembleClassifier, KernelEnsembleRegressor
 from .hierarchical import HierarchicalMKLClassifier, HierarchicalMKLRegressor
 from .localized import LocalizedMKLClassifier, LocalizedMKLRegressor
 from .mkl import MKLClassifier, MKLRegressor
@@ -34,6 +35,8 @@ __all__ = [
     "HierarchicalMKLClassifier",
     "HierarchicalMKLRegressor",
     "KernelAligner",
+    "KernelEnsembleClassifier",
+    "KernelEnsembleRegressor",
     "LocalizedMKLClassifier",
     "LocalizedMKLRegressor",
     "MKLClassifier",

@@ -95,7 +95,8 @@ def check_learning(given: Mapping[str, Any], *switches: str) -> None:
         raise ValueError(
             f"tol={given['tol']!r} was given; expected a number from {_FINEST}, the rounding of P."
         )
-    require_count("max_iter", given["max_iter"])
+    if "max_iter" in given:  # not where machines are all that is solved
+        require_count("max_iter", given["max_iter"])
     check_common(given, "center", "fit_intercept", *switches)
 
 

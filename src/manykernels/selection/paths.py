@@ -103,7 +103,7 @@ def _over_list(
     Z: Array | None,
 ) -> Iterator[PathStep]:
     names = bound.known.names
-    decide = _Decisions(bound, new)
+    decide = Decisions(bound, new)
     sets: list[tuple[Any, Only]] = [(norm, None) for norm in norms]
     with blas_for(bound.space.n):
         kernels = dict(zip(names, bound.known.kernels, strict=True))
@@ -200,7 +200,7 @@ def alone_path(options: Options, bound: Listed, Cs: Sequence[float]) -> Iterator
         yield C, [bound.told_apart(risk, result)]
 
 
-class _Decisions:
+class Decisions:
     """Σ_m θ_m K_m(new, training) α, with the matrices kept where there is room."""
 
     def __init__(self, bound: Listed, new: Any) -> None:
