@@ -372,7 +372,8 @@
     };
     const predicted = s.predicted.curves, model = (width) => {
       const box = { left: 44, right: 16, bottom: 38 }, high = 240, end = Math.max(...predicted.map((one) => one.x.at(-1)));
-      const x = scale(0, end, box.left, width - box.right), y = scale(0, 1, high - box.bottom, 24);
+      const x = scale(0, end, box.left, width - box.right), y = scale(0, 1, high - box.bottom, 24), every = Math.ceil(s.ticks.length * 46 / (width - box.left));
+      x.ticks = s.ticks.filter((t, k) => k % every === 0 && t <= end);
       return canvas(width, high, frame(width, high, x, y, box, [fit(data.data.target.name, width - box.left - box.right), "predicted survival"]), line(box.left, y(0.5), width - box.right, y(0.5), { stroke: "var(--muted)", "stroke-dasharray": "2 4" }),
         predicted.map((one, k) => tip(svg("path", { d: stepsOf(one.x, one.y, x, y), fill: "none", stroke: colour(k), "stroke-width": 2, tabindex: 0 }), `${one.name}, risk ${number(one.risk)}\n${reached(one.median)}`)));
     };
@@ -472,7 +473,7 @@
     if (!s) return null;
     const byError = s.by === "error", all = largest(s.folds);
     const rows = s.strategy.map((name, i) => [name + (name === s.chosen ? " (chosen)" : ""), s.norm[i], s.C[i], s.error[i], s.score[i], s.std[i], s.folds[i], s.seconds[i]]);
-    const hint = "Strategies at their best norm and C, in the same folds. " + (byError ? "The smallest squared error is chosen"
+    const hint = "Strategies at their best norm and C, in the same folds. " + (byError && data.data.target.task === "survival" ? "The smallest error is chosen: by the partial likelihood of the samples held out, where 1 is the same risk for all and less is better." : byError ? "The smallest squared error is chosen"
       + (data.data.target.task === "classification" ? " (of decisions clipped to ±1, which tells models apart that score alike)." : ".") : "The best score is chosen.")
       + (s.folds.some((f) => f < all) ? " What was far behind in the first fold was left there." : "")
       + " " + honest(s)
