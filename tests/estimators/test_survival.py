@@ -215,19 +215,25 @@ def test_folds_have_their_share_of_events_and_a_search_takes_covariates_and_scor
         MKLSurvivalCV(VIEWS, strategy="aligned").fit(X, Y)
 
 
-def test_held_out_likelihood_is_that_of_verweij_and_van_houwelingen():
+def test_risks_of_all_folds_are_judged_together():
+    """Σ over the events of a fold of log Σ_{at risk} e^f − f, f by the model of each sample's own fold."""
     from manykernels.fitting.survival import as_records, read_survival
-    from manykernels.fitting.times import cox_of
-    from manykernels.selection.survival_judge import SurvivalJudge
+    from manykernels.selection.survival_judge import SurvivalJudge, Together, positive
 
-    y, f = as_records(read_survival(Y)), RNG.randn(N, 1)
-    judge = SurvivalJudge(y, 20, None, "breslow", None)
+    y, f = as_records(read_survival(Y)), RNG.randn(N)
+    held = np.array_split(RNG.permutation(N), 3)
+    judge = Together(y, None, "breslow", held)
+    assert judge.whole
+    assert not Together(y, None, "breslow", [held[0], held[0]]).whole
 
-    def minus_log(rows, f):
-        return cox_of(y[rows], np.ones(len(rows)), "breslow").value(f[rows])
+    def lost(i, f):
+        return np.log(np.exp(f[TIME[i] <= TIME]).sum()) - f[i]
 
-    everyone, train = np.arange(N), np.arange(20, N)
-    lost = [minus_log(everyone, g) - minus_log(train, g) for g in (f, 0.0 * f)]
-    x = (lost[0] - lost[1]) / EVENT[:20].sum()
-    assert judge.error(f) == pytest.approx(1.0 + x if x > 0 else np.exp(x))
-    assert judge.error(0.0 * f) == 1.0
+    for fold, error in zip(held, judge.errors([f[part] for part in held]), strict=True):
+        events = fold[EVENT[fold]]
+        x = np.mean([lost(i, f) - lost(i, 0.0 * f) for i in events])
+        assert error == pytest.approx(positive(x))
+    alone = SurvivalJudge(y, None, N, "breslow", None)
+    x = np.mean([lost(i, f) - lost(i, 0.0 * f) for i in np.flatnonzero(EVENT)])
+    assert alone.error(f[:, None]) == pytest.approx(positive(x))
+    assert alone.error(np.zeros((N, 1))) == 1.0

@@ -22,8 +22,8 @@ class MKLSurvivalCV(SurvivalFace, Search):
 
     With nothing given it does what a practitioner would: kernels for the table at hand, scaled; kernels with
     a width per feature; sparse products; each along a path in C, all in the same folds; and the best of them
-    fitted on all samples. Models are compared by the partial likelihood of the samples held out, in risk sets
-    that hold the others too (Verweij and van Houwelingen 1993).
+    fitted on all samples. Models are compared by the partial likelihood of the risks of all samples, each
+    from the model of the fold that held it out (Dai and Breheny 2019).
 
     Parameters
     ----------

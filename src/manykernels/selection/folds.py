@@ -31,7 +31,7 @@ from ..grams import parse_memory
 from .paths import Only, path_steps
 from .scoring import Adjusted, Judge
 from .strategies import Strategy
-from .survival_judge import SurvivalJudge
+from .survival_judge import SurvivalJudge, Together
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -51,7 +51,7 @@ class Row:
     loss: float  # a smooth error, which tells models apart that score the same
     gap: float
     n_active: int
-    decision: NDArray[np.float32] | None = field(default=None, repr=False)  # (kept, outputs) of classifiers
+    decision: Any = field(default=None, repr=False)  # (kept, outputs) of classifiers; risks (kept,)
 
 
 Key = tuple[Any, Only, float]  # norm, kernels, C
@@ -103,8 +103,8 @@ class Data:
         return getattr(self.target, "task", None) == "survival"
 
     def asked(self, train: Index, test: Index) -> Index:
-        """The samples whose decisions a judge of this fold asks for."""
-        return np.concatenate([test, train]) if self.survival else test
+        """The samples whose decisions are asked for: scorers of survival need the training samples too."""
+        return np.concatenate([test, train]) if self.survival and self.scorer is not None else test
 
     def beside(self, rows: Index) -> dict[str, Any]:
         """Covariates of some samples, for models of the user's own: arguments of their methods."""
@@ -129,6 +129,8 @@ class Data:
 
     def kept(self, test: Index) -> Index:
         """Which of the held-out samples have decisions that are kept, to learn probabilities from."""
+        if self.survival:
+            return np.arange(test.size)
         most = 0 if self.classes is None else max(1, _KEPT // self.classes.size)
         return evenly(test.size, most) if most else np.empty(0, dtype=np.intp)
 
@@ -142,9 +144,10 @@ class Data:
     ) -> Judge | SurvivalJudge:
         """Who judges models that were learned without these samples, from others of the classes `present`."""
         if self.survival:
+            assert self.target is not None
             rows = self.asked(train, test)
             weight = None if self.weight is None else self.weight[rows]
-            return SurvivalJudge(self.y[rows], test.size, weight, self.target.ties, self.scorer)
+            return SurvivalJudge(self.y[rows], weight, test.size, self.target.ties, self.scorer)
         weight = None if self.weight is None else self.weight[test]
         cost = self.cost(test)
         return Judge(self.y[test], weight, cost, self.classes, present, logistic, self.scorer, joint)
@@ -306,7 +309,24 @@ def run_folds(
         whole = max(1, min(len(table.trials) for table in going))
         for table in going:
             del table.trials[whole:], table.held[whole:]
+    if data.survival:
+        for table in tables:
+            _judge_together(table, data)
     return [table for table in tables if table.trials]
+
+
+def _judge_together(table: Table, data: Data) -> None:
+    """Errors of risks among all samples that were held out, where each was so once."""
+    if not table.trials:
+        return
+    judge = Together(data.y, data.weight, data.target.ties, table.held)
+    if not judge.whole:
+        return
+    for key in table.keys:
+        rows = [trial[key] for trial in table.trials]
+        losses = judge.errors([np.asarray(row.decision) for row in rows])
+        for trial, row, loss in zip(table.trials, rows, losses, strict=True):
+            trial[key] = replace(row, loss=float(loss), decision=None)
 
 
 def _run(
@@ -360,7 +380,9 @@ def _path(strategy: Strategy, data: Data, train: Index, test: Index) -> Trial:
     judge = data.judge(train, test, present, options.loss.probabilistic, options.joint)
     loose = options.replace(tol=max(float(options.tol), _LOOSE), verbose=0)
     beside = given.new_beside(asked)
-    steps = path_steps(loose, samples, new, strategy.norms, strategy.Cs, strategy.parts, judge.error, beside)
+    # a path ends where its error grows, but for events: of these a fold has few, and its error is rough
+    error = None if data.survival else judge.error
+    steps = path_steps(loose, samples, new, strategy.norms, strategy.Cs, strategy.parts, error, beside)
     scores = judge.scores([step.decision for step in steps])
     kept = data.kept(test)
     return {

@@ -23,7 +23,7 @@ from .paths import Only, Parts
 _MOST = 1000  # values of C in one path
 NAMES = ("finite", "continuous", "products", "aligned")
 COSTS = tuple(10.0**k for k in range(-1, 5))
-_EVENT_COSTS = (1e-3, 1e-2, *(10.0 ** (k / 2.0) for k in range(-3, 3)), 1e2, 1e3, 1e4)  # of events
+_EVENT_COSTS = (1e-3, 1e-2, *(10.0 ** (k / 2.0) for k in range(-3, 5)))  # of events
 _PRODUCT_COSTS = tuple(10.0 ** (k / 2.0) for k in range(-5, 1))  # sparse: little is gained by more
 _CUBES = 40  # features up to which products have three factors
 _PAIRS = 300  # features up to which they have two

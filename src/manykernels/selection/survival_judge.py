@@ -52,74 +52,116 @@ class DecidedRisks(BaseEstimator):
 
 @dataclass(frozen=True)
 class SurvivalJudge:
-    """Judges risks of held-out samples, the first `held` of those in y, beside the training samples.
+    """Judges risks f of held-out samples by themselves: what they lose, beside no risks at all,
 
-    With ℓ the logarithm of the partial likelihood and d the number of events held out, a model learned
-    without them has
+        x = [R(f) − R(0)]/d,      R minus the logarithm of the partial likelihood, d the number of events,
 
-        x = [ℓ_train(f) − ℓ_all(f)]/d − [ℓ_train(0) − ℓ_all(0)]/d:
-
-    what the held-out samples lose by its risks, beside no risks at all (Verweij and van Houwelingen 1993).
-    Risk sets hold the training samples too, so that few events are compared with many samples. The error is
-    1 + x, or e^x where that is below 1 (and always positive).
+    and the error is 1 + x, or e^x where that is below 1 (and always positive).
     """
 
-    y: NDArray[Any]
+    y: NDArray[Any]  # of the samples held out, `held` of them; then, for scorers, of the training samples
+    weight: Array | None  # of the same
     held: int
-    weight: Array | None  # of all in y
     ties: str
     scorer: Any  # None: Harrell's C
 
     def error(self, f: Array) -> float:
         """The smooth error of decisions f (n, 1)."""
-        x = self._lost(f) - self._lost_by_none
-        return float(np.exp(x)) if x < 0.0 else 1.0 + x
+        if self._risk is None:
+            return 1.0
+        rows, risk = self._risk
+        return positive((risk.value(f[rows]) - self._without) / float(risk.sets.total.sum()))
 
     @cached_property
-    def _risks(self) -> list[tuple[NDArray[np.intp], Cox | None]]:
-        """−ℓ_all and −ℓ_train, with the rows that they are of; None without an event."""
-        weight = np.ones(len(self.y)) if self.weight is None else self.weight
-        found: list[tuple[NDArray[np.intp], Cox | None]] = []
-        for first in (0, self.held):
-            rows = first + np.flatnonzero(weight[first:] > 0.0)
-            some = bool(self.y["event"][rows].any())
-            found.append((rows, cox_of(self.y[rows], weight[rows], self.ties) if some else None))
-        return found
+    def _risk(self) -> tuple[NDArray[np.intp], Cox] | None:
+        """R and the rows that it is of; None where none of them had an event."""
+        weight = np.ones(self.held) if self.weight is None else self.weight[: self.held]
+        rows = np.flatnonzero(weight > 0.0)
+        if not self.y["event"][rows].any():
+            return None
+        return rows, cox_of(self.y[rows], weight[rows], self.ties)
 
     @cached_property
-    def _lost_by_none(self) -> float:
-        return self._lost(np.zeros((len(self.y), 1)))
-
-    def _lost(self, f: Array) -> float:
-        """[ℓ_train(f) − ℓ_all(f)]/d."""
-        whole, train = (0.0 if risk is None else risk.value(f[rows]) for rows, risk in self._risks)
-        weight = 1.0 if self.weight is None else self.weight
-        events = float(np.sum((self.y["event"] * weight)[: self.held]))
-        return (whole - train) / max(events, 1.0)
+    def _without(self) -> float:
+        """R(0)."""
+        assert self._risk is not None
+        return self._risk[1].value(np.zeros((self._risk[0].size, 1)))
 
     def scores(self, decisions: Sequence[Array]) -> list[tuple[float, float]]:
         """The score and the smooth error of each."""
-        return [(self._score(f[:, 0], None), self.error(f)) for f in decisions]
+        return [(self._score(f[:, 0]), self.error(f)) for f in decisions]
 
     def score(self, model: Any, X: Any = None) -> tuple[float, float]:
         """The score and the smooth error of a model on X."""
         f = np.asarray(model.predict(X), dtype=np.float64)
-        return self._score(f, model), self.error(f[:, None])
+        return self._score(f), self.error(f[:, None])
 
-    def _score(self, f: Array, model: Any) -> float:
-        test = slice(0, self.held)
-        y, weight = self.y[test], None if self.weight is None else self.weight[test]
+    def _score(self, f: Array) -> float:
+        y, weight = self.y[: self.held], None if self.weight is None else self.weight[: self.held]
         if self.scorer is not None:
             options = {} if weight is None else {"sample_weight": weight}
             return float(self.scorer(self.stand_in(f[:, None]), None, y, **options))
+        f = f[: self.held]
         late = None if np.all(np.isneginf(y["entry"])) else y["entry"]
         try:
-            return concordance_index(y["event"], y["time"], f[test], weight, late, y["stratum"].astype(str))
+            return concordance_index(y["event"], y["time"], f, weight, late, y["stratum"].astype(str))
         except ValueError:  # no pair of which it is known who came first
             return 0.5
 
     def stand_in(self, f: Array) -> DecidedRisks:
         return DecidedRisks(f[:, 0], self.held, self.y, self.weight, self.ties)
 
-    def decisions(self, decided: Any, kept: NDArray[np.intp], X: Any = None) -> None:
-        """Nothing is learned from decisions."""
+    def decisions(self, decided: Any, kept: NDArray[np.intp], X: Any = None) -> Array:
+        """The risks of all samples, which are judged once more together with those of other folds."""
+        return np.asarray(decided.predict(X), dtype=np.float64)[: self.held]
+
+
+def positive(x: float) -> float:
+    """1 + x, or e^x for x < 0: as models are compared, errors are positive numbers."""
+    return float(np.exp(x)) if x < 0.0 else 1.0 + float(x)
+
+
+class Together:
+    """Risks of samples that were all held out once, each by the model of its fold (Dai and Breheny 2019).
+
+    Few events of a fold are compared with all samples at risk. Training samples could stand in for these, but
+    their risks fit their own times: beside those who are known to have lived long, every event looks likely.
+    """
+
+    def __init__(
+        self, y: NDArray[Any], weight: Array | None, ties: str, held: list[NDArray[np.intp]]
+    ) -> None:
+        self.held = held
+        self.rows = np.concatenate(held)
+        w = np.ones(self.rows.size) if weight is None else weight[self.rows]
+        fold = np.repeat(np.arange(len(held)), [part.size for part in held])
+        used = np.flatnonzero(w > 0.0)
+        self.used, self.fold = used, fold[used]
+        self.risk = cox_of(y[self.rows[used]], w[used], ties) if y["event"][self.rows[used]].any() else None
+
+    @property
+    def whole(self) -> bool:
+        """Whether nobody was held out twice."""
+        return np.unique(self.rows).size == self.rows.size and self.risk is not None
+
+    def errors(self, decisions: list[Array]) -> Array:
+        """(folds,): what the events of each fold lose, beside no risks at all."""
+        assert self.risk is not None
+        f = np.concatenate(decisions)[self.used]
+        lost = self._each(f) - self._each(np.zeros_like(f))
+        cost = np.where(self.risk.event > 0, self.risk.C, 0.0)
+        count = len(self.held)
+        total = np.bincount(self.fold, cost, count)
+        mean = np.bincount(self.fold, lost, count) / np.where(total > 0.0, total, 1.0)
+        return np.array([positive(x) for x in mean])
+
+    def _each(self, f: Array) -> Array:
+        """(n,): c_i (log S_i − f_i) of every event, 0 for others."""
+        assert self.risk is not None
+        sets = self.risk.sets
+        ordered = sets.sorted(f)
+        logS = np.repeat(sets.sums(ordered)[0], sets.b - sets.a)
+        places = np.flatnonzero(sets.c > 0.0)
+        lost = np.zeros(f.size)
+        lost[places] = sets.c[places] * (logS - ordered[places])
+        return sets.given(lost)
