@@ -16,7 +16,7 @@ from .._arguments import is_integral, number_of, shown
 from .._fast.threads import processes
 from ..estimators import opened, silent
 from ..fitting.survival import read_survival
-from ..selection.folds import split
+from ..selection.splits import split
 from .scores import Learner, Scores, score_fold
 
 Index = NDArray[np.intp]

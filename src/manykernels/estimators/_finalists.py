@@ -90,7 +90,7 @@ class Finalists:
         both = np.concatenate([held, rows])
         seen, times = _safe_split(model, X, y, both, rows)
         ties = getattr(model, "ties", "breslow")
-        judge = SurvivalJudge(as_records(read_survival(times)), held.size, None, ties, self.scorer)
+        judge = SurvivalJudge(as_records(read_survival(times)), None, held.size, ties, self.scorer)
         score, error = judge.score(model, seen)
         return error if self.scorer is None else -score
 

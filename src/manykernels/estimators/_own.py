@@ -13,9 +13,10 @@ from .._arguments import number_of
 from ..fitting.model import Model
 from ..fitting.options import Options
 from ..fitting.spec import short
-from ..selection.folds import Data, Folds, make_folds
+from ..selection.data import Data
 from ..selection.own.models import own_model, warn_borders
 from ..selection.own.search import FOLD_COSTS, LOO_COSTS, choose_each
+from ..selection.splits import Folds, make_folds
 from ..selection.strategies import read_costs
 from ..selection.text import describe_own
 from ._search import Search

@@ -24,9 +24,10 @@ from ..fitting.options import Options
 from ..fitting.samples import read
 from ..fitting.stacks import in_matrices
 from ..fitting.targets import Target, check_length, check_weights, require_target
-from ..selection.folds import Data, make_folds
+from ..selection.data import Data
 from ..selection.paths import refit_path
 from ..selection.search import Effort, Outcome, compare, require_weights
+from ..selection.splits import make_folds
 from ..selection.strategies import Strategy, Wish, strategies
 from ..selection.text import describe_search, end_of_path
 from ._explain import PairwiseTags

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 
 from ..fitting.times import TimeToEvent
 from ..losses import PartialLikelihood
-from ..selection.folds import Data
+from ..selection.data import Data
 from ..selection.search import Outcome
 from ._search import Search
 from ._survival import SurvivalFace

@@ -24,7 +24,8 @@ from ..fitting.options import Options
 from ..grams.memory import LEFT_OUT
 from ..machines.free import basis
 from ..penalties import resolve_penalty
-from .folds import Data, Row, Table, Trial
+from .data import Data
+from .folds import Row, Table, Trial
 from .paths import warm_path
 from .strategies import Strategy
 

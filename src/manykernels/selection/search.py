@@ -11,8 +11,10 @@ import numpy as np
 from ..fitting.progress import progress
 from ..fitting.spec import short
 from .calibration import Calibration
-from .folds import Data, Folds, Key, Table, run_folds
+from .data import Data
+from .folds import Key, Table, run_folds
 from .leave_one_out import loo_table, only
+from .splits import Folds
 from .strategies import Strategy
 from .sums import FoldedSums
 from .sums_table import from_sums, sums_table

@@ -13,7 +13,9 @@ from .._fast.threads import threads
 from ..approx import Features
 from ..fitting.lazy import ReadBlock, engine, pose
 from ..penalties import resolve_penalty
-from .folds import Data, Folds, Row, Table, Trial
+from .data import Data
+from .folds import Row, Table, Trial
+from .splits import Folds
 from .strategies import Strategy
 from .sums import FoldedSums, SumsPath, cross_validate, decisions, fold_sums
 
