@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...fitting.options import Options
 from ...fitting.samples import Given
-from ..folds import Folds
+from ..splits import Folds
 from .criteria import Criterion, Index, Inside, batches, precision, seen_inside, smallest, total_squares
 from .ridge import Array, Real, Ridge, Unseen, ridge_of
 

@@ -15,7 +15,7 @@ from ...fitting.progress import Progress, progress
 from ...fitting.samples import Given
 from ...grams import parse_memory
 from ...grams.memory import counted, require_memory
-from ..folds import Folds
+from ..splits import Folds
 from .candidates import first_candidates, next_candidates, within_reach
 from .criteria import Criterion, LeaveOneOut, batches, coefficients, inverse_diagonal, precision
 from .descent import descend
