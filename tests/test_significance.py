@@ -433,3 +433,34 @@ def test_matrices_with_negative_eigenvalues_are_refused():
     K = np.stack([X @ X.T, X @ X.T - 0.5 * Z @ Z.T + 0.5 * np.eye(N) * np.sum(Z**2, axis=1)], axis=2)
     with pytest.raises(ValueError, match="'kernel 1' is not positive semi-definite"):
         significance("precomputed", K, y)
+
+
+def test_strata_and_late_entries_are_risk_sets_of_their_own():
+    """Against the definition event by event; without either, it is the same as sums along the time order."""
+    from manykernels.inspection.risk_sets import CoxOfRiskSets, times_likelihood
+
+    rng = np.random.RandomState(3)
+    n = 25
+    time, event, f = rng.randint(1, 9, n).astype(float), rng.rand(n) < 0.7, rng.randn(n)
+    plain = Survival(event, time)
+    assert type(times_likelihood(plain)) is Cox
+    assert CoxOfRiskSets(plain).value(f) == pytest.approx(Cox(plain).value(f))
+    np.testing.assert_allclose(CoxOfRiskSets(plain).expand(f).score, Cox(plain).expand(f).score, atol=1e-10)
+
+    seen = Survival(event, time, time * rng.rand(n), rng.choice(["a", "b"], n).astype(object))
+    found = times_likelihood(seen)
+    value, score, W = 0.0, np.zeros(n), np.zeros((n, n))
+    for i in np.flatnonzero(event):
+        at_risk = (time >= time[i]) & (seen.entry < time[i]) & (seen.stratum == seen.stratum[i])
+        p = np.where(at_risk, np.exp(f), 0.0)
+        value += f[i] - np.log(p.sum())
+        p /= p.sum()
+        score += (np.arange(n) == i) - p
+        W += np.diag(p) - np.outer(p, p)
+    assert found.value(f) == pytest.approx(value)
+    expanded = found.expand(f)
+    np.testing.assert_allclose(expanded.score, score, atol=1e-10)
+    np.testing.assert_allclose(expanded.root.T @ expanded.root, W, atol=1e-8)
+    draws = found.draw(np.tile(f[:, None], (1, 4000)), np.random.RandomState(0))
+    assert abs(draws.mean(axis=1)).max() < 0.15
+    np.testing.assert_allclose(np.cov(draws), W, atol=0.2)

@@ -16,7 +16,7 @@ from ..fitting.progress import Progress
 from ..fitting.survival import survival_pair
 from ..fitting.targets import check_weights
 from .datasets import Comparisons
-from .folds import Splits, cross_validate, make_folds, task_of, times_of
+from .folds import Splits, cross_validate, learns_times, make_folds, task_of, times_of
 from .methods import METHODS
 from .results import METRIC, Comparison, chance, share_of
 from .scores import Scores
@@ -145,7 +145,7 @@ def _one(
     for name, labelled in (("y", y), ("sample_weight", weight)):
         require_order(X, labelled, name)
     given, X, kernels = _joined(_named(methods), X, y, kernels)
-    y = _targets(y, task)
+    y = _targets(y, task, given)
     y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
     if (n := _num_samples(X)) != len(y):
         raise ValueError(f"X has {n} samples and y has {len(y)}.")
@@ -178,9 +178,10 @@ def _one(
         bar.close()
 
 
-def _targets(y: Any, task: str | None) -> Any:
+def _targets(y: Any, task: str | None, given: Mapping[str, Any]) -> Any:
     """An array of targets; times to an event, where y is such, as a structured array."""
-    times = task == "survival" or (task is None and survival_pair(y) is not None)
+    asked = any(learns_times(one) for one in given.values() if not isinstance(one, str))
+    times = task == "survival" or (task is None and (asked or survival_pair(y) is not None))
     return times_of(y) if times else np.asarray(y)
 
 

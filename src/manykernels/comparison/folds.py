@@ -81,8 +81,12 @@ def _given(cv: Any, y: Any, groups: Any, n_repeats: int) -> Splits:
 
 def as_cut(learner: Any, y: Any) -> Any:
     """Targets whose rows can be taken: times to an event as a structured array, others as they are."""
-    survives = hasattr(type(opened(learner).last), "predict_survival_function")
-    return times_of(y) if survives else y
+    return times_of(y) if learns_times(learner) else y
+
+
+def learns_times(learner: Any) -> bool:
+    """Whether its last step is for times to an event."""
+    return hasattr(type(opened(learner).last), "predict_survival_function")
 
 
 def times_of(y: Any) -> Any:

@@ -122,6 +122,14 @@ class MKLSurvivalCV(SurvivalFace, Search):
         PartialLikelihood(self.ties).checked()
         return TimeToEvent(self.ties)
 
+    def _scorer(self, weighted: bool) -> Any:
+        if isinstance(self.scoring, str):
+            raise ValueError(
+                f"scoring={self.scoring!r} was given; expected None, which chooses by the partial "
+                "likelihood, or a scorer of times to an event, such as manykernels.survival.UnoScorer()."
+            )
+        return super()._scorer(weighted)
+
     def _refit(self, outcome: Outcome, data: Data) -> BaseEstimator:
         model: Any = super()._refit(outcome, data)
         if "baseline_" not in vars(model) and isinstance(model, MKLSurvival):

@@ -179,8 +179,9 @@ def read_training(
     if is_lazy(X) or (isinstance(X, Mapping) and any(map(is_lazy, X.values()))):
         raise ValueError(
             f"X is a Dask collection ({type(X).__name__}), and exact kernels need all samples in memory, "
-            "n × n. Give MKLRegressor(approx=...) or MKLClassifier(loss='squared', approx=...) explicit "
-            "features, such as approx=Nystroem(100), or call X.compute() first."
+            "n × n. Give MKLRegressor(approx=...), MKLClassifier(loss='squared', approx=...) or "
+            "MKLSurvival(approx=...) explicit features, such as approx=Nystroem(100), or call X.compute() "
+            "first."
         )
     stand_in = _stand_in(title)()
     X, parts = _in_one_piece(spec, X)

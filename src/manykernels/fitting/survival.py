@@ -12,7 +12,7 @@ from .._arguments import and_more, shown
 
 Array = NDArray[np.float64]
 _EVENTS = {"event", "status", "dead", "death", "died", "censored", "censoring", "cens", "observed"}
-_CENSORED = {"censored", "censoring", "cens"}  # may well say the opposite of an event
+CENSORED = {"censored", "censoring", "cens"}  # may well say the opposite of an event
 _TIMES = {"time", "duration", "days", "months", "years", "os", "futime", "followup", "follow_up", "survival"}
 _ENTRIES = {"entry", "enter", "entered", "start", "truncation", "left_truncation", "delayed_entry"}
 _STRATA = {"stratum", "strata"}
@@ -49,6 +49,10 @@ def refuse_survival(y: Any) -> None:
 
 def survival_pair(y: Any) -> tuple[Any, Any, str] | None:
     """The events and the times of y, and how they are called, where y pairs both; else None."""
+    names, beside = _field_names(y), _ENTRIES | _STRATA
+    if len(names) > 2:
+        names = [name for name in names if str(name).lower() not in beside]
+        return _named_fields(y[names]) if len(names) == 2 else None
     return _named_fields(y) or _pairs(y)
 
 
@@ -56,7 +60,7 @@ def read_survival(y: Any) -> Survival:
     """Events and times, with entries and strata where y has them, or an error that says what is wrong."""
     y, extra = _set_apart(y)
     events, times, said = survival_pair(y) or _two_columns(y)
-    if any(f"'{name}'" in said.lower() for name in _CENSORED):
+    if any(f"'{name}'" in said.lower() for name in CENSORED):
         raise ValueError(
             f"y has {said}: is a sample with a 1 censored, or was its event observed? Give the field 'event' "
             "with 1 (or True) where the event was observed, and 'time'."
@@ -120,16 +124,15 @@ def _happened(events: Any, when: Array, said: str) -> NDArray[np.bool_]:
     if given.dtype == bool:
         return given
     if given.dtype.kind in "OUS":
-        words = np.array([str(v).strip().lower() for v in given])
-        labels = sorted(set(words))
-        if not set(labels) <= _HAPPENED | _NOT:
+        truth = as_truth(given)
+        if truth is None:
             named = and_more([repr(str(v)) for v in np.unique(given.astype(str))], 5)
             raise ValueError(
                 f"the events of y ({said}) hold {named}; which of them mean that the event was "
                 "observed? Give True (or 1) for these samples and False "
                 "(or 0) for the others: y['event'] == 'dead', say."
             )
-        return np.isin(words, list(_HAPPENED))
+        return truth
     known = _numbers_of(given, f"the events of y ({said})")
     if not np.isin(known, (0.0, 1.0)).all():
         swapped = np.isin(when, (0.0, 1.0)).all() and when.size > 2
@@ -140,6 +143,14 @@ def _happened(events: Any, when: Array, said: str) -> NDArray[np.bool_]:
             + (" The times hold only 0 and 1: are the two swapped? The event comes first." if swapped else "")
         )
     return known > 0.0
+
+
+def as_truth(words: Any) -> NDArray[np.bool_] | None:
+    """Whether the event was observed, of words such as "yes", "dead" or "0"; None where one is unclear."""
+    plain = np.array([str(word).strip().lower() for word in words])
+    if not set(plain.tolist()) <= _HAPPENED | _NOT:
+        return None
+    return np.isin(plain, list(_HAPPENED))
 
 
 def _entries(entry: Any, when: Array) -> Array | None:

@@ -117,9 +117,10 @@ class Answers:
                 setattr(stand_in, method, answer)
         return stand_in
 
-    def _answer(self, k: int, method: str, X: Any) -> Any:
-        if X is not self.tables[k]:
-            return getattr(self.model, method)(X)
+    def _answer(self, k: int, method: str, X: Any, **how: Any) -> Any:
+        how = {name: value for name, value in how.items() if value is not None}
+        if how or X is not self.tables[k]:
+            return getattr(self.model, method)(X, **how)
         if method not in self.known:
             self.known[method] = getattr(self.model, method)(joined(self.tables))
         n = _num_samples(X)

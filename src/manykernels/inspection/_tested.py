@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from .._arguments import shown
+from ..comparison.folds import learns_times
 from ..estimators import model_of, opened
 from ..families import Family, Subset
 from ..fitting.checks import require_definite
@@ -22,7 +23,8 @@ from ..fitting.spec import leaves
 from ..fitting.survival import read_survival, survival_pair
 from ..fitting.targets import Labels, Numbers, as_target, check_length
 from ..kernels import Fitted, Mixture
-from .likelihoods import Binary, Cox, Likelihood
+from .likelihoods import Binary, Likelihood
+from .risk_sets import times_likelihood
 
 Array = NDArray[np.float64]
 TARGETS = ("auto", "continuous", "binary", "survival")
@@ -39,7 +41,8 @@ def kernels_on(
     """
     kind: Any = Numbers()
     survival = None
-    if target == "survival" or (target == "auto" and survival_pair(y) is not None):
+    times = survival_pair(y) is not None or (_is_model(kernels) and learns_times(kernels))
+    if target == "survival" or (target == "auto" and times):
         require_order(X, y, "y")
         survival = read_survival(y)
         y = survival.time
@@ -63,7 +66,7 @@ def kernels_on(
         require_definite(known.gram, known.names, known.slacks, np.ones(len(known.names)))
     values = samples.Y[:, 0]
     if survival is not None:
-        return known, Cox(survival), Z, names
+        return known, times_likelihood(survival), Z, names
     if isinstance(kind, Labels):
         return known, Binary(0.5 * (values + 1.0)), Z, names
     if np.ptp(values) == 0.0:

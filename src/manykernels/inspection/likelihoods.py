@@ -28,8 +28,8 @@ from scipy.special import expit
 from ..fitting.survival import Survival
 
 Array = NDArray[np.float64]
-_EXTREME = 30.0  # decisions beyond it are certain to rounding
-_RANK = 1e-12  # of the largest eigenvalue of W: directions that the likelihood does not see
+EXTREME = 30.0  # decisions beyond it are certain to rounding
+RANK = 1e-12  # of the largest eigenvalue of W: directions that the likelihood does not see
 
 
 @dataclass(frozen=True)
@@ -85,12 +85,12 @@ class Binary:
         return float(self.y @ f - np.sum(np.logaddexp(0.0, f)))
 
     def expand(self, f: Array) -> Expansion:
-        mu = expit(np.clip(f, -_EXTREME, _EXTREME))
+        mu = expit(np.clip(f, -EXTREME, EXTREME))
         root = np.sqrt(mu * (1.0 - mu))
         return Expansion(self.y - mu, root, 1.0 / root)
 
     def draw(self, F: Array, rng: np.random.RandomState) -> Array:
-        mu = expit(np.clip(F, -_EXTREME, _EXTREME))
+        mu = expit(np.clip(F, -EXTREME, EXTREME))
         return np.asarray((rng.uniform(size=mu.shape) < mu) - mu)
 
 
@@ -119,7 +119,7 @@ class Cox:
     def _risks(self, f: Array) -> tuple[Array, Array]:
         """e^f by time, up to a factor, and its sum over the risk set of each sample's time."""
         order, _, first, _ = self._order
-        w = np.exp(np.clip(f[order] - f.max(), -2.0 * _EXTREME, 0.0))
+        w = np.exp(np.clip(f[order] - f.max(), -2.0 * EXTREME, 0.0))
         return w, np.cumsum(w[::-1])[::-1][first]
 
     def value(self, f: Array) -> float:
@@ -136,7 +136,7 @@ class Cox:
         W = -np.outer(w, w) * square[np.minimum.outer(n, n)]
         W[n, n] += hazard
         values, U = np.linalg.eigh(W)
-        kept = values > _RANK * max(float(values[-1]), 1e-300)
+        kept = values > RANK * max(float(values[-1]), 1e-300)
         U, size = U[:, kept], np.sqrt(values[kept])
         score, root, inverse = np.empty(w.size), np.empty((size.size, w.size)), np.empty((size.size, w.size))
         score[order], root[:, order], inverse[:, order] = d - hazard, (U * size).T, (U / size).T

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,11 +15,11 @@ from .._fast.threads import threads
 from .._warn import warn
 from ..comparison.statistics import holm
 from ..fitting.listed import Kernels
-from ..fitting.survival import Survival
 from ._shown import Shown
 from ._tested import TARGETS, absences, hypotheses, kernels_on
 from .likelihoods import Cox, Likelihood
 from .null_models import Null, likelihood_null, linear_null, orthonormal
+from .risk_sets import times_likelihood
 
 Array = NDArray[np.float64]
 _METHODS = ("score", "permutation")
@@ -271,7 +271,7 @@ class _Tests:
         seen = self.target.seen
         if seen.event.all():
             return
-        null = likelihood_null(Cox(Survival(~seen.event, seen.time)), self.Z)
+        null = likelihood_null(times_likelihood(replace(seen, event=~seen.event)), self.Z)
         p = holm([null.test(self.kernel(g))[1] for g in range(len(self.names))])
         known = [repr(name) for name, value in zip(self.names, p, strict=True) if value < _CENSORING]
         if known:

@@ -61,7 +61,7 @@ class PathDisplay:
         elif X is None or y is None:
             raise ValueError(
                 f"{type(estimator).__name__} keeps no path over C. Give X and y, and a copy of it is fitted "
-                "for every C; or give a fitted MKLClassifierCV or MKLRegressorCV."
+                "for every C; or give a fitted search such as MKLClassifierCV."
             )
         else:
             copies = copies_of(face_of(estimator)[0])

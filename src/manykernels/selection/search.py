@@ -60,7 +60,8 @@ def compare(found: list[Strategy], data: Data, folds: Folds | None, effort: Effo
         raise ValueError(
             "X is a Dask collection, and this search needs all samples in memory: sums over rows are "
             "enough for loss='squared', scoring=None, strategy='finite' and a cv that holds every sample "
-            "out once. Take these, or call X.compute() first."
+            "out once (not of times to an event, which MKLSurvival(approx=...) takes). Take these, or call "
+            "X.compute() first."
         )
     else:
         with progress(effort.title, effort.verbose, total=len(found) * len(folds)) as shown:

@@ -8,11 +8,12 @@ samples. A model of this package knows it (``censoring_``); models of other pack
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils.metadata_routing import MetadataRequest
 
 from ..fitting.survival import Survival, read_survival
 from ..survival import StepFunctions, censoring_curve, concordance_index, integrated_brier_score, uno_c
@@ -22,7 +23,18 @@ _TIMES = 50  # at which the Brier score is taken
 _MIDDLE = (0.1, 0.9)  # quantiles of the times of the scored samples between which it is
 
 
-class ConcordanceScorer(BaseEstimator):
+class Scorer(BaseEstimator):
+    """What is scored with it may have weights, if they are asked for as scikit-learn's scorers are."""
+
+    def set_score_request(self, **requests: Any) -> Self:
+        """Which metadata the scorer takes (``sample_weight=True``), where routing is enabled."""
+        self._metadata_request = MetadataRequest(owner=self)
+        for param, alias in requests.items():
+            self._metadata_request.score.add_request(param=param, alias=alias)
+        return self
+
+
+class ConcordanceScorer(Scorer):
     """Harrell's C of the predicted risks: what ``score`` of a survival model is.
 
     Call it as ``scorer(model, X, y)``, or give it as ``scoring=``.
@@ -34,7 +46,7 @@ class ConcordanceScorer(BaseEstimator):
         return concordance_index(seen.event, seen.time, risk, sample_weight, seen.entry, seen.stratum)
 
 
-class UnoScorer(BaseEstimator):
+class UnoScorer(Scorer):
     """Uno's C of the predicted risks, which does not depend on how many samples are censored, and when.
 
     Parameters
@@ -56,7 +68,7 @@ class UnoScorer(BaseEstimator):
         return uno_c(G, (seen.event, seen.time), estimator.predict(X), tau, sample_weight)
 
 
-class BrierScorer(BaseEstimator):
+class BrierScorer(Scorer):
     """The integrated Brier score of the predicted survival curves, with a minus: larger is better.
 
     Parameters
