@@ -14,8 +14,9 @@ from ..fitting.options import Options
 from ..fitting.samples import Given, read
 from ..fitting.targets import require_target
 from ..penalties import Simplex
+from ..selection.data import Data
 from ..selection.ensembles import learn_ensemble
-from ..selection.folds import Data, Folds, make_folds
+from ..selection.splits import Folds, make_folds
 from ._base import BaseMKL, MKLClassification, MKLRegression
 
 

@@ -35,9 +35,9 @@ from ..fitting.model import Model
 from ..fitting.options import Options
 from ..fitting.samples import Given, Samples
 from ..solvers import Result
-from .folds import Folds
 from .paths import Decisions, alone_path, offsets
 from .scoring import all_classes
+from .splits import Folds
 
 Array = NDArray[np.float64]
 Norm = Literal["l1", "l2"]
