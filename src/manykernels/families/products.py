@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,6 +21,13 @@ class Products(Family):
     ``base`` is "features" (each column of X is a kernel of rank one, and products are monomials), or what
     ``kernels`` may be elsewhere: a list or dict of kernels, or a family. ``rho`` holds ρ_0 … ρ_degree, a
     prior on the degree: kernels of degree d are divided by ρ_d². ``interactions_only`` leaves out powers.
+
+    A prior on single products (000 §4.2.1, footnote 2) is a function: ``rho(names)`` gives ρ_z > 0 for the
+    names of the factors of a product, such as ("x0", "x0", "x3"), and () for the constant. All products are
+    then asked for theirs once, so that there may be up to 2 million of them. Draws by the gradient do not
+    know ρ_z: they are made without, and weighted by importance, whose variance grows with the range of ρ.
+    ``base_rho`` is a prior on base kernels, numbers in their order or a dict by name (1 for others): each
+    factor j divides a product by ρ_j², with every solver and any number of products.
 
     000 lists the factors in order, so that a multiset counts c_z = d!/Π_j m_j! times.
     ``multiplicity="paper"`` solves that problem with every product held once, which scales it by
@@ -47,11 +54,12 @@ class Products(Family):
         self,
         base: Any = "features",
         degree: int = 2,
-        rho: Sequence[float] | None = None,
+        rho: Sequence[float] | Callable[[tuple[str, ...]], float] | None = None,
         interactions_only: bool = False,
         multiplicity: str = "distinct",
         atom_scale: str | None = None,
         scale: bool = False,
+        base_rho: Any = None,
     ) -> None:
         self.base = base
         self.degree = degree
@@ -60,6 +68,7 @@ class Products(Family):
         self.multiplicity = multiplicity
         self.atom_scale = atom_scale
         self.scale = scale
+        self.base_rho = base_rho
 
     def resolve(self, X: Data, sample_weight: Any = None, feature_names: Any = None) -> dict[str, Kernel]:
         found = short_list(self, X, sample_weight, feature_names)
@@ -83,15 +92,60 @@ class Products(Family):
                     f"{allowed[0]!r} or {allowed[1]!r}."
                 )
         D = int(degree)
-        if self.rho is None:
+        if self.rho is None or callable(self.rho):
             return D, np.ones(D + 1)
-        rho = np.asarray(self.rho, dtype=float)
-        if rho.shape != (D + 1,) or not np.all((rho > 0.0) & np.isfinite(rho)):
+        rho = _positive(self.rho)
+        if rho is None or rho.shape != (D + 1,):
             raise ValueError(
                 f"rho={self.rho!r} was given to Products(degree={D}); expected {D + 1} positive numbers, one "
-                f"for each degree from 0 to {D}."
+                f"for each degree from 0 to {D}, or a function of the names of the factors of a product."
             )
         return D, rho
+
+    def prior(self, names: Sequence[str]) -> Callable[[tuple[int, ...]], float] | None:
+        """ρ_z of a product, by the places of its factors among `names`; None where ρ is no function."""
+        given = self.rho
+        if not callable(given):
+            return None
+
+        def rho(product: tuple[int, ...]) -> float:
+            factors = tuple(names[j] for j in product)
+            value: Any = given(factors)
+            if not is_number(value) or not 0.0 < value < np.inf:
+                raise ValueError(
+                    f"rho{factors!r} of Products is {value!r}; expected a positive number: the kernel is "
+                    "divided by its square. To leave a product out, give it a large one."
+                )
+            return float(value)
+
+        return rho
+
+    def base_prior(self, names: Sequence[str]) -> Array:
+        """ρ_j of the base kernels of these names."""
+        given = self.base_rho
+        if given is None:
+            return np.ones(len(names))
+        if self.atom_scale is not None:
+            raise ValueError(
+                f"base_rho={given!r} was given to Products(atom_scale={self.atom_scale!r}), which scales "
+                "every product to the same size, whatever its factors are divided by. Give atom_scale=None, "
+                "or rho as a function of the names of a product."
+            )
+        if isinstance(given, Mapping):
+            unknown = [repr(name) for name in given if name not in names]
+            if unknown:
+                raise ValueError(
+                    f"base_rho of Products names {', '.join(unknown[:5])}; the base kernels are "
+                    f"{', '.join(map(repr, names[:10]))}{', …' if len(names) > 10 else ''}."
+                )
+            given = [given.get(name, 1.0) for name in names]
+        rho = _positive(given)
+        if rho is None or rho.shape != (len(names),):
+            raise ValueError(
+                f"base_rho={self.base_rho!r} was given to Products; expected {len(names)} positive numbers, "
+                "one for each base kernel, or a dict from names of base kernels to such numbers."
+            )
+        return rho
 
     def base_kernels(
         self, X: Data, sample_weight: Any = None, feature_names: Any = None
@@ -113,6 +167,16 @@ class Products(Family):
         kernels = resolve_kernels(self.base, X, sample_weight, feature_names)
         columns = [single_column(kernel) for kernel in kernels.values()]
         return kernels, None if None in columns else columns
+
+
+def _positive(values: Any) -> Array | None:
+    """Positive finite numbers, or None."""
+    try:
+        numbers_given = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        return None
+    fits = numbers_given.ndim == 1 and bool(np.all((numbers_given > 0.0) & np.isfinite(numbers_given)))
+    return numbers_given if fits else None
 
 
 def single_column(kernel: Kernel) -> Columns | None:

@@ -58,6 +58,8 @@ def bind_products(
         columns = None if normalize == "cosine" else [columns[j] for j in kept]
     listed = list(kernels)
     names = [listed[j] for j in kept]
+    prior = family.base_prior(listed)[kept] ** -2.0
+    parts.rescale(prior)
     _require_range(parts, names, D)
     if D > 1 and not family.interactions_only and family.atom_scale is None:
         _require_sizes(parts, names, D, rho)
@@ -73,6 +75,8 @@ def bind_products(
         interactions_only=bool(family.interactions_only),
         room=room,
         groups=groups,
+        base_prior=prior,
+        own=family.prior(names),
     )
 
 

@@ -54,7 +54,7 @@ def bind_dag(
     w = w / w.sum()
     A, names = _columns(X, feature_names)
     gone = _constant(family, A[w > 0.0], names)
-    beta = family.price(A.shape[1] - int(gone.sum()))
+    beta = family.prices(A.shape[1] - int(gone.sum()), A.shape[1])
     if isinstance(family, AnovaDAG):
         spread = np.where(gone, 1.0, np.sqrt(w @ (A - w @ A) ** 2))
         scales = np.ones((A.shape[1], 2))
@@ -125,7 +125,7 @@ def _scales(
 def _bind_list(
     family: DAG, X: Data, normalize: str | None, sample_weight: Array | None, memory_limit: Any, work: int
 ) -> ListedHierarchy:
-    nodes, depths, beta = family.nodes(), family.depths(), family.price(1)
+    nodes, prices = family.nodes(), family.priced()
     gram, kernels = build_gram(
         {name: kernel for name, (kernel, _) in nodes.items()},
         X,
@@ -144,4 +144,4 @@ def _bind_list(
             "features (StandardScaler), or change its parameters."
         )
     above = {name: parents for name, (_, parents) in nodes.items()}
-    return ListedHierarchy(gram, kernels, above, {name: beta ** depths[name] for name in nodes})
+    return ListedHierarchy(gram, kernels, above, prices)

@@ -26,22 +26,22 @@ _POWERS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 class ProductHierarchy(Hierarchy):
-    """V = {0, …, D}^r with K_v = Π_i a_{i,v_i} G_i^{v_i} (elementwise powers), d_v = Π_i β^{v_i}.
+    """V = {0, …, D}^r with K_v = Π_i a_{i,v_i} G_i^{v_i} (elementwise powers), d_v = Π_i β_i^{v_i}.
 
     For a source t, S_t is then one quadratic form: the sums over D(t) and over A(w) ∩ D(t) both factor,
 
-        S_t = Σ_{st} α_s α_t Π_i b_{i,t_i},      b_{i,l} = Σ_{j≥l} a_{i,j} G_i^j / (Σ_{m=l}^{j} β^m)².
+        S_t = Σ_{st} α_s α_t Π_i b_{i,t_i},      b_{i,l} = Σ_{j≥l} a_{i,j} G_i^j / (Σ_{m=l}^{j} β_i^m)².
 
     Subclasses say what the base kernels G_i are.
     """
 
     columns: Array  # (r, n), what base kernels are made of
 
-    def __init__(self, scales: Array, beta: float, names: list[str]) -> None:
+    def __init__(self, scales: Array, beta: float | Array, names: list[str]) -> None:
         super().__init__()
         self.scales = scales  # a (r, D + 1), a_{i,0} = 1; other zeros leave a feature out
         self.r, self.D = scales.shape[0], scales.shape[1] - 1
-        self.beta, self.names = beta, names
+        self.beta, self.names = np.full(self.r, beta) if np.ndim(beta) == 0 else np.asarray(beta), names
         with np.errstate(over="ignore"):
             self.size = float(np.float64(self.D + 1.0) ** self.r)  # inf beyond 1e308
         self.roots = [()]
@@ -49,7 +49,7 @@ class ProductHierarchy(Hierarchy):
         self._coefficients = np.zeros((self.r, L, L))
         for low in range(L):
             for j in range(low, L):
-                total = sum(beta**m for m in range(low, j + 1))
+                total = np.sum([self.beta**m for m in range(low, j + 1)], axis=0)
                 self._coefficients[:, low, j] = scales[:, j] / total**2
 
     # -- what the base kernels are --------------------------------------------------------------
@@ -73,7 +73,7 @@ class ProductHierarchy(Hierarchy):
         return above
 
     def price(self, v: Node) -> float:
-        return float(self.beta ** sum(p for _, p in _powers(v)))
+        return float(np.prod([self.beta[i] ** p for i, p in _powers(v)]))
 
     def name(self, v: Node) -> str:
         powers = _powers(v)
@@ -170,7 +170,7 @@ class ProductHierarchy(Hierarchy):
 class MonomialHierarchy(ProductHierarchy):
     """G_i = x_i x_iᵀ for the columns x_i of X: every kernel is a monomial times itself."""
 
-    def __init__(self, X: Array, scales: Array, beta: float, names: list[str]) -> None:
+    def __init__(self, X: Array, scales: Array, beta: float | Array, names: list[str]) -> None:
         super().__init__(scales, beta, names)
         self.X, self.n = np.ascontiguousarray(X), X.shape[0]
         self.columns = np.ascontiguousarray(self.X.T)
@@ -218,26 +218,25 @@ class MonomialHierarchy(ProductHierarchy):
         above = [np.zeros(self.r), one, one + two]
         for p, Fp in enumerate(F, 1):
             keep(((A.T @ Fp) ** 2).sum(axis=0), above[p - 1] + self.beta**p, lambda i, p=p: ((i, p),))
-        both = one[:, None] + one
-        keep(np.triu(_pairs(A, F[0], F[0]), 1), both + self.beta**2, lambda i, j: ((i, 1), (j, 1)))
+        both, twice = one[:, None] + one, np.outer(self.beta, self.beta)
+        keep(np.triu(_pairs(A, F[0], F[0]), 1), both + twice, lambda i, j: ((i, 1), (j, 1)))
         if len(F) > 1:
             q = _pairs(A, F[1], F[0])
             np.fill_diagonal(q, 0.0)
-            total = both + two[:, None] + pair + self.beta**3
+            total = both + two[:, None] + pair + self.beta[:, None] * twice
             keep(q, total, lambda i, j: tuple(sorted([(i, 2), (j, 1)])))
         few = A.shape[1] * self.n * float(self.r) ** 3 / 6.0 <= _OPERATIONS
         for i in range(self.r - 2 if few else 0):
             rest = slice(i + 1, None)
             q = np.triu(_pairs(A * F[0][:, i, None], F[0][:, rest], F[0][:, rest]), 1)
             total = both[rest, rest] + pair[rest, rest] + (pair[i, rest][:, None] + pair[i, rest])
-            total += one[i] + self.beta**3
+            total += one[i] + self.beta[i] * twice[rest, rest]
             keep(q, total, lambda j, k, i=i: ((i, 1), (i + 1 + j, 1), (i + 1 + k, 1)))
         return [node for _, node in best]
 
     def _prices_outside(self, hull: set[Node]) -> tuple[Array, Array, Array]:
         """Prices of x_i, x_i² and x_i x_j, 0 for those in the hull."""
-        one, two = np.full(self.r, self.beta), np.full(self.r, self.beta**2)
-        pair = np.full((self.r, self.r), self.beta**2)
+        one, two, pair = self.beta.copy(), self.beta**2, np.outer(self.beta, self.beta)
         for v in hull:
             powers = _powers(v)
             if len(powers) == 1 and powers[0][1] <= 2:
@@ -259,7 +258,7 @@ class GaussianHierarchy(ProductHierarchy):
         X: Array,
         widths: Array,
         scales: Array,
-        beta: float,
+        beta: float | Array,
         names: list[str],
         limit: float = np.inf,
         work: int = GRAPH,

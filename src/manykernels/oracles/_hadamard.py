@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,8 @@ class Hadamard:
     """Products of the matrices B_j of degree 1 … D and the constant: q_z = s_z ⟨M, Π_{j∈z} B_j⟩, M = A Aᵀ.
 
     s_z = scale[d] · c_z^exponent for a product of degree d that c_z orders of its factors give, divided by
-    Σ_t weight_t Π_j (B_j)_tt where `weight` is given: each product then has a mean diagonal of one.
+    Σ_t weight_t Π_j (B_j)_tt where `weight` is given: each product then has a mean diagonal of one. `own` is
+    ρ_z of single products, by whose squares they are divided.
     """
 
     def __init__(
@@ -36,7 +37,10 @@ class Hadamard:
         exponent: float = 0.0,
         weight: Array | None = None,
         interactions_only: bool = False,
+        own: Callable[[Product], float] | None = None,
     ) -> None:
+        self.own = own
+        self._known: dict[tuple[Product, int], Array] = {}
         self.parts, self.degree, self.scale = parts, degree, scale
         self.exponent, self.weight, self.skip = exponent, weight, int(interactions_only)
         self.diagonals = np.ascontiguousarray(parts.B[:, parts.on_diagonal])
@@ -102,9 +106,23 @@ class Hadamard:
         if self.weight is not None:
             size = self._sizes(prefix, first, table.ndim)
             q = np.asarray(np.divide(q, size, out=np.zeros_like(q), where=size > 0.0))
+        if self.own is not None:
+            q = q / self._squares(prefix, first, table)
         if table.ndim == 2:
             q[np.tril_indices(len(q), self.skip - 1)] = -1.0
         return np.asarray(q)
+
+    def _squares(self, prefix: Product, first: int, table: Array) -> Array:
+        """ρ_z² of the products of a table, 1 for entries that stand for none; kept from call to call."""
+        assert self.own is not None
+        key = (prefix, table.ndim)
+        if key not in self._known:
+            rho = np.ones(table.shape)
+            for at in np.ndindex(table.shape):
+                if table.ndim < 2 or at[1] >= at[0] + self.skip:
+                    rho[at] = self.own((*prefix, *(first + i for i in at)))
+            self._known[key] = np.square(rho)
+        return self._known[key]
 
     def _orders(self, prefix: Product, first: int, width: int) -> Array:
         """c_z = d!/Π m_j! of the prefix continued by i ≤ j; of the prefix, only its last factor can recur."""

@@ -10,7 +10,7 @@ not grow with the number of products.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,7 +42,8 @@ class Monomials:
 
     s_z = scale[d] · c_z^exponent for a product of degree d that c_z orders of its factors give, divided by
     Σ_t weight_t (Π_j x_tj)² where `weight` is given: each product then has a mean square of one. It is 0 for
-    products of two columns of one of the `groups`, and powers of one.
+    products of two columns of one of the `groups`, and powers of one. `own` is ρ_z of single products, by
+    whose squares they are divided.
     """
 
     def __init__(
@@ -56,8 +57,9 @@ class Monomials:
         interactions_only: bool = False,
         room: float = np.inf,
         groups: Groups | None = None,
+        own: Callable[[tuple[int, ...]], float] | None = None,
     ) -> None:
-        self.groups = groups
+        self.groups, self.own = groups, own
         self.X, self.room = np.ascontiguousarray(X), min(room, _CACHED)
         self.degree, self.scale, self.exponent, self.weight = degree, scale, exponent, weight
         self.skip = int(interactions_only)
@@ -164,13 +166,14 @@ class Monomials:
 
     def _constant(self, A: Array) -> Array:
         s = self.scale[0] if self.weight is None else self.scale[0] / float(self.weight.sum())
+        s = s if self.own is None else s / self.own(()) ** 2
         return np.array([s * float(np.sum(A.sum(axis=0) ** 2))])
 
     def _squares(self, d: int, place: int, scores: Array) -> Array:
         q = np.square(scores[0], out=scores[0])
         for other in scores[1:]:
             q += np.square(other, out=other)
-        if self.weight is None and self.exponent == 0.0 and self.groups is None:
+        if self.weight is None and self.exponent == 0.0 and self.groups is None and self.own is None:
             q *= self.scale[d]
         else:
             q *= self._known_scales(d)[place : place + q.size]
@@ -197,6 +200,9 @@ class Monomials:
                     if self.groups is not None:
                         columns = np.arange(group.first, group.first + width)
                         part[excluded(self.groups, self.prefixes[d - 1][lo:hi], columns)] = 0.0
+                    if self.own is not None:
+                        rho = [self.own(self.product(d, place + i)) for i in range(part.size)]
+                        part /= np.square(rho).reshape(part.shape)
                     out = s[place : place + part.size]
                     out[:] = part.ravel()
                     if many:  # rounded up, so that the largest q remains a bound

@@ -87,6 +87,10 @@ class Parts(ABC):
         """K_j, in the layout of the parts."""
 
     @abstractmethod
+    def rescale(self, factors: Array) -> None:
+        """Multiply each base kernel by its factor, before anything else is asked."""
+
+    @abstractmethod
     def diagonals(self) -> Array:
         """(n, r): K_j(x_i, x_i)."""
 
@@ -193,6 +197,9 @@ class FactorParts(Parts):
     def entries(self, j: int) -> Array:
         return np.outer(self.rows[j], self.rows[j])
 
+    def rescale(self, factors: Array) -> None:
+        self.rows[: self.r] *= np.sqrt(factors)[:, None]
+
     def diagonals(self) -> Array:
         return np.square(self.X)
 
@@ -273,6 +280,9 @@ class StackParts(Parts):
 
     def entries(self, j: int) -> Array:
         return np.asarray(self.B[j])
+
+    def rescale(self, factors: Array) -> None:
+        self.B *= factors[:, None]
 
     def diagonals(self) -> Array:
         return np.asarray(self.B[:, self.on_diagonal].T)

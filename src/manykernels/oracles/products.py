@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,19 +24,21 @@ from .base import Array, Atom, Best, Draws, Oracle
 
 _ENUMERABLE = 1e9  # products of columns that are worth scoring one by one
 _ENUMERABLE_MATRICES = 1e7  # the same for matrices of 500 × 500
+_OWN = 2e6  # products that a function is asked of, one by one
 _POWERS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 class ProductsOracle(Oracle):
     """K_z = s_z Π_{j∈z} K_j for all sorted tuples z of at most D base kernels; () is the constant kernel.
 
-        s_z = ρ_d⁻² c_z^exponent / Σ_i weight_i (Π_{j∈z} K_j)_ii        c_z = d!/Π_j m_j!, the orders of z
+        s_z = ρ_d⁻² own_z⁻² c_z^exponent / Σ_i weight_i (Π_{j∈z} K_j)_ii        c_z = d!/Π_j m_j!, its orders
 
     `base` are the base kernels as functions. `columns` are the columns of X that they are, where that is all
     they are, up to scale: products are then monomials. `exponent` is (p−1)/p for ``multiplicity="paper"``,
     else 0. `groups` numbers columns of which at most one is not zero: products of two of them, and powers of
     one, are scaled to 0, as if they were not there. `weight` (summing to 1) is there for
     ``atom_scale="rms"`` only. `room` is how many bytes there are for what is kept of the products.
+    `base_prior` are the ρ_j⁻² that are in the parts and not in `base`, and `own` is ρ_z of single products.
     """
 
     def __init__(
@@ -53,8 +55,11 @@ class ProductsOracle(Oracle):
         interactions_only: bool = False,
         room: float = np.inf,
         groups: Groups | None = None,
+        base_prior: Array | None = None,
+        own: Callable[[Product], float] | None = None,
     ) -> None:
-        self.room, self.groups = room, groups
+        self.room, self.groups, self.own = room, groups, own
+        self.base_prior = np.ones(parts.r) if base_prior is None else base_prior
         self.parts, self.base, self.names, self.columns = parts, base, names, columns
         self.degree_limit = min(degree, parts.r) if interactions_only else degree
         self.prior = np.asarray(rho, dtype=float)[: self.degree_limit + 1] ** -2.0
@@ -90,7 +95,7 @@ class ProductsOracle(Oracle):
     def kernel(self, atom: Atom) -> Fitted:
         z = _product(atom)
         runs = [(j, len(list(run))) for j, run in itertools.groupby(z)]
-        scale = float(self.scales([z])[0])
+        scale = float(self.scales([z])[0]) * math.prod(float(self.base_prior[j]) for j in z)
         product: Kernel
         if self.columns is not None:
             product = Monomial([self.columns[j] for j, _ in runs], [m for _, m in runs])
@@ -109,6 +114,8 @@ class ProductsOracle(Oracle):
         s = self.prior[[len(z) for z in products]]
         if self.exponent != 0.0:
             s = s * np.array([orders(z) for z in products]) ** self.exponent
+        if self.own is not None:
+            s = s / np.array([self.own(z) for z in products]) ** 2
         if self.weight is not None:
             size = self.parts.mean_diagonals(products, self.weight)
             s = np.divide(s, size, out=np.zeros_like(s), where=size > 0.0)
@@ -144,11 +151,13 @@ class ProductsOracle(Oracle):
         if self.enumerable:
             atoms, values = self._of_family(*self.enumerator.best(A, k))
             return Best(list(atoms), values, float(values[0]))
-        if not isinstance(self.parts, FactorParts):
+        if not self.offers("best"):
+            what = "products of matrices" if self.own is None else "products, each with a rho of its own"
             raise ValueError(
-                f"This family holds {self.size:.3g} products of matrices, more than can be looked at one by "
-                "one. Lower the degree, use fewer base kernels, or solver='stochastic', which draws products."
+                f"This family holds {self.size:.3g} {what}, more than can be looked at one by one. Lower the "
+                "degree, use fewer base kernels, or solver='stochastic', which draws products."
             )
+        assert isinstance(self.parts, FactorParts)
         if self._beam is None:
             options = {**self._options(), "budget": self._budget, "room": self.room}
             self._beam = Beam(self.parts.X, self.degree_limit, **options)
@@ -165,16 +174,16 @@ class ProductsOracle(Oracle):
 
     def total(self, A: Array, r: float) -> float | None:
         """‖q‖_r: in closed form for r = 1 where scales allow it, else by looking at all products."""
-        plain = self.weight is None and self.groups is None
+        plain = self.weight is None and self.groups is None and self.own is None
         if r == 1.0 and plain and (self.interactions_only or self.exponent in (0.0, 1.0)):
             return float(self._by_degree(A, self._kind(self.exponent == 0.0)).sum())
         if not self.enumerable:
-            return super().total(A, r) if r == np.inf and self.rank_one else None
+            return super().total(A, r) if r == np.inf and self.offers("best") else None
         return super().total(A, r) if r == np.inf else self.enumerator.power_sum(A, r) ** (1.0 / r)
 
     def diagonal(self, r: float = np.inf) -> Array | None:
         """At r = ∞ max_d ρ_d⁻² g_i^d with g_i = max_j K_j(x_i, x_i), or with products of the d largest."""
-        if r != np.inf or self.exponent != 0.0 or self.weight is not None:
+        if r != np.inf or self.exponent != 0.0 or self.weight is not None or self.own is not None:
             return super().diagonal(r)
         D, degrees = self.parts.diagonals(), range(self.prior.size)
         if self.interactions_only:
@@ -189,11 +198,12 @@ class ProductsOracle(Oracle):
         products of matrices are looked at one by one, or not at all."""
         if question == "sample":
             return self.weight is None
-        return super().offers(question) if question != "best" else self.rank_one or self.enumerable
+        searched = self.rank_one and self.own is None  # beyond what can be listed, by a beam
+        return super().offers(question) if question != "best" else searched or self.enumerable
 
     # -- draws ----------------------------------------------------------------------------------
     def sample(self, A: Array, size: int, rng: np.random.RandomState) -> Draws:
-        """Products z with the probability c_z q°_z / normaliser(A) (000 Alg. 3), q° without c_z in its scale.
+        """Products z with the probability c_z q°_z / normaliser(A) (000 Alg. 3), q° without c_z and own_z.
 
         With `interactions_only` all products of a degree have the same c_z, and draws are exactly in
         proportion to q_z.
@@ -258,11 +268,13 @@ class ProductsOracle(Oracle):
         """Whether looking at every product is affordable."""
         if isinstance(self.parts, FactorParts):
             return self.size <= self._budget
-        return self.size <= _ENUMERABLE_MATRICES * (500.0 / self.n) ** 2
+        return self.size <= min(_ENUMERABLE_MATRICES * (500.0 / self.n) ** 2, self._budget)
 
     @property
     def _budget(self) -> float:
         """How many products of columns are looked at one by one; what scales them is kept, 4 bytes each."""
+        if self.own is not None:
+            return min(_OWN, self.room / 8.0)
         scaled = self.weight is not None or self.exponent != 0.0 or self.groups is not None
         return min(_ENUMERABLE, self.room / 4.0) if scaled else _ENUMERABLE
 
@@ -287,6 +299,7 @@ class ProductsOracle(Oracle):
             "weight": self.weight,
             "interactions_only": self.interactions_only,
             **({} if self.groups is None else {"groups": self.groups}),
+            **({} if self.own is None else {"own": self.own}),
         }
 
     @property
