@@ -201,6 +201,18 @@ def test_a_search_chooses_what_matters():
     assert "continuous" not in model.describe()
 
 
+def test_a_linear_model_gives_way_to_what_is_clearly_better():
+    rng = np.random.RandomState(3)
+    A = rng.randn(150, 2)
+    chosen = {}
+    for name, f in {"line": A[:, 0], "parabola": 2.0 * A[:, 0] ** 2}.items():
+        y = np.column_stack([np.ones(150), rng.exponential(np.exp(-f))])
+        model = MKLSurvivalCV(strategy="finite", Cs=[0.1, 1.0], random_state=0).fit(A, y)
+        chosen[name] = model.best_params_["kernels"]
+    assert chosen["line"] == ("Linear",)
+    assert chosen["parabola"] != ("Linear",)
+
+
 def test_folds_have_their_share_of_events_and_a_search_takes_covariates_and_scorers():
     from manykernels.survival import UnoScorer
 

@@ -26,6 +26,7 @@ _SCORES = ", normal scores"  # in the names of kernels on them
 _ROUNDING = 1e-9  # relative, of sums of weights
 _SAME_POINT = 1e-6  # of the largest distance: GEMM leaves this much between equal rows
 _SAME_WIDTH = 1e-3  # relative: closer widths are one kernel
+_LINEAR = Linear().as_member(role="linear")
 
 
 class Auto(Family):
@@ -91,13 +92,13 @@ def text_kernels(table: Table) -> dict[str, Kernel]:
 def unprepared(X: Data, table: Table) -> dict[str, Kernel]:
     """What is left where no column varies: numbers as they are, or a constant."""
     plain = isinstance(X, np.ndarray) and len(table.numbers) == X.shape[1] and not table.formats
-    return {"Linear": Linear()} if plain and np.any(numeric(X)) else {"Constant": Constant()}
+    return {"Linear": _LINEAR} if plain and np.any(numeric(X)) else {"Constant": Constant()}
 
 
 def _features(X: Data, prepared: Preparation, sample_weight: Any) -> dict[str, Kernel]:
     """Kernels on all features together."""
     d = prepared.n_features
-    kernels: dict[str, Kernel] = {"Linear": Prepared(Linear(), prepared)}
+    kernels: dict[str, Kernel] = {"Linear": Prepared(_LINEAR, prepared)}
     if d > 1:
         kernels["Polynomial(degree=2)"] = Prepared(Polynomial(2, coef0=float(d)), prepared)
     parts: list[tuple[Part, tuple[str, ...]]] = [("scaled", ("",)), ("scores", (_SCORES,))]
@@ -125,7 +126,7 @@ def _each(X: Data, prepared: Preparation, names: list[str]) -> dict[str, Kernel]
 def _sparse(A: Any, sample_weight: Any) -> dict[str, Kernel]:
     if not A.nnz:
         return {"Constant": Constant()}
-    kernels: dict[str, Kernel] = {"Linear": Linear()}
+    kernels: dict[str, Kernel] = {"Linear": _LINEAR}
     widths = _distances_at(A, sample_weight, _QUANTILES)
     # Not by their widths, which differ from fold to fold; of equal ones the first stands for the others.
     names = [f"Gaussian({q:.2g} quantile)" for q in _QUANTILES[: widths.size]]

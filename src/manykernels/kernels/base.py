@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .spectral import Spectral
 
 _DIAGONAL_BLOCK = 64
-Role = Literal["column", "empty product", "absent"]
+Role = Literal["linear", "column", "empty product", "absent"]
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,8 @@ class Member:
 
     Attributes
     ----------
-    role : "column" for a kernel of one column among kernels of a table, "empty product" for the constant
+    role : "linear" for the linear kernel of all features among kernels of a table, the plainest model that
+        there is, "column" for a kernel of one column among them, "empty product" for the constant
         among products, "absent" for the zero that stands for all kernels of a view that no sample has;
         None for what has no special part.
     scale : the width in median distances between samples, where the family measures it so.

@@ -39,6 +39,7 @@ class Row:
     gap: float
     n_active: int
     decision: Any = field(default=None, repr=False)  # (kept, outputs) of classifiers; risks (kept,)
+    plain: bool = False  # whether it is the plainest model that there is
 
 
 Key = tuple[Any, Only, float]  # norm, kernels, C
@@ -180,7 +181,7 @@ def _path(strategy: Strategy, data: Data, train: Index, test: Index) -> Trial:
     kept = data.kept(test)
     return {
         (step.norm, step.only, step.C): Row(
-            *score, step.gap, step.n_active, judge.decisions(judge.stand_in(step.decision), kept)
+            *score, step.gap, step.n_active, judge.decisions(judge.stand_in(step.decision), kept), step.plain
         )
         for step, score in zip(steps, scores, strict=True)
     }

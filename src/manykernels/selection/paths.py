@@ -49,6 +49,7 @@ class PathStep:
     weights: Array | None  # (kernels,) or (classes, kernels); None where kernels differ along the path
     n_active: int
     gap: float
+    plain: bool = False  # whether it is the plainest model that there is: a linear one
 
 
 def path_steps(
@@ -111,6 +112,7 @@ def _over_list(
             chosen = np.arange(len(names)) if only is None else np.array([names.index(n) for n in only])
             one = options.replace(penalty=resolve_penalty(norm))
             now = np.inf
+            plain = only is not None and len(only) == 1 and kernels[only[0]].member.role == "linear"
             path = alone_path if only is not None and chosen.size == 1 else warm_path
             for C, results in path(one, bound.select(chosen), Cs):
                 theta = np.zeros((len(results), len(names)))
@@ -118,7 +120,7 @@ def _over_list(
                 f = [decide(t, r.alpha) + offsets(r, Z) for t, r in zip(theta, results, strict=True)]
                 weights = theta if len(results) > 1 else theta[0]
                 active = int(theta.any(axis=0).sum())
-                step = PathStep(norm, only, C, np.hstack(f), weights, active, gap_of(results))
+                step = PathStep(norm, only, C, np.hstack(f), weights, active, gap_of(results), plain)
                 yield step
                 before, now = now, error(step.decision) if error else 0.0
                 if now > _WORSE * before:

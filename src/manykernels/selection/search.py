@@ -21,6 +21,7 @@ from .sums_table import from_sums, sums_table
 
 COLUMNS = "strategy norm kernels C score std folds seconds".split()
 _NEAR = 2.0  # standard errors behind the best within which a model may be as good
+_CLEARLY = 1.5  # standard errors by which a model must be better than a linear one to take its place
 _FINALISTS = 6  # models that are kept of those
 
 
@@ -85,11 +86,34 @@ def _judge(tables: list[Table], data: Data, sums: FoldedSums | None) -> Outcome:
         path[table.strategy.name] = _columns(table)
         if len(table.trials) == n_folds and (best is None or rank < best[0]):
             best = (rank, table, key, float(score[i]))
-    _, winner, (norm, kernels, C) = best[:3]
-    params = {"strategy": winner.strategy.name, "norm": norm, "kernels": kernels, "C": C}
+    _, winner, key, score = best
     whole = [table for table in tables if len(table.trials) == n_folds]
-    finalists, calibration = _finalists(whole, winner, by_score), _calibration(winner, best[2], data)
-    return Outcome(rows, path, winner.strategy, params, best[3], finalists, calibration, sums)
+    if data.survival and not by_score:
+        winner, key, score = _plainer(whole, winner, key, score)
+    params = {"strategy": winner.strategy.name, **dict(zip(("norm", "kernels", "C"), key, strict=True))}
+    finalists, calibration = _finalists(whole, winner, key, by_score), _calibration(winner, key, data)
+    return Outcome(rows, path, winner.strategy, params, score, finalists, calibration, sums)
+
+
+def _plainer(tables: list[Table], winner: Table, key: Key, score: float) -> tuple[Table, Key, float]:
+    """The best linear model, unless the best of all is clearly better: by more than its standard errors.
+
+    Of times to an event little can be known, and the best of many models is often the luckiest.
+    """
+    best = winner.column("loss")[:, winner.keys.index(key)]
+    found: list[tuple[float, Table, int]] = []
+    for table in tables:
+        plain, loss = table.column("plain").all(axis=0), table.column("loss").mean(axis=0)
+        if plain.any():
+            i = int(np.argmin(np.where(plain, loss, np.inf)))
+            found.append((float(loss[i]), table, i))
+    if not found:
+        return winner, key, score
+    _, table, i = min(found, key=lambda one: one[0])
+    behind = table.column("loss")[:, i] - best
+    if behind.mean() > _CLEARLY * _error(behind):
+        return winner, key, score
+    return table, table.keys[i], float(table.column("score")[:, i].mean())
 
 
 def _calibration(winner: Table, key: Key, data: Data) -> Calibration | None:
@@ -101,7 +125,7 @@ def _calibration(winner: Table, key: Key, data: Data) -> Calibration | None:
     return Calibration.fit(f, data.y[rows], data.classes, data.cost(rows))
 
 
-def _finalists(tables: list[Table], winner: Table, by_score: bool) -> dict[str, list[Any]]:
+def _finalists(tables: list[Table], winner: Table, key: Key, by_score: bool) -> dict[str, list[Any]]:
     """Strategies, norms and sets of kernels at their best C that the folds cannot tell from the best one.
 
     With d_k by how much a model is worse in fold k of K, it is one if d̄ is at most twice its standard error,
@@ -112,7 +136,7 @@ def _finalists(tables: list[Table], winner: Table, by_score: bool) -> dict[str, 
     def worse(table: Table) -> Any:
         return -table.column("score") if by_score else table.column("loss")
 
-    taken = winner.best(by_score)[1]
+    taken = winner.keys.index(key)
     best = worse(winner)[:, taken]
     near: list[tuple[float, float, tuple[Any, ...]]] = []
     for table in tables:
