@@ -246,7 +246,26 @@ def test_bad_samples_are_named(arguments, message):
         kaplan_meier(*arguments)
 
 
+def test_labels_are_compared_whatever_they_are():
+    mixed = log_rank([1, 1, 1, 0], [1.0, 2.0, 3.0, 4.0], np.array(["a", 1, "a", 1], dtype=object))
+    assert list(mixed.groups) == ["1", "a"]
+    for missing in (["a", None, "b"], [0.0, np.nan, 1.0]):
+        with pytest.raises(ValueError, match="group is missing in rows 1"):
+            log_rank([1, 1, 1], [1.0, 2.0, 3.0], missing)
+
+
+def test_without_events_nothing_falls():
+    found = breslow([0, 0], [1.0, 2.0], [0.0, 1.0]).survival([0.0, 1.0])
+    np.testing.assert_array_equal(found([1.5, 2.0]), 1.0)
+    np.testing.assert_array_equal(median_time(found), np.inf)
+
+
 def test_other_bad_arguments_are_named():
+    curve = kaplan_meier([1, 0], [1.0, 2.0]).curve
+    with pytest.raises(ValueError, match="until=-1"):
+        restricted_mean(curve, -1)
+    with pytest.raises(ValueError, match="level='a' was given"):
+        median_time(curve, "a")
     with pytest.raises(ValueError, match="ties='exact' was given"):
         breslow([1], [1.0], [0.0], ties="exact")
     found = breslow([1, 1], [1.0, 2.0], [0.0, 0.0], stratum=["a", "b"])

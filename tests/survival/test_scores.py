@@ -141,6 +141,10 @@ def test_what_cannot_be_scored_is_told():
     with pytest.raises(ValueError, match="risk is missing or infinite in rows 1"):
         concordance_index([1, 0], [1.0, 2.0], [0.0, np.nan])
     y = ([1, 0, 1], [1.0, 2.0, 3.0])
+    with pytest.raises(ValueError, match="tau='a' was given"):
+        uno_c(y, y, [0.0, 1.0, 2.0], tau="a")
+    with pytest.raises(ValueError, match=r"survival goes from -1\.5 to 0; expected probabilities"):
+        brier_score(y, y, [-1.5, 0.0, 0.0], 2.0)
     with pytest.raises(ValueError, match="to before 3, the last"):
         brier_score(y, y, np.ones((3, 1)), [3.0])
     with pytest.raises(ValueError, match="times do not grow"):

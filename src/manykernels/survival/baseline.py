@@ -75,9 +75,8 @@ class Baseline:
                 f"no strata were given; the baseline has one curve for each of the strata "
                 f"{and_more([str(label) for label in self.labels], 5)}. Say to which one each sample belongs."
             )
-        given = np.asarray(stratum)
-        unknown = sorted({str(label) for label in given[~np.isin(given, self.labels)]})
-        if unknown or given.shape != (n,):
+        given = labels_of(stratum, "stratum", n)
+        if not np.isin(given, self.labels).all():
             raise ValueError(
                 f"stratum={shown(stratum)} was given for {n} samples; expected one of the strata that were "
                 f"learned from for each ({and_more([str(label) for label in self.labels], 5)}), whose "

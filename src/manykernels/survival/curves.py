@@ -11,7 +11,7 @@ from scipy.special import ndtri
 
 from .._arguments import rounded
 from .._warn import warn
-from .observed import Observed, counted
+from .observed import Observed, counted, share
 from .steps import StepFunctions, read_times
 
 Array = NDArray[np.float64]
@@ -69,15 +69,14 @@ def kaplan_meier(
     entry : (n,), optional; from when on the samples are observed (left truncation), 0 for the beginning
     level : of the interval
     """
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"level={level!r} was given; expected a number between 0 and 1, such as 0.95.")
+    level = share(level, "level", 0.95)
     seen = counted(event, time, sample_weight, entry)
     t = seen.event_times
     n, d = seen.at_risk(t), seen.events_at(t)
     left = np.where(n - d > _EMPTY * n, n - d, 0.0)
     S = np.asarray(np.cumprod(left / n), dtype=np.float64)
     _warn_of_early_end(t, left, seen)
-    lower, upper = _interval(S, np.cumsum(d / np.where(left > 0.0, n * left, np.inf)), level)
+    lower, upper = _interval(S, np.cumsum(d / n / np.where(left > 0.0, left, np.inf)), level)
     end = np.inf if S.size and S[-1] == 0.0 else float(seen.time.max())
     return KaplanMeier(t, S, lower, upper, n, d, end, level)
 

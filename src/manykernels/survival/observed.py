@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arguments import and_more, as_numbers, shown
+from .._arguments import and_more, as_numbers, is_number, shown
 from .._fast.survival import cover_sums
 
 Array = NDArray[np.float64]
@@ -101,7 +101,29 @@ def labels_of(values: Any, name: str, n: int) -> NDArray[Any]:
     labels = np.asarray(values)
     if labels.shape != (n,):
         raise ValueError(f"{name} has the shape {labels.shape}; expected one label for each of {n} samples.")
-    return labels
+    missing = np.array([label is None or label != label for label in labels.tolist()])
+    if missing.any():
+        rows = and_more([str(i) for i in np.flatnonzero(missing)], 5)
+        raise ValueError(
+            f"{name} is missing in rows {rows}; expected a label for each sample, such as 'none'."
+        )
+    return labels.astype(str) if labels.dtype.kind == "O" else labels
+
+
+def share(value: Any, name: str, such_as: float) -> float:
+    """A number between 0 and 1."""
+    if not is_number(value) or not 0.0 < value < 1.0:
+        raise ValueError(
+            f"{name}={shown(value)} was given; expected a number between 0 and 1, such as {such_as}."
+        )
+    return float(value)
+
+
+def at_least_zero(value: Any, name: str) -> float:
+    """A number from 0 on."""
+    if not is_number(value) or not value >= 0.0:
+        raise ValueError(f"{name}={shown(value)} was given; expected a number from 0 on.")
+    return float(value)
 
 
 def _vector(values: Any, name: str, n: int | None) -> Array:

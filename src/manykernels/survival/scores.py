@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .._arguments import as_numbers
 from .._fast.survival import count_pairs
 from .curves import censoring_curve
-from .observed import Observed, labels_of, observed, pair, risks
+from .observed import Observed, at_least_zero, labels_of, observed, pair, risks
 from .steps import StepFunctions, read_times
 
 Array = NDArray[np.float64]
@@ -72,7 +72,7 @@ def uno_c(
     """
     seen = observed(*pair(test, "test"), sample_weight)
     f = risks(risk, seen.time.size)
-    counts = seen.event & (seen.time < (np.inf if tau is None else tau))
+    counts = seen.event & (seen.time < (np.inf if tau is None else at_least_zero(tau, "tau")))
     G = _censoring(train).at(seen.time[counts])
     if not (G > 0.0).all():
         late = seen.time[counts][~(G > 0.0)].min()
@@ -116,6 +116,11 @@ def brier_score(train: Any, test: Any, survival: Any, times: Any, sample_weight:
             "survival holds missing or infinite numbers: curves are not known after the last time that was "
             "observed in training. Leave such times out."
         )
+    if S.min() < 0.0 or S.max() > 1.0:
+        raise ValueError(
+            f"survival goes from {S.min():g} to {S.max():g}; expected probabilities between 0 and 1, as "
+            "predict_survival_function gives them, and no risks."
+        )
     return _brier(seen, S, t, _censoring(train))
 
 
@@ -132,6 +137,7 @@ def integrated_brier_score(
 
 def _concordance(seen: Observed, f: Array, weight: Array, tied_tol: float, stratum: Any = None) -> float:
     """C with weights weight_i w_j of the pairs in which i had the event first."""
+    tied_tol = at_least_zero(tied_tol, "tied_tol")
     apart = np.zeros(f.size) if stratum is None else labels_of(stratum, "stratum", f.size)
     found = np.zeros(3)
     for label in np.unique(apart):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .._arguments import as_numbers
 from .._warn import warn
+from .observed import at_least_zero, share
 
 Array = NDArray[np.float64]
 _ROUNDING = 1e-12  # of a probability: a curve that reaches one half but for rounding has its median there
@@ -93,8 +94,9 @@ def warn_of_end(times: Array, last: Array) -> None:
 
 def median_time(survival: StepFunctions, level: float = 0.5) -> Any:
     """The first time at which survival is `level` or less: ∞ where it stays above as long as it is known."""
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"level={level!r} was given; expected a number between 0 and 1, such as 0.5.")
+    level = share(level, "level", 0.5)
+    if not survival.times.size:
+        return np.full(survival.values.shape[:-1], np.inf)[()]
     fallen = survival.values <= level + _ROUNDING  # NaN, where a curve has ended, has not fallen
     fallen &= survival.times <= np.asarray(survival.last)[..., None]
     times = np.append(survival.times, np.inf)
@@ -105,6 +107,9 @@ def median_time(survival: StepFunctions, level: float = 0.5) -> Any:
 
 def restricted_mean(survival: StepFunctions, until: float) -> Any:
     """∫₀^until S(t) dt: the mean time without the event within the first `until`; NaN where S has ended."""
+    until = at_least_zero(until, "until")
+    if not np.isfinite(until):
+        raise ValueError("until is infinite; expected a time up to which the mean is taken.")
     edges = np.append(survival.times[survival.times < until], until)
     starts = np.append(0.0, edges[:-1])
     known = survival.at(starts) * (edges - starts)
