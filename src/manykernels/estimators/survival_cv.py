@@ -21,11 +21,11 @@ class MKLSurvivalCV(SurvivalFace, Search):
     """Survival analysis with a learned kernel, where kernels, norm and C are chosen by cross-validation.
 
     With nothing given it does what a practitioner would: kernels for the table at hand, scaled; kernels with
-    a width per feature; sparse products; each along a path in C, all in the same folds; and the best of them
-    fitted on all samples. Models are compared by the partial likelihood of the risks of all samples, each
+    a width per feature; each along a path in C, all in the same folds; and the best of them fitted on all
+    samples. Models are compared by the partial likelihood of the risks of all samples, each
     from the model of the fold that held it out (Dai and Breheny 2019). Of times to an event little can be
-    known: where "auto" has a linear kernel, the best linear model is taken unless another one is better by
-    more than 1.5 standard errors of the difference over folds.
+    known, so that candidates are few, and where "auto" has a linear kernel, the best linear model is taken
+    unless another one is better by more than the standard error of the difference over folds.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class MKLSurvivalCV(SurvivalFace, Search):
     covariates
         As in :class:`MKLSurvival`. Covariates are in every strategy, and are learned anew in every fold.
     strategy : "auto", "finite", "continuous", "products", or a list of these and of estimators
-        As in :class:`MKLClassifierCV`.
+        As in :class:`MKLClassifierCV`; "auto" does without products.
     norms : sequence of float or Penalty
         The norms to try.
     Cs : None, int or list

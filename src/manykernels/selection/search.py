@@ -21,7 +21,7 @@ from .sums_table import from_sums, sums_table
 
 COLUMNS = "strategy norm kernels C score std folds seconds".split()
 _NEAR = 2.0  # standard errors behind the best within which a model may be as good
-_CLEARLY = 1.5  # standard errors by which a model must be better than a linear one to take its place
+_CLEARLY = 1.0  # standard errors by which a model must be better than a linear one to take its place
 _FINALISTS = 6  # models that are kept of those
 
 

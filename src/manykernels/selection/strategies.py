@@ -107,6 +107,8 @@ def _auto(wish: Wish, X: Any, n_outputs: int, width: int) -> list[str]:
     if sparse.issparse(X) or not width or wish.approximate:
         return ["finite"]
     chosen = ["finite", "continuous"]
+    if wish.task == "survival":  # products are hardly ever better, and take most of the time
+        return chosen
     if 2 <= width <= _PAIRS and n_outputs == 1:
         chosen.append("products")
     return chosen
@@ -119,7 +121,8 @@ def _strategy(wish: Wish, given: Any, X: Any, width: int) -> Strategy:
     kernels = wish.kernels
     if given == "finite":
         listed = not isinstance(kernels, Family) or kernels.listed
-        return _own(wish, "finite", kernels, norms if listed else norms[:1], Cs, parts=_parts)
+        parts = _few_parts if wish.task == "survival" else _parts
+        return _own(wish, "finite", kernels, norms if listed else norms[:1], Cs, parts=parts)
     if given not in NAMES:
         raise ValueError(
             f"strategy={given!r} was given; expected 'auto', one of {', '.join(map(repr, NAMES))}, an "
@@ -158,6 +161,12 @@ def _own(
 def _parts(kernels: Mapping[str, Kernel]) -> list[tuple[Any, Only]]:
     """Every kernel alone, since learning prefers what fits the training samples; and all but narrow ones."""
     return _singles(kernels) + _wide(kernels)
+
+
+def _few_parts(kernels: Mapping[str, Kernel]) -> list[tuple[Any, Only]]:
+    """The linear kernel alone, and all but narrow ones: where little is known, many candidates mislead."""
+    plain = [name for name, kernel in kernels.items() if kernel.member.role == "linear"]
+    return ([(1.0, (plain[0],))] if plain and len(kernels) > 1 else []) + _wide(kernels)
 
 
 def _singles(kernels: Mapping[str, Kernel]) -> list[tuple[Any, Only]]:
