@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .._arguments import and_more, shown
 from .._fast.survival import cover_sums
-from .observed import Observed, labels_of, observed, risks
+from .observed import Observed, by_label, labels_of, observed, risks
 from .steps import StepFunctions, read_times, warn_of_end
 
 Array = NDArray[np.float64]
@@ -82,10 +82,8 @@ class Baseline:
                 f"learned from for each ({and_more([str(label) for label in self.labels], 5)}), whose "
                 "survival is known."
             )
-        for label, one in zip(self.labels, self.logs, strict=True):
-            rows = np.flatnonzero(given == label)
-            if rows.size:
-                yield one, rows
+        for label, rows in by_label(given):
+            yield self.logs[int(np.searchsorted(self.labels, label))], rows
 
 
 def breslow(
@@ -121,9 +119,10 @@ def breslow(
         kept = seen.weight > 0.0
         return Baseline(None, (_log_hazard(seen.part(kept), f[kept], ties),))
     given = labels_of(stratum, "stratum", f.size)
-    labels = np.unique(given[seen.weight > 0.0])
-    parts = [(given == label) & (seen.weight > 0.0) for label in labels]
-    return Baseline(labels, tuple(_log_hazard(seen.part(kept), f[kept], ties) for kept in parts))
+    counts = np.flatnonzero(seen.weight > 0.0)
+    parts = [counts[rows] for _, rows in by_label(given[counts])]
+    labels = np.unique(given[counts])
+    return Baseline(labels, tuple(_log_hazard(seen.part(rows), f[rows], ties) for rows in parts))
 
 
 def martingale_residuals(

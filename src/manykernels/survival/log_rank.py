@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc
 
-from .observed import Observed, labels_of, observed
+from .observed import Observed, by_label, labels_of, observed
 
 Array = NDArray[np.float64]
 
@@ -51,8 +51,7 @@ def log_rank(
     seen, apart = seen.part(counts), apart[counts]
     observed_, expected = np.zeros(groups.size), np.zeros(groups.size)
     V = np.zeros((groups.size, groups.size))
-    for label in np.unique(apart):
-        rows = apart == label
+    for _, rows in by_label(apart):
         O, E, more = _sums(seen.part(rows), which[rows], groups.size)
         observed_, expected, V = observed_ + O, expected + E, V + more
     difference = (observed_ - expected)[1:]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -108,6 +109,13 @@ def labels_of(values: Any, name: str, n: int) -> NDArray[Any]:
             f"{name} is missing in rows {rows}; expected a label for each sample, such as 'none'."
         )
     return labels.astype(str) if labels.dtype.kind == "O" else labels
+
+
+def by_label(labels: NDArray[Any]) -> Iterator[tuple[Any, Index]]:
+    """Every label with the rows that have it, in the order of labels; one sort, however many there are."""
+    known, which, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    rows = np.split(np.argsort(which, kind="stable"), np.cumsum(counts)[:-1])
+    yield from zip(known, rows, strict=True)
 
 
 def share(value: Any, name: str, such_as: float) -> float:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .._arguments import as_numbers
 from .._fast.survival import count_pairs
 from .curves import censoring_curve
-from .observed import Observed, at_least_zero, labels_of, observed, pair, risks
+from .observed import Observed, at_least_zero, by_label, labels_of, observed, pair, risks
 from .steps import StepFunctions, read_times
 
 Array = NDArray[np.float64]
@@ -140,8 +140,7 @@ def _concordance(seen: Observed, f: Array, weight: Array, tied_tol: float, strat
     tied_tol = at_least_zero(tied_tol, "tied_tol")
     apart = np.zeros(f.size) if stratum is None else labels_of(stratum, "stratum", f.size)
     found = np.zeros(3)
-    for label in np.unique(apart):
-        rows = apart == label
+    for _, rows in by_label(apart):
         found += _pairs(seen.part(rows), f[rows], weight[rows], tied_tol)
     concordant, discordant, tied = found
     if not concordant + discordant + tied > 0.0:
