@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.datasets import make_classification
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from tests.times import times
 
 import manykernels as mk
 from manykernels.approx import Nystroem, RandomFeatures
@@ -37,6 +38,11 @@ strings = ["".join("ab"[int(v > 0)] for v in row) for row in X]
 new = 0.9 * X[:20]
 bits = np.packbits(np.hstack([X > 0.0, X > 0.5, X < -0.5]), axis=1)
 stack = np.stack([k(X) for k in kernels.values()], axis=-1)
+
+
+strata = np.empty(len(y), dtype=[("event", bool), ("time", float), ("stratum", object)])
+strata["event"], strata["time"], strata["stratum"] = X[:, 3] > -0.5, numbers + 5.0, np.where(y > 0, "a", "b")
+TIMES = {"survival": times(numbers), "survival, strata": strata, "survival, search": times(numbers)}
 
 
 def frame() -> Any:
@@ -123,6 +129,17 @@ FITTED: dict[str, Callable[[], tuple[Any, Any]]] = {
         new,
     ),
     "search": lambda: (mk.MKLClassifierCV(kernels, Cs=[0.1, 1.0], norms=[2.0], cv=2).fit(X, y), new),
+    "survival": lambda: (mk.MKLSurvival(kernels).fit(X, TIMES["survival"]), new),
+    "survival, strata": lambda: (
+        mk.MKLSurvival(kernels, ties="efron").fit(X, TIMES["survival, strata"]),
+        new,
+    ),
+    "survival, search": lambda: (
+        mk.MKLSurvivalCV(kernels, strategy=[mk.MKLSurvival(kernels, norm=2.0)], Cs=[0.1, 1.0], cv=2).fit(
+            X, TIMES["survival, search"]
+        ),
+        new,
+    ),
     "pipeline": lambda: (make_pipeline(StandardScaler(), mk.MKLClassifier(kernels)).fit(X, y), new),
 }
 

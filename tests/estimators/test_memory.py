@@ -10,6 +10,7 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.base import is_classifier
+from tests.times import times
 
 import manykernels
 from manykernels import (
@@ -24,6 +25,8 @@ from manykernels import (
     MKLClassifierCV,
     MKLRegressor,
     MKLRegressorCV,
+    MKLSurvival,
+    MKLSurvivalCV,
     NonlinearMKLClassifier,
     NonlinearMKLRegressor,
     UFOMKLClassifier,
@@ -57,6 +60,9 @@ FAST = {
     "clusters, regression": LocalizedMKLRegressor(MANY),
 }
 SLOW = {
+    "survival": MKLSurvival(MANY),
+    "survival, landmarks": MKLSurvival(FIVE, approx=Nystroem(60)),
+    "search of survival": MKLSurvivalCV(FIVE, strategy="finite", **ONE_FOLD),
     "hinge": MKLClassifier(MANY),
     "several classes": MKLClassifier(FIVE, loss="logistic"),
     "products of kernels": MKLRegressor(Products(FIVE, degree=2), max_iter=20),
@@ -112,7 +118,7 @@ def problem(n, model):
     f = np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * rng.randn(n)
     if is_classifier(model):
         return X, np.digitize(f, [-0.5, 0.5])
-    return X, f
+    return X, times(f) if "Survival" in type(model).__name__ else f
 
 
 def peak_of(model, X, y):

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from tests.times import times
 
 import manykernels
 from manykernels import (
@@ -54,7 +55,7 @@ def said(model, X):
 
 
 def target(name):
-    return Y if "Regressor" in name else LABELS
+    return times(Y) if "Survival" in name else Y if "Regressor" in name else LABELS
 
 
 # -- views ----------------------------------------------------------------------------------------

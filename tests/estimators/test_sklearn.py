@@ -19,18 +19,51 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils import estimator_html_repr, get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from tests.times import times
 
-from manykernels import AlignMKLClassifier, AlignMKLRegressor, KernelAligner, MKLClassifier, MKLRegressor
+from manykernels import (
+    AlignMKLClassifier,
+    AlignMKLRegressor,
+    KernelAligner,
+    MKLClassifier,
+    MKLRegressor,
+    MKLSurvival,
+    MKLSurvivalCV,
+)
 from manykernels.families import from_distances, rank_one
 from manykernels.kernels import Gaussian, Linear, OnColumns, Precomputed, Spectrum
 from manykernels.weightings import Align, AlignfLinear
 
+
+class Timed(MKLSurvival):
+    """For checks whose y is no time to an event: such targets are made of it."""
+
+    def fit(self, X, y, sample_weight=None, covariates=None):
+        return super().fit(X, y if y is None else times(y), sample_weight, covariates)
+
+    def score(self, X, y, sample_weight=None, covariates=None):
+        return super().score(X, times(y), sample_weight, covariates)
+
+
+class TimedCV(MKLSurvivalCV):
+    """The same with model selection."""
+
+    def fit(self, X, y, sample_weight=None, groups=None, covariates=None):
+        return super().fit(X, y if y is None else times(y), sample_weight, groups, covariates)
+
+    def score(self, X, y, sample_weight=None, covariates=None):
+        return super().score(X, times(y), sample_weight, covariates)
+
+
+FEW = {"kernels": {"line": Linear(), "wide": Gaussian(2.0)}, "norms": (1.0,), "Cs": [0.1, 1.0], "cv": 3}
 ESTIMATORS = [
     MKLClassifier(),
     MKLRegressor(),
     KernelAligner(),
     AlignMKLClassifier(),
     AlignMKLRegressor(),
+    Timed(),
+    TimedCV(**FEW),
 ]
 
 
@@ -49,6 +82,8 @@ def test_scikit_learns_checks(estimator, check):
         MKLClassifier(norm=2.0, multi_class="crammer-singer"),
         MKLClassifier(norm=1.5, loss="squared_hinge", center=True, normalize="cosine"),
         MKLRegressor([Linear(), Gaussian(2.0)], loss="epsilon_insensitive", center=True, normalize="max"),
+        Timed([Linear(), Gaussian(2.0)], norm=2.0, center=True, normalize="max", ties="efron"),
+        TimedCV(),
         KernelAligner(rank_one(), weighting=Align(q=1.5), center=False, normalize=None),
         AlignMKLClassifier(weighting="align", normalize="cosine", target="classification"),
         AlignMKLRegressor([Linear(), Gaussian(2.0)], weighting=AlignfLinear(True), normalize="max"),

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from tests.times import times
 
 import manykernels as mk
 from manykernels.approx import Nystroem, RandomFeatures
@@ -50,6 +51,9 @@ MODELS = {
     "search, numbers": (mk.MKLRegressorCV(GRID, random_state=0), numbers),
     "search, features": (mk.MKLRegressorCV(GRID, approx=FEW, random_state=0), numbers),
     "search, leave-one-out": (mk.MKLRegressorCV(GRID, cv="loo", strategy="finite", norms=[1.0]), numbers),
+    "survival": (mk.MKLSurvival(GRID, C=100.0, tol=1e-9), times(numbers)),
+    "survival, features": (mk.MKLSurvival(GRID, C=100.0, approx=FEW, tol=1e-9), times(numbers)),
+    "survival, search": (mk.MKLSurvivalCV(GRID, random_state=0), times(numbers)),
     "two-stage": (mk.AlignMKLClassifier(GRID), labels),
     "two-stage, numbers": (mk.AlignMKLRegressor(GRID), numbers),
     "two-stage, family": (mk.AlignMKLRegressor(Gaussians(), weighting="greedy"), numbers),

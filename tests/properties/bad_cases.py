@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from joblib import parallel_config
 from tests.properties.bad_values import RESULTS, SAMPLES, TARGETS, VALUES, WEIGHTS, N, X, numbers, y
+from tests.times import times
 
 import manykernels as mk
 from manykernels import approx, families, kernels, losses, penalties, solvers, weightings
@@ -75,7 +76,7 @@ def make(name: str, **options: Any) -> Any:
 
 
 def target_of(name: str) -> Any:
-    return numbers if "Regressor" in name else y
+    return times(numbers) if "Survival" in name else numbers if "Regressor" in name else y
 
 
 def answers(model: Any, data: Any = X) -> list[Any]:

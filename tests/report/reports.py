@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from tests.fitted_models import X, bits, fitted, frame, numbers, stack, strings, three, y
+from tests.fitted_models import TIMES, X, bits, fitted, frame, numbers, stack, strings, three, y
 
 from manykernels import (
     LocalizedMKLClassifier,
@@ -44,6 +44,8 @@ def target_of(name: str) -> Any:
         return three
     if name == "two outputs":
         return X[:, :2] ** 2
+    if name in TIMES:
+        return TIMES[name]
     return y if hasattr(fitted(name)[0], "classes_") or name == "aligner" else numbers
 
 

@@ -33,6 +33,7 @@ class SurvivalFace:
     def _learn_baseline(self, X: Any, y: Any, sample_weight: Any, covariates: Any, ties: str) -> None:
         """Breslow's estimate of the hazard behind the decisions on the training samples."""
         X, y, sample_weight = in_memory(matched(X, y, quiet=True), y, sample_weight)
+        sample_weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         seen, beside = read_survival(y), {} if covariates is None else {"covariates": covariates}
         f = np.asarray(self.predict(X, **beside))
         mean = float(
