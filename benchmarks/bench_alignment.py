@@ -12,11 +12,11 @@ from typing import Any
 import numba
 import numpy as np
 
-from manykernels import AlignMKLClassifier, KernelAligner
-from manykernels.families import rank_one
+from manykernels import AlignMKLClassifier, KernelAligner, MKLRegressor
+from manykernels.families import Products, rank_one
 from manykernels.grams import StackGram
 from manykernels.objectives import Alignment
-from manykernels.weightings import Alignf
+from manykernels.weightings import Alignf, GreedyAlignment
 
 from .bench_memory import ROOT
 from .harness import Facts, Report, compare, pinned, ratio_rows
@@ -31,12 +31,42 @@ def run(report: Report) -> None:
     """The four tables; the last two fit in processes of their own, to see what memory they take."""
     _against_cka(report)
     _against_gemm(report)
+    _over_products(report)
     n, limit = report.pick((20_000, "2GB"), (1500, "300MB"))
     facts = _in_a_process(report, task="gaussians", n=n, M=20, limit=limit)
     report.table(f"20 Gaussian kernels on {n} points, alignf, memory_limit={limit}", [facts], "under 3 GB")
     n, M = report.pick((2000, 4000), (200, 300))
     rows = [_in_a_process(report, task="rank_one", n=n, M=M, weighting=w) for w in ("align", "alignf")]
     report.table(f"{M} rank-one kernels, the columns of sparse counts in {n} documents", rows)
+
+
+def _over_products(report: Report) -> None:
+    """Greedy alignment over all products of columns beside one-stage learning over the same, by step."""
+    n, r, degree = report.pick((500, 100, 3), (80, 10, 2))
+    rng = np.random.RandomState(0)
+    X = rng.randn(n, r)
+    y = X[:, 0] * X[:, 1] + X[:, 2] * X[:, 3] + X[:, 4] + 0.3 * rng.randn(n)
+    family, options = Products(degree=degree), {"max_kernels": 20, "tol": -1.0}
+    contenders = {"one-stage, corrective": MKLRegressor(family, solver="corrective")}
+    for method in ("stagewise", "distance"):
+        weighting = GreedyAlignment(method, **options)
+        contenders[f"greedy, {method}"] = KernelAligner(family, weighting=weighting, target="regression")
+    timings = compare({name: partial(model.fit, X, y) for name, model in contenders.items()}, repeats=5)
+    rows: list[Facts] = []
+    for name, timing in timings.items():
+        model = timing.result
+        steps = getattr(model, "n_iter_", 20)
+        row: Facts = {
+            "learner": name,
+            "seconds": timing,
+            "steps": steps,
+            "ms a step": 1e3 * timing.median / steps,
+        }
+        rows.append(row | {"certified": bool(model.certified_), "kernels": len(model.weights_)})
+    for row in rows:
+        row["times corrective's"] = row["ms a step"] / rows[0]["ms a step"]
+    title = f"All products of {r} columns up to degree {degree} on {n} points, a step"
+    report.table(title, rows, "a step of greedy alignment within 3 times one of the corrective solver")
 
 
 def _against_cka(report: Report) -> None:

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 
 from manykernels import AlignMKLClassifier, AlignMKLRegressor, KernelAligner
-from manykernels.families import ARDGaussians, Dirichlets, Gaussians, Products
+from manykernels.families import ARDGaussians, Dirichlets, Gaussians
 from manykernels.measures import centered_alignment
 from manykernels.oracles import build_oracle
 from manykernels.weightings import GreedyAlignment
@@ -151,7 +151,6 @@ def test_regression_pickles_and_cross_validates():
     ("kernels", "weighting", "message"),
     [
         (Gaussians(0.1, 10.0), "alignf", "weighting='alignf'.*list.*'greedy'"),
-        (Products(degree=2), "greedy", "'best_against'.*ProductsOracle"),
         (Gaussians(10.0, 0.1), "greedy", "low < high"),
     ],
 )

@@ -61,6 +61,8 @@ class KernelAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TwoStage)
     X_fit_ : the training samples.
     features_ : with ``approx``, in place of X_fit_: the features of all kernels, before they are weighted.
     alignment_ : the alignment on the training data; ``score_alignment`` gives it for others.
+    certified_ : with ``weighting="greedy"`` over a family, whether every kernel was proven to be the best of
+        the whole family at its step.
     alignment_bound_ : the alignment that no weights which the method allows exceed; None for weightings
         that maximise nothing, as is
     kkt_residual_ : how far the weights are from the optimality conditions of their problem, for kernels and

@@ -153,6 +153,7 @@ def _align_family(options: Options, samples: Samples, weighting: Weighting, aske
         "alignment_bound_": None,
         "kkt_residual_": None,
         "unique_": True,
+        "certified_": found.certified,
     }
     model = _model(options, samples, found.names, found.kernels, found.theta, facts)
     return Aligned(model, found.gram)

@@ -1,7 +1,7 @@
 """What may be asked of a whole family of kernels on the training samples."""
 
 from ._bind_dags import bind_dag
-from .base import Atom, Best, Draws, Oracle
+from .base import Atom, Best, Draws, LowRank, Oracle
 from .build import build_oracle
 from .finite import FiniteOracle
 from .products import ProductsOracle
@@ -11,6 +11,7 @@ __all__ = [
     "Best",
     "Draws",
     "FiniteOracle",
+    "LowRank",
     "Oracle",
     "ProductsOracle",
     "bind_dag",

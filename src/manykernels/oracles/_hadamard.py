@@ -47,10 +47,18 @@ class Hadamard:
 
     def best(self, A: Array, k: int) -> tuple[list[Product], Array]:
         """The k products of the largest q and their q, in falling order."""
+        return self._best(self.parts.point(A), k, signed=False)
+
+    def best_against(self, S: Array, k: int) -> tuple[list[Product], Array]:
+        """The same for s_z ⟨S, Π_{j∈z} B_j⟩ with any symmetric S."""
+        return self._best(self.parts.packed(S), k, signed=True)
+
+    def _best(self, m: Array, k: int, signed: bool) -> tuple[list[Product], Array]:
         products: list[Product] = []
         values = np.empty(0)
-        for prefix, first, q in self._tables(A):
-            floor = values[-1] if values.size == k else -0.5  # above what stands for no product
+        lowest = -np.inf if signed else -0.5  # above what stands for no product
+        for prefix, first, q in self._tables(m, signed):
+            floor = values[-1] if values.size == k else lowest
             where = np.flatnonzero(q.ravel() > floor)
             if where.size > k:
                 where = where[np.argpartition(-q.ravel()[where], k - 1)[:k]]
@@ -65,21 +73,21 @@ class Hadamard:
 
     def power_sum(self, A: Array, power: float) -> float:
         """Σ_z q_z^power over all products."""
-        return float(sum(float(np.sum(q[q > 0.0] ** power)) for _, _, q in self._tables(A)))
+        return float(sum(float(np.sum(q[q > 0.0] ** power)) for _, _, q in self._tables(self.parts.point(A))))
 
-    def _tables(self, A: Array) -> Iterator[tuple[Product, int, Array]]:
+    def _tables(self, m: Array, signed: bool = False) -> Iterator[tuple[Product, int, Array]]:
         """(prefix, first, q): q of products (), (j,) or prefix + (i, j), with i and j counted from `first`.
 
-        Entries of a table that stand for no product are −1.
+        Entries of a table that stand for no product are −1, and −∞ where q may be negative (`signed`).
         """
-        m, choose = self.parts.point(A), self._choose()
-        yield (), 0, self._scaled((), 0, np.array(m.sum()))
-        yield (), 0, self._scaled((), 0, self.parts.B @ m)
+        choose = self._choose()
+        yield (), 0, self._scaled((), 0, np.array(m.sum()), signed)
+        yield (), 0, self._scaled((), 0, self.parts.B @ m, signed)
         for d in range(2, self.degree + 1):
             for prefix in choose(range(self.parts.r), d - 2):
                 first = prefix[-1] + self.skip if prefix else 0
                 if self.parts.r - first >= 1 + self.skip:
-                    yield prefix, first, self._scaled(prefix, first, self._pairs(m, prefix, first))
+                    yield prefix, first, self._scaled(prefix, first, self._pairs(m, prefix, first), signed)
 
     def _choose(self) -> Any:
         return itertools.combinations if self.skip else itertools.combinations_with_replacement
@@ -97,10 +105,10 @@ class Hadamard:
                 table[i : i + _PAIR_ROWS, i:] += left[i : i + _PAIR_ROWS] @ part[i:].T
         return table
 
-    def _scaled(self, prefix: Product, first: int, table: Array) -> Array:
-        """q from inner products; −1 in tables of pairs below the diagonal, and on it for interactions."""
+    def _scaled(self, prefix: Product, first: int, table: Array, signed: bool) -> Array:
+        """q from inner products; no product below the diagonal of pairs, nor on it for interactions."""
         d = len(prefix) + table.ndim
-        q = np.maximum(table, 0.0) * self.scale[d]
+        q = (table if signed else np.maximum(table, 0.0)) * self.scale[d]
         if self.exponent != 0.0 and table.ndim == 2:
             q *= self._orders(prefix, first, len(table)) ** self.exponent
         if self.weight is not None:
@@ -109,7 +117,7 @@ class Hadamard:
         if self.own is not None:
             q = q / self._squares(prefix, first, table)
         if table.ndim == 2:
-            q[np.tril_indices(len(q), self.skip - 1)] = -1.0
+            q[np.tril_indices(len(q), self.skip - 1)] = -np.inf if signed else -1.0
         return np.asarray(q)
 
     def _squares(self, prefix: Product, first: int, table: Array) -> Array:

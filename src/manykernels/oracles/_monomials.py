@@ -173,13 +173,16 @@ class Monomials:
         q = np.square(scores[0], out=scores[0])
         for other in scores[1:]:
             q += np.square(other, out=other)
-        if self.weight is None and self.exponent == 0.0 and self.groups is None and self.own is None:
-            q *= self.scale[d]
-        else:
-            q *= self._known_scales(d)[place : place + q.size]
+        q *= self._scales_at(d, place, q.size)
         return np.asarray(q)
 
     # -- scales ---------------------------------------------------------------------------------
+    def _scales_at(self, d: int, place: int, size: int) -> Any:
+        """s_z of so many consecutive products of degree d, or one number for all of them."""
+        if self.weight is None and self.exponent == 0.0 and self.groups is None and self.own is None:
+            return self.scale[d]
+        return self._known_scales(d)[place : place + size]
+
     def _known_scales(self, d: int) -> Array:
         """s_z of all products of degree d, in their order; in single precision where they are very many."""
         if d not in self._scales:
@@ -254,6 +257,23 @@ class Monomials:
         degrees = np.concatenate([np.full(part[1].size, part[2]) for part in kept])
         order = np.argsort(-values, kind="stable")[:k]
         return [self.product(int(degrees[i]), int(places[i])) for i in order], values[order]
+
+    def squares(self, A: Array) -> Iterator[tuple[int, int, Array]]:
+        """(degree, place of the first, q) of all products, in blocks that are the same for every A."""
+        for d, place, q in self._blocks(A):
+            yield d, place, q.copy()
+
+    def sizes(self) -> Iterator[tuple[int, int, Array]]:
+        """The same for s_z Σ_t (Π_j x_tj)², the squared size of each product, by products of squares."""
+        plain = np.ones_like(self.scale)
+        squared = Monomials(
+            self.X**2, self.degree, scale=plain, interactions_only=bool(self.skip), room=self.room
+        )
+        for d, place, q in squared._blocks(np.ones((len(self.X), 1))):
+            if d == 0:
+                yield d, place, self._constant(np.ones((len(self.X), 1))) / len(self.X)
+            else:
+                yield d, place, np.sqrt(q) * self._scales_at(d, place, q.size)
 
     def power_sum(self, A: Array, power: float) -> float:
         """Σ_z q_z^power over all products."""

@@ -225,7 +225,11 @@ class StackParts(Parts):
         self._sums, self._blocks = {}, {}
 
     def point(self, A: Array) -> Array:
-        m = pack(A @ A.T)
+        return self.packed(A @ A.T)
+
+    def packed(self, S: Array) -> Array:
+        """A symmetric matrix, whose inner products with triangles are those of the matrices."""
+        m = pack(S)
         m *= 2.0
         m[self.on_diagonal] *= 0.5
         return m

@@ -38,6 +38,26 @@ class Draws:
     probabilities: Array
 
 
+@dataclass(frozen=True)
+class LowRank:
+    """S = U diag(w) Uᵀ + ι I, U (n, m): the form that products of columns are compared with."""
+
+    U: Array
+    w: Array
+    identity: float = 0.0
+
+    def dense(self) -> Array:
+        """S."""
+        return np.asarray((self.U * self.w) @ self.U.T + self.identity * np.eye(len(self.U)))
+
+    @classmethod
+    def of(cls, S: Array) -> LowRank:
+        """A symmetric matrix by its eigenvectors, but for what rounding left of them."""
+        w, U = np.linalg.eigh(S)
+        kept = np.abs(w) > 1e-13 * np.abs(w).max(initial=0.0)
+        return cls(U[:, kept], w[kept])
+
+
 class Oracle(ABC):
     """A family of kernels on n training samples, scaled as the problem sees them."""
 
@@ -82,7 +102,8 @@ class Oracle(ABC):
     def best_against(self, S: Array, k: int, shrinkage: float = 0.0) -> Best:
         """The same for ⟨K_z, S⟩_F with any symmetric S (n, n), of which the largest may be negative.
 
-        `shrinkage` is λ of 000 Eq. 6.2, for atoms of several parameters.
+        Families of rank-one kernels that answer take it as `LowRank` too, and remember what they know of the
+        columns of U. `shrinkage` is λ of 000 Eq. 6.2, for atoms of several parameters.
         """
         raise NotImplementedError
 

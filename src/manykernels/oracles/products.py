@@ -14,17 +14,20 @@ from ..kernels import Constant, Fitted, Kernel, Power
 from ..kernels import Product as ProductKernel
 from ..kernels.data import Columns
 from ..kernels.monomial import Monomial
+from ._against import Against
 from ._beam import Beam
 from ._groups import Groups, is_excluded
 from ._hadamard import Hadamard
 from ._monomials import Monomials
 from ._parts import FactorParts, Parts, Product, StackParts
 from ._sampling import Sampler, draw_uniformly
-from .base import Array, Atom, Best, Draws, Oracle
+from .base import Array, Atom, Best, Draws, LowRank, Oracle
 
 _ENUMERABLE = 1e9  # products of columns that are worth scoring one by one
 _ENUMERABLE_MATRICES = 1e7  # the same for matrices of 500 × 500
 _OWN = 2e6  # products that a function is asked of, one by one
+_LOOKED_AT = 64  # products of a family too large to be looked at whole, where sums are signed
+_EXCLUDED = 64  # products more that are looked at, where some are not of the family
 _POWERS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -70,6 +73,7 @@ class ProductsOracle(Oracle):
         self._enumerator: Monomials | Hadamard | None = None
         self._sampler: Sampler | None = None
         self._beam: Beam | None = None
+        self._against: Against | None = None
 
     def _count(self, d: int) -> int:
         """How many products of degree d there are."""
@@ -151,12 +155,7 @@ class ProductsOracle(Oracle):
         if self.enumerable:
             atoms, values = self._of_family(*self.enumerator.best(A, k))
             return Best(list(atoms), values, float(values[0]))
-        if not self.offers("best"):
-            what = "products of matrices" if self.own is None else "products, each with a rho of its own"
-            raise ValueError(
-                f"This family holds {self.size:.3g} {what}, more than can be looked at one by one. Lower the "
-                "degree, use fewer base kernels, or solver='stochastic', which draws products."
-            )
+        self._require_answer("best")
         assert isinstance(self.parts, FactorParts)
         if self._beam is None:
             options = {**self._options(), "budget": self._budget, "room": self.room}
@@ -164,6 +163,45 @@ class ProductsOracle(Oracle):
         atoms, values, upper = self._beam.best(A, k)
         atoms, values = self._of_family(atoms, values)
         return Best(list(atoms), values, upper)
+
+    def _require_answer(self, question: str) -> None:
+        if self.offers(question):
+            return
+        what = "products of matrices" if self.own is None else "products, each with a rho of its own"
+        raise ValueError(
+            f"This family holds {self.size:.3g} {what}, more than can be looked at one by one. Lower the "
+            "degree, use fewer base kernels, or solver='stochastic', which draws products."
+        )
+
+    def best_against(self, S: Array | LowRank, k: int, shrinkage: float = 0.0) -> Best:
+        """Every product, where they are few enough to be looked at one by one; there is nothing to shrink.
+
+        Of more products of columns those with the largest ⟨K_z, S₊⟩ are looked at, S₊ what is positive of S,
+        whose bound is one on ⟨K_z, S⟩, if the search has one.
+        """
+        self._require_answer("best_against")
+        if not self.rank_one:
+            assert isinstance(self.enumerator, Hadamard)
+            dense = S.dense() if isinstance(S, LowRank) else S
+            atoms, values = self._of_family(*self.enumerator.best_against(dense, k))
+            return Best(list(atoms), values, float(values[0]))
+        low = S if isinstance(S, LowRank) else LowRank.of(S)
+        if not self.enumerable:
+            return self._some_against(low, k)
+        if self._against is None:
+            assert isinstance(self.enumerator, Monomials)
+            self._against = Against(self.enumerator, self.size, self.room)
+        more = k if self.groups is None else k + _EXCLUDED
+        atoms, values = self._of_family(*self._against.best(low, more))
+        return Best(list(atoms[:k]), values[:k], max(float(values[0]), 0.0))
+
+    def _some_against(self, S: LowRank, k: int) -> Best:
+        low = LowRank.of(S.dense()) if S.identity != 0.0 else S
+        up, down = (low.U[:, sign * low.w > 0] * np.sqrt(np.abs(low.w[sign * low.w > 0])) for sign in (1, -1))
+        found = self.best(up, max(k, _LOOKED_AT))
+        values = found.values - (self.quad(down, found.atoms) if down.size else 0.0)
+        order = np.argsort(-values, kind="stable")[:k]
+        return Best([found.atoms[i] for i in order], values[order], found.upper)
 
     def _of_family(self, atoms: list[Product], values: Array) -> tuple[list[Product], Array]:
         """Those that are in the family, of which there always is one: the constant."""
@@ -199,7 +237,8 @@ class ProductsOracle(Oracle):
         if question == "sample":
             return self.weight is None
         searched = self.rank_one and self.own is None  # beyond what can be listed, by a beam
-        return super().offers(question) if question != "best" else searched or self.enumerable
+        asked = question in ("best", "best_against")
+        return searched or self.enumerable if asked else super().offers(question)
 
     # -- draws ----------------------------------------------------------------------------------
     def sample(self, A: Array, size: int, rng: np.random.RandomState) -> Draws:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -56,6 +56,7 @@ class Chosen:
     theta: Array
     gram: Gram
     alignment: float
+    certified: bool = False  # whether every kernel was proven to be the best of the family at its step
 
 
 def align_family(family: FamilyOn, X: Any, Y: Array, weighting: GreedyAlignment, center: bool) -> Chosen:
@@ -82,7 +83,8 @@ def align_family(family: FamilyOn, X: Any, Y: Array, weighting: GreedyAlignment,
             "no kernel of the family is aligned with the target. Check that y belongs to these samples, or "
             "widen the range of the family."
         )
-    return _finish(oracle, chosen.atoms, chosen.theta, X, Y, center)
+    found = _finish(oracle, chosen.atoms, chosen.theta, X, Y, center)
+    return replace(found, certified=chosen.certified)
 
 
 def _finish(oracle: Oracle, atoms: list[Atom], theta: Array, X: Any, Y: Array, center: bool) -> Chosen:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from .._fast.stopping import goes_on
 from .._fast.threads import blas_for
 from ..grams.base import centred
 from ..objectives import Alignment
-from ..oracles import FiniteOracle, Oracle
+from ..oracles import FiniteOracle, LowRank, Oracle
 from ..oracles.base import Atom
 from .base import Array, Weighted, Weighting, shares
 
@@ -25,6 +26,7 @@ Validate = Callable[[list[Atom], Array], float]  # the alignment of a combinatio
 _METHODS = ("stagewise", "distance", "distance-printed")
 _PATIENCE = 3  # kernels in a row that may not help on data held out
 _INNER = 200  # steps among the kernels that are there, for each new one
+_PROVEN = 1e-6  # relative: what a bound may be above the kernel that was found
 _START = 1e-6  # ε of Alg. 7: K⁽⁰⁾ = εI
 
 
@@ -35,6 +37,7 @@ class Chosen:
     atoms: list[Atom] = field(default_factory=list)
     theta: Array = field(default_factory=lambda: np.empty(0))
     path: list[float] = field(default_factory=list)
+    certified: bool = True  # whether every kernel was proven to be the best of the family at its step
 
 
 class GreedyAlignment(Weighting):
@@ -146,25 +149,48 @@ class _State:
 
     def __init__(self, oracle: Oracle, Y: Array, options: GreedyAlignment, shrinkage: float) -> None:
         self.oracle, self.options, self.shrinkage = oracle, options, shrinkage
+        self.Y = Y
         self.T = Y @ Y.T
         self.tau = float(np.linalg.norm(self.T))
         self.mean = np.full(oracle.n, 1.0 / oracle.n)
         self.chosen = Chosen()
+        self.features: list[Array] = []  # of the kernels chosen, centred, where they are of rank one
 
     def step(self) -> bool:
         """Add a kernel, or change weights; False where nothing is left to gain."""
         raise NotImplementedError
 
-    def find(self, S: Array) -> tuple[Atom, float, Array]:
-        """The best kernel against S, ⟨K, S⟩, and its centred matrix."""
+    def find(self, S: Array, theta: Array, identity: float = 0.0) -> tuple[Atom, float, Array]:
+        """The best kernel against S, ⟨K, S⟩, and its centred matrix.
+
+        S is T − Σ_i θ_i K_i − ι (I − 11ᵀ/n) over the kernels chosen, `identity` being ι: of rank-one kernels
+        the sum of few columns.
+        """
         size = float(np.linalg.norm(S))
-        found = self.oracle.best_against(S / size if size > 0.0 else S, 1, self.shrinkage)
-        K = self.oracle.gram(found.atoms[:1]).combine(np.ones(1))
-        return found.atoms[0], size * float(found.values[0]), centred(K, self.mean)
+        if self.oracle.rank_one:
+            one = [np.full((self.oracle.n, 1), self.oracle.n**-0.5)] if identity else []
+            U = np.column_stack([self.Y, *self.features, *one])
+            w = np.concatenate([np.ones(self.Y.shape[1]), -theta, np.full(len(one), identity)])
+            asked: Any = LowRank(U, w / (size or 1.0), -identity / (size or 1.0))
+        else:
+            asked = S / size if size > 0.0 else S
+        found = self.oracle.best_against(asked, 1, self.shrinkage)
+        level = float(found.values[0])
+        self.chosen.certified &= bool(found.upper <= level + _PROVEN * abs(level))
+        gram = self.oracle.gram(found.atoms[:1])
+        K = centred(gram.combine(np.ones(1)), self.mean)
+        if self.oracle.rank_one and found.atoms[0] not in self.chosen.atoms:
+            self.candidate = self._feature(gram)
+        return found.atoms[0], size * float(found.values[0]), K
+
+    def _feature(self, gram: Any) -> Array:
+        """φ with K = φφᵀ, centred."""
+        phi = np.asarray(gram.features)[:, 0] * np.sqrt(float(gram.scale[0]))
+        return np.asarray(phi - phi.mean())
 
     def copy(self) -> Chosen:
         c = self.chosen
-        return Chosen(list(c.atoms), c.theta.copy(), list(c.path))
+        return Chosen(list(c.atoms), c.theta.copy(), list(c.path), c.certified)
 
     def add(self, atom: Atom, weight: float) -> None:
         """A kernel that is there already gets more weight."""
@@ -174,6 +200,8 @@ class _State:
         else:
             c.atoms.append(atom)
             c.theta = np.append(c.theta, weight)
+            if self.oracle.rank_one:
+                self.features.append(self.candidate)
 
 
 class _Stagewise(_State):
@@ -191,8 +219,9 @@ class _Stagewise(_State):
     def step(self) -> bool:
         K, T = self.K, self.T
         a, c = float(np.vdot(K, T)), float(np.vdot(K, K))
-        P = (T - (a / c) * K) / (np.sqrt(c) * self.tau)
-        atom, _, new = self.find(P)
+        first = not self.chosen.atoms  # K is ε times the identity, centred
+        theta, identity = (np.empty(0), _START * a / c) if first else ((a / c) * self.chosen.theta, 0.0)
+        atom, _, new = self.find(T - (a / c) * K, theta, identity)
         b, d, e = float(np.vdot(new, T)), float(np.vdot(K, new)), float(np.vdot(new, new))
         if not self.chosen.atoms:
             a, c, d, K = 0.0, 0.0, 0.0, np.zeros_like(K)
@@ -237,7 +266,7 @@ class _Distance(_State):
 
     def step(self) -> bool:
         combination = self._combination()
-        atom, value, new = self.find(self.T - combination)
+        atom, value, new = self.find(self.T - combination, self.beta * self.chosen.theta)
         if value <= 0.0 and not self.matrices:
             return False
         if self.options.method == "distance-printed":
