@@ -120,8 +120,8 @@ def test_direction_is_unbiased_by_enumeration():
     q = oracle.whole.quad(fit.alpha).sum(axis=1)
     for z in range(5):
         oracle.turn = z
-        atoms, g, largest = Stochastic(batch=1).estimate(oracle, fit.alpha, None)
-        assert atoms == [z] and largest == pytest.approx(0.5 * q.sum())
+        atoms, g, ratio = Stochastic(batch=1).estimate(oracle, fit.alpha, None)
+        assert atoms == [z] and ratio == pytest.approx(0.5 * q.sum())
         mean[z] += q[z] / q.sum() * g[0]
     differences = [(J(theta + h) - J(theta - h)) / 2e-5 for h in 1e-5 * np.eye(5)]
     np.testing.assert_allclose(mean, differences, rtol=1e-5)
@@ -246,14 +246,14 @@ def test_kernels_are_added_a_few_at_a_time(entries, monkeypatch):
 def test_norms_between_1_and_2_touch_only_what_is_drawn():
     gram, _, _ = monomials(0, 20, 3, 2)
     oracle = FiniteOracle(gram)
-    assert all(isinstance(iterate_for(oracle, LpBall(p), False), ScaledIterate) for p in (1.1, 1.5, 2.0))
-    for penalty, euclidean in [
-        (Simplex(), False),
-        (LpBall(3.0), False),
-        (LpBall(1.5), True),
-        (LpBall(1.01), False),
+    assert all(isinstance(iterate_for(oracle, LpBall(p), "auto"), ScaledIterate) for p in (1.1, 1.5, 2.0))
+    for penalty, potential in [
+        (Simplex(), "auto"),
+        (LpBall(3.0), "auto"),
+        (LpBall(1.5), "euclidean"),
+        (LpBall(1.01), "auto"),
     ]:
-        assert isinstance(iterate_for(oracle, penalty, euclidean), ProjectedIterate)
+        assert isinstance(iterate_for(oracle, penalty, potential), ProjectedIterate)
 
 
 # -- the machine -----------------------------------------------------------------------------------
@@ -301,13 +301,13 @@ def test_the_theorems_step_keeps_its_promise(penalty, batch):
     strong = penalty.p - 1.0 if 1 < penalty.p < 2 else 1.0
     excess, B = [], start
     for seed in range(4):
-        iterate, steps = iterate_for(oracle, penalty, False), Steps("theorem", penalty, 1 + strong, 15, T)
+        iterate, steps = iterate_for(oracle, penalty, "auto"), Steps("theorem", penalty, 1 + strong, 15, T)
         rng = np.random.RandomState(seed)
         for _ in range(T):
             fit = risk.solve(iterate.s * iterate.K, zero, 1e-10)
             iterate.count(1.0)
-            atoms, g, largest = Stochastic(batch=batch).estimate(oracle, fit.alpha, rng)
-            eta, B = steps.next(g, largest), max(B, steps.B)
+            atoms, g, ratio = Stochastic(batch=batch).estimate(oracle, fit.alpha, rng)
+            eta, B = steps.next(g, ratio.max()), max(B, steps.B)
             assert eta == pytest.approx(np.sqrt(2 * strong * 0.5 / (steps.B * T)))
             iterate.step(atoms, g, eta)
         fit = risk.solve(iterate.average()[1], zero, 1e-10)
@@ -398,7 +398,12 @@ def test_a_target_without_anything_to_learn(fit_intercept):
     ("options", "message"),
     [
         ({"sampling": "best"}, "sampling='best'.*'uniform'"),
-        ({"potential": "entropy"}, "potential='entropy'.*'euclidean'"),
+        ({"potential": "energy"}, "potential='energy'.*'euclidean' or 'entropy'"),
+        ({"potential": "entropy"}, "needs norm=1"),
+        ({"spread": 0.0}, "spread=0.0"),
+        ({"spread": -1.0}, "spread=-1.0"),
+        ({"spread": np.inf}, "spread=inf"),
+        ({"spread": "wide"}, "spread='wide'"),
         ({"batch": 0}, "batch=0"),
         ({"batch": 2.5}, "batch=2.5"),
         ({"step": "small"}, "step='small'"),

@@ -79,7 +79,8 @@ class MKLClassifier(MKLClassification):
         and whether D is a bound for the whole family of kernels.
     dual_point_ : the α whose dual value D is, shaped as dual_coef_; not with ``approx``.
         ``manykernels.inspection.certificate`` computes P and D anew from it.
-    n_iter_, history_ : machines solved; objective, gap, seconds and active kernels at each look.
+    n_iter_, history_ : machines solved; objective, gap, seconds and active kernels at each look, and for
+        solvers that draw kernels how many draws of a batch count.
     present_ : dict view -> how many training samples have it, where kernels are of views.
     classes_ : labels.
     """

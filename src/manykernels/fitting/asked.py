@@ -27,6 +27,7 @@ from .samples import Samples
 
 Array = NDArray[np.float64]
 _TINY = float(np.finfo(float).tiny)
+_COUNTED, _SHARE = 4.0, 0.05  # draws that count, and their share of all: below both they say little
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,7 @@ class Asked(Bound):
         return kernel
 
     def settle(self, options: Options, penalty: Penalty, result: Result) -> Result:
+        self._judge_draws(result)
         # without any bound on the family, as where kernels are drawn and never looked at, there is no gap
         if result.gap <= options.tol or not np.isfinite(result.gap):
             return result
@@ -67,6 +69,22 @@ class Asked(Bound):
             ConvergenceWarning,
         )
         return result
+
+    def _judge_draws(self, result: Result) -> None:
+        """A warning where kernels were drawn so unlike the gradient that a single one decided each step."""
+        history, batch = result.history.effective, getattr(self.solver, "batch", 0)
+        if getattr(self.solver, "sampling", "") != "gradient" or not history or batch < 2 * _COUNTED:
+            return
+        counted = float(np.median(history))
+        if counted >= max(_COUNTED, _SHARE * batch):
+            return
+        warn(
+            f"of {batch} kernels drawn in a step, {counted:.2g} count (history_['effective_draws']): draws "
+            "are so unlike the gradient that few of them decide, or most of it is out of their reach. Draw "
+            "more widely (Stochastic(spread=3)), give fewer features or a narrower range, or take "
+            "solver='corrective'.",
+            ConvergenceWarning,
+        )
 
     def model(self, options: Options, results: list[Result]) -> Model:
         samples: Samples = self.samples

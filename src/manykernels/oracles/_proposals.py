@@ -15,14 +15,16 @@ from .base import Array
 _NARROW = 1e-3  # of the range: the smallest standard deviation, for parameters close to zero
 
 
-def draw_normal(mean: Array, low: Array, high: Array, rng: np.random.RandomState) -> tuple[Array, Array]:
-    """One σ ~ N(mean, mean²) cut to [low, high] for each row of `mean`, and its density.
+def draw_normal(
+    mean: Array, low: Array, high: Array, rng: np.random.RandomState, spread: float = 1.0
+) -> tuple[Array, Array]:
+    """One σ ~ N(mean, (spread·mean)²) cut to [low, high] for each row of `mean`, and its density.
 
-        s(σ) = φ((σ − μ)/d)/d / (Φ((high − μ)/d) − Φ((low − μ)/d)),      d = |μ|
+        s(σ) = φ((σ − μ)/d)/d / (Φ((high − μ)/d) − Φ((low − μ)/d)),      d = spread·|μ|
 
     Parameters with low = high are not drawn, and no part of the density.
     """
-    d = np.maximum(np.abs(mean), _NARROW * (high - low))
+    d = spread * np.maximum(np.abs(mean), _NARROW * (high - low))
     varying = np.broadcast_to(high > low, mean.shape)
     d = np.where(varying, d, 1.0)
     left, right = ndtr((low - mean) / d), ndtr((high - mean) / d)
@@ -34,7 +36,13 @@ def draw_normal(mean: Array, low: Array, high: Array, rng: np.random.RandomState
 
 
 def draw_by_feature(
-    X: Data, S: LinePoint, low: Array, high: Array, size: int, rng: np.random.RandomState
+    X: Data,
+    S: LinePoint,
+    low: Array,
+    high: Array,
+    size: int,
+    rng: np.random.RandomState,
+    spread: float = 1.0,
 ) -> tuple[Array, Array]:
     """000 Alg. 4: widths drawn one feature after the other, M ← M∘K_σi in between.
 
@@ -52,7 +60,7 @@ def draw_by_feature(
         shared = [LinePoint(matrix=M[0])] if i == 0 else [LinePoint(matrix=m) for m in M]
         best = [search.best(point, 1).parameters[0, 0] for point in shared]
         mean = np.broadcast_to(np.array(best)[:, None], (size, 1))
-        drawn, part = draw_normal(mean, low[i : i + 1], high[i : i + 1], rng)
+        drawn, part = draw_normal(mean, low[i : i + 1], high[i : i + 1], rng, spread)
         sigma[:, i], density = drawn[:, 0], density * part
         if i < d - 1:
             for m, width in zip(M, drawn[:, 0], strict=True):

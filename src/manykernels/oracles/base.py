@@ -107,8 +107,12 @@ class Oracle(ABC):
         """
         raise NotImplementedError
 
-    def sample(self, A: Array, size: int, rng: np.random.RandomState) -> Draws:
-        """Atoms drawn with a probability close to proportional to q_z."""
+    def sample(self, A: Array, size: int, rng: np.random.RandomState, spread: float = 1.0) -> Draws:
+        """Atoms drawn with a probability close to proportional to q_z.
+
+        `spread` is how wide to draw around the best kernel, for who can do no better than that; others are
+        not told.
+        """
         raise NotImplementedError
 
     def sample_uniform(self, size: int, rng: np.random.RandomState) -> Draws:

@@ -198,8 +198,8 @@ class ContinuousOracle(Oracle):
         return float(self._search.best(S, 1).parameters[0, 0])
 
     # -- draws ----------------------------------------------------------------------------------
-    def sample(self, A: Array, size: int, rng: np.random.RandomState) -> Draws:
-        """σ around the best one: from N(σ*, σ*²), cut to the box (000 §4.2.2).
+    def sample(self, A: Array, size: int, rng: np.random.RandomState, spread: float = 1.0) -> Draws:
+        """σ around the best one: from N(σ*, (spread·σ*)²), cut to the box (000 §4.2.2).
 
         `probabilities` are densities in σ. A solver that divides by them, as ĝ = g_σ/s_σ, estimates the
         gradient of θ as a density over σ (000 Eq. 4.21), whose norm is an integral, without bias; its
@@ -212,13 +212,13 @@ class ContinuousOracle(Oracle):
         if isinstance(self.family, ARDGaussians) and not S.zero:
             room = max(1, self.limit // (8 * self.n**2) - self.matrices)  # draws that fit in memory together
             parts = [
-                draw_by_feature(self.X, S, c.low, c.high, min(room, size - lo), rng)
+                draw_by_feature(self.X, S, c.low, c.high, min(room, size - lo), rng, spread)
                 for lo in range(0, size, room)
             ]
             sigma, density = (np.concatenate(part) for part in zip(*parts, strict=True))
         else:
             mean = np.array(self.best(A, 1).atoms[0])
-            sigma, density = draw_normal(np.tile(mean, (size, 1)), c.low, c.high, rng)
+            sigma, density = draw_normal(np.tile(mean, (size, 1)), c.low, c.high, rng, spread)
         return Draws([_rounded(row) for row in sigma], density)
 
     def sample_uniform(self, size: int, rng: np.random.RandomState) -> Draws:

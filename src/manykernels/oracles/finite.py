@@ -46,7 +46,7 @@ class FiniteOracle(Oracle):
         top = np.argsort(-values, kind="stable")[:k]
         return Best([int(m) for m in top], values[top], float(values.max()))
 
-    def sample(self, A: Array, size: int, rng: np.random.RandomState) -> Draws:
+    def sample(self, A: Array, size: int, rng: np.random.RandomState, spread: float = 1.0) -> Draws:
         q = self.whole.quad(A).sum(axis=1)
         total = q.sum()
         if not total > 0.0:

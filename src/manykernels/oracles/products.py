@@ -241,7 +241,7 @@ class ProductsOracle(Oracle):
         return searched or self.enumerable if asked else super().offers(question)
 
     # -- draws ----------------------------------------------------------------------------------
-    def sample(self, A: Array, size: int, rng: np.random.RandomState) -> Draws:
+    def sample(self, A: Array, size: int, rng: np.random.RandomState, spread: float = 1.0) -> Draws:
         """Products z with the probability c_z q°_z / normaliser(A) (000 Alg. 3), q° without c_z and own_z.
 
         With `interactions_only` all products of a degree have the same c_z, and draws are exactly in

@@ -19,6 +19,7 @@ from .base import Array
 
 _ENTRIES = 1 << 23  # of the kernels that are held at a time
 _SMALLEST = 1e-3  # of the factor of w before w is put back to scale: the average loses so many digits
+_LARGEST = 50.0  # logarithm of the factor by which a step may raise a weight
 
 
 class Iterate(ABC):
@@ -59,37 +60,75 @@ class Iterate(ABC):
         """The average of the iterates counted, and its K_θ."""
 
 
-class ScaledIterate(Iterate):
+class DrawnIterate(Iterate):
+    """θ = s·w, where a step changes w at the kernels drawn only, and s for all.
+
+    Sums over iterates: Σ_k a_k s_k w^(k) = S·w + done with S = Σ a_k s_k, where `done` loses S·Δw whenever w
+    grows by Δw.
+    """
+
+    def __init__(self, oracle: Oracle) -> None:
+        super().__init__(oracle)
+        self.s, self.S = 1.0, 0.0
+        self.done = np.zeros(64)
+        self.K_done = np.zeros_like(self.K)
+
+    @property
+    @abstractmethod
+    def w(self) -> Array:
+        """(len(atoms),)."""
+
+    def _change(self, at: NDArray[np.intp], atoms: Sequence[Atom], dw: Array) -> None:
+        dK = combined(self.oracle, atoms, dw)
+        self.done[at] -= self.S * dw
+        self.K += dK
+        if self.S:
+            dK *= self.S
+            self.K_done -= dK
+
+    def _settle(self) -> None:
+        """Add up what was counted so far, because S·w + done cancels where s has fallen far."""
+        self.done[: len(self.atoms)] += self.S * self.w
+        self.K_done += self.S * self.K
+        self.S = 0.0
+
+    def count(self, weight: float) -> None:
+        self.counted += weight
+        self.S += weight * self.s
+
+    def weights(self) -> Array:
+        return np.asarray(self.s * self.w)
+
+    def average(self) -> tuple[Array, Array]:
+        theta = self.S * self.w + self.done[: len(self.atoms)]
+        return np.maximum(theta, 0.0) / self.counted, (self.S * self.K + self.K_done) / self.counted
+
+
+class ScaledIterate(DrawnIterate):
     """Balls {‖θ‖_p ≤ R}, 1 < p ≤ 2, with Ψ = ½‖·‖_p²: no step touches a kernel that was not drawn.
 
     In the dual coordinates u = ∇Ψ(θ) of `LpBall.mirror_step` a step adds −ηg to the kernels drawn, and the
     projection divides all of u by ‖u‖_r/R. With u = c·v, V = Σv^r and w = v^{r−1} this is θ = s·w,
-    s = c·V^{(2−r)/r}. Sums over iterates: Σ_k a_k s_k w^(k) = S·w + done with S = Σ a_k s_k, where `done`
-    loses S·Δw whenever w grows by Δw.
+    s = c·V^{(2−r)/r}.
     """
 
     def __init__(self, oracle: Oracle, p: float, radius: float) -> None:
         super().__init__(oracle)
         self.r, self.radius = p / (p - 1.0), radius
-        self.s = self.c = 1.0
-        self.V = self.S = 0.0
+        self.c, self.V = 1.0, 0.0
         self.v = np.zeros(64)
-        self.done = np.zeros(64)
-        self.K_done = np.zeros_like(self.K)
+
+    @property
+    def w(self) -> Array:
+        return np.asarray(self.v[: len(self.atoms)] ** (self.r - 1.0))
 
     def step(self, atoms: Sequence[Atom], g: Array, eta: float) -> None:
         at = self.positions(atoms)
         self._reserve()
         old = self.v[at]
         new = old - (eta / self.c) * g
-        dw = new ** (self.r - 1.0) - old ** (self.r - 1.0)
-        dK = combined(self.oracle, atoms, dw)
+        self._change(at, atoms, new ** (self.r - 1.0) - old ** (self.r - 1.0))
         self.v[at] = new
-        self.done[at] -= self.S * dw
-        self.K += dK
-        if self.S:
-            dK *= self.S
-            self.K_done -= dK
         self.V += float(np.sum(new**self.r - old**self.r))
         norm = self.c * self.V ** (1.0 / self.r)
         if norm > self.radius:
@@ -104,25 +143,46 @@ class ScaledIterate(Iterate):
             self.v, self.done = np.concatenate([self.v, more]), np.concatenate([self.done, more])
 
     def _rescale(self) -> None:
-        """c = 1. What was counted so far is added up, because S·w + done cancels where s has fallen far."""
-        self.done += self.S * self.v ** (self.r - 1.0)
-        self.K_done += self.S * self.K
-        self.S = 0.0
+        """c = 1."""
+        self._settle()
         self.K *= self.c ** (self.r - 1.0)
         self.v *= self.c
         self.c, self.V = 1.0, float(np.sum(self.v**self.r))
 
-    def count(self, weight: float) -> None:
-        self.counted += weight
-        self.S += weight * self.s
 
-    def weights(self) -> Array:
-        return np.asarray(self.s * self.v[: len(self.atoms)] ** (self.r - 1.0))
+class EntropicIterate(DrawnIterate):
+    """The simplex {θ ≥ 0, Σθ = 1} with Ψ = Σ_z θ_z (log θ_z − 1): exponential weights (000 §4.2; 001 §3.2).
 
-    def average(self) -> tuple[Array, Array]:
-        m = len(self.atoms)
-        theta = self.S * self.v[:m] ** (self.r - 1.0) + self.done[:m]
-        return np.maximum(theta, 0.0) / self.counted, (self.S * self.K + self.K_done) / self.counted
+    Ψ is 1-strongly convex in ‖·‖₁. It is smallest at equal weights, where this starts, so that every kernel
+    has a weight: they must be listed. A step multiplies w_z by exp(−ηg_z) for the kernels drawn, s = 1/Σw.
+    """
+
+    def __init__(self, oracle: Oracle) -> None:
+        super().__init__(oracle)
+        self.positions(list(oracle.atoms()))
+        self._w = np.ones(len(self.atoms))
+        self.done = np.zeros(len(self.atoms))
+        self.s = 1.0 / self._w.size
+        self.K = combined(oracle, self.atoms, self._w)
+
+    @property
+    def w(self) -> Array:
+        return self._w
+
+    def step(self, atoms: Sequence[Atom], g: Array, eta: float) -> None:
+        at = self.positions(atoms)
+        dw = self._w[at] * np.expm1(np.minimum(-eta * g, _LARGEST))
+        if _SMALLEST * float(dw.sum()) > float(self._w.sum()):
+            self._settle()
+        self._change(at, atoms, dw)
+        self._w[at] += dw
+        self.s = 1.0 / float(self._w.sum())
+        if self.s * self._w.size < _SMALLEST:
+            self._settle()
+            factor = self.s * self._w.size
+            self._w *= factor
+            self.K *= factor
+            self.s = 1.0 / self._w.size
 
 
 class ProjectedIterate(Iterate):
@@ -186,8 +246,11 @@ def _parts(oracle: Oracle, count: int) -> list[slice]:
     return [slice(lo, lo + size) for lo in range(0, count, size)]
 
 
-def iterate_for(oracle: Oracle, penalty: Penalty, euclidean: bool) -> Iterate:
-    """θ = 0 with the bookkeeping that suits the penalty."""
+def iterate_for(oracle: Oracle, penalty: Penalty, potential: str) -> Iterate:
+    """The first θ, with the bookkeeping that suits the penalty: 0, or equal weights for the entropy."""
+    if potential == "entropy":
+        return EntropicIterate(oracle)
+    euclidean = potential == "euclidean"
     if isinstance(penalty, L2Ball):
         return ScaledIterate(oracle, 2.0, float(penalty.radius))
     p = 2.0 if euclidean else penalty.potential

@@ -34,6 +34,7 @@ class History:
     gap: list[float] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
     active: list[int] = field(default_factory=list)
+    effective: list[float] = field(default_factory=list)  # of solvers that draw kernels: draws that count
     report: Callable[[str], None] | None = None
     started: float = field(default_factory=time.perf_counter)
 
@@ -47,7 +48,13 @@ class History:
             self.report(f"objective {objective:.6g}  gap {gap:.2e}  {kernels}  {self.seconds[-1]:.2f} s")
 
     def as_dict(self) -> dict[str, list[float] | list[int]]:
-        return {"objective": self.objective, "gap": self.gap, "seconds": self.seconds, "active": self.active}
+        known: dict[str, list[float] | list[int]] = {
+            "objective": self.objective,
+            "gap": self.gap,
+            "seconds": self.seconds,
+            "active": self.active,
+        }
+        return known | ({"effective_draws": self.effective} if self.effective else {})
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from .._arguments import is_number
 from .._fast.threads import blas_for
 from ..grams.memory import DRAWS
 from ..objectives import Fit, Risk
@@ -52,11 +53,24 @@ class Stochastic(FamilySolver):
     step : "auto", "theorem" or float
         "theorem" is the constant step of Theorem 4.1 for `max_iter` iterations. "auto" moves θ by 1/(2√k) of
         the radius of the ball at iteration k, whatever the size of the gradient. A number is a constant η.
-    potential : "auto" or "euclidean"
+    potential : "auto", "euclidean" or "entropy"
         Ψ = ½‖·‖_p² for norms 1.05 ≤ p < 2 and ½‖·‖₂² for others, or always the latter. Where Ψ is the norm
-        of the ball, a step moves only the kernels drawn, elsewhere all that have weight.
+        of the ball, a step moves only the kernels drawn, elsewhere all that have weight. "entropy" is
+        Ψ = Σ θ (log θ − 1) at norm 1, exponential weights: all kernels have a weight from the start, so that
+        they must be listed, and none is ever exactly zero.
     inner_tol : float or None
         The relative gap to which the machine is solved in each iteration; None chooses.
+    spread : float
+        Kernels of a continuum are drawn from N(σ*, (spread·σ*)²) around the best parameters σ*, cut to the
+        range (000 §4.2.2 and Alg. 4, which leave the variance open and take 1).
+
+    Notes
+    -----
+    ``history_["effective_draws"]`` says how many draws of a batch count, (Σ w)²/Σ w² with w = |g_z|/s_z, as a
+    mean over the batches since the last look, times the share of the gradient that draws from a continuum
+    reach (``reach``). Draws in proportion to the gradient all count. Those around the best kernel count less
+    the more parameters there are (000 §4.2.2 leaves that open), and a warning says where few do: then the
+    gradient is not what θ follows.
     """
 
     matrices: ClassVar[int] = DRAWS
@@ -69,6 +83,7 @@ class Stochastic(FamilySolver):
         step: str | float = "auto",
         potential: str = "auto",
         inner_tol: float | None = None,
+        spread: float = 1.0,
     ) -> None:
         self.sampling = sampling
         self.batch = batch
@@ -76,10 +91,17 @@ class Stochastic(FamilySolver):
         self.step = step
         self.potential = potential
         self.inner_tol = inner_tol
+        self.spread = spread
 
     @property
     def serves(self) -> Serves:  # type: ignore[override]
-        """It starts from no weight at all and gives some to the kernels that it draws."""
+        """It starts from no weight at all and gives some to the kernels that it draws; or from equal ones."""
+        if self.potential == "entropy":
+            return Serves(
+                penalties=frozenset({"norm 1"}),
+                needs="norm=1 for potential='entropy'",
+                because="since exponential weights are those of a simplex",
+            )
         return Serves(
             kernels=frozenset({"list", "family"}),
             penalties=frozenset({"norm 1", "norm p", "ball"}),
@@ -90,9 +112,8 @@ class Stochastic(FamilySolver):
 
     def _over(self, oracle: Oracle, risk: Risk, penalty: Penalty, run: Run) -> Result:
         self._check(run.max_iter)
-        euclidean = self.potential == "euclidean"
-        iterate = iterate_for(oracle, penalty, euclidean)
-        p = 2.0 if euclidean else penalty.potential
+        iterate = iterate_for(oracle, penalty, self.potential)
+        p = {"euclidean": 2.0, "entropy": 1.0}.get(self.potential, penalty.potential)
         steps = Steps(self.step, penalty, p, oracle.size, run.max_iter)
         machine = _InnerMachine(risk, self.inner_tol)
         looks = _Looks(oracle, risk, penalty, run)
@@ -103,21 +124,23 @@ class Stochastic(FamilySolver):
                 alpha = machine.solve(iterate)
                 if self.averaging:
                     iterate.count(1.0 if self.step == "theorem" else (k - 1.0) ** 2)
-                atoms, g, largest = self.estimate(oracle, alpha, run.rng)
-                iterate.step(atoms, g, steps.next(g, largest))
+                atoms, g, ratio = self.estimate(oracle, alpha, run.rng)
+                iterate.step(atoms, g, steps.next(g, float(ratio.max())))
+                looks.drawn(ratio)
                 last = not goes_on(k, run.max_iter)
                 if last or k & (k - 1) == 0:
-                    last |= looks.look(iterate, alpha)
+                    last |= looks.look(iterate, alpha, self.reach(oracle, alpha, ratio))
                 if last:
                     break
         return looks.result(k)
 
     def estimate(
         self, oracle: Oracle, alpha: Array, rng: np.random.RandomState
-    ) -> tuple[list[Atom], Array, float]:
-        """The distinct kernels of a batch of draws, ĝ there, and the largest |g_z|/s_z (000 Eq. 4.14)."""
+    ) -> tuple[list[Atom], Array, Array]:
+        """The distinct kernels of a batch of draws, ĝ there, and |g_z|/s_z of every draw (000 Eq. 4.14)."""
         if self.sampling == "gradient":
-            draws = oracle.sample(alpha, int(self.batch), rng)
+            how = {} if self.spread == 1.0 else {"spread": float(self.spread)}
+            draws = oracle.sample(alpha, int(self.batch), rng, **how)
         else:
             draws = oracle.sample_uniform(int(self.batch), rng)
         index: dict[Atom, int] = {}
@@ -125,13 +148,32 @@ class Stochastic(FamilySolver):
         atoms = list(index)
         g = -0.5 * quads(oracle, alpha, atoms)
         ratio = g[at] / draws.probabilities
-        return atoms, np.bincount(at, weights=ratio) / at.size, float(np.abs(ratio).max())
+        return atoms, np.bincount(at, weights=ratio) / at.size, np.abs(ratio)
+
+    def reach(self, oracle: Oracle, alpha: Array, ratio: Array) -> float:
+        """The share of the gradient of a continuum that draws around its largest entry see, at most 1.
+
+        Their mean of |g_z|/s_z is an estimate of the whole, as is that of as many uniform draws. Where it is
+        far smaller, the draws stay in a corner, and look alike only because of that.
+        """
+        if self.sampling != "gradient" or np.isfinite(oracle.size):
+            return 1.0
+        draws = oracle.sample_uniform(ratio.size, np.random.RandomState(0))
+        whole = float(np.mean(0.5 * quads(oracle, alpha, draws.atoms) / draws.probabilities))
+        return min(1.0, float(ratio.mean()) / whole) if whole > 0.0 else 1.0
 
     def _check(self, max_iter: int) -> None:
         if self.sampling not in ("gradient", "uniform"):
             raise ValueError(f"sampling={self.sampling!r} was given; expected 'gradient' or 'uniform'.")
-        if self.potential not in ("auto", "euclidean"):
-            raise ValueError(f"potential={self.potential!r} was given; expected 'auto' or 'euclidean'.")
+        if self.potential not in ("auto", "euclidean", "entropy"):
+            raise ValueError(
+                f"potential={self.potential!r} was given; expected 'auto', 'euclidean' or 'entropy'."
+            )
+        if not is_number(self.spread) or not 0 < self.spread < np.inf:
+            raise ValueError(
+                f"spread={self.spread!r} was given; expected a number above 0, such as 1, the standard "
+                "deviation of draws in units of the best parameter."
+            )
         whole_number(self, "batch", 1)
         number = isinstance(self.step, Real) and not isinstance(self.step, bool) and 0 < self.step < np.inf
         if not number and self.step not in ("auto", "theorem"):
@@ -144,7 +186,8 @@ class Steps:
     """Step sizes η_k. They see a gradient only through ‖ĝ‖_*, the dual norm of the potential's.
 
     "theorem": η = √(2αδ/(BT)) (Theorem 4.1) with α = p − 1 of Ψ = ½‖·‖_p², δ = max_Θ Ψ and E‖ĝ‖_*² ≤ B =
-    max (g_z/s_z)². (Corollary 4.3's ½ in B is an error.) For draws exactly
+    max (g_z/s_z)². (Corollary 4.3's ½ in B is an error.) For the entropy, p = 1 here, α = 1 in ‖·‖₁, whose
+    dual norm is the largest entry, and δ = log M for M kernels. For draws exactly
     proportional to q all ratios are ‖∇J(θ)‖₁. The largest over Θ is not known beforehand (it is near θ = 0,
     but not always there), so that B is the largest met so far, and the step may fall a little.
 
@@ -155,11 +198,14 @@ class Steps:
 
     def __init__(self, step: str | float, penalty: Penalty, p: float, size: float, T: int) -> None:
         self.step, self.T = step, T
-        self.r = p / (p - 1.0)
-        self.strong = p - 1.0
+        self.r = p / (p - 1.0) if p > 1.0 else np.inf
+        self.strong = p - 1.0 if p > 1.0 else 1.0
         self.radius = float(penalty.radius) if isinstance(penalty, L2Ball) else 1.0
         ball = penalty.p if isinstance(penalty, LpBall) else 2.0
         self.delta = 0.5 * self.radius**2 * float(size) ** max(1.0 - 2.0 / ball, 0.0)
+        if p == 1.0:
+            self.delta = math.log(size)
+            self.radius = math.sqrt(2.0 * self.delta)
         self.k, self.B, self.G2 = 0, 0.0, 0.0
 
     def next(self, g: Array, largest: float) -> float:
@@ -207,8 +253,14 @@ class _Looks:
         self.primal, self.dual = np.inf, -np.inf
         self.proof: Array | None = None  # the point whose value `dual` is
         self.best: tuple[list[Atom], Array, Fit] | None = None
+        self._effective: list[float] = []  # since the last look
 
-    def look(self, iterate: Iterate, alpha: Array) -> bool:
+    def drawn(self, ratio: Array) -> None:
+        """What the draws of a batch weigh."""
+        squares = float(np.sum(ratio**2))
+        self._effective.append(float(np.sum(ratio)) ** 2 / squares if squares > 0.0 else float(ratio.size))
+
+    def look(self, iterate: Iterate, alpha: Array, reach: float) -> bool:
         """Whether the gap is small enough. θ is first stretched to the boundary, which lowers J."""
         theta, K = iterate.average() if iterate.counted > 0.0 else (iterate.weights(), iterate.s * iterate.K)
         before = theta.max()
@@ -229,6 +281,8 @@ class _Looks:
             self.primal, self.best = primal, (atoms, theta, fit)
         gap = relative(self.primal, self.dual)
         self.history.add(self.primal, gap, len(self.best[0]))
+        self.history.effective.append(reach * float(np.mean(self._effective)))
+        self._effective = []
         return gap <= self.tol
 
     def _solve(self, K: Array, alpha: Array) -> Fit:
