@@ -118,6 +118,10 @@ def folder(tmp_path_factory):
     frame = pd.DataFrame(X, columns=["age", "weight", "dose", "pressure"]).round(1).assign(outcome=y)
     frame.to_csv(where / "patients.csv", index=False)
     frame.drop(columns="outcome").to_csv(where / "new.csv", index=False)
+    months, died = 40.0 / (1.0 + X[:, 2]), np.where(np.arange(len(X)) % 3, "yes", "no")
+    frame.drop(columns=["outcome", "dose"]).assign(months=months, died=died).to_csv(
+        where / "cohort.csv", index=False
+    )
     frame[["age", "weight"]].add_prefix("gene ").to_csv(where / "gene.csv", index=False)
     np.save(where / "image.npy", X[:, 2:])
     (where / "sets.gmt").write_text("BODY\tsize\tage\tweight\nDRUG\tdoses\tweight\tdose\tpressure\n")
@@ -129,6 +133,9 @@ def folder(tmp_path_factory):
     made = ["fit", "patients.csv", "-t", "outcome", "-m", "sparse", "--no-score", "--model", "outcome.model"]
     made = [str(where / word) if word in ("patients.csv", "outcome.model") else word for word in made]
     assert CliRunner().invoke(app, made).exit_code == 0
+    made = ["--time", "months", "--event", "died", "-m", "sparse", "--no-score"]
+    files = [str(where / "cohort.csv"), "--model", str(where / "risk.model")]
+    assert CliRunner().invoke(app, ["fit", *files, *made]).exit_code == 0
     return where
 
 

@@ -11,7 +11,34 @@ from typer.core import TyperGroup
 
 import manykernels
 
-from .choices import KERNELS, METHODS, PERMUTATIONS, ROWS, TASKS
+from .choices import PERMUTATIONS, ROWS
+from .options import (
+    Covariates,
+    DataFile,
+    Debug,
+    Drop,
+    Encoding,
+    Entry,
+    Event,
+    First,
+    Folds,
+    Force,
+    Given,
+    Groups,
+    Id,
+    Jobs,
+    Json,
+    Kernels,
+    MethodName,
+    NoId,
+    Quiet,
+    Rows,
+    Strata,
+    Target,
+    TaskName,
+    Time,
+    Views,
+)
 
 UsageError: Any = typer.BadParameter.__base__  # Typer brings its own Click, or uses the installed one
 
@@ -58,74 +85,14 @@ def manykernels_(
     raise typer.Exit()
 
 
-DataFile = Annotated[
-    Path | None, typer.Argument(help="CSV, TSV, Parquet, .npy, .npz, .h5ad or .h5mu", show_default=False)
-]
-Views = Annotated[
-    list[str] | None,
-    typer.Option("--view", metavar="NAME=FILE", help="a file with more columns; once for each view"),
-]
-Target = Annotated[str | None, typer.Option("--target", "-t", metavar="COLUMN", help="the column to predict")]
-TaskName = Annotated[str, typer.Option("--task", metavar="TASK", help=", ".join(TASKS))]
-MethodName = Annotated[str, typer.Option("--method", "-m", metavar="METHOD", help=", ".join(METHODS))]
-Drop = Annotated[
-    list[str] | None, typer.Option("--drop", metavar="COLUMN", help="a column to leave out; may be repeated")
-]
-Given = Annotated[bool, typer.Option("--precomputed", help="DATA is an .npz file of kernels (n × n) and y")]
-Groups = Annotated[
-    Path | None,
-    typer.Option(
-        "--groups", metavar="FILE", help="a .gmt file of sets of columns, such as gene sets: each is a view"
-    ),
-]
-Covariates = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--covariates",
-        metavar="COLUMNS",
-        help="columns to adjust for, such as age,sex,site: they enter unpenalised, and no kernel sees them",
-    ),
-]
-Encoding = Annotated[str, typer.Option("--encoding", metavar="NAME", help="of text files")]
-First = Annotated[int | None, typer.Option("--first", metavar="N", min=1, help="read only the first N rows")]
-Id = Annotated[
-    str | None,
-    typer.Option(
-        "--id",
-        metavar="COLUMN",
-        help="the column that names the samples, by which files are joined",
-        show_default=False,
-    ),
-]
-NoId = Annotated[bool, typer.Option("--no-id", help="no column names the samples: rows are taken in order")]
-Rows = Annotated[
-    str | None,
-    typer.Option(
-        "--rows",
-        metavar="HOW",
-        help="inner: leave out rows that some file lacks; outer: keep them, with gaps",
-    ),
-]
-Kernels = Annotated[str, typer.Option("--kernels", "-k", metavar="KERNELS", help=KERNELS)]
-Folds = Annotated[int, typer.Option("--cv", metavar="N", min=2, help="folds of the cross-validation")]
-Jobs = Annotated[
-    int | None,
-    typer.Option(
-        "--jobs", "-j", metavar="N", min=1, help="processes at a time; one for each processor, if it pays"
-    ),
-]
-Force = Annotated[
-    bool, typer.Option("--force", help="replace files that exist, even if this command did not write them")
-]
-Json = Annotated[bool, typer.Option("--json", help="answer with a JSON document on stdout")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="say nothing but errors")]
-Debug = Annotated[bool, typer.Option("--debug", help="show where an error comes from")]
-
-
 @app.command(short_help="Learn a model from a table, and say what it learned.")
 def fit(
     data: DataFile = None,
     target: Target = None,
+    time: Time = None,
+    event: Event = None,
+    entry: Entry = None,
+    strata: Strata = None,
     view: Views = None,
     method: MethodName = "auto",
     kernels: Kernels = "auto",
@@ -171,10 +138,14 @@ def fit(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Learn a model from a table, say what it learned, and write it and a report to files."""
+    """Learn a model from a table, say what it learned, and write it and a report to files.
+
+    Times to an event: manykernels fit patients.csv --time months --event died
+    """
     how = {"rows": rows, "first": first, "id_": id_, "no_id": no_id, "encoding": encoding}
     what: dict[str, Any] = {"target": target, "task": task, "drop": tuple(drop or ())}
     what |= {"precomputed": precomputed, "groups": groups, "covariates": _names(covariates)}
+    what["outcome"] = _given(time=time, event=event, entry=entry, stratum=strata)
     asked = _asked(data, view, how, **what)
     options = {"method": method, "kernels": kernels, "cv": cv, "score": score, "stability": stability}
     options |= {"importance": importance, "significance": significance}
@@ -190,6 +161,15 @@ def predict(
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", metavar="FILE", help=".csv, .parquet or .npy; without it, CSV on stdout"),
+    ] = None,
+    times: Annotated[
+        str | None,
+        typer.Option(
+            "--times",
+            metavar="LIST",
+            help="of survival models: the chance to have no event until these times, such as 12,24,60",
+            show_default=False,
+        ),
     ] = None,
     force: Force = False,
     spreadsheet: Annotated[
@@ -211,7 +191,7 @@ def predict(
     """Predict with a model; columns are found by name, others (the target too) are ignored."""
     how = {"rows": rows, "first": first, "id_": id_, "no_id": no_id, "encoding": encoding}
     asked = _asked(data, view, how)
-    options = {"force": force, "spreadsheet": spreadsheet}
+    options = {"force": force, "spreadsheet": spreadsheet, "times": times}
     _run("predict", json_, quiet, debug, asked, model_path=model, out=out, **options)
 
 
@@ -219,6 +199,10 @@ def predict(
 def compare(
     data: DataFile = None,
     target: Target = None,
+    time: Time = None,
+    event: Event = None,
+    entry: Entry = None,
+    strata: Strata = None,
     view: Views = None,
     kernels: Kernels = "auto",
     method: Annotated[
@@ -251,6 +235,7 @@ def compare(
     how = {"rows": rows, "first": first, "id_": id_, "no_id": no_id, "encoding": encoding}
     what: dict[str, Any] = {"target": target, "task": task, "drop": tuple(drop or ())}
     what |= {"precomputed": precomputed, "groups": groups, "covariates": _names(covariates)}
+    what["outcome"] = _given(time=time, event=event, entry=entry, stratum=strata)
     asked = _asked(data, view, how, **what)
     _run(
         "compare",
@@ -281,6 +266,11 @@ def demo(
 ) -> None:
     """Learn from a dataset that comes with scikit-learn, and write a report about it."""
     _run("demo", json_, quiet, debug, report_path=report, force=force)
+
+
+def _given(**options: str | None) -> dict[str, str]:
+    """Those that were."""
+    return {name: value for name, value in options.items() if value}
 
 
 def _names(given: list[str] | None) -> tuple[str, ...]:

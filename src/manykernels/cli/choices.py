@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-TASKS = ("auto", "classification", "regression")
+TASKS = ("auto", "classification", "regression", "survival")
 METHODS = (
     "auto",
     "sparse",

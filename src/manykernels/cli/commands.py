@@ -26,8 +26,18 @@ from .data import Data, new_data, tell, training_data
 from .importances import Needed, needed
 from .learned import Learned
 from .models import adjusts, pipeline, reads_raw
+from .outcomes import said_of
 from .outputs import FORMS, model_output, predictions_output, report_output, require_safe, table_output
-from .predictions import CONFIDENCE, KINDS, confidence, in_bytes, names_of_rows, neutralised
+from .predictions import (
+    CONFIDENCE,
+    KINDS,
+    RISK,
+    beside_risks,
+    confidence,
+    in_bytes,
+    names_of_rows,
+    neutralised,
+)
 from .scores import Judged, compared, folds, judged
 from .sources import Asked
 from .tables import views_table, weights_table
@@ -91,6 +101,8 @@ def fit(
         if path is not None:
             voice.show(f"{what}: {escape(str(path))}")
     document = {"command": "fit", "target": data.target, "task": data.task, "samples": data.n, **facts}
+    if data.outcome:
+        document |= {"outcome": data.outcome, "events": int(data.y["event"].sum())}
     document |= {"method": method, "seconds": seconds, **scored}
     voice.answer(document | {what: str(path) if path else None for what, path in written.items()})
     if voice.stopped:
@@ -157,6 +169,7 @@ def _about(data: Data, method: str, kernels: str) -> dict[str, Any]:
         "id": data.id,
         "method": method,
         "kernels_given": kernels,
+        "outcome": data.outcome,
     }
 
 
@@ -166,8 +179,9 @@ def _say(voice: Voice, data: Data, facts: dict[str, Any], seconds: float) -> Non
     width = data.X.shape[2] if data.kernels else len(data.used)
     things = "kernel" if data.kernels else "column"
     what = f"{len(set(data.y))} classes of " if data.task == "classification" else ""
+    learned = said_of(data.y, data.outcome) if data.outcome else f"{what}{data.target!r}"
     size = f"{number_of(data.n, 'sample')}, {number_of(width, things)}"
-    voice.show(f"{size}, {what}{escape(repr(data.target))}; {seconds:.1f} s")
+    voice.show(f"{size}, {escape(learned)}; {seconds:.1f} s")
     voice.show(weights_table(facts))
     if facts.get("adjusted"):
         voice.show(escape(facts["adjusted"]))
@@ -230,6 +244,7 @@ def predict(
     *,
     model_path: Path,
     out: Path | None,
+    times: str | None = None,
     force: bool = False,
     spreadsheet: bool = True,
 ) -> None:
@@ -246,9 +261,11 @@ def predict(
     about = getattr(model, "manykernels_", None)
     if about is None:
         raise UserError(f"{model_path} was not written by `manykernels fit`; use it from Python.")
-    X, ids = new_data(asked, about, voice)
-    predicted = np.asarray(model.predict(X))
-    columns = {**names_of_rows(ids, len(predicted), about["target"]), str(about["target"]): predicted}
+    new = new_data(asked, about, voice)
+    X, predicted = new.X, np.asarray(model.predict(new.X))
+    called = RISK if about["task"] == "survival" else str(about["target"])
+    columns = {**names_of_rows(new.ids, len(predicted), called), called: predicted}
+    columns |= beside_risks(model, predicted, new, about, times, voice)
     method = next((method for method in CONFIDENCE if hasattr(model, method)), None)
     if method is not None and hasattr(model, "classes_"):
         columns.update(confidence(method, getattr(model, method)(X), model.classes_))

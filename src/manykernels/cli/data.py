@@ -9,20 +9,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .._arguments import and_more, did_you_mean, number_of, renamed
+from .._arguments import did_you_mean, number_of, renamed
 from ..families.remarks import remarks
 from ..families.tables import Table, read_columns
 from ..fitting.layout import evenly
-from ..kernels.cells import MISSING, labels_of, numbers_of
 from ._console import UserError, Voice, require_known
 from .choices import TASKS
 from .files import read_file
 from .groups import grouped
-from .ids import numbered, texts
-from .sources import Asked, gather, view_of
-
-_CLASSES = 20  # whole numbers with at most so many values are classes, unless told otherwise
-_CATEGORIES = 50  # values that a column of categories may have
+from .ids import texts
+from .outcomes import event_times, require_outcome, warn_of_copies
+from .sources import Asked, gather
+from .targets import classes_or_numbers, one_column, quoted, wanted
 
 
 @dataclass
@@ -41,6 +39,7 @@ class Data:
     id: str = ""  # the column that names the samples
     ids: list[str] | None = None  # what it calls them
     covariates: list[str] = field(default_factory=list)  # columns to adjust for, which no kernel sees
+    outcome: dict[str, str] = field(default_factory=dict)  # what columns of times to an event were
 
     @property
     def n(self) -> int:
@@ -50,7 +49,12 @@ class Data:
         """At most so many of the samples, of all classes or from the least to the largest target."""
         if self.n <= at_most:
             return self
-        rows = np.sort(np.argsort(self.y, kind="stable")[evenly(self.n, at_most)])
+        order = (
+            np.lexsort((self.y["time"], self.y["event"]))
+            if self.outcome
+            else np.argsort(self.y, kind="stable")
+        )
+        rows = np.sort(order[evenly(self.n, at_most)])
         X = self.X[np.ix_(rows, rows)] if self.kernels else self.X.iloc[rows].reset_index(drop=True)
         ids = None if self.ids is None else [self.ids[row] for row in rows]
         return replace(self, X=X, y=self.y[rows], ids=ids)
@@ -60,6 +64,7 @@ class Data:
 def training_data(asked: Asked, voice: Voice) -> Data:
     """What to learn from, with everything that was left out or filled in told."""
     require_known("--task", asked.task, TASKS)
+    require_outcome(asked)
     if asked.precomputed:
         if asked.groups is not None:
             raise UserError("--groups was given with --precomputed: kernels have no columns to be grouped.")
@@ -69,36 +74,25 @@ def training_data(asked: Asked, voice: Voice) -> Data:
                 "covariates=Z)."
             )
         return _stack(asked, voice)
-    joined = gather(asked, replace(asked.join, learned=_targets(asked)), voice)
+    joined = gather(asked, replace(asked.join, learned=wanted(asked)), voice)
     frame, views = joined.frame, joined.views
     id_ = "" if joined.ids is None else str(joined.ids.name)
-    target = _require_target(frame, asked)
-    column = _in_numbers(frame[target], target, asked.task, voice)
-    known = column.notna()
-    if not known.all():
-        lost = int((~known).sum())
-        told = "are" if lost > 1 else "is"
-        voice.note(f"{number_of(lost, 'row')} without a value of {target!r} {told} left out.")
-        frame = frame[known]  # rows keep their numbers, which messages name
-    ids = None if joined.ids is None else texts(joined.ids[known.to_numpy()])
-    y, task = _target(column[known], target, asked.task)
+    target = (event_times if asked.outcome else one_column)(frame, asked, voice)
+    frame = frame[target.known]  # rows keep their numbers, which messages name
+    ids = None if joined.ids is None else texts(joined.ids[target.known])
     dropped = {
         name for name in asked.drop if id_ not in (name, name.split("__", 1)[-1])
     }  # ids are out already
     for name in dropped:
         if name not in frame.columns:
             raise UserError(
-                f"--drop {name}: there is no such column; there are {_quoted(frame.columns)}."
+                f"--drop {name}: there is no such column; there are {quoted(frame.columns)}."
                 + did_you_mean(name, frame.columns)
             )
-    data = Data(frame, y, target, task, id=id_, ids=ids)
-    same = [name for name in frame.columns if name != target and name.split("__", 1)[-1] == target]
-    if same and views:
-        voice.note(f"{_quoted(same)} in a view is left out: it is called as the target is.")
-    else:
-        same = []
-    data.X = frame.drop(columns=list({target, *dropped, *same})).reset_index(drop=True)
-    data.covariates = [_covariate(name, data.X, target) for name in dict.fromkeys(asked.covariates)]
+    data = Data(frame, target.y, target.name, target.task, id=id_, ids=ids, outcome=target.outcome)
+    same = _called_alike(frame, target.columns, views, voice)
+    data.X = frame.drop(columns=list({*target.columns, *dropped, *same})).reset_index(drop=True)
+    data.covariates = [_covariate(name, data.X) for name in dict.fromkeys(asked.covariates)]
     kept = set(data.X.columns) - {*data.covariates}
     named = {name or "data": [c for c in columns if c in kept] for name, columns in views.items()}
     if asked.groups is not None:
@@ -107,6 +101,8 @@ def training_data(asked: Asked, voice: Voice) -> Data:
         members = {column for columns in named.values() for column in columns} | {*data.covariates}
         data.X = data.X[[name for name in data.X.columns if name in members]]
     data.X = data.X.copy()  # in few blocks of memory: a frame from a CSV file has one for each column
+    if data.outcome:
+        warn_of_copies(data.X, data.y, data.outcome, voice)
     data.views = {name: columns for name, columns in named.items() if columns}
     _look_at(data)
     used = set(data.used)
@@ -116,11 +112,21 @@ def training_data(asked: Asked, voice: Voice) -> Data:
     return data
 
 
-def _covariate(given: str, X: pd.DataFrame, target: str) -> str:
+def _called_alike(frame: pd.DataFrame, target: list[str], views: Any, voice: Voice) -> list[str]:
+    """Columns of views that are called as those of the target are, which would give it away."""
+    ends = {name.split("__", 1)[-1] if views else name for name in target}
+    same = [name for name in frame.columns if name not in target and name.split("__", 1)[-1] in ends]
+    if not same or not views:
+        return []
+    voice.note(f"{quoted(same)} in a view is left out: it is called as the target is.")
+    return same
+
+
+def _covariate(given: str, X: pd.DataFrame) -> str:
     """The column that is to be adjusted for, by its name or by that within its view."""
     ends = [str(name) for name in X.columns if str(name).endswith(f"__{given}")]
     if given not in X.columns and len(ends) != 1:
-        what = f"several views have it: {_quoted(ends)}" if ends else f"there are {_quoted(X.columns)}"
+        what = f"several views have it: {quoted(ends)}" if ends else f"there are {quoted(X.columns)}"
         hint = "" if ends else did_you_mean(given, X.columns)
         raise UserError(f"--covariates {given}: there is no such column; {what}.{hint}")
     name = given if given in X.columns else ends[0]
@@ -131,90 +137,6 @@ def _covariate(given: str, X: pd.DataFrame, target: str) -> str:
             "or leave the rows out."
         )
     return name
-
-
-def _targets(asked: Asked) -> frozenset[str]:
-    """What the target may be called: in DATA, or in a view."""
-    given = asked.target or ""
-    return frozenset({given, *(f"{view_of(view)[0]}__{given}" for view in asked.views)})
-
-
-def _require_target(frame: pd.DataFrame, asked: Asked) -> str:
-    if not asked.target:
-        raise UserError(f"--target is missing: which column is to be predicted? {_quoted(frame.columns)}.")
-    given = asked.target
-    ends = [name for name in frame.columns if name.endswith(f"__{given}")]
-    if given not in frame.columns and len(ends) == 1:
-        return str(ends[0])
-    if given not in frame.columns:
-        hint = ""
-        if all(str(name).replace(".", "").replace("-", "").isdigit() for name in frame.columns):
-            hint = " The first row holds numbers only: does the file lack a header?"
-        raise UserError(
-            f"there is no column {given!r}; there are {_quoted(frame.columns)}.{hint}"
-            + did_you_mean(given, frame.columns)
-        )
-    return given
-
-
-def _in_numbers(column: pd.Series, name: str, asked: str, voice: Voice) -> pd.Series:
-    """A target of text as numbers, where most cells are: read as columns are, and other cells are an error.
-
-    Few whole numbers, and text in which most cells are bounds such as '<0.5', stay classes unless regression
-    is asked for.
-    """
-    if asked == "classification" or pd.api.types.is_numeric_dtype(column):
-        return column
-    try:
-        table = read_columns(column.to_frame())
-    except ValueError as error:
-        raise UserError(f"the target {name!r} cannot be read: {error}") from error
-    if 0 not in table.parsed and 0 not in table.mixed:
-        return column
-    numbers, labels = numbers_of(column, table.formats.get(0, "text")), labels_of(column)
-    found, parsed = numbers[~np.isnan(numbers)], table.parsed.get(0)
-    few = len(set(found)) <= _CLASSES and bool(np.all(found % 1 == 0))
-    bounds = parsed is not None and 2 * parsed.cells > len(found)
-    if asked == "auto" and (few or bounds):
-        return column
-    said = np.array([label is not None and label.lower() not in MISSING for label in labels], dtype=bool)
-    unread = said & np.isnan(numbers)
-    if unread.any():
-        words = dict(zip(column.index, labels, strict=True))
-        raise UserError(
-            f"the target {name!r} holds numbers, and text that is no number in "
-            f"{numbered(column.index[unread], words)}. Correct or empty these cells (rows without a target "
-            "are left out), or say --task classification where the values are classes."
-        )
-    for remark in remarks(Table([name], parsed=table.parsed)):
-        voice.note(remark.text)
-    return pd.Series(numbers, index=column.index, name=column.name)
-
-
-def _target(column: pd.Series, name: str, asked: str) -> tuple[Any, str]:
-    """y and whether it is a class or a quantity."""
-    numeric = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
-    distinct = column.nunique()
-    if distinct < 2:
-        only = f"only the value {column.tolist()[0]!r}" if len(column) else "no value"
-        raise UserError(f"the target {name!r} has {only}; there is nothing to learn.")
-    if numeric and not np.isfinite(column.to_numpy(dtype=float)).all():
-        raise UserError(f"the target {name!r} has infinite values.")
-    whole = numeric and bool(np.all(np.mod(column.to_numpy(dtype=float), 1) == 0))
-    task = asked
-    if asked == "auto":
-        task = "classification" if not numeric or (whole and distinct <= _CLASSES) else "regression"
-    if task == "regression":
-        if not numeric:
-            raise UserError(f"the target {name!r} holds text such as {column.iloc[0]!r}: not for regression.")
-        return column.to_numpy(dtype=float), task
-    if distinct > max(_CATEGORIES, len(column) // 2):
-        raise UserError(
-            f"the target {name!r} has {distinct} different values in {len(column)} rows; too many for "
-            "classes. Is it the right column?"
-        )
-    labels = column.to_numpy()
-    return (labels.astype(int) if whole else labels.astype(str).astype(object)), task
 
 
 def _look_at(data: Data) -> None:
@@ -246,26 +168,44 @@ def tell(data: Data, voice: Voice, text: bool) -> None:
 # -- precomputed kernels --------------------------------------------------------------------------
 def _stack(asked: Asked, voice: Voice) -> Data:
     arrays, path = _arrays(asked)
+    if asked.outcome:
+        return _stack_of_times(asked, arrays, path, voice)
     if not asked.target or asked.target not in arrays:
         raise UserError(
-            f"--target must name an array of {path}: it holds {_quoted(arrays)}."
+            f"--target must name an array of {path}: it holds {quoted(arrays)}."
             + did_you_mean(asked.target or "", arrays)
         )
     y = arrays.pop(asked.target)
     if asked.join.id is not None and asked.join.id not in arrays:
-        raise UserError(
-            f"--id {asked.join.id}: there is no such array in {path}; it holds {_quoted(arrays)}."
-        )
+        raise UserError(f"--id {asked.join.id}: there is no such array in {path}; it holds {quoted(arrays)}.")
     if y.ndim != 1:
         raise UserError(f"{path}: the target {asked.target!r} has shape {y.shape}; expected one dimension.")
     rows = asked.how.rows
-    target, task = _target(pd.Series(y[:rows]), asked.target, asked.task)
-    names, K = _layers(arrays, path)
-    if K.shape[:2] != (len(y), len(y)):
-        raise UserError(f"{path}: kernels of shape {K.shape[:2]}, and {len(y)} targets; expected n × n.")
+    target, task = classes_or_numbers(pd.Series(y[:rows]), asked.target, asked.task)
+    names, K = _square(arrays, path, len(y))
     if rows is not None:
         K = np.ascontiguousarray(K[:rows, :rows])
     return Data(K, target, asked.target, task, kernels=names, id=asked.join.id or "")
+
+
+def _stack_of_times(asked: Asked, arrays: dict[str, Any], path: Path, voice: Voice) -> Data:
+    """Kernels beside arrays of times and events."""
+    flat = {name: A for name, A in arrays.items() if A.ndim == 1}
+    n = max((len(A) for A in flat.values()), default=0)
+    frame = pd.DataFrame({name: A for name, A in flat.items() if len(A) == n}).iloc[: asked.how.rows]
+    target = event_times(frame, asked, voice)
+    names, K = _square({name: A for name, A in arrays.items() if name not in flat}, path, n)
+    rows = np.flatnonzero(target.known)
+    how: dict[str, Any] = {"kernels": names, "id": asked.join.id or "", "outcome": target.outcome}
+    return Data(np.ascontiguousarray(K[np.ix_(rows, rows)]), target.y, target.name, target.task, **how)
+
+
+def _square(arrays: dict[str, Any], path: Path, n: int) -> tuple[list[str], Any]:
+    """The kernels between n samples, and their names."""
+    names, K = _layers(arrays, path)
+    if K.shape[:2] != (n, n):
+        raise UserError(f"{path}: kernels of shape {K.shape[:2]}, and {n} targets; expected n × n.")
+    return names, K
 
 
 def _arrays(asked: Asked) -> tuple[dict[str, np.ndarray[Any, Any]], Path]:
@@ -291,22 +231,33 @@ def _layers(arrays: dict[str, Any], path: Path) -> tuple[list[str], Any]:
 
 
 # -- new data -------------------------------------------------------------------------------------
-def new_data(asked: Asked, about: dict[str, Any], voice: Voice) -> tuple[Any, pd.Series | None]:
-    """Data for a model that was made from `about`: its columns by name, whatever else there is; and ids."""
+@dataclass(frozen=True)
+class New:
+    """Samples to predict for."""
+
+    X: Any
+    ids: pd.Series | None
+    stratum: Any = None  # a column, where the model has strata and it is there
+
+
+def new_data(asked: Asked, about: dict[str, Any], voice: Voice) -> New:
+    """Data for a model that was made from `about`: its columns by name, whatever else there is."""
+    strata = about.get("outcome", {}).get("stratum", "")
     if about["kernels"]:
         found, path = _arrays(asked)
         arrays = {name: A for name, A in found.items() if A.ndim > 1}
         missing = [name for name in about["kernels"] if name not in arrays]
         if len(arrays) != 1 and missing:
-            lacks = f"{path} lacks the kernel{'s' * (len(missing) > 1)} {_quoted(missing)}."
+            lacks = f"{path} lacks the kernel{'s' * (len(missing) > 1)} {quoted(missing)}."
             raise UserError(lacks + renamed(missing, set(arrays) - set(about["kernels"])))
         chosen = arrays if missing else {name: arrays[name] for name in about["kernels"]}
         ids = found.get(asked.join.id or about.get("id", ""))
         named = None if ids is None else pd.Series(ids[: asked.how.rows], name=asked.join.id or about["id"])
-        return _layers(chosen, path)[1][: asked.how.rows], named
+        stratum = None if strata not in found else pd.Series(found[strata][: asked.how.rows])
+        return New(_layers(chosen, path)[1][: asked.how.rows], named, stratum)
     if "columns" not in about:
         raise UserError("the model was written by an earlier version of manykernels; fit it again.")
-    learned = frozenset(about["columns"])
+    learned = frozenset([*about["columns"], *([strata] if strata else [])])
     how = replace(asked.join, learned=learned, expected=about.get("id", ""), predicts=True)
     joined = gather(asked, how, voice)
     frame = joined.frame
@@ -314,15 +265,15 @@ def new_data(asked: Asked, about: dict[str, Any], voice: Voice) -> tuple[Any, pd
     if missing:
         _require_views(about["views"], joined.views, missing)
         told = (
-            f"column {_quoted(missing)}, which is"
+            f"column {quoted(missing)}, which is"
             if len(missing) == 1
-            else f"columns {_quoted(missing)}, which are"
+            else f"columns {quoted(missing)}, which are"
         )
         raise UserError(
-            f"the model needs the {told} not there; there are {_quoted(frame.columns)}."
+            f"the model needs the {told} not there; there are {quoted(frame.columns)}."
             + renamed(missing, [name for name in frame.columns if name not in about["columns"]])
         )
-    return frame.reindex(columns=about["columns"]), joined.ids
+    return New(frame.reindex(columns=about["columns"]), joined.ids, frame.get(strata))
 
 
 def _require_views(needed: list[str], given: Any, missing: list[str]) -> None:
@@ -330,17 +281,10 @@ def _require_views(needed: list[str], given: Any, missing: list[str]) -> None:
     absent = [v for v in needed if v not in given and any(name.startswith(f"{v}__") for name in missing)]
     if absent:
         told = (
-            f"view {_quoted(absent)}, which was"
-            if len(absent) == 1
-            else f"views {_quoted(absent)}, which were"
+            f"view {quoted(absent)}, which was" if len(absent) == 1 else f"views {quoted(absent)}, which were"
         )
         how = " ".join(f"--view {name}=FILE" for name in absent)
         raise UserError(
             f"the model needs the {told} not given: add {how}."
             + renamed(absent, [name for name in given if name and name not in needed])
         )
-
-
-def _quoted(names: Any) -> str:
-    """Names in a message."""
-    return and_more([repr(str(name)) for name in names], 12)

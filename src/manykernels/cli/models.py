@@ -27,6 +27,10 @@ def pipeline(data: Data, method: str, kernels: str = "auto", *, tune: bool = Fal
     """Columns made ready, and the method behind them; with `tune`, C by cross-validation."""
     chosen = METHODS[method]
     stack = bool(data.kernels)
+    if not chosen.serves(data.task, False):
+        able = [name for name in METHODS if METHODS[name].serves(data.task, stack)]
+        what = {"survival": "times to an event"}.get(data.task, data.task)
+        raise UserError(f"--method {method} is not for {what}; expected {', '.join(able)}.")
     if stack and not chosen.stack:
         raise UserError(f"--method {method} makes its own kernels, and takes no precomputed ones.")
     model = chosen.estimator(data.task, _kernels(data, kernels), tune=tune)
@@ -40,8 +44,9 @@ def pipeline(data: Data, method: str, kernels: str = "auto", *, tune: bool = Fal
 
 def adjusts(data: Data, method: str, kernels: str) -> bool:
     """Whether the method can have covariates beside these kernels."""
-    model = METHODS[method].estimator(data.task, "auto")
-    params = model.get_params()
+    if not METHODS[method].serves(data.task, False):
+        return False
+    params = METHODS[method].estimator(data.task, "auto").get_params()
     one_stage = "weighting" not in params
     return reads_raw(method, kernels) and one_stage and "covariates" in params
 

@@ -11,10 +11,15 @@ import numpy as np
 import pandas as pd
 
 from .._arguments import number_of, shown
-from ._console import Voice
+from ..estimators import face_of
+from ._console import UserError, Voice
+from .data import New
+from .outcomes import read_moments, strata_of, survival_columns
 
 KINDS = (".csv", ".parquet", ".npy")
 CONFIDENCE = {"predict_proba": "probability", "decision_function": "decision"}  # by method, the best first
+RISK = "risk"  # what the predictions of survival models are called
+_OF_TIMES = ("median time", "survival at ")  # columns that stand beside it
 _FORMULA = tuple("=+-@\uff1d\uff0b\uff0d\uff20")  # with the wide forms, which some spreadsheets take too
 _HEADER = 1 << 20  # bytes that the first line of a table may have
 
@@ -35,6 +40,23 @@ def confidence(method: str, values: Any, classes: Any) -> dict[str, Any]:
     if values.ndim == 1:
         return {f"{title} of {classes[1]}": values}
     return {f"{title} of {c}": values[:, k] for k, c in enumerate(classes)}
+
+
+def beside_risks(
+    model: Any, risk: Any, new: New, about: Any, times: str | None, voice: Voice
+) -> dict[str, Any]:
+    """Medians, and survival at the times that are asked for; nothing of other models."""
+    if about["task"] != "survival":
+        if times is not None:
+            raise UserError(
+                f"--times {times}: the model predicts {about['target']!r}, and no time to an event."
+            )
+        return {}
+    baseline, moments = face_of(model)[0].baseline_, [] if times is None else read_moments(times)
+    stratum = new.stratum
+    if baseline.labels is not None and stratum is not None:
+        stratum = strata_of(stratum, about["outcome"]["stratum"], baseline.labels)
+    return survival_columns(baseline, risk, stratum, moments, about["outcome"], voice)
 
 
 def in_bytes(frame: pd.DataFrame, predicted: Any, kind: str) -> bytes:
@@ -96,6 +118,6 @@ def is_predictions(path: Path) -> bool:
             names = pyarrow.parquet.read_schema(path).names
     except Exception:  # whatever it is, it is no table of ours
         return False
-    starts = tuple(f"{title} of " for title in CONFIDENCE.values())
+    starts = (*(f"{title} of " for title in CONFIDENCE.values()), *_OF_TIMES)
     known = [name for name in names if name.startswith(starts)]  # behind the name of the row and the target
     return bool(known) and names[2:] == known

@@ -18,6 +18,7 @@ from ..comparison.folds import Splits, make_folds
 from ..comparison.results import Comparison, Permuted, said, verdict
 from ..comparison.scores import Learner
 from ..inspection.permutations import permuted
+from ..report.survival import held_out_groups
 from ._console import UserError, Voice, one_line
 from .choices import PERMUTATIONS
 from .data import Data
@@ -37,7 +38,8 @@ def compared(
 ) -> Comparison:
     """Scores of all learners and of a constant; ``jobs`` fits at a time. Ctrl-C leaves those until then."""
     with voice.steps("scoring", len(splits) * len(learners)) as advance:
-        how: dict[str, Any] = {"task": data.task, "n_jobs": jobs, "advance": advance}
+        keep = ["learned"] if data.outcome else []
+        how: dict[str, Any] = {"task": data.task, "n_jobs": jobs, "advance": advance, "keep": keep}
         found = in_folds(learners, data.X, data.y, splits, until_stopped=True, **how)
     for name, scores in found.scores.items():
         for text in scores.warned:
@@ -59,10 +61,12 @@ class Judged:
     results: Comparison
     searched: str = ""
     permuted: Permuted | str | None = None
+    risk_groups: Any = None  # of times to an event: of each sample, by its risk when it was held out
 
     @property
     def for_report(self) -> dict[str, Any]:
-        return {"scores": self.results, "searched": self.searched, "permuted": self.permuted}
+        told = {"scores": self.results, "searched": self.searched, "permuted": self.permuted}
+        return told if self.risk_groups is None else told | {"risk_groups": self.risk_groups}
 
     def say(self, voice: Voice, facts: dict[str, Any]) -> dict[str, Any]:
         """Say how the model compares with guessing and its rivals, and where folds failed; also as values."""
@@ -105,9 +109,12 @@ def judged(
     learners = {"learned": own, **(learned.rivals() if rivals else {})}
     results = compared(voice, learners, learned.data, splits, jobs)
     scores = results.scores["learned"]
-    if not permutations or not scores.complete or scores.interrupted:
-        return Judged(results, searched)
     data = learned.data
+    groups = None
+    if data.outcome and scores.complete and not scores.interrupted:
+        groups = held_out_groups(data.y, splits, [fold.predicted for fold in scores.folds])
+    if not permutations or not scores.complete or scores.interrupted:
+        return Judged(results, searched, risk_groups=groups)
     try:
         with voice.waiting(f"learning from {permutations} permutations of the target"):
             null = permuted(
@@ -123,8 +130,8 @@ def judged(
     except KeyboardInterrupt:
         voice.stopped = True
         voice.note("stopped by Ctrl-C; there is no test on permuted targets.")
-        return Judged(results, searched)
+        return Judged(results, searched, risk_groups=groups)
     except ValueError as error:
         voice.note(f"there is no test on permuted targets: {one_line(error)}")
-        return Judged(results, searched, one_line(error))
-    return Judged(results, searched, null)
+        return Judged(results, searched, one_line(error), groups)
+    return Judged(results, searched, null, groups)
