@@ -5,6 +5,7 @@ from math import log, sqrt
 
 import cvxpy as cp
 import numpy as np
+import pandas as pd
 import pytest
 from benchmarks.references import optimal_value
 
@@ -384,6 +385,23 @@ def test_bad_options(options, message):
     model = MKLRegressor([Gaussian(1.0)]).fit(X, y)
     with pytest.raises(ValueError, match=message):
         regression_bound(model, **{"y": y, "M": 1.0, **options})
+
+
+def test_covariates_are_in_no_class():
+    X, y = data(n=30)
+    model = MKLRegressor([OnColumns(Gaussian(1.0), [1, 2])], covariates=[0]).fit(X, y)
+    with pytest.raises(ValueError, match="covariates, whose coefficients are not penalised"):
+        regression_bound(model, y, M=1.0)
+
+
+def test_products_of_kernels_of_named_columns():
+    X, y = data(n=40)
+    base = [OnColumns(Gaussian(1.0), "a"), OnColumns(Linear(), ["b", "c"])]
+    model = MKLClassifier(Products(base, degree=2), tol=0.1).fit(pd.DataFrame(X, columns=list("abc")), y)
+    places = [OnColumns(Gaussian(1.0), 0), OnColumns(Linear(), [1, 2])]
+    same = MKLClassifier(Products(places, degree=2), tol=0.1).fit(X, y)
+    found, expected = (margin_bound(m, y, n_draws=5, random_state=0) for m in (model, same))
+    assert found.guaranteed and found.value == pytest.approx(expected.value, rel=1e-6)
 
 
 def test_classifiers_are_not_regressors():

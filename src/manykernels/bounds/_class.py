@@ -158,6 +158,11 @@ def _require_linear(model: Model, approx: Any) -> None:
             f"approx={approx!r} was given to {name}; expected approx=None, since the bound is of the kernels "
             "as they were given."
         )
+    if model.covariates is not None:
+        raise ValueError(
+            f"{name} was fitted with covariates, whose coefficients are not penalised: no norm bounds what "
+            "they add, and no complexity does. Fit without them, or give their columns a kernel."
+        )
     if machine(model) is None:
         raise ValueError(
             f"{name} has no dual_coef_ of machines that share a kernel; expected a decision that is linear "

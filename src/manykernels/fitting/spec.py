@@ -37,6 +37,8 @@ def leaves(spec: Any) -> Iterator[Kernel | Family]:
         yield spec
         if isinstance(spec, Subset):
             yield from leaves(spec.kernels)
+        if isinstance(spec, Products) and not isinstance(spec.base, str):
+            yield from leaves(spec.base)
         if isinstance(spec, Views) and isinstance(spec.views, Mapping):
             for given in spec.views.values():
                 yield from leaves(columns_and_kernels(given)[1])
