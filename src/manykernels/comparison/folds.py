@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from .._arguments import is_integral, number_of, shown
 from .._fast.threads import processes
 from ..estimators import opened, silent
-from ..fitting.survival import read_survival
+from ..fitting.survival import read_survival, records_of
 from ..selection.splits import split
 from .scores import Learner, Scores, score_fold
 
@@ -91,15 +91,7 @@ def learns_times(learner: Any) -> bool:
 
 def times_of(y: Any) -> Any:
     """Times to an event as a structured array with the fields that there are; one that is given stays it."""
-    if has_fields(y):
-        return y
-    seen = read_survival(y)
-    known = {name: getattr(seen, name) for name in ("event", "time", "entry", "stratum")}
-    columns = {name: np.asarray(column) for name, column in known.items() if column is not None}
-    found = np.empty(seen.time.size, dtype=[(name, column.dtype) for name, column in columns.items()])
-    for name, column in columns.items():
-        found[name] = column
-    return found
+    return y if has_fields(y) else records_of(read_survival(y))
 
 
 def has_fields(y: Any) -> bool:

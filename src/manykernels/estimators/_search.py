@@ -258,7 +258,7 @@ class Search(HTMLSummary, PairwiseTags):
         if options is None or not options.listed or chosen.given is None:
             weights = {} if data.weight is None else {"sample_weight": data.weight}
             with quiet_about_tables():
-                return model.fit(data.X, data.y, **weights, **data.beside(np.arange(len(data.y))))
+                return model.fit(data.X, data.targets, **weights, **data.beside(np.arange(len(data.y))))
         learned, outcome.path[chosen.name]["all samples"] = refit_path(options, chosen.given, chosen.Cs)
         model._publish(learned)
         return model

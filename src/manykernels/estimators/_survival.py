@@ -63,7 +63,13 @@ class SurvivalFace:
         return np.asarray(f[:, 0])
 
     def predict_survival_function(
-        self, X: Any, times: Any = None, *, stratum: Any = None, covariates: Any = None
+        self,
+        X: Any,
+        times: Any = None,
+        *,
+        stratum: Any = None,
+        covariates: Any = None,
+        return_array: bool = False,
     ) -> Any:
         """The probability to have no event until each time.
 
@@ -75,6 +81,8 @@ class SurvivalFace:
             those of the first sample, and ``curves.times`` the times at which they fall.
         stratum : array of shape (n_samples,), where ``fit`` had strata
         covariates : those of the samples, where ``fit`` was given them beside X
+        return_array : bool
+            Without times: their values at ``unique_times_``, as an array of shape (n_samples, n_times).
 
         Returns
         -------
@@ -84,23 +92,35 @@ class SurvivalFace:
         """
         f, stratum = self.predict(X, covariates=covariates), _labels(stratum)
         if times is None:
-            return self.baseline_.survival(f, stratum)
+            curves = self.baseline_.survival(f, stratum)
+            return curves.values if return_array else curves
         return self.baseline_.survival_at(f, times, stratum)
 
     def predict_cumulative_hazard(
-        self, X: Any, times: Any = None, *, stratum: Any = None, covariates: Any = None
+        self,
+        X: Any,
+        times: Any = None,
+        *,
+        stratum: Any = None,
+        covariates: Any = None,
+        return_array: bool = False,
     ) -> Any:
         """The cumulative hazard, H(t) = −log S(t), as ``predict_survival_function`` gives S(t)."""
         f, stratum = self.predict(X, covariates=covariates), _labels(stratum)
         if times is None:
-            return self.baseline_.hazard(f, stratum)
+            curves = self.baseline_.hazard(f, stratum)
+            return curves.values if return_array else curves
         return self.baseline_.hazard_at(f, times, stratum)
 
     # as scikit-survival calls it
-    def predict_cumulative_hazard_function(self, X: Any, **how: Any) -> StepFunctions:
+    def predict_cumulative_hazard_function(self, X: Any, **how: Any) -> Any:
         """`predict_cumulative_hazard`, by the name that scikit-survival has for it."""
-        found: StepFunctions = self.predict_cumulative_hazard(X, **how)
-        return found
+        return self.predict_cumulative_hazard(X, **how)
+
+    @property
+    def unique_times_(self) -> Array:
+        """``event_times_``, at which curves jump, by the name that scikit-survival has for such."""
+        return self.event_times_
 
     def predict_median(self, X: Any, *, stratum: Any = None, covariates: Any = None) -> Array:
         """(n_samples,): the time by which one half of such samples has had the event.

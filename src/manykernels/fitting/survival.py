@@ -95,11 +95,22 @@ def as_records(seen: Survival) -> NDArray[Any]:
     return found
 
 
+def records_of(seen: Survival) -> NDArray[Any]:
+    """(n,) records of event and time, as other packages take them, and of entry and stratum if there are."""
+    parts = {"event": seen.event, "time": seen.time, "entry": seen.entry, "stratum": seen.stratum}
+    known = {name: np.asarray(values) for name, values in parts.items() if values is not None}
+    found = np.empty(seen.time.size, dtype=[(name, values.dtype) for name, values in known.items()])
+    for name, values in known.items():
+        found[name] = values
+    return found
+
+
 def _two_columns(y: Any) -> tuple[Any, Any, str]:
-    """The columns of an array, events first; fields of other names in this order."""
+    """The columns of an array, events first; of fields, the event is the one that holds 0 and 1 alone."""
     names = _field_names(y)
     if len(names) == 2:
-        return y[names[0]], y[names[1]], f"{str(names[0])!r} and {str(names[1])!r}"
+        event, time = names if not _holds_truth(y[names[1]]) or _holds_truth(y[names[0]]) else names[::-1]
+        return y[event], y[time], f"{str(event)!r} and {str(time)!r}"
     try:
         A = np.asarray(y)
     except (TypeError, ValueError):
@@ -107,6 +118,12 @@ def _two_columns(y: Any) -> tuple[Any, Any, str]:
     if names or A.ndim != 2 or A.shape[1] != 2 or A.dtype.kind not in "biufOUS":
         raise ValueError(f"y={shown(y)} was given; expected {_EXPECTED}.")
     return A[:, 0], A[:, 1], "its two columns"
+
+
+def _holds_truth(values: Any) -> bool:
+    """Whether a column holds truth values, or 0 and 1, and nothing else."""
+    given = np.asarray(values)
+    return given.dtype.kind in "biuf" and bool(np.isin(given, (0, 1)).all())
 
 
 def _numbers_of(values: Any, who: str) -> Array:

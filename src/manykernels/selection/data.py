@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from ..fitting.layout import evenly, take
 from ..fitting.samples import Given
 from ..fitting.stacks import cut
+from ..fitting.survival import read_survival, records_of
 from ..fitting.targets import class_costs
 from .scoring import Judge
 from .survival_judge import SurvivalJudge
@@ -46,11 +48,16 @@ class Data:
         """Covariates of some samples, for models of the user's own: arguments of their methods."""
         return {} if self.covariates is None else {"covariates": take(self.covariates, rows)}
 
+    @cached_property
+    def targets(self) -> NDArray[Any]:
+        """y for models of any package: records of times have no more fields than there are."""
+        return records_of(read_survival(self.y)) if self.survival else self.y
+
     def part(self, rows: Index, train: Index) -> tuple[Any, NDArray[Any], Array | None]:
         """Rows of the data as given; of a stack, against the training samples."""
         stack = self.given is not None and self.given.layout.kind == "stack"
         X = cut(self.X, rows, train) if stack else take(self.X, rows)
-        return X, self.y[rows], None if self.weight is None else self.weight[rows]
+        return X, self.targets[rows], None if self.weight is None else self.weight[rows]
 
     def cost(self, rows: Index) -> Array | None:
         """What errors on these samples count where models are chosen: weight times that of the class."""

@@ -58,6 +58,11 @@ class StepFunctions:
         """The values, as scikit-survival's functions call them."""
         return self.values
 
+    @property
+    def domain(self) -> tuple[float, Any]:
+        """From 0 to the last time that is known, as scikit-survival's functions say it."""
+        return 0.0, self.last
+
     def __len__(self) -> int:
         if self.values.ndim == 1:
             raise TypeError("this is one function of time, which has no length.")
