@@ -249,3 +249,10 @@ def test_risks_of_all_folds_are_judged_together():
     x = np.mean([lost(i, f) - lost(i, 0.0 * f) for i in np.flatnonzero(EVENT)])
     assert alone.error(f[:, None]) == pytest.approx(positive(x))
     assert alone.error(np.zeros((N, 1))) == 1.0
+
+
+def test_weights_are_read_once_and_for_all():
+    """A number is the weight of every sample, in the fit and in the hazard behind it."""
+    plain, same = MKLSurvival(Linear(), C=0.5).fit(X, Y), MKLSurvival(Linear(), C=0.25).fit(X, Y, 2.0)
+    S = [model.predict_survival_function(X[:2], [0.3]) for model in (plain, same)]
+    np.testing.assert_allclose(*S, atol=1e-3)

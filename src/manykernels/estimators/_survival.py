@@ -33,9 +33,9 @@ class SurvivalFace:
     def _learn_baseline(self, X: Any, y: Any, sample_weight: Any, covariates: Any, ties: str) -> None:
         """Breslow's estimate of the hazard behind the decisions on the training samples."""
         X, y, sample_weight = in_memory(matched(X, y, quiet=True), y, sample_weight)
-        sample_weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         seen, beside = read_survival(y), {} if covariates is None else {"covariates": covariates}
         f = np.asarray(self.predict(X, **beside))
+        sample_weight = None if sample_weight is None else check_weights(sample_weight, f.size)
         mean = float(
             np.average(f, weights=sample_weight)
         )  # which no fit can know: a constant changes nothing
