@@ -187,3 +187,7 @@ def test_times_are_for_survival_models(csv, tmp_path):
     assert "predicts 'stage', and no time to an event" in said
     run("fit", csv, *TIMES, "--drop", "start", "--model", model, "--force", *QUICK)
     assert "expected numbers from 0 on" in words(run("predict", model, csv, "--times", "soon", code=2))
+    array = ["--out", tmp_path / "risk.npy"]
+    assert "holds risks alone" in words(run("predict", model, csv, "--times", "6", *array, code=2))
+    run("predict", model, csv, *array)
+    assert np.load(tmp_path / "risk.npy").shape == (N,)

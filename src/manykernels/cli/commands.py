@@ -250,6 +250,8 @@ def predict(
 ) -> None:
     if out is not None and out.suffix.lower() not in KINDS:
         raise UserError(f"{out}: predictions are written to .csv, .parquet or .npy.")
+    if out is not None and times is not None and out.suffix.lower() == ".npy":
+        raise UserError(f"{out}: an .npy file holds risks alone; with --times, write to .csv or .parquet.")
     require_safe([predictions_output(out)], [model_path, *asked.paths], force)
     if not model_path.exists():
         raise UserError(f"{model_path}: there is no such file.")
