@@ -17,7 +17,7 @@ from .cohorts.rivals import RIVALS, Method
 from .cohorts.splits import STAND_IN, drawn, figures, sets
 from .data import Array, MissingData
 from .selection.resume import FOLDER, Runs
-from .tables import Facts, Report
+from .tables import Facts, Report, Spread
 
 TITLE = (__doc__ or "").splitlines()[0]
 SEEDS = 5
@@ -25,8 +25,9 @@ METHODS: dict[str, Method] = {"ours": ours, **RIVALS}
 LARGER_IS_BETTER = {"uno": True, "harrell": True, "brier": False}
 CALLED = {"uno": "Uno's C", "harrell": "Harrell's C", "brier": "integrated Brier score"}
 MEANS = (
-    "Uno's C up to the 90 % quantile of training times, mean over five splits (70 % to learn from). n and "
-    "events: of the training part. Empty: a fit of the method failed on some split."
+    "Uno's C up to the 90 % quantile of training times, mean ± standard deviation over the splits (70 % to "
+    "learn from) that all methods were run on. n and events: of the training part. Empty: the method "
+    "failed on some split."
 )
 PAIRED = (
     "Difference of Uno's C ± its standard error over the splits, corrected for the samples that training "
@@ -147,7 +148,10 @@ def mean_rows(scores: Scores) -> list[Facts]:
     for k, name in enumerate(scores.sets):
         facts = scores.facts(name)
         row: Facts = {"set": name, "n": facts["n"], "d": facts["d"], "events": facts["events"]}
-        rows.append(row | {m: None if np.isnan(c[k]) else float(c[k]) for m, c in means.items()})
+        row["splits"] = len(scores.seeds[name])
+        having = [method for method in scores.methods if not np.isnan(means[method][k])]
+        empty = dict.fromkeys(scores.methods)
+        rows.append(row | empty | {m: Spread(scores.values(name, m).tolist()) for m in having})
     return rows
 
 
