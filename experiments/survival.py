@@ -38,7 +38,8 @@ IN_SUM = (
     "worse: at most minus two. p: Wilcoxon's signed ranks of the differences of all sets, not adjusted."
 )
 RANKS = (
-    "1 is the best mean over the splits, equal ones share ranks, a method that failed is last. Brier scores: "
+    "1 is the best mean over the splits, equal ones share ranks, a method that failed is last. Each figure "
+    "has a line with and one without ridge Cox. Brier scores: "
     "sets on which all methods with survival curves have them (forests of more than 1,500 samples keep none)."
 )
 SECONDS = (
@@ -183,9 +184,9 @@ def sum_rows(scores: Scores) -> list[Facts]:
     return rows
 
 
-def ranks(scores: Scores, figure: str) -> tuple[list[str], Array]:
+def ranks(scores: Scores, figure: str, without: tuple[str, ...] = ()) -> tuple[list[str], Array]:
     """Methods that have the figure, and their ranks on every set: (sets, methods)."""
-    means = {m: scores.means(m, figure) for m in scores.methods}
+    means = {m: scores.means(m, figure) for m in scores.methods if m not in without}
     having = [m for m, values in means.items() if not np.isnan(values).all()]
     if not having:
         return [], np.empty((0, 0))
@@ -199,10 +200,11 @@ def ranks(scores: Scores, figure: str) -> tuple[list[str], Array]:
 def rank_rows(scores: Scores) -> list[Facts]:
     rows = []
     for figure, called in CALLED.items():
-        having, R = ranks(scores, figure)
-        if len(R):
-            row: Facts = {"by": called, "sets": len(R)}
-            rows.append(row | dict(zip(having, map(float, R.mean(axis=0)), strict=True)))
+        for without in ((), ("ridge Cox",)):
+            having, R = ranks(scores, figure, without)
+            if len(R):
+                row: Facts = {"by": called, "sets": len(R)}
+                rows.append(row | dict(zip(having, map(float, R.mean(axis=0)), strict=True)))
     return rows
 
 

@@ -60,7 +60,7 @@ def test_ranks_and_shares_of_sets():
     )
     scores = survival.Scores(runs)
     assert scores.sets == ["a", "b"]
-    (uno, harrell) = survival.rank_rows(scores)  # nobody has survival curves
+    uno, _, harrell, _ = survival.rank_rows(scores)  # nobody has survival curves, or is ridge Cox
     assert (uno["sets"], uno["ours"], uno["Coxnet"], uno["forest"]) == (2, 1.75, 2.0, 2.25)
     assert harrell["by"] == "Harrell's C"
     beside = {row["ours beside"]: row for row in survival.sum_rows(scores)}
