@@ -26,6 +26,8 @@ import numpy as np
 
 from manykernels.datasets._tables import Column, Parts, as_parts
 
+from ..data import Array
+
 # What a frame is rebuilt from. NumPy's internal modules were renamed in 2.0, which is why names differ.
 FRAME = {
     "builtins": {"slice"},
@@ -75,13 +77,19 @@ def parts_of(frame: Any, description: str) -> Parts:
         numbers = name.startswith("num_")
         column = frame[name]
         table[short if counts[short] == 1 else name] = (
-            Column(column.to_numpy(dtype=float, na_value=np.nan)) if numbers else _categories(column)
+            Column(_numbers(column)) if numbers else _categories(column)
         )
     subject = frame["pid"].to_numpy()
     ids, places = np.unique(subject, return_inverse=True)
     several = {"subject": places} if len(ids) < len(places) else {}
     event, time = frame["event"].to_numpy(dtype=float) > 0, frame["time"].to_numpy(dtype=float)
     return as_parts(table, event, time, description=description, **several)
+
+
+def _numbers(series: Any) -> Array:
+    """R's NA is a NaN of its own, which some functions do not take for one: here all are the same."""
+    values = series.to_numpy(dtype=float, na_value=np.nan)
+    return np.where(np.isnan(values), np.nan, values)
 
 
 def _categories(series: Any) -> Column:

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from manykernels.families.remarks import TableWarning, look_at_new, remarks, warn_of
-from manykernels.families.tables import read_columns
+from manykernels.families.tables import read_columns, require_moderate
 
 RNG = np.random.RandomState(0)
 N = 60
@@ -158,3 +158,12 @@ def test_new_samples_are_looked_at_once_for_all_kernels():
 def test_objects_that_are_no_cells_are_refused():
     with pytest.raises(ValueError, match=r"Column 'bag' holds values of type set; .*kernel of its own"):
         read_columns(with_noise(bag=[{1}] * N))
+
+
+def test_the_na_of_r_is_a_missing_cell():
+    """It is a signalling NaN, which fmin and fmax do not skip."""
+    X = np.array([[1.0, 2.0], [3.0, 5.0], [4.0, 1.0], [2.0, 2.0]] * 20)
+    X.view(np.uint64)[::3, 1] = 0x7FF00000000007A2
+    require_moderate(["a", "b"], [0, 1], X)
+    table = read_columns(pd.DataFrame(X, columns=["a", "b"]))
+    assert table.numbers == [0, 1] and table.gaps == [1] and not table.left_out

@@ -138,7 +138,7 @@ def _read_numbers(table: Table, X: Data, columns: Any, named: bool) -> None:
     """All columns with numbers by their type, together."""
     whole = isinstance(X, np.ndarray) and len(columns) == X.shape[1] and X.dtype == np.float64
     A = X if whole else number_matrix(X, list(columns), {})
-    low, high = np.fmin.reduce(A, axis=0), np.fmax.reduce(A, axis=0)
+    low, high = _ends(A)
     if not np.all(np.isnan(low) | (np.maximum(-low, high) < _ENORMOUS)):
         require_moderate(table.names, columns, A)
     gone = {int(k): "it has no values" for k in np.flatnonzero(np.isnan(low))}
@@ -152,9 +152,21 @@ def _read_numbers(table: Table, X: Data, columns: Any, named: bool) -> None:
     table.constant += [int(columns[k]) for k in np.flatnonzero((low == high) & ~holes) if k not in gone]
 
 
+def _ends(A: Array) -> tuple[Array, Array]:
+    """The least and the largest number of every column, NaN where it has none.
+
+    Not by fmin and fmax: the NA of R, which files keep, is a signalling NaN, and these do not skip it.
+    """
+    holes = np.isnan(A)
+    low = np.min(np.where(holes, np.inf, A), axis=0, initial=np.inf)
+    high = np.max(np.where(holes, -np.inf, A), axis=0, initial=-np.inf)
+    empty = holes.all(axis=0)
+    return np.where(empty, np.nan, low), np.where(empty, np.nan, high)
+
+
 def require_moderate(names: list[str], columns: Any, A: Array) -> None:
     """An error for numbers that no kernel can compute with; A holds these columns of the table."""
-    largest = np.fmax.reduce(np.abs(A), axis=0, initial=0.0)
+    largest = np.max(np.where(np.isnan(A), 0.0, np.abs(A)), axis=0, initial=0.0)
     if np.all(largest < _ENORMOUS):
         return
     k = int(np.argmax(largest >= _ENORMOUS))
