@@ -13,7 +13,11 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-FOREIGN = ("MKLpy", "himalaya")  # columns of tables that show the code of other packages
+FOREIGN = (
+    "MKLpy",
+    "himalaya",
+    "scikit-survival, lifelines",
+)  # columns of tables that show the code of other packages
 FILES = re.compile(r"^[\w*./-]*(/|\.(py|md|csv|npy|npz|txt|html|css|js))$")
 
 

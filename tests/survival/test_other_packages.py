@@ -7,6 +7,7 @@ asked again.
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
@@ -75,6 +76,27 @@ def test_curves_have_the_names_of_scikit_survival():
         np.testing.assert_array_equal(curve(curve.x), curve.y)
     H = model.predict_cumulative_hazard_function(X, return_array=True)
     np.testing.assert_allclose(np.exp(-H), S)
+
+
+class Marker(BaseEstimator):
+    """Of another package: the first column is the risk; y has the two fields that such packages expect."""
+
+    def fit(self, X, y):
+        assert y.dtype.names == ("event", "time")
+        self.fitted_ = True
+        return self
+
+    def predict(self, X):
+        return X[:, 0]
+
+
+def test_a_search_takes_estimators_of_other_packages():
+    y = np.column_stack([EVENT, TIME])
+    search = MKLSurvivalCV({"noise": Linear()}, strategy=[Marker()], cv=2).fit(X, y)
+    np.testing.assert_array_equal(search.predict(X), X[:, 0])
+    assert search.score(X, y) > 0.7
+    with pytest.raises(ValueError, match="the search chose Marker, which is not of this package"):
+        search.predict_survival_function(X)
 
 
 # -- where they are installed ---------------------------------------------------------------------

@@ -62,6 +62,18 @@ class SurvivalFace:
         f: Array = self._model.decide(X, covariates=covariates)
         return np.asarray(f[:, 0])
 
+    @property
+    def _hazards(self) -> Baseline:
+        """The baseline; a search that chose an estimator of another package has none."""
+        found: Baseline | None = getattr(self, "baseline_", None)
+        if found is None:
+            chosen = type(getattr(self, "best_estimator_", self)).__name__
+            raise ValueError(
+                f"the search chose {chosen}, which is not of this package: ask it for curves, by "
+                "best_estimator_.predict_survival_function(X), if it has these."
+            )
+        return found
+
     def predict_survival_function(
         self,
         X: Any,
@@ -92,9 +104,9 @@ class SurvivalFace:
         """
         f, stratum = self.predict(X, covariates=covariates), _labels(stratum)
         if times is None:
-            curves = self.baseline_.survival(f, stratum)
+            curves = self._hazards.survival(f, stratum)
             return curves.values if return_array else curves
-        return self.baseline_.survival_at(f, times, stratum)
+        return self._hazards.survival_at(f, times, stratum)
 
     def predict_cumulative_hazard(
         self,
@@ -108,9 +120,9 @@ class SurvivalFace:
         """The cumulative hazard, H(t) = −log S(t), as ``predict_survival_function`` gives S(t)."""
         f, stratum = self.predict(X, covariates=covariates), _labels(stratum)
         if times is None:
-            curves = self.baseline_.hazard(f, stratum)
+            curves = self._hazards.hazard(f, stratum)
             return curves.values if return_array else curves
-        return self.baseline_.hazard_at(f, times, stratum)
+        return self._hazards.hazard_at(f, times, stratum)
 
     # as scikit-survival calls it
     def predict_cumulative_hazard_function(self, X: Any, **how: Any) -> Any:
@@ -128,7 +140,7 @@ class SurvivalFace:
         ∞ where survival stays above one half as long as it is known.
         """
         f = self.predict(X, covariates=covariates)
-        return np.asarray(median_time(self.baseline_.survival(f, _labels(stratum))))
+        return np.asarray(median_time(self._hazards.survival(f, _labels(stratum))))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:
         """Harrell's C: the share of pairs whose order in time the risks have right; 0.5 is chance.
