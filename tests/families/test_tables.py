@@ -167,3 +167,20 @@ def test_the_na_of_r_is_a_missing_cell():
     require_moderate(["a", "b"], [0, 1], X)
     table = read_columns(pd.DataFrame(X, columns=["a", "b"]))
     assert table.numbers == [0, 1] and table.gaps == [1] and not table.left_out
+
+
+def test_gaps_as_r_writes_them():
+    """R's NA is a NaN that signals; numbers around it must not be lost."""
+    from manykernels import MKLRegressor
+
+    rng = np.random.RandomState(0)
+    X = rng.randn(40, 3)
+    gone = rng.uniform(size=X.shape) < 0.3
+    plain, signalling = X.copy(), X.copy()
+    plain[gone] = np.nan
+    signalling.view(np.uint64)[gone] = 0x7FF00000000007A2
+    for as_given in (np.asarray, lambda A: pd.DataFrame(A, columns=list("abc"))):
+        expected, found = (
+            MKLRegressor().fit(as_given(A), X[:, 0]).predict(as_given(A)) for A in (plain, signalling)
+        )
+        np.testing.assert_array_equal(found, expected)

@@ -208,7 +208,7 @@ def number_matrix(X: Data, columns: Sequence[int], formats: Mapping[int, Format]
     if not len(columns):
         return np.empty((X.shape[0], 0))
     if isinstance(X, np.ndarray) and X.dtype.kind in "biuf":
-        return np.asarray(X[:, list(columns)], dtype=np.float64)
+        return quiet(np.asarray(X[:, list(columns)], dtype=np.float64))
     types = list(X.dtypes) if hasattr(X, "dtypes") else []
     plain = [k for k, j in enumerate(columns) if types and numeric_type(types[j])]
     A = np.empty((X.shape[0], len(columns)))
@@ -218,7 +218,13 @@ def number_matrix(X: Data, columns: Sequence[int], formats: Mapping[int, Format]
         )
     for k in sorted(set(range(len(columns))) - set(plain)):
         A[:, k] = numbers_of(column_of(X, columns[k]), formats.get(columns[k], ""))
-    return A
+    return quiet(A)
+
+
+def quiet(A: Array) -> Array:
+    """A with every NaN the same: R's NA is one that signals, which `np.fmax` does not pass over."""
+    holes = np.isnan(A)
+    return np.where(holes, np.nan, A) if holes.any() else A
 
 
 def _runs(positions: Sequence[int]) -> list[tuple[int, int]]:
