@@ -38,7 +38,7 @@ from manykernels.plots import (
 from manykernels.plots._axes import short
 from manykernels.plots.reading import width_table
 
-NO_HISTORY = {"align", "align regressor", "aligner"}
+NO_HISTORY = {"align", "align regressor", "aligner", "ensemble", "ensemble of numbers"}
 NO_PARTS = {"aligner", "powers"}
 NO_WIDTHS = {
     "rank one",

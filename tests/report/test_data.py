@@ -39,7 +39,7 @@ SNAPSHOT = Path(__file__).with_name("snapshot.json")
 # Sections that a model may lack; all others are there whatever it is.
 LACKS = {
     "contributions": {"aligner", "powers"},
-    "convergence": {"align", "align regressor", "aligner"},
+    "convergence": {"align", "align regressor", "aligner", "ensemble", "ensemble of numbers"},
     "path": {
         *("align", "align regressor", "aligner", "ufo", "ufo warm", "ufo features", "ufo landmarks"),
         "widths",  # every C has widths of its own
