@@ -46,6 +46,10 @@ MODELS = {
     "NonlinearMKLRegressor": lambda: mk.NonlinearMKLRegressor(KERNELS, n_starts=2, random_state=0),
     "LocalizedMKLClassifier": lambda: mk.LocalizedMKLClassifier(KERNELS, random_state=0),
     "LocalizedMKLRegressor": lambda: mk.LocalizedMKLRegressor(KERNELS, random_state=0),
+    "MKLSurvival": lambda: mk.MKLSurvival(KERNELS, warm_start=True),
+    "MKLSurvivalCV": lambda: mk.MKLSurvivalCV(KERNELS, Cs=[1.0], norms=[2.0], cv=2),
+    "KernelEnsembleClassifier": lambda: mk.KernelEnsembleClassifier(KERNELS, cv=2),
+    "KernelEnsembleRegressor": lambda: mk.KernelEnsembleRegressor(KERNELS, cv=2),
 }
 
 
@@ -58,6 +62,8 @@ def test_every_estimator_is_here():
 
 
 def target(model, n=24):
+    if "Survival" in type(model).__name__:
+        return np.column_stack([np.arange(n) % 3 > 0, np.arange(n) * 7 % n + 1.0])
     return NAMES[:n] if n == 30 and "Classifier" in type(model).__name__ else np.resize(y, n)
 
 
