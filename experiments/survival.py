@@ -12,11 +12,12 @@ from importlib.util import find_spec
 import numpy as np
 from scipy.stats import rankdata, wilcoxon
 
+from .cohorts.known import known
 from .cohorts.ours import ours
 from .cohorts.rivals import RIVALS, Method
 from .cohorts.splits import STAND_IN, drawn, figures, sets
 from .data import Array, MissingData
-from .selection.resume import FOLDER, Runs
+from .selection.resume import Runs
 from .tables import Facts, Report, Spread
 
 TITLE = (__doc__ or "").splitlines()[0]
@@ -89,7 +90,7 @@ def run(report: Report) -> None:
         runs = Runs()
         collect(runs, [STAND_IN], range(2), METHODS)
     else:
-        runs = Runs(FOLDER / "survival.jsonl")
+        runs = known()
         collect(runs, sets(), range(SEEDS), METHODS)
     tables(report, runs)
 

@@ -12,8 +12,9 @@ import argparse
 from threadpoolctl import threadpool_limits
 
 from .. import survival
-from ..selection.resume import FOLDER, Runs
+from ..selection.resume import FOLDER
 from ..tables import Report
+from .known import keep, known
 
 
 def main() -> None:
@@ -25,8 +26,9 @@ def main() -> None:
     parser.add_argument("--record", action="store_true", help="run nothing, write the tables")
     parser.add_argument("--again", action="store_true", help="also what is known")
     options = parser.parse_args()
-    runs = Runs(FOLDER / "survival.jsonl")
+    runs = known()
     if options.record:
+        keep(runs)
         report = Report("survival", survival.TITLE)
         survival.tables(report, runs)
         report.write(FOLDER.parent)

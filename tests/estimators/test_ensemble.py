@@ -25,6 +25,7 @@ FOLDS = list(KFold(3, shuffle=True, random_state=0).split(X))
 both = pytest.mark.parametrize("combination", ["l1", "l2"])
 
 
+@pytest.mark.slow
 @parametrize_with_checks([KernelEnsembleClassifier(), KernelEnsembleRegressor()])
 def test_scikit_learns_checks(estimator, check):
     check(estimator)

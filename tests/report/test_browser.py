@@ -102,7 +102,12 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+OFTEN = {"classifier", "ovr", "products", "two outputs", "survival", "nasty"}  # the others take as long again
+
+
+@pytest.mark.parametrize(
+    "kind", [kind if kind in OFTEN else pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS]
+)
 def test_every_kind_loads_alone_and_fits_a_phone(kind, open_page):
     document = KINDS[kind]()
     page = open_page(document)

@@ -90,7 +90,7 @@ def regression_bound(
     >>> from manykernels import MKLRegressor
     >>> from manykernels.bounds import regression_bound
     >>> from manykernels.families import Gaussians
-    >>> X = np.random.RandomState(0).uniform(-1, 1, (2000, 1))
+    >>> X = np.random.RandomState(0).uniform(-1, 1, (500, 1))
     >>> y = np.sin(3 * X[:, 0])
     >>> model = MKLRegressor(Gaussians(0.5, 5.0), C=1e-3).fit(X, y)
     >>> found = regression_bound(model, y, M=2.0, random_state=0)
