@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .._arguments import shown
 from .base import Criterion, Loss, Task
 from .hinge import Hinge, SquaredHinge
 from .huber import Huber
@@ -56,7 +57,7 @@ def resolve_loss(spec: object, task: Task, also: tuple[str, ...] = ()) -> Loss:
     if isinstance(loss, str):
         raise ValueError(f"loss={spec!r} is unknown; {expected}.")
     if not isinstance(loss, Loss):
-        raise TypeError(f"loss={spec!r} of type {type(spec).__name__} was given; {expected}.")
+        raise TypeError(f"loss={shown(spec)} of type {type(spec).__name__} was given; {expected}.")
     if loss.task != task and not isinstance(loss, tuple(NAMES[name] for name in also)):
         raise ValueError(f"loss={spec!r} is a {loss.task} loss; {expected}.")
     return loss
