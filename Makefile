@@ -11,7 +11,7 @@ RIVALS_STAMP := $(VENV)/.installed-rivals
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 
-.PHONY: help install demo test test-slow test-all test-cpu lint types unit bench experiments experiments-full docs format constraints clean
+.PHONY: help install demo test test-slow test-all test-cpu lint types unit bench experiments experiments-full docs dist format constraints clean
 
 help:
 	@echo "make install     set up $(VENV): the package, editable, with every extra at the versions of constraints.txt"
@@ -23,6 +23,7 @@ help:
 	@echo "make experiments a quick form of the papers' experiments, into experiments/results/quick; EXPERIMENTS=\"names\""
 	@echo "make experiments-full  all of it (many hours), from the data that MANYKERNELS_DATA names; both go on where they stopped"
 	@echo "make docs        the documentation, with its examples run, into docs/_build/html"
+	@echo "make dist        wheel and sdist of the last commit into dist, built twice and compared, installed in empty environments"
 	@echo "make format      let ruff format and fix what it can"
 	@echo "make constraints pin anew: install the newest of everything and rewrite constraints.txt"
 	@echo "make clean       remove $(VENV) and caches"
@@ -93,6 +94,10 @@ docs: install $(DOCS_STAMP)
 	$(ONE_THREAD) $(BIN)/python -m sphinx -q -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
 	$(ONE_THREAD) $(BIN)/python -m sphinx -q -W --keep-going -b doctest -d docs/_build/doctrees docs docs/_build/doctest
 	@echo "docs/_build/html/index.html"
+
+# Every Python at hand that is new enough gets an empty environment, and fits there.
+dist: install
+	$(BIN)/python tests/distributions.py
 
 format: install
 	$(BIN)/ruff check --fix .

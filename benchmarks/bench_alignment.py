@@ -60,11 +60,11 @@ def _over_products(report: Report) -> None:
             "learner": name,
             "seconds": timing,
             "steps": steps,
-            "ms a step": 1e3 * timing.median / steps,
+            "CPU ms a step": 1e3 * float(np.median(timing.cpu)) / steps,
         }
         rows.append(row | {"certified": bool(model.certified_), "kernels": len(model.weights_)})
     for row in rows:
-        row["times corrective's"] = row["ms a step"] / rows[0]["ms a step"]
+        row["times corrective's"] = row["CPU ms a step"] / rows[0]["CPU ms a step"]
     title = f"All products of {r} columns up to degree {degree} on {n} points, a step"
     report.table(title, rows, "a step of greedy alignment within 3 times one of the corrective solver")
 

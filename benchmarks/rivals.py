@@ -87,6 +87,42 @@ def cvxpy_optimum(stack: Array, y: Array, C: float, loss: Loss, p: float) -> flo
     return optimal_value(problem)
 
 
+@dataclass(frozen=True)
+class Solved:
+    """A gap and weights, named as the solvers' results are."""
+
+    gap: float
+    weights: Array
+
+
+def qcqp(stack: Array, y: Array, C: float) -> Solved:
+    """The quadratically constrained program of Lanckriet et al. (2004) for the hinge at norm 1, by Clarabel:
+
+        max_a  yᵀa − ½t      with      aᵀK_ma ≤ t for all m,  Σa = 0,  0 ≤ y∘a ≤ C
+
+    Weights are the multipliers of its constraints. The gap is that of the machine at these weights.
+    """
+    import cvxpy as cp
+
+    from .references import attempts, root
+
+    a, t = cp.Variable(y.size), cp.Variable()
+    quadratic = [cp.sum_squares(root(K).T @ a) <= t for K in stack]
+    box = [cp.sum(a) == 0, cp.multiply(y, a) >= 0, cp.multiply(y, a) <= C]
+    problem = cp.Problem(cp.Maximize(y @ a - 0.5 * t), quadratic + box)
+    for _ in attempts(problem, 1e-6):
+        if problem.status == cp.OPTIMAL:
+            break
+    theta = np.maximum([float(np.sum(constraint.dual_value)) for constraint in quadratic], 0.0)
+    theta /= theta.sum()
+    risk, penalty = risk_of(y, C), LpBall(1.0)
+    K = np.einsum("m,mij->ij", theta, stack)
+    fit = risk.solve(K, a.value[:, None], 1e-6 * float(problem.value))
+    q = np.einsum("i,mij,j->m", a.value, stack, a.value, optimize=True)
+    primal = 0.5 * float(theta @ (stack @ fit.alpha[:, 0] @ fit.alpha[:, 0])) + risk.value(fit.f)
+    return Solved((primal - risk.dual(a.value[:, None], q, penalty, 0.0)) / primal, theta)
+
+
 def mklpy_cka(stack: Array, y: Array, C: float, threads: int) -> Callable[[], Any] | None:
     """A fit of MKLpy's CKA (its "alignf"), or None where MKLpy is not installed.
 

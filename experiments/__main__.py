@@ -1,7 +1,8 @@
 """`python -m experiments [names] [--quick]`: run experiments, print and save their tables.
 
 What is finished is kept: an interrupted run goes on where it stopped, and an experiment whose record was made
-by the same code from all its sets is not run again. `--fresh` starts anew, `--render` only writes the pages.
+by the same code from all its sets is not run again. `--fresh` starts anew, `--render` only writes the pages,
+`--claims` only docs/experiments.md and parts of other pages, whose figures are computed from the records.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ def main(argv: list[str] | None = None) -> None:
     folder = options.output or (None if options.quick else HERE / "results")
     if options.list:
         print("\n".join(f"{name:<24}{_title(_module(name))}" for name in chosen))
+    elif options.claims:
+        _write_claims()
     elif options.render:
         folder = folder or HERE / "results" / "quick"
         pages.render(folder, [name for name in chosen if (folder / f"{name}.parquet").is_file()])
@@ -46,6 +49,15 @@ def main(argv: list[str] | None = None) -> None:
         print("\n" + markdown(rows), flush=True)
         if any(row["outcome"] == "failed" for row in rows):
             sys.exit(1)
+
+
+def _write_claims() -> None:
+    from . import claims
+
+    try:
+        print("\n".join(claims.write()) or "all pages say what the records say")
+    except claims.Drift as reason:
+        sys.exit(str(reason))
 
 
 def _options(argv: list[str] | None) -> argparse.Namespace:
@@ -59,6 +71,9 @@ def _options(argv: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--fresh", action="store_true", help="take nothing that was kept")
     parser.add_argument("--render", action="store_true", help="run nothing, write the pages of what is saved")
+    parser.add_argument(
+        "--claims", action="store_true", help="run nothing, write the figures of docs and README.md anew"
+    )
     parser.add_argument("--list", action="store_true", help="say what there is")
     options = parser.parse_args(argv)
     unknown = sorted(set(options.names) - set(names()))

@@ -8,12 +8,10 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from scipy.special import softmax
-from sklearn.svm import SVC
 
 from manykernels import LocalizedMKLClassifier, LocalizedMKLRegressor, MKLClassifier, MKLRegressor
 from manykernels.datasets import make_regions_views, make_regions_widths
-from manykernels.kernels import Fitted, Gaussian, Kernel, Linear, OnColumns
+from manykernels.kernels import Gaussian, Kernel, Linear, OnColumns
 
 from .common import in_parallel
 from .continuous_digits import Part, draw
@@ -30,8 +28,10 @@ COSTS: dict[Task, list[float]] = {
     "regression": [10.0**k for k in range(4)],
 }
 CLUSTERS, TEMPERATURES, NORMS = (2, 3), (0.1, 0.5, 2.0), (1.0, 2.0)
-GLOBAL, SOFT, HARD, EITHER, GATED = "global", "CLMKL", "HLMKL", "CLMKL or global", "LMKL"
-STEPS = 40  # of gradient descent for the gates of LMKL
+GLOBAL, SOFT, HARD, EITHER = "global", "CLMKL", "HLMKL", "CLMKL or global"
+SOFTMAX, SIGMOID = "LMKL", "LMKL, sigmoid"
+GATES = {SOFTMAX: "softmax", SIGMOID: "sigmoid"}
+STEPS = 200  # of gradient descent for the gates of LMKL, at most
 Candidate = tuple[str, Facts, Callable[[], Any]]
 
 
@@ -62,9 +62,9 @@ MADE = (
     "widths: squared error of the noiseless target, in per cent of its variance; smooth in three "
     "features in one region, five periods of a sine in the other. C and norm (1 or 2) of all methods, "
     "and clusters (2 or 3) and temperature (0.1, 0.5 or 2) of CLMKL, are the best on the validation "
-    "part. HLMKL has hard clusters. LMKL is that of Gönen and Alpaydın, its gates linear in x and "
-    "learned with the machine by gradient descent, not convex. 'less global's': mean and standard error "
-    "of the paired differences."
+    'part. HLMKL has hard clusters. LMKL is that of Gönen and Alpaydın (`gating="softmax"`, and '
+    '`"sigmoid"`), its gates linear in x and learned with the machine by gradient descent, not convex. '
+    "'less global's': mean and standard error of the paired differences."
 )
 NOTE = (
     f"{DRAWS} draws with the sizes of 000 Table 6.2, features standardised by the training part; a linear "
@@ -126,69 +126,8 @@ def candidates(
             for t in temperatures:
                 soft: Facts = {**fixed, "temperature": t}
                 yield SOFT, soft, lambda f=soft, o=options: local(kernels, **f, **o)
-    for C in costs:
-        yield GATED, {"C": C}, lambda C=C: GatedKernels(kernels, C, task, 2 if quick else STEPS)
-
-
-class GatedKernels:
-    """LMKL (Gönen and Alpaydın 2008): K = Σ_m η_m(x) k_m(x, x') η_m(x') with η = softmax(V(1, x)).
-
-    Alternates between the machine and gradient steps on V, J(V) being the machine's optimal value, whose
-    gradient is −Σ_i z_i (s_im − η_im Σ_h s_ih) with s_im = α_i η_im (K_m(α ∘ η_m))_i, z = (1, x).
-    """
-
-    def __init__(self, kernels: list[Kernel], C: float, task: Task, steps: int) -> None:
-        self.kernels, self.C, self.task, self.steps = kernels, C, task, steps
-
-    def fit(self, X: Array, y: Array) -> GatedKernels:
-        self.X, self.shift, self.spread = X, X.mean(axis=0), X.std(axis=0) + 1e-12
-        self.fitted = [Fitted(kernel, normalize="trace").fit(X) for kernel in self.kernels]
-        stack, Z = np.array([kernel(X) for kernel in self.fitted]), self._inputs(X)
-        V = 0.01 * np.random.RandomState(0).randn(len(stack), Z.shape[1])
-        J, g, step = *self._value(V, stack, Z, y), 1.0
-        for _ in range(self.steps):
-            while step * float(np.linalg.norm(g)) > 1e-6:
-                after = self._value(V - step * g, stack, Z, y)
-                if after[0] <= J - 1e-4 * step * float(np.sum(g * g)):
-                    break
-                step *= 0.3
-            else:
-                break
-            V, (J, g), step = V - step * g, after, 3.0 * step
-        self._value(V, stack, Z, y)
-        self.V, self.eta = V, softmax(Z @ V.T, axis=1)
-        return self
-
-    def _inputs(self, X: Array) -> Array:
-        return np.column_stack([np.ones(len(X)), (X - self.shift) / self.spread])
-
-    def _value(self, V: Array, stack: Array, Z: Array, y: Array) -> tuple[float, Array]:
-        eta = softmax(Z @ V.T, axis=1)
-        K = np.einsum("im,mij,jm->ij", eta, stack, eta, optimize=True)
-        J = self._machine(K, y)
-        a = self.alpha[:, None] * eta
-        s = a * np.einsum("mij,jm->im", stack, a, optimize=True)
-        return J, -((s - eta * s.sum(axis=1, keepdims=True)).T @ Z)
-
-    def _machine(self, K: Array, y: Array) -> float:
-        """Sets α and b, gives the optimal value."""
-        if self.task == "classification":
-            machine = SVC(C=self.C, kernel="precomputed", tol=1e-4).fit(K, y)
-            self.alpha, self.b = np.zeros(len(y)), float(machine.intercept_[0])
-            self.alpha[machine.support_] = machine.dual_coef_[0]
-            return float(np.abs(self.alpha).sum() - 0.5 * self.alpha @ K @ self.alpha)
-        self.b = float(y.mean())
-        self.alpha = np.linalg.solve(K + np.eye(len(y)) / self.C, y - self.b)
-        return 0.5 * float(self.alpha @ (y - self.b))
-
-    def predict(self, X: Array) -> Array:
-        eta = softmax(self._inputs(X) @ self.V.T, axis=1)
-        parts = [
-            eta[:, m] * (kernel(X, self.X) @ (self.eta[:, m] * self.alpha))
-            for m, kernel in enumerate(self.fitted)
-        ]
-        f = np.sum(parts, axis=0) + self.b
-        return np.asarray(np.where(f > 0, 1.0, -1.0) if self.task == "classification" else f)
+    for C, kind in product(costs, (SOFTMAX, SIGMOID)):
+        yield kind, {"C": C}, lambda C=C, k=kind: local(kernels, gating=GATES[k], max_iter=STEPS, C=C)
 
 
 # -- trials -----------------------------------------------------------------------------------------
@@ -233,8 +172,7 @@ def real_trials(name: str, quick: bool) -> list[dict[str, Facts]]:
 def real_trial(parts: list[Part], quick: bool) -> dict[str, Facts]:
     root = float(np.sqrt(parts[0][0].shape[1]))
     kernels: list[Kernel] = [Linear(), *(Gaussian(root * 2.0**k) for k in range(-2, 3))]
-    methods = (c for c in candidates(kernels, "classification", (2.0,), quick) if c[0] != GATED)
-    return trial(parts, methods, "classification")
+    return trial(parts, candidates(kernels, "classification", (2.0,), quick), "classification")
 
 
 # -- tables -----------------------------------------------------------------------------------------
@@ -246,7 +184,7 @@ def less_global(trials: list[dict[str, Facts]], name: str) -> tuple[float, float
 
 def made_rows(found: dict[str, list[dict[str, Facts]]]) -> list[Facts]:
     rows = []
-    for name in (GLOBAL, SOFT, HARD, GATED):
+    for name in (GLOBAL, SOFT, HARD, *GATES):
         row: Facts = {"method": name}
         for problem, trials in found.items():
             row[problem] = Spread([t[name]["error"] for t in trials], 1)
@@ -255,7 +193,7 @@ def made_rows(found: dict[str, list[dict[str, Facts]]]) -> list[Facts]:
             better = sum(t[name]["error"] < t[GLOBAL]["error"] for t in trials)
             row[f"{problem}, better in"] = f"{better} of {len(trials)}" if name != GLOBAL else None
         gaps = [t[name]["gap"] for trials in found.values() for t in trials]
-        row["largest gap"] = f"{max(gaps):.2e}" if name != GATED else None
+        row["largest gap"] = f"{max(gaps):.2e}" if name not in GATES else None
         rows.append(row)
     return rows
 
@@ -264,7 +202,7 @@ def chosen_rows(found: dict[str, list[dict[str, Facts]]]) -> list[Facts]:
     """How often each value was chosen, by method and parameter."""
     rows = []
     for problem, trials in found.items():
-        for name in (GLOBAL, SOFT, HARD, GATED):
+        for name in (GLOBAL, SOFT, HARD, *GATES):
             row: Facts = {"problem": problem, "method": name}
             for key in ("C", "norm", "n_clusters", "temperature"):
                 values = [t[name][key] for t in trials if key in t[name]]
@@ -279,7 +217,7 @@ def real_rows(found: dict[str, list[dict[str, Facts]]]) -> list[Facts]:
     rows = []
     for name, trials in found.items():
         row: Facts = {"set": name}
-        row |= {m: Spread([t[m]["error"] for t in trials], 1) for m in (GLOBAL, SOFT, HARD, EITHER)}
+        row |= {m: Spread([t[m]["error"] for t in trials], 1) for m in (GLOBAL, SOFT, HARD, *GATES, EITHER)}
         row["CLMKL, largest gap"] = f"{max(t[SOFT]['gap'] for t in trials):.2e}"
         rows.append(row)
     return rows
@@ -287,7 +225,7 @@ def real_rows(found: dict[str, list[dict[str, Facts]]]) -> list[Facts]:
 
 def paired_rows(found: dict[str, list[dict[str, Facts]]]) -> list[Facts]:
     """By set, and of the mean over the sets, whose draws are independent."""
-    rows, columns = [], (SOFT, HARD, EITHER)
+    rows, columns = [], (SOFT, HARD, *GATES, EITHER)
     pairs = {name: {m: less_global(trials, m) for m in columns} for name, trials in found.items()}
     for name, row in pairs.items():
         rows.append({"set": name} | {m: _ratio(*row[m]) for m in columns})

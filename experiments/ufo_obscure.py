@@ -1,9 +1,8 @@
-"""002 Fig. 2: UFO-MKL and OBSCURE, the objective against passes and seconds, accuracy by samples a class."""
+"""002 Fig. 2, top: UFO-MKL and OBSCURE, the objective against passes and seconds."""
 
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -11,7 +10,6 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.svm import SVC
 
-from manykernels import MKLClassifier
 from manykernels.grams import StackGram
 from manykernels.grams.expansions import KernelExpansion
 from manykernels.kernels import Gaussian, Kernel
@@ -27,10 +25,8 @@ from .tables import Facts, Report, Spread
 SETS = {"mfeat": (30, 8), "protein_fold": (15, 4)}  # samples a class, kernels a view: 48 of each
 COSTS = (1.0, 10.0, 100.0, 1000.0)  # λ = 1/(CN), 002's grid
 LOOKS = (1, 2, 4, 5, 6, 8, 16, 32, 64, 128, 256, 512)  # passes after which is looked
-RACES, SEEDS, LONG = 5, 10, 256  # draws for convergence and for accuracy, passes for the lower bound
-SAMPLES = {"mfeat": (5, 10, 15, 20, 30), "protein_fold": (3, 5, 10, 15)}
-ALPHAS = (1e-3, 5e-3, 2e-2)  # of 002's
-COST, PASSES = 1000.0, 32  # 002: C = 1000 is best for all
+RACES, LONG = 5, 256  # draws, and passes for the lower bound
+COST = 1000.0  # 002: best for all
 SPARSE = 1.01  # 002's p of OBSCURE where sparsity is wanted
 METHODS = ("UFO-MKL", "OBSCURE")
 PLOTS = [
@@ -203,33 +199,6 @@ def race_rows(found: list[tuple[dict[str, list[Look]], float]]) -> list[Facts]:
     return rows
 
 
-# -- accuracy ---------------------------------------------------------------------------------------
-def compare(name: str, each: int, seed: int, quick: bool) -> dict[str, Look]:
-    """Every method after the same number of passes, at the same λ."""
-    given = problem(name, each, 2 if quick else SETS[name][1], seed, quick)
-    F, lam, passes = len(given.stack), 1.0 / (COST * len(given.y)), (2 if quick else PASSES,)
-    q, sharp = dual_exponent(F), SPARSE / (SPARSE - 1.0)
-    makes: dict[str, Callable[[], Any]] = {
-        f"UFO-MKL, α = {alpha:g}": lambda alpha=alpha: Ultra(given, lam, alpha, q) for alpha in (0.0, *ALPHAS)
-    }
-    makes["OBSCURE, q = 2 log F"] = lambda: Obscure(given.stack, given.y, lam, q)
-    makes[f"OBSCURE, p = {SPARSE}"] = lambda: Obscure(given.stack, given.y, lam, sharp)
-    found = {method: followed(make, given, passes, seed)[-1] for method, make in makes.items()}
-    return found | {"each class against the rest, norm 1": rest(given), "uniform weights, SVM": mean(given)}
-
-
-def rest(given: Problem) -> Look:
-    """Batch learning of each class against the rest at norm 1, in place of SILP."""
-    model = MKLClassifier("precomputed", norm=1, C=COST, normalize=None, tol=1e-2)
-    started = time.process_time()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of a gap above tol
-        model.fit(given.stack.transpose(1, 2, 0), given.y)
-    spent = time.process_time() - started
-    right = 100.0 * float(np.mean(model.predict(given.test.transpose(1, 2, 0)) == given.y_test))
-    return {"accuracy": right, "seconds": spent, "kernels": float(model.active_.size)}
-
-
 def mean(given: Problem) -> Look:
     """An SVM for each pair of classes on the mean of all kernels, as a yardstick."""
     started = time.process_time()
@@ -239,38 +208,15 @@ def mean(given: Problem) -> Look:
     return {"accuracy": right, "seconds": spent, "kernels": float(len(given.stack))}
 
 
-def accuracy_rows(found: dict[int, list[dict[str, Look]]]) -> list[Facts]:
-    """A row a method: accuracy by samples a class; kernels and seconds for the most of them."""
-    rows, last = [], found[max(found)]
-    for method in last[0]:
-        row: Facts = {"method": method}
-        for each, trials in found.items():
-            row[f"{each} a class"] = Spread([trial[method]["accuracy"] for trial in trials], 1)
-        row["kernels"] = Spread([trial[method]["kernels"] for trial in last], 1)
-        rows.append(row | {"seconds": Spread([trial[method]["seconds"] for trial in last], 2)})
-    return rows
-
-
 def run(report: Report) -> None:
-    """For each set a table of convergence for every λ, and one of accuracies."""
+    """For each set a table of convergence for every λ."""
     quick = report.quick
     for name in SETS:
         with report.leaving_out(name):
-            tables(report, name, range(2 if quick else SEEDS), quick)
-
-
-def tables(report: Report, name: str, seeds: range, quick: bool) -> None:
-    """Of one set."""
-    for cost in COSTS[::2] if quick else COSTS:
-        races = [(name, cost, seed, quick) for seed in seeds[:RACES]]
-        report.table(
-            f"{name}: convergence, λ = 1/({cost:g} N)", race_rows(in_parallel(race, races, quick)), RACE
-        )
-    sizes = (4, 8) if quick else SAMPLES[name]
-    trials = [(name, each, seed, quick) for each in sizes for seed in seeds]
-    flat = iter(in_parallel(compare, trials, quick))
-    by_size = {each: [next(flat) for _ in seeds] for each in sizes}
-    report.table(f"{name}: per cent right", accuracy_rows(by_size), ACCURACY)
+            for cost in COSTS[::2] if quick else COSTS:
+                races = [(name, cost, seed, quick) for seed in range(2 if quick else RACES)]
+                rows = race_rows(in_parallel(race, races, quick))
+                report.table(f"{name}: convergence, λ = 1/({cost:g} N)", rows, RACE)
 
 
 RACE = (
@@ -278,9 +224,4 @@ RACE = (
     f"of both stages, {LOOKS[3]} at most of the first. The bound is a dual value of UFO-MKL, {LONG} passes "
     "at this λ or at 1/(10 N). Seconds of one processor, all Gram matrices ready, both compiled. "
     "Mean ± standard deviation."
-)
-ACCURACY = (
-    f"{SEEDS} draws, {PASSES} passes at λ = 1/({COST:g} N); kernels and seconds for the most samples. Of "
-    "small classes no more than half are trained on. C = 1000 for the last two also; UFO-MKL and OBSCURE "
-    "have the multiclass hinge. Kernels: those whose norm is not 0."
 )

@@ -124,6 +124,7 @@ FITTED: dict[str, Callable[[], tuple[Any, Any]]] = {
         new,
     ),
     "kmeans": lambda: (mk.LocalizedMKLClassifier(kernels, gating="kmeans", random_state=0).fit(X, y), new),
+    "learned gates": lambda: (mk.LocalizedMKLClassifier(kernels, gating="softmax").fit(X, y), new),
     "approximate": lambda: (
         mk.MKLRegressor(kernels, approx=Nystroem(10), random_state=0).fit(X, numbers),
         new,

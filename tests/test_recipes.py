@@ -107,6 +107,12 @@ FOUND = [
 
 
 # -- running --------------------------------------------------------------------------------------
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path, monkeypatch):
+    """What code in sentences writes (`checkpoint="folder"`) is not written into the repository."""
+    monkeypatch.chdir(tmp_path)
+
+
 def evaluate(tree, **more):
     tree = ast.fix_missing_locations(ast.Expression(VALUES.visit(tree)))
     return eval(compile(tree, "<page>", "eval"), {**PUBLIC, **NAMES, **more})

@@ -21,7 +21,7 @@ PACKAGE = ROOT / "src" / "manykernels"
 
 # Each part may import what stands to its left and nothing else; parts in one tuple do not know each other.
 ORDER = [
-    ("_arguments", "_warn"),
+    ("_arguments", "_warn", "_files"),
     ("_fast",),
     ("kernels", "survival"),
     ("approx",),
@@ -37,7 +37,7 @@ ORDER = [
     ("fitting",),
     ("selection",),
     ("estimators",),
-    ("_archives", "_files"),
+    ("_archives",),
     ("comparison",),
     ("inspection", "bounds", "persistence", "datasets", "recordings"),
     ("plots",),
@@ -47,7 +47,7 @@ ORDER = [
 RANK = {part: rank for rank, parts in enumerate(ORDER) for part in parts}
 # scikit-learn below its estimators: parameter handling, validation, exceptions, distances.
 PLAIN_SKLEARN = ("sklearn.base", "sklearn.utils", "sklearn.exceptions", "sklearn.metrics.pairwise")
-BINARY = {".png", ".npz", ".npy", ".gz", ".ico", ".parquet"}
+BINARY = {".model", ".png", ".npz", ".npy", ".gz", ".ico", ".parquet"}
 
 
 def sources() -> list[Path]:
@@ -191,6 +191,7 @@ def test_whatever_the_package_imports_is_declared():
         "comparison": "cli",
         "datasets": "cli",  # frames of survival sets
         "cli": "cli",
+        "fitting": "cli",  # Parquet files
         "grams": "dask",
     }  # part -> the extra it may use
     distributions = packages_distributions()

@@ -1,14 +1,21 @@
 """Results of single runs, kept as they come, so that hours of them can be stopped and gone on with.
 
 A line of the file is one run: set, seed, method, error, seconds, and the commit whose code was run. The last
-line about a run counts, so that a run can be repeated after a change of the code. Files are not kept in git:
-the tables made of them are.
+line about a run counts, so that a run can be repeated after a change of the code. Most files are not kept in
+git, and the tables made of them are; `kept` are small ones of experiments that take hours, which are gone on
+with elsewhere. MANYKERNELS_MINUTES bounds how long new runs of these are begun.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable
 from pathlib import Path
+
+from threadpoolctl import threadpool_limits
 
 from ..records import commit
 from ..tables import Facts
@@ -51,3 +58,20 @@ class Runs:
         """Whose code gave the results of a method."""
         rows = (facts["commit"] for (_, _, tried), facts in self.known.items() if tried == method)
         return sorted(set(rows))
+
+
+def kept(name: str) -> Runs:
+    """The runs of an experiment that are kept beside its record."""
+    return Runs(FOLDER.parent / f"{name}_runs.jsonl")
+
+
+def go_on(runs: Runs, keys: Iterable[Key], trial: Callable[..., Facts]) -> int:
+    """Run what is not known yet, as long as MANYKERNELS_MINUTES allow; how many runs are left to do."""
+    ends = time.monotonic() + 60.0 * float(os.environ.get("MANYKERNELS_MINUTES", "inf"))
+    todo = [key for key in keys if key not in runs]
+    with threadpool_limits(1, "blas"):
+        while todo and time.monotonic() < ends:
+            key = todo.pop(0)
+            runs.add(key, trial(*key))
+            print(*key, f"is done, {len(todo)} to go", file=sys.stderr, flush=True)
+    return len(todo)

@@ -75,6 +75,8 @@ def read_member(archive: ZipFile, info: ZipInfo) -> bytes:
             while left > 0 and (part := file.read(min(left, _CHUNK))):
                 parts.append(part)
                 left -= len(part)
+    except MemoryError:
+        raise
     except Exception as error:  # zipfile fails in as many ways as an archive has bytes
         raise ArchiveError(f"its member {_short(info.filename)} is damaged") from error
     if left:
@@ -90,6 +92,8 @@ def require_arrays(archive: ZipFile) -> None:
                 require_array(file, info.file_size)
         except ArchiveError as error:
             raise ArchiveError(f"in its member {_short(info.filename)}, {error}") from error
+        except MemoryError:
+            raise
         except Exception as error:
             raise ArchiveError(f"its member {_short(info.filename)} is damaged") from error
 

@@ -35,6 +35,8 @@ def is_model(path: Path) -> bool:
     try:
         with ZipFile(path) as archive:
             return MODEL_MARK in archive.namelist()
+    except (MemoryError, OSError):  # which say nothing of the file
+        raise
     except Exception:  # a damaged archive, of which nobody can say what it was
         return False
 
@@ -48,7 +50,11 @@ def is_report(path: Path) -> bool:
 def holds_something_else(path: str | os.PathLike[str], ours: Callable[[Path], bool]) -> bool:
     """Whether a path is a file that is neither empty nor ``ours``; devices and pipes hold nothing."""
     target = Path(path)
-    return target.is_file() and target.stat().st_size > 0 and not ours(target)
+    try:
+        with named(path):
+            return target.is_file() and target.stat().st_size > 0 and not ours(target)
+    except FileNotFoundError:  # somebody removed it meanwhile
+        return False
 
 
 def require_replaceable(
@@ -72,7 +78,7 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     target = Path(os.path.realpath(path))  # a link stays one
     if target.is_dir():
         raise IsADirectoryError(f"{os.fspath(path)} is a folder; give the name of a file.")
-    with _named(path):
+    with named(path):
         if target.exists() and not target.is_file():  # a device or a pipe: written to and never replaced
             target.write_bytes(data)
             return
@@ -81,7 +87,7 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
 
 
 @contextmanager
-def _named(path: str | os.PathLike[str]) -> Iterator[None]:
+def named(path: str | os.PathLike[str]) -> Iterator[None]:
     """Errors name the file that was asked for: "No space left on device" alone does not say where."""
     try:
         yield
@@ -94,19 +100,27 @@ def _named(path: str | os.PathLike[str]) -> Iterator[None]:
 def _replace(target: Path, data: bytes) -> None:
     handle, name = _open_part(target)
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+        try:
+            _write(handle, data)
+            os.fsync(handle)
             os.chmod(name, target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
             if fcntl is not None:  # before the lock ends with the file
                 os.replace(name, target)
+        finally:
+            os.close(handle)
         if fcntl is None:
             os.replace(name, target)
     except BaseException:
         with suppress(OSError):
             os.unlink(name)
         raise
+
+
+def _write(handle: int, data: bytes) -> None:
+    """All of the data: the system may take less than it is given."""
+    left = memoryview(data)
+    while left:
+        left = left[os.write(handle, left) :]
 
 
 def _beginning(target: Path) -> str:
@@ -118,17 +132,27 @@ def _open_part(target: Path) -> tuple[int, str]:
     """A new file beside the target, locked as long as it is open: the lock says that its writer lives."""
     while True:
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=_beginning(target), suffix=".part")
-        _lock(handle)
-        if os.fstat(handle).st_nlink > 0:
-            return handle, name
+        try:
+            _lock(handle)
+            if os.fstat(handle).st_nlink > 0:
+                return handle, name
+        except BaseException:  # as long as it is open and locked, nobody removes it
+            os.close(handle)
+            with suppress(OSError):
+                os.unlink(name)
+            raise
         os.close(handle)  # it was taken for a dead one before it was locked
 
 
 def _remove_stale(target: Path) -> None:
     """Remove the parts that processes left which were killed while they wrote to this target."""
     start = _beginning(target)
-    for part in target.parent.iterdir():
-        if part.name.startswith(start) and part.suffix == ".part":
+    try:
+        found = [part for part in target.parent.iterdir() if part.name.startswith(start)]
+    except OSError:  # a folder that may be written to and not be listed, or that is not there
+        return
+    for part in found:
+        if part.suffix == ".part":
             with suppress(OSError):  # gone already, not ours to remove, or in use
                 _remove_unless_locked(part)
 

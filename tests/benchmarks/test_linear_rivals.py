@@ -58,6 +58,7 @@ def test_group_lasso_rows_do_without_the_rival(alone, capsys):
     assert MISSING in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_rows_of_wide_groups_do_without_rivals(alone, capsys):
     """At a gap that is that of the group lasso, also where groups share columns."""
     report = Report("groups", LIMITS, quick=True)
@@ -114,6 +115,7 @@ def test_kernels_of_a_split_are_scaled_by_its_training_samples():
     assert K.shape == (16, 40, 40) and new.shape == (16, 20, 40) and len(b) == 20
 
 
+@pytest.mark.slow
 def test_rivals_agree_where_they_are_installed():
     pytest.importorskip("skglm")
     X, y, groups = bench_group_lasso.problem(60, 8, 5)

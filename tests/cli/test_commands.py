@@ -80,6 +80,24 @@ def test_the_default_searches_and_says_what_it_took(csv, tmp_path):
     assert hasattr(load(tmp_path / "model")[-1], "best_params_")
 
 
+def test_many_rows_are_raced_and_features_asked_for(csv, tmp_path, monkeypatch):
+    from manykernels.selection import plan
+
+    sizes = {"WHOLE": 20, "EXACT": 30, "FEW": 8, "_RACE": (20, 30), "_SECOND": 30, "_FEWEST": 5}
+    for name, value in sizes.items():
+        monkeypatch.setattr(plan, name, value)
+    monkeypatch.setattr(commands, "_MANY_SAMPLES", 40)
+    quick = ("fit", csv, "--target", "sick", "--no-score", "--no-importance", "--jobs", 1)
+    result = run(*quick, "--time-budget", 60, "--model", tmp_path / "model")
+    assert "models are raced" in result.stderr and "of 11 kernels ha" in result.stdout
+    run("predict", tmp_path / "model", csv)
+    assert "--method auto, --approx nystroem:200" in run(*quick, "-m", "sparse").stderr
+    features = run(*quick, "-m", "sparse", "--approx", "nystroem:30")
+    assert "raced" not in features.stderr and "certified" in features.stdout
+    assert "--approx wide: expected auto, none" in run(*quick, "--approx", "wide", code=2).stderr
+    assert "has none; take --method auto" in run(*quick, "-m", "ufo", "--time-budget", 1, code=2).stderr
+
+
 def test_a_model_of_noise_is_no_better_than_guessing(tmp_path):
     """By the first sentence of the page, too; certified or not."""
     draw = np.random.default_rng(1)

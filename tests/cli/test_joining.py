@@ -323,6 +323,7 @@ def study(tmp_path, monkeypatch):
     return ["--view", "mrna=a.csv", "--view", "mirna=b.csv"]
 
 
+@pytest.mark.slow
 def test_the_order_of_a_file_changes_nothing(study):
     asked = ["fit", "y.csv", "-t", "sick", "-m", "sparse", "--cv", 3, "--json", "--view", "mrna=a.csv"]
     asked += ["--no-importance", "--no-significance"]

@@ -198,7 +198,7 @@ def test_a_search_over_blocks_says_what_it_cannot_do():
         with pytest.raises(ValueError, match="X is a Dask collection, and this search needs"):
             MKLClassifierCV(KERNELS, approx=APPROX, **options).fit(chunked(X), LABELS)
     with pytest.raises(ValueError, match=r"Dask collection \(Array\).*approx"):
-        MKLClassifierCV(KERNELS).fit(chunked(X), LABELS)
+        MKLClassifierCV(KERNELS, approx=None).fit(chunked(X), LABELS)
 
 
 def test_bad_input():

@@ -220,7 +220,10 @@ def bad(**changes):
         (halves(X)[:, 0], r"gates of shape \(60,\) were given"),
         (lambda Z: -halves(Z), "gates hold -"),
         (lambda Z: halves(Z)[1:], r"gates of shape \(59, 2\)"),
-        ("soft", r"gating='soft' was given; expected one of 'kernel-kmeans', 'kmeans', 'hard', an array"),
+        (
+            "soft",
+            r"gating='soft' was given; expected one of 'kernel-kmeans', 'kmeans', 'hard', 'softmax', 'sig",
+        ),
     ],
 )
 def test_gates_that_are_none(gating, message):

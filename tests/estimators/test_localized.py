@@ -46,6 +46,9 @@ def test_scikit_learns_checks(estimator, check):
         LocalizedMKLClassifier(n_clusters=1, norm=1.0),
         LocalizedMKLRegressor(KERNELS, gating="kmeans", center=True, loss="epsilon_insensitive"),
         LocalizedMKLRegressor(gating="hard", normalize="cosine", fit_intercept=False),
+        LocalizedMKLClassifier(gating="softmax"),
+        LocalizedMKLClassifier(gating="sigmoid", loss="logistic"),
+        LocalizedMKLRegressor(gating="softmax"),
     ]
 )
 def test_scikit_learns_checks_with_other_parts(estimator, check):
@@ -166,6 +169,8 @@ MODELS = [
     (LocalizedMKLClassifier(KERNELS, gating="kmeans", loss="logistic", temperature=1.0), THREE),
     (LocalizedMKLRegressor(KERNELS, normalize="cosine", C=10.0), NUMBERS),
     (LocalizedMKLRegressor(KERNELS, gating="kmeans"), np.column_stack([NUMBERS, X[:, 2]])),
+    (LocalizedMKLClassifier(KERNELS, gating="softmax"), THREE),
+    (LocalizedMKLRegressor(KERNELS, gating="sigmoid", center=True), np.column_stack([NUMBERS, X[:, 2]])),
 ]
 each_model = pytest.mark.parametrize(("model", "y"), MODELS)
 

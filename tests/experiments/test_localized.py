@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from experiments import localized_views
 from experiments.localized_regions import (
     EITHER,
-    GATED,
+    GATES,
     GLOBAL,
     HARD,
     PROBLEMS,
     REAL,
     SOFT,
-    GatedKernels,
     candidates,
     less_global,
     paired_rows,
@@ -20,20 +20,25 @@ from experiments.localized_regions import (
     views_problem,
     widths_problem,
 )
-from scipy.special import softmax
 from sklearn.linear_model import LinearRegression
 
-from manykernels.kernels import Gaussian, Linear
+from manykernels.kernels import Linear
 
 
 def test_a_quick_run_has_all_tables(quick):
     made, chosen, real, paired = quick("localized_regions").values()
-    assert [row["method"] for row in made] == [GLOBAL, SOFT, HARD, GATED]
+    assert [row["method"] for row in made] == [GLOBAL, SOFT, HARD, *GATES]
     for problem in PROBLEMS:  # the margin is wide enough to show in two small draws
         means = {row["method"]: row[problem].mean for row in made}
         assert means[SOFT] < 0.85 * means[GLOBAL] and means[HARD] < 0.85 * means[GLOBAL]
-    assert len(chosen) == 8 and real[0]["set"] == "ida_banana" and paired[-1]["set"] == "mean"
+    assert len(chosen) == 10 and real[0]["set"] == "ida_banana" and paired[-1]["set"] == "mean"
     assert len(REAL) == 10
+
+
+def test_a_quick_run_on_views(quick):
+    wrong, paired, chosen = quick("localized_views").values()
+    assert wrong[0]["kernels"] == 3 and wrong[0]["classes"] == 3
+    assert paired[-1]["set"] == "mean" and len(chosen) == 1 + len(localized_views.OTHERS)
 
 
 def test_the_label_is_in_one_view_here_and_in_the_other_there():
@@ -61,35 +66,6 @@ def test_one_side_is_smooth_and_the_other_wiggly():
     smooth = LinearRegression().fit(cubic[~right], truth[~right])
     assert smooth.score(cubic[~right], truth[~right]) > 0.8
     assert np.std(y) == pytest.approx(np.std(truth), rel=0.3)
-
-
-@pytest.mark.parametrize("task", ["classification", "regression"])
-def test_the_gradient_of_learned_gates(task):
-    rng = np.random.RandomState(0)
-    X = rng.randn(30, 2)
-    y = np.where(X[:, 0] * X[:, 1] > 0, 1.0, -1.0) if task == "classification" else X[:, 0] * X[:, 1]
-    model = GatedKernels([Linear(), Gaussian(1.0)], 0.5, task, 3).fit(X, y)
-    stack, Z = np.array([kernel(X) for kernel in model.fitted]), model._inputs(X)
-    V, h = rng.randn(2, 3), 1e-4
-    _, g = model._value(V, stack, Z, y)
-    for step in h * np.eye(6).reshape(6, 2, 3):
-        slope = (model._value(V + step, stack, Z, y)[0] - model._value(V - step, stack, Z, y)[0]) / (2 * h)
-        assert np.sum(g * step) / h == pytest.approx(slope, rel=2e-2, abs=2e-3 * np.abs(g).max())
-
-
-def test_learned_gates_descend_and_decide_as_trained():
-    rng = np.random.RandomState(1)
-    X = rng.randn(40, 2)
-    y = np.where(X[:, 0] > 0, X[:, 1], np.sin(3.0 * X[:, 1]))
-    values = []
-    for steps in (0, 1, 5, 30):
-        model = GatedKernels([Linear(), Gaussian(0.5)], 10.0, "regression", steps).fit(X, y)
-        stack = np.array([kernel(X) for kernel in model.fitted])
-        values.append(model._value(model.V, stack, model._inputs(X), y)[0])
-    assert values[0] > values[1] > values[2] >= values[3]
-    eta = softmax(model._inputs(X) @ model.V.T, axis=1)
-    K = np.einsum("im,mij,jm->ij", eta, stack, eta)
-    np.testing.assert_allclose(model.predict(X), K @ model.alpha + model.b, atol=1e-9)
 
 
 def test_choices_are_made_on_the_validation_part_only():
@@ -125,6 +101,7 @@ def test_all_methods_have_the_same_costs_and_norms():
     assert {o["n_clusters"] for method, o, _ in made if method == SOFT} == {2, 3}
     soft = next(make() for method, _, make in made if method == SOFT)
     assert soft.gating == "kernel-kmeans" and soft.C == 1.0
+    assert {make().gating for method, _, make in made if method in GATES} == {"softmax", "sigmoid"}
 
 
 def test_differences_are_paired():
@@ -132,6 +109,8 @@ def test_differences_are_paired():
     assert less_global(trials, SOFT) == pytest.approx((-2.0, 1.0))
     for found in trials:
         found[HARD], found[EITHER] = found[GLOBAL], found[SOFT]
+        found.update(dict.fromkeys(GATES, found[GLOBAL]))
     rows = paired_rows({"a": trials, "b": trials})
     assert rows[0][SOFT] == "-2.00 ± 1.00 (-2.0)" and rows[0][HARD] == "+0.00 ± 0.00 (+0.0)"
-    assert rows[2] == {"set": "mean", SOFT: "-2.00 ± 0.71 (-2.8)", HARD: rows[0][HARD], EITHER: rows[2][SOFT]}
+    level = dict.fromkeys((HARD, *GATES), rows[0][HARD])
+    assert rows[2] == {"set": "mean", SOFT: "-2.00 ± 0.71 (-2.8)", EITHER: rows[2][SOFT]} | level

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from experiments import ufo_batch, ufo_obscure
+from experiments import ufo_accuracy, ufo_batch, ufo_obscure
 from experiments.baselines.obscure import Obscure, norm
 from experiments.tables import Report
 
@@ -114,9 +114,10 @@ def test_training_and_test_samples_are_different_and_classes_of_the_size_asked_f
     assert np.bincount(ufo_obscure.distances("mfeat", 100, 3, quick=True)[1]).tolist() == [12, 12, 12]
 
 
-def test_a_quick_run(monkeypatch, capsys):
+@pytest.mark.parametrize(("module", "tables"), [(ufo_obscure, 2 * 2), (ufo_accuracy, 2 * 2)])
+def test_a_quick_run(module, tables, monkeypatch, capsys):
     monkeypatch.delenv("MANYKERNELS_DATA", raising=False)
-    report = Report("ufo_obscure", "", quick=True)
-    ufo_obscure.run(report)
-    assert len(report.tables) == 2 * (2 + 1)
+    report = Report(module.__name__, "", quick=True)
+    module.run(report)
+    assert len(report.tables) == tables
     assert "OBSCURE" in capsys.readouterr().out

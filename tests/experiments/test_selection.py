@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from experiments import selection_tables, selection_views
-from experiments.selection import methods
+from experiments.selection import methods, sizes
 from experiments.selection.resume import Runs
 
 from manykernels import MKLRegressor
@@ -161,3 +161,33 @@ def test_the_quick_forms(module, tmp_path, quick_tables):
     assert [row["set"] for row in tables[0]["rows"]] == list(module.QUICK)
     assert all(row["seeds"] == 2 for row in tables[0]["rows"])
     assert not (tmp_path / "cache").exists()
+
+
+# -- by the number of rows --------------------------------------------------------------------------
+def test_runs_by_rows_are_kept_line_by_line_and_losses_named(tmp_path):
+    table, asked = tmp_path / "sizes.csv", []
+
+    def run(*key):
+        asked.append(key)
+        if key[3] == "forest":
+            return {"failed": "ImportError: no such package"}
+        worse = 2.0 if (key[0] == "pima") == (key[3] == "ours") else 1.0
+        return {"d": 3, "test": 9, "error": worse, "seconds": 0.5, "memory MB": 100.0}
+
+    keys = [(name, 500, 0, method) for name in ("pima", "sonar") for method in ("ours", "catboost", "forest")]
+    sizes.collect(keys[:2], run, table)
+    sizes.collect(keys, run, table)
+    assert asked == keys and len(table.read_text(encoding="utf-8").splitlines()) == 1 + len(keys)
+    known = sizes.known(table)
+    assert known[keys[0]]["error"] == 2.0 and known[keys[1]]["memory MB"] == 100.0
+    said = sizes.page(known)
+    assert "no more error on 1 of 2 sets; 1 against 1 s" in said and "Lost: pima (2 against 1)." in said
+    assert "- sonar, 500 rows, seed 0, forest: ImportError: no such package" in said
+
+
+def test_made_tables_have_as_many_rows_as_are_asked_for():
+    X, y, Z, t, task = sizes.drawn("made rings", 300, 0)
+    assert X.shape == (300, 30) and len(t) == len(Z) == sizes.TEST and task == "classification"
+    assert set(y) == {0.0, 1.0, 2.0, 3.0}
+    facts = sizes.one_run("made friedman", 200, 0, "histogram")
+    assert 0.0 < facts["error"] < 100.0 and facts["memory MB"] > 1.0

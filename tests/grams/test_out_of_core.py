@@ -63,6 +63,7 @@ def test_large_mapped_samples_are_neither_copied_nor_converted(tmp_path, monkeyp
     """Numbers of single precision stay in their file; blocks of them are converted as they are read."""
     monkeypatch.setattr("manykernels.fitting.samples.MERGED", 100)
     monkeypatch.setattr("manykernels.fitting.lazy.MERGED", 100)
+    monkeypatch.setattr("manykernels.fitting.outside.MANY", 100)
     np.save(tmp_path / "X.npy", X.astype(np.float32))
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
     model = MKLRegressor(KERNELS, approx=Nystroem(10), random_state=0, norm=2.0)
@@ -76,6 +77,7 @@ def test_large_mapped_samples_are_neither_copied_nor_converted(tmp_path, monkeyp
 def test_a_row_of_a_mapped_file_that_is_not_finite_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr("manykernels.fitting.samples.MERGED", 100)
     monkeypatch.setattr("manykernels.fitting.lazy.MERGED", 100)
+    monkeypatch.setattr("manykernels.fitting.outside.MANY", 100)
     bad = X.copy()
     bad[211, 1] = np.inf
     np.save(tmp_path / "X.npy", bad)

@@ -23,6 +23,12 @@ def sample(section: str, step: int) -> list[Case]:
     return list(islice(SECTIONS[section](), first, None, step))
 
 
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path, monkeypatch):
+    """Text is a path to some parameters, and what they write goes nowhere near the repository."""
+    monkeypatch.chdir(tmp_path)
+
+
 def test_the_judge_knows_good_from_bad():
     assert defect(Case("fine", lambda: [np.ones(2)])) is None
     assert "not finite" in str(defect(Case("nan", lambda: [np.array([np.nan])])))

@@ -12,10 +12,10 @@ from manykernels.grams import StackGram
 from manykernels.losses import Hinge, Squared
 from manykernels.oracles import FiniteOracle, build_oracle
 from manykernels.oracles._proposals import draw_normal
+from manykernels.oracles.descent import EntropicIterate
 from manykernels.penalties import LpBall, Simplex
+from manykernels.penalties.steps import Steps
 from manykernels.solvers import ActiveSet, Stochastic
-from manykernels.solvers._descent import EntropicIterate
-from manykernels.solvers.stochastic import Steps
 
 
 def entropic(seed=0, n=30, M=6, loss=None, C=3.0):
@@ -68,7 +68,7 @@ def test_the_theorem_for_the_entropy():
             fit = risk.solve(iterate.s * iterate.K, risk.zeros(), 1e-8)
             iterate.count(1.0)
             atoms, g, ratio = Stochastic(batch=1).estimate(iterate.oracle, fit.alpha, rng)
-            iterate.step(atoms, g, steps.next(g, ratio.max()))
+            iterate.step(atoms, g, steps.next(g, ratio))
         B = max(B, steps.B)
         excess.append(risk.machine_value(risk.solve(iterate.average()[1], risk.zeros(), 1e-8)) - best)
     assert -1e-6 <= np.mean(excess) <= np.sqrt(2 * B * np.log(12) / T)

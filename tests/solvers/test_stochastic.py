@@ -16,11 +16,11 @@ from manykernels.kernels import Gaussian, OnColumns
 from manykernels.losses import Hinge, Logistic, Squared
 from manykernels.objectives import Separable
 from manykernels.oracles import Draws, FiniteOracle, build_oracle
+from manykernels.oracles.descent import ProjectedIterate, ScaledIterate, combined, iterate_for, quads
 from manykernels.penalties import ElasticNet, L2Ball, LpBall, Simplex
+from manykernels.penalties.steps import Steps
 from manykernels.solvers import ActiveSet, Alternating, History, Stochastic, resolve_solver
-from manykernels.solvers._descent import ProjectedIterate, ScaledIterate, combined, iterate_for, quads
 from manykernels.solvers._ridge_updates import RidgePath
-from manykernels.solvers.stochastic import Steps
 
 
 def monomials(seed, n=60, r=6, degree=3):
@@ -186,7 +186,7 @@ def test_sparse_bookkeeping_is_dense_mirror_descent(penalty, potential, step, mo
         total, weight = total + a * theta, weight + a
         q, g = np.einsum("ik,mij,jk->m", fit.alpha, stack, fit.alpha), np.zeros(M)
         np.add.at(g, draws.atoms, -0.5 * q[draws.atoms] / draws.probabilities / 3)
-        eta = steps.next(g, np.max(0.5 * q[draws.atoms] / draws.probabilities))
+        eta = steps.next(g, 0.5 * q[draws.atoms] / draws.probabilities)
         if potential == "euclidean":
             theta = penalty.project(theta - eta * g)
         else:
@@ -233,7 +233,7 @@ def test_the_average_stays_exact_when_weights_are_put_back_to_scale(p):
 def test_kernels_are_added_a_few_at_a_time(entries, monkeypatch):
     """However few that is, the sum is that of all; without any kernel it is zero."""
     gram, _, _ = monomials(0, 20, 3, 2)
-    monkeypatch.setattr("manykernels.solvers._descent._ENTRIES", entries)
+    monkeypatch.setattr("manykernels.oracles.base._ENTRIES", entries)
     atoms, weights = [4, 0, 7, 2, 9, 1], np.arange(1.0, 7.0)
     expected = np.einsum("m,mij->ij", weights, stack_of(gram)[atoms])
     np.testing.assert_allclose(combined(FiniteOracle(gram), atoms, weights), expected, atol=1e-13)
@@ -307,13 +307,35 @@ def test_the_theorems_step_keeps_its_promise(penalty, batch):
             fit = risk.solve(iterate.s * iterate.K, zero, 1e-10)
             iterate.count(1.0)
             atoms, g, ratio = Stochastic(batch=batch).estimate(oracle, fit.alpha, rng)
-            eta, B = steps.next(g, ratio.max()), max(B, steps.B)
+            eta, B = steps.next(g, ratio), max(B, steps.B)
             assert eta == pytest.approx(np.sqrt(2 * strong * 0.5 / (steps.B * T)))
             iterate.step(atoms, g, eta)
         fit = risk.solve(iterate.average()[1], zero, 1e-10)
         excess.append(risk.machine_value(fit) - optimum)
     assert B <= 1.1 * start
     assert -1e-6 <= np.mean(excess) <= np.sqrt(B / (strong * T))
+
+
+def test_a_huge_first_gradient_is_forgotten():
+    """At C = 10⁴ and 10⁶ as near to the optimum after 64 iterations as at C = 1, but for a small factor."""
+    gram, labels, targets = monomials(0, 60, 5)
+    excess = []
+    for C in (1.0, 1e4, 1e6):
+        risk = risk_of(Squared(), labels, targets, C)
+        optimum = solve_with(ActiveSet(), gram, risk, LpBall(2.0), tol=1e-6).primal
+        found = solve_with(Stochastic(batch=32), gram, risk, LpBall(2.0), 0, max_iter=64)
+        excess.append(found.primal / optimum - 1.0)
+    assert max(excess) < 0.05
+
+
+def test_automatic_steps():
+    """Their length is that of 1/(2√k) whatever the scale of the gradient, if draws coincide alike."""
+    steps, rng = Steps("auto", LpBall(2.0), 2.0, 50, 100), np.random.RandomState(0)
+    for k in range(1, 20):
+        scale = 10.0 ** rng.uniform(-8, 8)
+        eta = steps.next(np.full(4, -scale / 4), np.full(8, scale))
+        assert eta * scale / 2 == pytest.approx(0.5 / np.sqrt(k))
+    assert steps.next(np.zeros(4), np.zeros(8)) == 0.0
 
 
 def test_averaging_helps():

@@ -6,9 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
+from manykernels import AlignMKLRegressor
 from manykernels.families import Gaussians
 from manykernels.grams import StackGram
-from manykernels.kernels import Gaussian
+from manykernels.kernels import Gaussian, Linear
 from manykernels.objectives import Alignment
 from manykernels.oracles import FiniteOracle, build_oracle
 from manykernels.weightings import Alignf, GreedyAlignment, resolve_weighting
@@ -176,3 +177,19 @@ def test_bad_options(options, message):
 
 def test_its_name():
     assert isinstance(resolve_weighting("greedy"), GreedyAlignment)
+
+
+@pytest.mark.parametrize("method", ["stagewise", "distance"])
+def test_weights_of_samples_are_those_of_the_problem(method):
+    """Of a list, the weighted alignment is climbed: the limit is that of alignf with the same weights."""
+    rng = np.random.RandomState(0)
+    X = rng.randn(60, 4)
+    y = X[:, 0] + np.sin(2.0 * X[:, 1]) + 0.3 * rng.randn(60)
+    w = rng.randint(1, 4, size=60).astype(float)
+    kernels = [Gaussian(0.5), Gaussian(1.0), Gaussian(3.0), Linear()]
+    greedy = AlignMKLRegressor(kernels, weighting=GreedyAlignment(method, tol=1e-10))
+    exact = AlignMKLRegressor(kernels, weighting="alignf").fit(X, y, sample_weight=w)
+    plain = AlignMKLRegressor(kernels, weighting="alignf").fit(X, y)
+    found = greedy.fit(X, y, sample_weight=w).weights_
+    np.testing.assert_allclose(found, exact.weights_, atol=1e-3)
+    assert np.abs(found - plain.weights_).max() > 0.02

@@ -146,6 +146,10 @@ class _Free:
         toggled = np.concatenate([self.toggled[~back], new])
         mask = self.mask.copy()
         mask[indices] ^= True
+        if not toggled.size:  # all as it was when G was factored
+            none, empty = np.empty(0, dtype=np.intp), np.empty((self.base.size, 0))
+            lu0 = (np.empty((0, 0)), none)
+            return replace(self, toggled=none, B=empty, U=empty, lu=lu0, mask=mask)
         if toggled.size <= self.changes:
             outside = mask[toggled]
             b = self.G[np.ix_(self.base, new)]

@@ -1,14 +1,17 @@
-"""A wish to stop: Ctrl-C that ends a solver with what it has, instead of throwing it away."""
+"""A wish to stop: Ctrl-C, or time that is up, ends a solver with what it has, in place of nothing."""
 
 from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from types import FrameType
 
 _wish = threading.Event()
+_end: ContextVar[float] = ContextVar("_end", default=float("inf"))  # of the clock, for this thread
 
 
 @contextmanager
@@ -40,5 +43,15 @@ def stoppable(said: Callable[[], None] | None = None) -> Iterator[threading.Even
 
 
 def goes_on(iteration: int, max_iter: int) -> bool:
-    """Whether an iteration may follow: there are some left, and nobody asked to stop."""
-    return iteration < max_iter and not _wish.is_set()
+    """Whether an iteration may follow: there are some left, time is not up, and nobody asked to stop."""
+    return iteration < max_iter and not _wish.is_set() and time.monotonic() < _end.get()
+
+
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """Within the block solvers and searches stop after so many seconds, as if somebody had asked them to."""
+    token = _end.set(min(_end.get(), time.monotonic() + seconds))
+    try:
+        yield
+    finally:
+        _end.reset(token)

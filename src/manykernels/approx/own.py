@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..kernels import Fitted, Kernel, Linear, OnColumns, Spectrum
+from ..kernels import Fitted, Kernel, Linear, OnColumns, Prepared, Spectrum
 from ..kernels.data import Array, Data, numeric, take_columns, take_rows
+from ..kernels.monomial import Monomial
 from .base import Approximation, Features, Part, ours
 
 
@@ -43,14 +44,22 @@ def own_parts(members: list[tuple[int, Kernel]], X: Data) -> list[Part]:
     """Parts for kernels that have a map, given with their positions: linear ones on columns in one part."""
     by_position: list[tuple[int, float, list[Any]]] = []
     by_name: list[tuple[int, float, list[Any]]] = []
+    products: dict[Any, list[tuple[int, float, Monomial]]] = {}
+    prepared: dict[Any, Prepared | None] = {}
     alone: list[tuple[int, Kernel]] = []
     for m, kernel in members:
         c, columns = _linear_columns(kernel)
+        scale, product, seen = _product(kernel)
         if columns:
             (by_name if isinstance(columns[0], str) else by_position).append((m, c, columns))
+        elif product is not None:
+            key = None if seen is None else (seen.part, seen.preparation.key_)
+            products.setdefault(key, []).append((m, scale, product))
+            prepared[key] = seen
         else:
             alone.append((m, kernel))
     parts: list[Part] = [_Columns(group) for group in (by_position, by_name) if group]
+    parts += [_Monomials(group, prepared[key]) for key, group in products.items()]
     return parts + [_Own(m, kernel, X) for m, kernel in alone]
 
 
@@ -94,6 +103,34 @@ class _Columns(Part):
             np.multiply(chosen, self.root, out=out[:, first : first + target.size], casting="same_kind")
         else:
             out[:, target] = chosen * self.root
+
+
+class _Monomials(Part):
+    """Products of columns, c φ(x) φ(x'): what is made of a raw table first is made once for all of them."""
+
+    def __init__(self, members: list[tuple[int, float, Monomial]], prepared: Prepared | None) -> None:
+        self.members = [m for m, _, _ in members]
+        self.sizes = [1] * len(members)
+        self.products = [product for _, _, product in members]
+        self.root = np.sqrt([c for _, c, _ in members])
+        self.preparation = None if prepared is None else prepared.preparation
+        self.part = "scaled" if prepared is None else prepared.part
+        self.threads = True
+
+    def fill(self, X: Data, out: Any, start: NDArray[np.intp]) -> None:
+        if self.preparation is not None:
+            X = self.preparation.transform(X, self.part)
+        for product, root, j in zip(self.products, self.root, start, strict=True):
+            np.multiply(product.feature_maps(X)[0][:, 0], root, out=out[:, j], casting="same_kind")
+
+
+def _product(kernel: Kernel) -> tuple[float, Monomial | None, Prepared | None]:
+    """(c, φ, how a raw table is prepared) if the kernel is c φ(x) φ(x') with a product of columns φ."""
+    terms = kernel.terms()
+    c, base = terms[0] if len(terms) == 1 else (1.0, kernel)
+    seen = base if isinstance(base, Prepared) else None
+    product = base if seen is None else base.kernel
+    return c, product if type(product) is Monomial else None, seen
 
 
 def _linear_columns(kernel: Kernel) -> tuple[float, list[Any]]:

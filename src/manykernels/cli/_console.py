@@ -10,6 +10,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import wraps
@@ -23,6 +24,7 @@ from .._arguments import did_you_mean
 from .notes import Notes
 
 BAD_INPUT, BROKEN, INTERRUPTED = 2, 1, 130
+_ENDED = "somebody killed it, or memory was short. Give fewer processes more memory each by --jobs 1."
 
 
 class UserError(Exception):
@@ -176,7 +178,10 @@ def plainly(command: Callable[..., None]) -> Callable[..., None]:
         except (UserError, OSError, ValueError, TypeError) as error:
             _end(voice, BAD_INPUT, _said(error))
         except MemoryError:
-            _end(voice, BAD_INPUT, "there is not enough memory: take fewer rows by --first N.")
+            advice = "--method auto needs least of it for many rows, and --first N takes fewer."
+            _end(voice, BAD_INPUT, f"there is not enough memory: {advice}")
+        except BrokenExecutor:
+            _end(voice, BAD_INPUT, "a process that had part of the work was ended: " + _ENDED)
         except Exception as error:
             _end(voice, BROKEN, f"{type(error).__name__}: {one_line(error)} (a bug; --debug shows where)")
         finally:

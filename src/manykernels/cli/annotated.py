@@ -75,5 +75,7 @@ def _read(path: Path) -> Any:
         ) from error
     try:
         return read(path)
+    except MemoryError:
+        raise
     except Exception as error:  # HDF5 fails in many ways
         raise UserError(f"{path} cannot be read: {one_line(error)}") from error

@@ -13,6 +13,7 @@ import manykernels
 
 from .choices import PERMUTATIONS, ROWS
 from .options import (
+    Approx,
     Covariates,
     DataFile,
     Debug,
@@ -37,6 +38,7 @@ from .options import (
     Target,
     TaskName,
     Time,
+    TimeBudget,
     Views,
 )
 
@@ -126,12 +128,35 @@ def fit(
         int,
         typer.Option(min=0, help="how often the model learns from permuted targets, as a test; 0 for never"),
     ] = PERMUTATIONS,
+    intervals: Annotated[
+        bool,
+        typer.Option(
+            "--intervals",
+            help="also learn how far off predictions of numbers may be, for predict --interval; takes longer",
+        ),
+    ] = False,
+    approx: Approx = "auto",
+    time_budget: TimeBudget = None,
     jobs: Jobs = None,
     model: Annotated[
         Path | None, typer.Option("--model", "-o", metavar="FILE", help="write the model to this file")
     ] = None,
     report: Annotated[
         Path | None, typer.Option("--report", metavar="FILE", help="write a report to this .html file")
+    ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            "--checkpoint",
+            metavar="FOLDER",
+            help="keep finished work here, to go on after a crash; removed when all is done",
+        ),
+    ] = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option(
+            "--resume", metavar="FOLDER", help="go on with the command that keeps its work in this folder"
+        ),
     ] = None,
     force: Force = False,
     json_: Json = False,
@@ -142,6 +167,9 @@ def fit(
 
     Times to an event: manykernels fit patients.csv --time months --event died
     """
+    given = dict(locals())
+    if resume is not None:
+        return _resume(resume, json_, quiet, debug)
     how = {"rows": rows, "first": first, "id_": id_, "no_id": no_id, "encoding": encoding}
     what: dict[str, Any] = {"target": target, "task": task, "drop": tuple(drop or ())}
     what |= {"precomputed": precomputed, "groups": groups, "covariates": _names(covariates)}
@@ -149,7 +177,9 @@ def fit(
     asked = _asked(data, view, how, **what)
     options = {"method": method, "kernels": kernels, "cv": cv, "score": score, "stability": stability}
     options |= {"importance": importance, "significance": significance}
-    options |= {"jobs": jobs, "force": force, "permutations": permutations}
+    options |= {"jobs": jobs, "force": force, "permutations": permutations, "intervals": intervals}
+    options |= {"approx": approx, "time_budget": time_budget}
+    options |= {"checkpoint": checkpoint, "given": given}
     _run("fit", json_, quiet, debug, asked, model_path=model, report_path=report, **options)
 
 
@@ -168,6 +198,15 @@ def predict(
             "--times",
             metavar="LIST",
             help="of survival models: the chance to have no event until these times, such as 12,24,60",
+            show_default=False,
+        ),
+    ] = None,
+    interval: Annotated[
+        float | None,
+        typer.Option(
+            "--interval",
+            metavar="SHARE",
+            help="of models fitted with --intervals: the range that holds this share of the targets, as 0.9",
             show_default=False,
         ),
     ] = None,
@@ -191,7 +230,7 @@ def predict(
     """Predict with a model; columns are found by name, others (the target too) are ignored."""
     how = {"rows": rows, "first": first, "id_": id_, "no_id": no_id, "encoding": encoding}
     asked = _asked(data, view, how)
-    options = {"force": force, "spreadsheet": spreadsheet, "times": times}
+    options = {"force": force, "spreadsheet": spreadsheet, "times": times, "interval": interval}
     _run("predict", json_, quiet, debug, asked, model_path=model, out=out, **options)
 
 
@@ -301,6 +340,16 @@ def _run(command: str, json_: bool, quiet: bool, debug: bool, *args: Any, **opti
     from ._console import plainly
 
     plainly(getattr(commands, command))(*args, json_=json_, quiet=quiet, debug=debug, **options)
+
+
+def _resume(folder: Path, json_: bool, quiet: bool, debug: bool) -> None:
+    """The command that was begun, with its own options; all others are left out."""
+    from ._console import plainly
+    from .kept import remembered
+
+    found: dict[str, Any] = {}
+    plainly(lambda voice: found.update(remembered(folder)))(json_=json_, quiet=quiet, debug=debug)
+    fit(**found)
 
 
 def run() -> None:

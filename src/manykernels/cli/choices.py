@@ -18,5 +18,6 @@ METHODS = (
     "single",
 )
 KERNELS = "auto, linear, gaussians:LOW,HIGH,N, per-feature, columns, products:DEGREE or widths"
+APPROX = "auto, none, features, nystroem:N or random:N"
 ROWS = ("inner", "outer")  # what becomes of rows that some file lacks
 PERMUTATIONS = 19  # the fewest with which p can be 0.05

@@ -24,8 +24,9 @@ from ._console import INTERRUPTED, UserError, Voice, require_known, unless_close
 from .chances import Chances, chances
 from .data import Data, new_data, tell, training_data
 from .importances import Needed, needed
+from .kept import forget, keeping_scores, part_of, remember
 from .learned import Learned
-from .models import adjusts, pipeline, reads_raw
+from .models import adjusts, pipeline, reads_raw, sized
 from .outcomes import said_of
 from .outputs import FORMS, model_output, predictions_output, report_output, require_safe, table_output
 from .predictions import (
@@ -34,6 +35,7 @@ from .predictions import (
     RISK,
     beside_risks,
     confidence,
+    ends_of_intervals,
     in_bytes,
     names_of_rows,
     neutralised,
@@ -65,23 +67,30 @@ def fit(
     model_path: Path | None,
     report_path: Path | None,
     force: bool = False,
+    intervals: bool = False,
+    approx: str = "auto",
+    time_budget: float | None = None,
+    checkpoint: Path | None = None,
+    given: dict[str, Any] | None = None,
 ) -> None:
     _require_sense(method, kernels, report_path)
     require_safe([model_output(model_path), report_output(report_path)], asked.paths, force)
+    remember(checkpoint, given or {})
     data = training_data(asked, voice)
-    if data.n > _MANY_SAMPLES and method != "ufo":
-        voice.note(f"{data.n} samples: time and memory grow as n²; --first N or --method ufo are quicker.")
+    whole = sized(pipeline(data, method, kernels, intervals=intervals), method, approx, time_budget)
+    _say_size(voice, data.n, method, approx)
     tell(data, voice, text=reads_raw(method, kernels))
-    learned = Learned(pipeline(data, method, kernels), data)
+    learned = Learned(whole, data)
     splits = folds(data, cv) if score else None
     at_once = jobs_for(data, jobs)
-    seconds = _learn(voice, learned, method, kernels, at_once)
+    seconds = _learn(voice, learned, method, kernels, at_once, checkpoint)
     if model_path is not None:
         learned.save(model_path, _about(data, method, kernels), force)
     found = Judged(Comparison("", {}))
     if splits is not None:
         how: dict[str, Any] = {"rivals": report_path is not None, "permutations": permutations}
-        found = judged(voice, learned, splits, seconds, jobs=at_once, **how)
+        with keeping_scores(checkpoint, data, method, kernels):
+            found = judged(voice, learned, splits, seconds, jobs=at_once, **how)
     facts = learned.facts()
     _say(voice, data, facts, seconds)
     scored = found.say(voice, facts)
@@ -107,6 +116,23 @@ def fit(
     voice.answer(document | {what: str(path) if path else None for what, path in written.items()})
     if voice.stopped:
         raise SystemExit(INTERRUPTED)
+    forget(checkpoint)
+
+
+def _say_size(voice: Voice, n: int, method: str, approx: str) -> None:
+    """What many samples mean for this method."""
+    if n <= _MANY_SAMPLES or approx not in ("auto", "none"):
+        return
+    if method == "auto" and approx == "auto":
+        voice.note(
+            f"{n} samples: models are raced on some of them, and the best is learned from all; --time-budget "
+            "SECONDS ends it sooner."
+        )
+    else:
+        voice.note(
+            f"{n} samples: time and memory grow as n²; --method auto, --approx nystroem:200 or --first N are "
+            "quicker."
+        )
 
 
 def _require_sense(method: str, kernels: str, report_path: Path | None) -> None:
@@ -120,12 +146,14 @@ def _require_sense(method: str, kernels: str, report_path: Path | None) -> None:
         )
 
 
-def _learn(voice: Voice, learned: Learned, method: str, kernels: str, jobs: int) -> float:
+def _learn(
+    voice: Voice, learned: Learned, method: str, kernels: str, jobs: int, checkpoint: Path | None = None
+) -> float:
     """Fit, and how many seconds that took; where it is stopped, the answer is what there is until then."""
     started = time.perf_counter()
     if METHODS[method].searches:
         try:
-            learned.fit(voice, jobs)
+            learned.fit(voice, jobs, part_of(checkpoint, "search"))
         except KeyboardInterrupt:
             if method != "auto":
                 raise
@@ -245,6 +273,7 @@ def predict(
     model_path: Path,
     out: Path | None,
     times: str | None = None,
+    interval: float | None = None,
     force: bool = False,
     spreadsheet: bool = True,
 ) -> None:
@@ -268,6 +297,7 @@ def predict(
     called = RISK if about["task"] == "survival" else str(about["target"])
     columns = {**names_of_rows(new.ids, len(predicted), called), called: predicted}
     columns |= beside_risks(model, predicted, new, about, times, voice)
+    columns |= ends_of_intervals(model, new.X, interval)
     method = next((method for method in CONFIDENCE if hasattr(model, method)), None)
     if method is not None and hasattr(model, "classes_"):
         columns.update(confidence(method, getattr(model, method)(X), model.classes_))

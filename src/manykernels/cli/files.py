@@ -43,8 +43,8 @@ def read_file(path: Path, how: Reading) -> pd.DataFrame | dict[str, np.ndarray[A
     kind = path.suffix.lower()
     if path.stat().st_size == 0:
         raise UserError(f"{path} is empty.")
-    _require_numpy(path, kind)
     with _said(path):
+        _require_numpy(path, kind)
         _require_room(path, kind, how)
         if kind in TEXT:
             return _read_text(path, how)
@@ -116,7 +116,7 @@ def _said(path: Path) -> Iterator[None]:
     """Whatever a reader finds wrong, in one line that names the file."""
     try:
         yield
-    except UserError:
+    except (UserError, MemoryError):
         raise
     except TooLargeError as error:
         raise UserError(

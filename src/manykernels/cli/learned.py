@@ -34,12 +34,14 @@ class Learned:
     whole: Any
     data: Data
 
-    def fit(self, voice: Voice, jobs: int = 1) -> None:
+    def fit(self, voice: Voice, jobs: int = 1, checkpoint: Path | None = None) -> None:
         """With the bar of the solver or search, which knows how far it is, where somebody can see it."""
         voice.flush()
         last = opened(self.whole).last
         known = last.get_params(deep=False)
-        while_fitting = {"n_jobs": jobs} if "strategy" in known else {}
+        while_fitting: dict[str, Any] = {"n_jobs": jobs} if "strategy" in known else {}
+        if "checkpoint" in known:
+            while_fitting["checkpoint"] = checkpoint
         if voice.interactive and "verbose" in known:
             while_fitting["verbose"] = 1
         last.set_params(**while_fitting)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from sklearn.pipeline import Pipeline
 
+from ..approx import Nystroem, RandomFeatures
 from ..comparison.methods import METHODS
 from ..estimators import TablePreparer
 from ..families import Gaussians, Products, Subset, gaussian_grid, per_feature, rank_one, views
 from ..families.views import ViewColumns
 from ..kernels import Precomputed
 from ._console import UserError
-from .choices import KERNELS
+from .choices import APPROX, KERNELS
 from .data import Data
 
 _OF_TABLES = ("auto", "linear")  # kernels that prepare the columns of raw tables themselves
@@ -23,7 +25,9 @@ def reads_raw(method: str, kernels: str) -> bool:
     return kernels in _OF_TABLES and not METHODS[method].own
 
 
-def pipeline(data: Data, method: str, kernels: str = "auto", *, tune: bool = False) -> Any:
+def pipeline(
+    data: Data, method: str, kernels: str = "auto", *, tune: bool = False, intervals: bool = False
+) -> Any:
     """Columns made ready, and the method behind them; with `tune`, C by cross-validation."""
     chosen = METHODS[method]
     stack = bool(data.kernels)
@@ -36,10 +40,40 @@ def pipeline(data: Data, method: str, kernels: str = "auto", *, tune: bool = Fal
     model = chosen.estimator(data.task, _kernels(data, kernels), tune=tune)
     if data.covariates:
         model = _adjusted(model, data, method, kernels)
+    if intervals:
+        model = _with_intervals(model, data, method)
     if stack or reads_raw(method, kernels):
         return model
     ready = TablePreparer().set_output(transform="pandas")
     return Pipeline([("columns", ready), ("model", model)])
+
+
+def sized(model: Any, method: str, approx: str, time_budget: float | None) -> Any:
+    """The model with explicit features and the time that were asked for."""
+    params = model.get_params()
+    if time_budget is not None:
+        model.set_params(**{_own(params, "time_budget", method, "--time-budget"): time_budget})
+    if approx != "auto":
+        model.set_params(**{_own(params, "approx", method, "--approx"): _approximation(approx)})
+    return model
+
+
+def _own(params: dict[str, Any], name: str, method: str, option: str) -> str:
+    """What a parameter is called in a model that may stand behind a preparation."""
+    found = [key for key in params if key in (name, f"model__{name}")]
+    if not found:
+        raise UserError(f"{option} was given with --method {method}, which has none; take --method auto.")
+    return found[0]
+
+
+def _approximation(given: str) -> Any:
+    name, _, rest = given.partition(":")
+    kinds: dict[str, Any] = {"nystroem": partial(Nystroem, landmarks="uniform"), "random": RandomFeatures}
+    if given in ("none", "features"):
+        return None if given == "none" else "features"
+    if name in kinds and (not rest or (rest.isdecimal() and int(rest) > 0)):
+        return kinds[name](int(rest or 200))
+    raise UserError(f"--approx {given}: expected {APPROX}.")
 
 
 def adjusts(data: Data, method: str, kernels: str) -> bool:
@@ -63,6 +97,16 @@ def _adjusted(model: Any, data: Data, method: str, kernels: str) -> Any:
         able = [name for name in METHODS if adjusts(data, name, kernels)]
         raise UserError(f"--covariates: --method {method} takes none; expected {', '.join(able)}.")
     return model.set_params(**{min(own, key=len): list(data.covariates)})
+
+
+def _with_intervals(model: Any, data: Data, method: str) -> Any:
+    """The model, which will keep what intervals are made of."""
+    if "intervals" not in model.get_params(deep=False):
+        raise UserError(
+            f"--intervals was given with --method {method} and a target for {data.task}; expected --method "
+            "auto, and numbers to predict."
+        )
+    return model.set_params(intervals=True)
 
 
 def _kernels(data: Data, given: str) -> Any:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .choices import KERNELS, METHODS, TASKS
+from .choices import APPROX, KERNELS, METHODS, TASKS
 
 DataFile = Annotated[
     Path | None, typer.Argument(help="CSV, TSV, Parquet, .npy, .npz, .h5ad or .h5mu", show_default=False)
@@ -99,6 +99,24 @@ Jobs = Annotated[
     int | None,
     typer.Option(
         "--jobs", "-j", metavar="N", min=1, help="processes at a time; one for each processor, if it pays"
+    ),
+]
+Approx = Annotated[
+    str,
+    typer.Option(
+        "--approx",
+        metavar="FEATURES",
+        help=f"{APPROX}: how kernels are held; auto decides by the number of rows, none is exact",
+    ),
+]
+TimeBudget = Annotated[
+    float | None,
+    typer.Option(
+        "--time-budget",
+        metavar="SECONDS",
+        min=0.0,
+        help="after which --method auto ends with the best model until then",
+        show_default=False,
     ),
 ]
 Force = Annotated[

@@ -20,6 +20,7 @@ KINDS = (".csv", ".parquet", ".npy")
 CONFIDENCE = {"predict_proba": "probability", "decision_function": "decision"}  # by method, the best first
 RISK = "risk"  # what the predictions of survival models are called
 _OF_TIMES = ("median time", "survival at ")  # columns that stand beside it
+_INTERVAL = ("lower end", "upper end")
 _FORMULA = tuple("=+-@\uff1d\uff0b\uff0d\uff20")  # with the wide forms, which some spreadsheets take too
 _HEADER = 1 << 20  # bytes that the first line of a table may have
 
@@ -57,6 +58,19 @@ def beside_risks(
     if baseline.labels is not None and stratum is not None:
         stratum = strata_of(stratum, about["outcome"]["stratum"], baseline.labels)
     return survival_columns(baseline, risk, stratum, moments, about["outcome"], voice)
+
+
+def ends_of_intervals(model: Any, X: Any, coverage: float | None) -> dict[str, Any]:
+    """Two columns beside the predictions of numbers, where they are asked for."""
+    if coverage is None:
+        return {}
+    if not hasattr(model, "predict_interval"):
+        raise UserError(
+            f"--interval {coverage:g}: the model was learned without intervals. Learn it anew with "
+            "`manykernels fit … --intervals`, for numbers and with --method auto."
+        )
+    ends = model.predict_interval(X, coverage)
+    return {f"{name} ({100 * coverage:g} %)": ends[:, k] for k, name in enumerate(_INTERVAL)}
 
 
 def in_bytes(frame: pd.DataFrame, predicted: Any, kind: str) -> bytes:
@@ -116,8 +130,10 @@ def is_predictions(path: Path) -> bool:
             import pyarrow.parquet
 
             names = pyarrow.parquet.read_schema(path).names
+    except MemoryError:
+        raise
     except Exception:  # whatever it is, it is no table of ours
         return False
-    starts = (*(f"{title} of " for title in CONFIDENCE.values()), *_OF_TIMES)
+    starts = (*(f"{title} of " for title in CONFIDENCE.values()), *_OF_TIMES, *_INTERVAL)
     known = [name for name in names if name.startswith(starts)]  # behind the name of the row and the target
     return bool(known) and names[2:] == known

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from joblib import Parallel, cpu_count, delayed
 
 from ..comparison.methods import INNER
+from ..selection.plan import EXACT
 from ._console import Voice
 from .data import Data
 from .files import free_memory
@@ -24,7 +25,7 @@ def jobs_for(data: Data, asked: int | None) -> int:
     """Processes at a time: as asked, or one for each processor where that pays and memory allows it."""
     jobs = asked
     if jobs is None:
-        room = free_memory() // (2 * _MATRICES * 8 * data.n**2)
+        room = free_memory() // (2 * _MATRICES * 8 * min(data.n, EXACT) ** 2)
         jobs = int(max(1, min(cpu_count(), room))) if data.n >= _WORTH else 1
     if jobs > 1:
         _start(jobs)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import partial
 from typing import Any
 
+import joblib
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
@@ -16,6 +18,7 @@ from .._arguments import is_integral, number_of, shown
 from .._fast.threads import processes
 from ..estimators import opened, silent
 from ..fitting.survival import read_survival, records_of
+from ..selection.checkpoint import current, kept
 from ..selection.splits import split
 from .scores import Learner, Scores, score_fold
 
@@ -157,15 +160,22 @@ def cross_validate(
 
     ``advance`` is told the name of each learner that has been scored. With ``until_stopped`` Ctrl-C ends it
     with the scores until then, which are comparable since the folds are the same. Of the learners in `keep`,
-    folds have what these predict for the samples that are scored.
+    folds have what these predict for the samples that are scored. Where work is kept, each score is a piece.
     """
     how: dict[str, Any] = {"scoring": scoring, "weight": weight}
     results = {name: Scores() for name in learners}
     tasks = [(name, split) for split in splits for name in learners]
     run = Parallel(n_jobs=processes(n_jobs, len(tasks)), return_as="generator")
+    store = current()
+    told = "" if store is None else str(joblib.hash((np.asarray(y), weight), hash_name="sha1"))
     try:
         found = run(
-            delayed(score_fold)(silent(clone(learners[name])), X, y, *split, keep=name in keep, **how)
+            delayed(kept)(
+                store,
+                () if store is None else ("score", name, told, joblib.hash(split, hash_name="sha1")),
+                partial(score_fold, keep=name in keep, **how),
+                *(silent(clone(learners[name])), X, y, *split),
+            )
             for name, split in tasks
         )
         for (name, _), one in zip(tasks, found, strict=True):

@@ -76,7 +76,7 @@ class BaseMKL(Explained):
         options = self._options()
         previous = self.__dict__.get("_model") if self.warm_start else None
         with threads(self.n_jobs):
-            samples = pose(options, X, y, sample_weight, self._target(), covariates=covariates)
+            samples = pose(options, X, y, sample_weight, self._target(), covariates=covariates, learns=True)
             self._publish(learn(options, samples, previous))
         return self
 
@@ -109,7 +109,10 @@ class BaseMKL(Explained):
             )
         model = self._model
         assert model.function is not None and model.atoms is not None
-        size = np.sqrt(np.mean(np.sum(model.function.parts(model.X_fit) ** 2, axis=2), axis=0))
+        if model.sizes is not None:
+            size = model.sizes[model.active]
+        else:
+            size = np.sqrt(np.mean(np.sum(model.function.parts(model.X_fit) ** 2, axis=2), axis=0))
         order = np.argsort(-size, kind="stable")
         weights, active = np.atleast_2d(model.weights).sum(axis=0), model.active
         return {

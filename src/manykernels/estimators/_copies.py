@@ -61,8 +61,8 @@ def copies_of(estimator: Any) -> Copies:
         estimator = face_of(estimator)[0]
     if isinstance(estimator, LearnedKernel) and getattr(vars(estimator).get("_model"), "validated", False):
         raise ValueError(
-            "weights and C were chosen for every output by its error on samples left out, and no single C "
-            "learns them anew. Fit the search itself on other samples."
+            "weights and C were chosen by errors on samples left out (of every output, or of landmarks for "
+            "many rows), and no single C learns them anew. Fit the search itself on other samples."
         )
     if not isinstance(estimator, LearnedKernel):
         raise ValueError(f"{type(estimator).__name__} has no weights_ to look at.")

@@ -51,6 +51,11 @@ class OwnOutputs(Search):
         """
         if not has_own_weights(self.multi_output):
             return super().fit(X, y, sample_weight, groups, covariates)
+        if self.checkpoint is not None:
+            raise ValueError(
+                "checkpoint was given with multi_output='own', whose search has no parts that could be kept. "
+                "Leave it out, or take multi_output='shared'."
+            )
         if covariates is not None or self.covariates is not None:
             raise ValueError(
                 "covariates were given with multi_output='own', whose weights are chosen by errors that "

@@ -17,6 +17,7 @@ from ..fitting.layout import read_training
 from ..fitting.matching import matched
 from ..fitting.model import Model
 from ..fitting.stacks import in_matrices
+from ..selection.checkpoint import is_folder
 from ..selection.text import end_of_path
 from ._explain import LearnedKernel
 from ._search import Search
@@ -155,10 +156,15 @@ class Opened:
 
 
 def silent(estimator: Any) -> Any:
-    """The estimator, which is changed, without bars of its own or of what it holds: others learn with it."""
-    known = estimator.get_params().items()
-    bars = {name: type(value)() for name, value in known if value and name.rpartition("__")[2] == "verbose"}
-    return estimator.set_params(**bars)
+    """The estimator, which is changed, without what only its user asked for: bars, models for intervals, and
+    a folder that keeps its work, which is that of one fit.
+
+    Others learn with it, for its predictions alone.
+    """
+    known = {name: (name.rpartition("__")[2], value) for name, value in estimator.get_params().items()}
+    asked = {n: type(v)() for n, (own, v) in known.items() if v and own in ("verbose", "intervals")}
+    folders = {n: None for n, (own, v) in known.items() if own == "checkpoint" and is_folder(v)}
+    return estimator.set_params(**asked, **folders)
 
 
 def opened(estimator: Any) -> Opened:

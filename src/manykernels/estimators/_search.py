@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from abc import abstractmethod
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -16,21 +18,25 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from .._arguments import require_arguments
-from ..approx import resolve_approx
+from .._fast.stopping import within
+from ..approx import Nystroem, resolve_approx
 from ..families.remarks import quiet_about_tables
 from ..fitting.layout import Layout, collected, is_lazy
 from ..fitting.lazy import in_memory, lazy_layout
 from ..fitting.options import Options
+from ..fitting.outside import is_mapped, open_parquet
 from ..fitting.samples import read
 from ..fitting.stacks import in_matrices
 from ..fitting.targets import Target, check_length, check_weights, require_target
+from ..selection.checkpoint import keeping, print_of
 from ..selection.data import Data
 from ..selection.paths import refit_path
 from ..selection.search import Effort, Outcome, compare, require_weights
-from ..selection.splits import make_folds
+from ..selection.splits import FOLDS, make_folds
 from ..selection.strategies import Strategy, Wish, strategies
 from ..selection.text import describe_search, end_of_path
 from ._explain import PairwiseTags
+from ._large import gathered, plan_of, search_in_stages
 from ._params import check_learning
 from ._repr import HTMLSummary
 from .mkl import MKLClassifier, MKLRegressor
@@ -45,6 +51,9 @@ _SHARED = frozenset(
 _PASSED = (
     "center normalize fit_intercept tol max_iter memory_limit random_state approx loss covariates"
 ).split()
+_FREE = ("checkpoint", "n_jobs", "verbose")  # on which no answer depends
+_SEARCH = 0.7  # of the time budget: the model that was chosen has the rest
+_LEAST = 1.0  # seconds that each of them has in any case
 
 
 def refitted(method: str) -> Any:
@@ -79,6 +88,11 @@ class Search(HTMLSummary, PairwiseTags):
     random_state: Any
     n_jobs: int | None
     verbose: int
+    time_budget: Any
+    checkpoint: Any
+    _folds = FOLDS  # where nobody gave any
+    _narrow = False  # whether what is far behind in the first fold is left there
+    _step: Any = None  # told of each strategy in each fold, where this is a part of a larger search
 
     # -- what a task supplies -------------------------------------------------------------------
     @abstractmethod
@@ -94,7 +108,15 @@ class Search(HTMLSummary, PairwiseTags):
         """What y holds."""
 
     def _passed(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in _PASSED}
+        return {name: getattr(self, name) for name in _PASSED} | {"approx": self._approx()}
+
+    def _approx(self) -> Any:
+        """What models are fitted with: "auto" decides by the number of rows, and its models are exact."""
+        auto = isinstance(self.approx, str) and self.approx == "auto"
+        return None if auto else self.approx
+
+    def _given(self) -> dict[str, Any]:
+        return super()._given() | {"approx": self._approx()}
 
     # -- fitting --------------------------------------------------------------------------------
     def fit(
@@ -107,8 +129,9 @@ class Search(HTMLSummary, PairwiseTags):
         X : array, CSR matrix, frame, list of strings, stack (n_samples, n_train, n_kernels), or dict
             A dict {name: samples × features} holds views, which get kernels of their own; with
             ``kernels="precomputed"`` it holds kernel matrices by name.
-            With ``approx`` and the squared loss also a Dask array or frame, which stays where it is.
-        y : array of shape (n_samples,), or (n_samples, n_outputs) for regression
+            With ``approx`` and the squared loss also a Dask array or frame, which stays where it is; with
+            ``approx="auto"`` also the path of a Parquet file.
+        y : array of shape (n_samples,), or (n_samples, n_outputs) for regression; or a column of that file
         sample_weight : array of shape (n_samples,), optional
             A sample of weight 2 counts as two samples, in fits and in scores.
         groups : array of shape (n_samples,), optional
@@ -117,26 +140,67 @@ class Search(HTMLSummary, PairwiseTags):
             Enter unpenalised beside the kernels, where X has no columns that ``covariates`` of the estimator
             could name.
         """
+        given = {"X": X, "y": y, "sample_weight": sample_weight, "groups": groups, "covariates": covariates}
+        norms = self.norms if isinstance(self.norms, list | tuple) else [self.norms]
+        prints = partial(self._prints, given)
+        with keeping(self.checkpoint, type(self).__name__, prints, norms, joined=self._step is not None):
+            self._search(X, y, sample_weight, groups, covariates)
+        return self
+
+    def _prints(self, given: dict[str, Any]) -> dict[str, str]:
+        """A hash of each thing that the answer depends on, by its name."""
+        params = {name: value for name, value in self.get_params(deep=False).items() if name not in _FREE}
+        return {name: print_of(name, value) for name, value in {**given, **params}.items()}
+
+    def _search(self, X: Any, y: Any, sample_weight: Any, groups: Any, covariates: Any) -> None:
+        started = time.monotonic()
         self._begin(y)
-        data, target, layout = self._read(X, y, sample_weight, covariates)
+        X, y = open_parquet(gathered(X), y, self.memory_limit)
+        outside = is_lazy(X) or is_mapped(X)
+        stay = outside and not plan_of(self, X).whole
+        data, target, layout = self._read(X, y, sample_weight, covariates, Nystroem() if stay else None)
         self.__dict__.update(layout.attributes | target.attributes)
-        seen = data.X if data.given is None else data.given.X
-        found = strategies(self._wish(target, layout), seen, target.outputs, layout.table)
-        found = [self._with_samples(strategy, X, y, sample_weight, data, covariates) for strategy in found]
-        loo = isinstance(self.cv, str) and self.cv == "loo"
-        cut = np.zeros((len(data.y), 1)) if data.given is None or in_matrices(data.X) else data.X
-        folds = None if loo else make_folds(self.cv, cut, data, groups, self.random_state)
-        race = isinstance(self.strategy, str) and self.strategy == "auto" and self.scoring is None
-        effort = Effort(type(self).__name__, self.verbose, self.n_jobs, race)
-        outcome = compare(found, data, folds, effort)
+        plan = plan_of(self, X, len(data.y))
+        if not plan.whole:
+            search_in_stages(self, plan, data, target, layout, groups)
+            return
+        with within(self._until(_SEARCH, started)):
+            outcome = self._compare(X, y, sample_weight, covariates, groups, data, target, layout)
         self.comparison_, self.path_ = outcome.comparison, outcome.path
         self.best_params_, self.best_score_ = outcome.params, outcome.score
         self.finalists_ = outcome.finalists
         if outcome.calibration is not None:
             self.calibration_ = outcome.calibration
         if self.refit:
-            self.best_estimator_ = self._refit(outcome, data)
-        return self
+            with within(self._until(1.0, started)):
+                self.best_estimator_ = self._refit(outcome, data)
+
+    def _until(self, share: float, started: float) -> float:
+        """Seconds until this share of the time budget is used, one at least."""
+        budget = getattr(self, "time_budget", None)
+        return np.inf if budget is None else max(share * budget - (time.monotonic() - started), _LEAST)
+
+    def _compare(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        covariates: Any,
+        groups: Any,
+        data: Data,
+        target: Target,
+        layout: Layout,
+    ) -> Outcome:
+        """All strategies on all samples, in the same folds."""
+        seen = data.X if data.given is None else data.given.X
+        found = strategies(self._wish(target, layout), seen, target.outputs, layout.table)
+        found = [self._with_samples(strategy, X, y, sample_weight, data, covariates) for strategy in found]
+        loo = isinstance(self.cv, str) and self.cv == "loo"
+        cut = np.zeros((len(data.y), 1)) if data.given is None or in_matrices(data.X) else data.X
+        folds = None if loo else make_folds(self.cv, cut, data, groups, self.random_state, self._folds)
+        race = isinstance(self.strategy, str) and self.strategy == "auto" and self.scoring is None
+        effort = Effort(type(self).__name__, self.verbose, self.n_jobs, race, self._narrow, self._step)
+        return compare(found, data, folds, effort)
 
     def _begin(self, y: Any) -> None:
         """Look at the parameters, and forget an earlier fit."""
@@ -146,9 +210,14 @@ class Search(HTMLSummary, PairwiseTags):
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)
 
-    def _read(self, X: Any, y: Any, sample_weight: Any, covariates: Any = None) -> tuple[Data, Any, Layout]:
-        """Samples and targets, the target that has seen them, and how X is laid out."""
-        approx = resolve_approx(self.approx)
+    def _read(
+        self, X: Any, y: Any, sample_weight: Any, covariates: Any = None, approx: Any = None
+    ) -> tuple[Data, Any, Layout]:
+        """Samples and targets, the target that has seen them, and how X is laid out.
+
+        With an approximation samples may stay where they are.
+        """
+        approx = resolve_approx(self._approx()) if approx is None else approx
         options = Options(
             type(self).__name__, kernels=self.kernels, approx=approx, covariates=self.covariates
         )
@@ -227,7 +296,7 @@ class Search(HTMLSummary, PairwiseTags):
             self.norms,
             self.Cs,
             target.task,
-            self.approx is not None,
+            self._approx() is not None,
             self._own,
             self._aligned,
             options_of,
@@ -267,7 +336,11 @@ class Search(HTMLSummary, PairwiseTags):
     def __getattr__(self, name: str) -> Any:
         if name in _SHARED and "best_estimator_" in self.__dict__:
             return getattr(self.best_estimator_, name)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        try:
+            return object.__getattribute__(self, name)
+        except AttributeError as error:  # of a method that cannot be asked for, its own reason
+            reason = error.__cause__ or f"{type(self).__name__!r} object has no attribute {name!r}"
+            raise AttributeError(str(reason)) from None
 
     @available_if(refitted("predict"))  # type: ignore[untyped-decorator]
     def predict(self, X: Any, covariates: Any = None) -> Any:
@@ -288,7 +361,8 @@ class Search(HTMLSummary, PairwiseTags):
         best = self.__dict__.get("best_estimator_")
         model = None if best is None else vars(best).get("_model")
         spec, end = getattr(best, "kernels", None), end_of_path(self.path_, self.best_params_)
-        return describe_search(self.comparison_, self.best_params_, model, spec, end)
+        told = describe_search(self.comparison_, self.best_params_, model, spec, end)
+        return "\n".join([*getattr(self, "stages_", []), told])
 
 
 def options_of(given: BaseEstimator) -> Options | None:

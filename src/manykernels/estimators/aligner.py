@@ -24,12 +24,14 @@ class KernelAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TwoStage)
     ----------
     kernels : "auto", list, dict name -> kernel, family, kernel or "precomputed"
         What there is to choose from, as in :class:`MKLClassifier`.
-    weighting : "alignf", "align", "uniform", "alignf-linear", "greedy", "easymkl", "fsm", "kl" or Weighting
+    weighting : "alignf", "align", "uniform", "alignf-linear", "greedy", "stochastic", "easymkl", "fsm", "kl"
+        or Weighting
         "alignf": the non-negative weights of the largest alignment. "align": in proportion to the alignment
         of each kernel. "uniform": equal weights. "alignf-linear": weights of any sign, refused where the
-        combination is indefinite. "greedy": one kernel after the other. "easymkl": by how far each keeps the
-        classes apart (Aiolli and Donini 2015). "fsm": the smallest spread of classes between their centres
-        (Tanabe et al. 2008). "kl": the smallest divergence from the target's kernel (Ying et al. 2009).
+        combination is indefinite. "greedy": one kernel after the other. "stochastic": mirror descent on
+        kernels drawn by the gradient, for products. "easymkl": by how far each keeps the classes apart
+        (Aiolli and Donini 2015). "fsm": the smallest spread of classes between their centres (Tanabe et al.
+        2008). "kl": the smallest divergence from the target's kernel (Ying et al. 2009).
         ``Alignf(center=False, ridge=0.1)`` of ``manykernels.weightings`` changes the alignment.
     center : bool
         Centre the kernels in feature space, by the mean of the training samples. Alignment always does; this
@@ -63,8 +65,9 @@ class KernelAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TwoStage)
     alignment_ : the alignment on the training data; ``score_alignment`` gives it for others.
     certified_ : with ``weighting="greedy"`` over a family, whether every kernel was proven to be the best of
         the whole family at its step.
-    alignment_bound_ : the alignment that no weights which the method allows exceed; None for weightings
-        that maximise nothing, as is
+    alignment_bound_ : the alignment that no weights which the method allows exceed; over a family, that no
+        combination of its kernels exceeds, where all of it can be looked at. None for weightings that
+        maximise nothing, as is
     kkt_residual_ : how far the weights are from the optimality conditions of their problem, for kernels and
         target scaled to norm one.
     unique_ : whether no other weights give the same learned kernel.

@@ -1,4 +1,4 @@
-"""Convex localized multiple kernel learning: weights of kernels that differ by region (003)."""
+"""Localized multiple kernel learning: weights of kernels that differ by region."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..families import Family
 from ..fitting.functions import GatedFunction
-from ..fitting.gates import Gating
+from ..fitting.gates import LEARNED, Gating
 from ..fitting.targets import log_probabilities
 from ..penalties import LpBall, resolve_penalty
+from ..solvers.gate_descent import GateDescent
 from ._base import BaseMKL, MKLClassification, MKLRegression, is_logistic, mkl_parts
 
 Array = NDArray[np.float64]
@@ -49,10 +50,12 @@ class Localized(BaseMKL):
     def _parts(self) -> dict[str, Any]:
         self._check_gating()
         gating = Gating(self.gating, int(self.n_clusters), float(self.temperature), _means)
-        return mkl_parts(self._given()) | {"gating": gating}
+        parts = mkl_parts(self._given()) | {"gating": gating}
+        return parts | {"solver": GateDescent(self.gating)} if gating.learned else parts
 
     def _fills_gaps(self) -> bool:
-        return super()._fills_gaps() and not (isinstance(self.gating, str) and self.gating == "kmeans")
+        in_features = isinstance(self.gating, str) and self.gating in ("kmeans", *LEARNED)
+        return super()._fills_gaps() and not in_features
 
     def _check_gating(self) -> None:
         given = self.n_clusters
@@ -63,6 +66,11 @@ class Localized(BaseMKL):
             raise ValueError(
                 f"temperature={t!r} was given; expected a positive number, the width of the borders between "
                 "clusters in units of the mean squared distance of samples from their centre."
+            )
+        if isinstance(self.gating, str) and self.gating in LEARNED and self.solver != "auto":
+            raise ValueError(
+                f"solver={self.solver!r} was given with gating={self.gating!r}, which is learned by gradient "
+                "steps of its own; expected solver='auto'."
             )
         if isinstance(self.kernels, Family) and not self.kernels.listed:
             raise ValueError(
@@ -107,7 +115,7 @@ def _means(
 
 
 class LocalizedMKLClassifier(Localized, MKLClassification):
-    """Classification with kernels whose weights differ by region (convex localized MKL, 003).
+    """Classification with kernels whose weights differ by region (convex localized MKL, Lei et al. 2016).
 
     Samples belong to clusters with shares c_j(x), found before anything is learned; then one convex problem,
 
@@ -115,16 +123,23 @@ class LocalizedMKLClassifier(Localized, MKLClassification):
 
     over β_j ≥ 0, ‖β_j‖_p ≤ 1 for every cluster j, w and b, with a duality gap of its own.
 
+    With ``gating="softmax"`` or ``"sigmoid"`` every kernel has a gate that is learned with the machine (Gönen
+    and Alpaydın 2008, 2013): k(x, x') = Σ_m η_m(x) k_m(x, x') η_m(x'), where η is the softmax, or the
+    sigmoid, of ⟨v_m, x⟩ + v_m0. That problem is not convex: ``certified_`` is False, ``dual_gap_`` is NaN,
+    and only a stationary point is looked for.
+
     Parameters
     ----------
     kernels, loss, C, solver, center, normalize, fit_intercept, tol, max_iter, class_weight, memory_limit,
     warm_start, random_state, n_jobs, verbose : as for :class:`MKLClassifier`; kernels must be listed.
     n_clusters : int
         One cluster is :class:`MKLClassifier`.
-    gating : "kernel-kmeans", "kmeans", "hard", array (n_samples, n_clusters) or function of X
+    gating : "kernel-kmeans", "kmeans", "hard", "softmax", "sigmoid", array or function of X
         How samples are shared out: by soft kernel k-means on the uniform combination of the kernels, soft
         k-means on X, kernel k-means with no sharing (HLMKL), or as given. An array says nothing about new
-        samples: ``predict`` then needs their gates.
+        samples: ``predict`` then needs their gates. "softmax" and "sigmoid" are learned, one gate for each
+        kernel, linear in the standardised columns of X. ``n_clusters``, ``temperature`` and ``norm`` then
+        mean nothing, and learning ends where an iteration lowers the objective by less than ``tol`` of it.
     temperature : float
         How soft the borders between clusters are: shares are softmax(−d_j(x)/t), d_j the squared distance
         from the centre of cluster j and t this number times the mean of the samples' own.
@@ -134,7 +149,7 @@ class LocalizedMKLClassifier(Localized, MKLClassification):
     Attributes
     ----------
     present_ : dict view -> how many training samples have it, where kernels are of views.
-    weights_ : (n_clusters, n_kernels).
+    weights_ : (n_clusters, n_kernels); the identity where gates are learned, since each belongs to a kernel.
     gates_ : (n_samples, n_clusters), shares of the training samples; ``gate(X)`` gives those of others.
     Others as for :class:`MKLClassifier`; ``kernel_`` is Σ_j c_j(x) c_j(x') Σ_m β_jm k_m(x, x').
     """
@@ -204,7 +219,7 @@ class LocalizedMKLClassifier(Localized, MKLClassification):
 
 
 class LocalizedMKLRegressor(Localized, MKLRegression):
-    """Regression with kernels whose weights differ by region (convex localized MKL, 003).
+    """Regression with kernels whose weights differ by region (convex localized MKL, Lei et al. 2016).
 
     Parameters and attributes are those of :class:`LocalizedMKLClassifier`, except that ``loss`` is "squared",
     "epsilon_insensitive", "pinball", "huber" or a regression loss and there are no classes.

@@ -29,13 +29,15 @@ class MKLClassifier(MKLClassification):
     solver : "auto", "active-set", "alternating", "blockwise", "corrective", "greedy", "stochastic" or Solver
         "auto" goes by kernels and norm; one that does not serve them is refused with the names of those that
         do. "blockwise" is for the squared loss without matrices of n × n; the last three are for families.
+        "silp", "simplemkl" and "hessian" are the solvers of other papers, at norm 1, for comparison.
     multi_class : "shared", "ovr" or "crammer-singer"
         More than two classes: one-vs-rest machines that share the weights of the kernels, or have their own;
         or all classes in one problem, Σ_i C_i max_c (1 − [c = y_i] + f_c(x_i) − f_y_i(x_i)) (Crammer and
         Singer 2001), which asks for the hinge and for matrices. Two classes are one hinge, whatever is said.
     approx : None, Nystroem(...), RandomFeatures(...) or "features"
         Explicit features in place of matrices of n × n, from ``manykernels.approx``: time grows as n, and
-        for ``loss="squared"`` one pass over the samples is all that is needed of them.
+        for ``loss="squared"`` one pass over the samples is all that is needed of them. Products of columns
+        are exact with "features", which learns them from blocks of rows.
     center : bool
         Centre the kernels in feature space, by the mean of the training samples.
     normalize : "trace", "max", "cosine", "frobenius" or None
@@ -70,9 +72,9 @@ class MKLClassifier(MKLClassification):
         with covariates also + Z @ covariate_coef_.
     covariate_coef_, covariate_names_ : with covariates, their coefficients in the units that they came in
         and the names of the columns of Z: ``site=B`` is the indicator of a category.
-    features_, feature_coef_ : with ``approx``, in place of X_fit_ and dual_coef_: decision_function(X) ==
-        features_.transform(X) @ feature_coef_ + intercept_. kernel_ is then what features approximate, before
-        centring.
+    features_, feature_coef_ : with ``approx``, and of products of columns where matrices of n × n do not fit
+        into memory, in place of X_fit_ and dual_coef_: decision_function(X) == features_.transform(X) @
+        feature_coef_ + intercept_. kernel_ is then what features approximate, before centring.
     objective_, dual_gap_, certified_ : P of the decision function, at the weights that suit it best and with
         what rounding errors may add to it;
         (P − D)/|P| with D the best lower bound that the fit met, which no weights and no machine can beat;

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..fitting.targets import Labels, Numbers
 from ..selection.scoring import Adjusted, decisions_of
 from ._dask import LazyScore
-from ._own import OwnOutputs
+from ._intervals import Intervals
 from ._search import Search, refitted
 from .align_mkl import AlignMKLClassifier, AlignMKLRegressor
 from .mkl import MKLClassifier, MKLRegressor
@@ -59,7 +59,23 @@ class MKLClassifierCV(LazyScore, ClassifierMixin, Search):
         Whether the best model is fitted on all samples; without it there is only the comparison.
     n_jobs : int or None
         Folds and strategies at a time, as in scikit-learn.
-    multi_class, approx, center, normalize, fit_intercept, tol, max_iter, class_weight, memory_limit,
+    approx : "auto", None, "features" or Approximation
+        "auto" tries everything on all samples up to 1,500 of them. Beyond, models are raced on some of the
+        samples, those that may still be the best are learned from more of them, and the best is learned from
+        all: with exact kernels up to 2,500 samples, and else with the kernels and weights of that stage at
+        landmarks, more of them until the error on samples held out no longer falls. X may then be an array
+        that is mapped from a file or a Dask collection, which stay where they are. None tries everything on
+        all samples with exact kernels; others are as in :class:`MKLClassifier`.
+    time_budget : float or None
+        Seconds after which the search ends with the best model until then. There is always one, so that a
+        fit may take somewhat longer.
+    checkpoint : None, path of a folder or Checkpoint
+        Where finished work is kept: after a crash or a kill, the same fit with the same folder goes on and
+        ends with the same model, to the bit on one thread where ``random_state`` is given. Other samples,
+        options or versions are refused by name, and so is a second process at the same time. The folder is
+        yours to delete; ``manykernels.selection.checkpoint.Checkpoint(folder, remove=True)`` does it at the
+        end.
+    multi_class, center, normalize, fit_intercept, tol, max_iter, class_weight, memory_limit,
     random_state, verbose, covariates : as in :class:`MKLClassifier`. Covariates are in every strategy, and
         are learned anew in every fold.
 
@@ -67,6 +83,8 @@ class MKLClassifierCV(LazyScore, ClassifierMixin, Search):
     ----------
     best_estimator_, best_params_, best_score_ : the model that was chosen, fitted on all samples; its
         strategy, norm, kernels (names, where it learns from some of them only) and C; its mean score.
+    stages_ : list of str, where samples were so many that models were raced: what was done, and why.
+        ``describe()`` begins with it, and ``comparison_``, ``path_`` and ``finalists_`` are of the race.
     comparison_ : dict of columns, a row for each strategy at its best: strategy, norm, kernels, C, score,
         std, folds, seconds. A strategy with fewer folds than the others was too far behind in the first.
     finalists_ : dict of columns: strategy, norm, kernels and C of the model that was chosen and of those that
@@ -92,7 +110,7 @@ class MKLClassifierCV(LazyScore, ClassifierMixin, Search):
         cv: Any = None,
         scoring: Any = None,
         refit: bool = True,
-        approx: Any = None,
+        approx: Any = "auto",
         center: bool = False,
         normalize: str | None = "trace",
         fit_intercept: bool = True,
@@ -104,6 +122,8 @@ class MKLClassifierCV(LazyScore, ClassifierMixin, Search):
         n_jobs: int | None = None,
         verbose: int = 0,
         covariates: Any = None,
+        time_budget: float | None = None,
+        checkpoint: Any = None,
     ) -> None:
         self.kernels = kernels
         self.strategy = strategy
@@ -126,6 +146,8 @@ class MKLClassifierCV(LazyScore, ClassifierMixin, Search):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.covariates = covariates
+        self.time_budget = time_budget
+        self.checkpoint = checkpoint
 
     def _own(self, kernels: Any) -> BaseEstimator:
         options = {"multi_class": self.multi_class, "class_weight": self.class_weight}
@@ -171,7 +193,7 @@ class MKLClassifierCV(LazyScore, ClassifierMixin, Search):
         return self.calibration_.log_probabilities(decisions_of(asked, X, self.classes_))
 
 
-class MKLRegressorCV(LazyScore, RegressorMixin, OwnOutputs):
+class MKLRegressorCV(LazyScore, RegressorMixin, Intervals):
     """Regression with a learned kernel, where kernels, norm and C are chosen by cross-validation.
 
     Parameters and attributes are those of :class:`MKLClassifierCV`, except that ``loss`` is "squared",
@@ -184,6 +206,9 @@ class MKLRegressorCV(LazyScore, RegressorMixin, OwnOutputs):
         Several outputs share kernels, weights and C; or every output has weights and a C of its own, chosen
         by its error on samples that are left out, as in banded ridge regression. Outputs may be 10⁵: they
         share kernels and factorisations.
+    intervals : bool
+        Whether ``predict_interval`` will be asked for. The search of the chosen strategy is then repeated
+        without each fold, which takes about as many times as there are folds.
 
     Attributes
     ----------
@@ -194,6 +219,8 @@ class MKLRegressorCV(LazyScore, RegressorMixin, OwnOutputs):
     best_score_, n_candidates_ : float and int
         With "own": the mean of cv_scores_, and how many weights were tried. There is no ``comparison_``,
         ``path_`` or ``best_params_``.
+    intervals_ : list
+        With ``intervals=True``: the model of each fold, and its errors on the samples of that fold.
     deltas_ : array of shape (n_kernels, n_outputs)
         With "own": log(weight · C), as himalaya has it.
 
@@ -232,7 +259,7 @@ class MKLRegressorCV(LazyScore, RegressorMixin, OwnOutputs):
         cv: Any = None,
         scoring: Any = None,
         refit: bool = True,
-        approx: Any = None,
+        approx: Any = "auto",
         center: bool = False,
         normalize: str | None = "trace",
         fit_intercept: bool = True,
@@ -244,6 +271,9 @@ class MKLRegressorCV(LazyScore, RegressorMixin, OwnOutputs):
         verbose: int = 0,
         multi_output: str = "shared",
         covariates: Any = None,
+        time_budget: float | None = None,
+        intervals: bool = False,
+        checkpoint: Any = None,
     ) -> None:
         self.kernels = kernels
         self.strategy = strategy
@@ -265,6 +295,9 @@ class MKLRegressorCV(LazyScore, RegressorMixin, OwnOutputs):
         self.verbose = verbose
         self.multi_output = multi_output
         self.covariates = covariates
+        self.time_budget = time_budget
+        self.intervals = intervals
+        self.checkpoint = checkpoint
 
     def _own(self, kernels: Any) -> BaseEstimator:
         return MKLRegressor(kernels, **self._passed(), multi_output=self.multi_output)

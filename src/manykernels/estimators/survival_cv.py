@@ -49,6 +49,9 @@ class MKLSurvivalCV(SurvivalFace, Search):
         Whether the best model is fitted on all samples; without it there is only the comparison.
     n_jobs : int or None
         Folds and strategies at a time, as in scikit-learn.
+    checkpoint : None, path of a folder or Checkpoint
+        Where finished work is kept, so that the same fit goes on after a crash; as in
+        :class:`MKLClassifierCV`.
 
     Attributes
     ----------
@@ -94,6 +97,7 @@ class MKLSurvivalCV(SurvivalFace, Search):
         n_jobs: int | None = None,
         verbose: int = 0,
         covariates: Any = None,
+        checkpoint: Any = None,
     ) -> None:
         self.kernels = kernels
         self.strategy = strategy
@@ -113,6 +117,7 @@ class MKLSurvivalCV(SurvivalFace, Search):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.covariates = covariates
+        self.checkpoint = checkpoint
 
     def _own(self, kernels: Any) -> BaseEstimator:
         return MKLSurvival(kernels, **{name: getattr(self, name) for name in _PASSED})

@@ -22,7 +22,8 @@ class Family(BaseEstimator):
     large for that are asked through an oracle. ``supervised`` says that ``resolve`` also takes the training
     targets, as ``target`` of shape (n_samples, n_outputs). ``holds_others`` says that it also takes
     ``approx``, for ``"auto"`` among the kernels that it was given. ``needs_variation`` says that it is made
-    of columns that differ from sample to sample.
+    of columns that differ from sample to sample. ``from_rows`` says that it can be learned from blocks of
+    rows (``oracles/bind_rows.py``), so that no matrix of n × n is needed.
 
     A family of one's own defines ``resolve``, where it can be listed; or sets ``listed = False`` and defines
     ``bind``. How the families of this package that are not listed bind is in ``oracles/build.py``.
@@ -33,6 +34,7 @@ class Family(BaseEstimator):
     supervised: ClassVar[bool] = False
     holds_others: ClassVar[bool] = False
     needs_variation: ClassVar[bool] = False
+    from_rows: bool = False
     instead: ClassVar[str] = ""  # what to do where there are too many kernels for a list, for a message
 
     def resolve(self, X: Data, sample_weight: Any = None, feature_names: Any = None) -> dict[str, Kernel]:

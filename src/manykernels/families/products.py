@@ -41,6 +41,9 @@ class Products(Family):
     Base kernels are normalised as the estimator asks, products are not. Solvers ask this family through an
     oracle (``oracles/products.py``); where a solver or a norm needs a list, all products are listed, up to
     100,000 of them (20,000 with ``solver="auto"``, beyond which they are drawn at random).
+
+    Products of columns are learned from blocks of rows where matrices of n × n do not fit into memory, where
+    X is a Dask collection, or with ``approx="features"``: see "Many rows" on the page about products.
     """
 
     listed: ClassVar[bool] = False
@@ -79,6 +82,16 @@ class Products(Family):
             "it alone, as kernels=Products(...), to MKLClassifier or MKLRegressor (solver='auto'); to join "
             "kernels to it, put them into its base."
         )
+
+    @property
+    def from_rows(self) -> bool:  # type: ignore[override]
+        """Whether it multiplies columns, as far as that shows without samples."""
+        base = self.base
+        if isinstance(base, RankOne) or (isinstance(base, str) and base == "features"):
+            return True
+        kernels = list(base.values()) if isinstance(base, dict) else base
+        many = isinstance(kernels, list | tuple) and len(kernels) > 0
+        return many and all(isinstance(k, Kernel) and single_column(k) is not None for k in kernels)
 
     def options(self) -> tuple[int, Array]:
         """The degree D and ρ_0 … ρ_D, with every option checked."""

@@ -21,7 +21,7 @@ from ..grams import Gram, StackGram, parse_memory
 from ..grams.lowrank import Constants, Reduced, reduce, without_means
 from ..grams.memory import require_memory
 from ..objectives import Alignment
-from ..weightings import GreedyAlignment, Weighting
+from ..weightings import Weighting
 from ..weightings.base import Weighted
 from ..weightings.choice import FamilyOn, align_family
 from .checks import require_definite
@@ -71,8 +71,8 @@ def align(options: Options, samples: AnySamples, weighting: Weighting, asked: An
     """The first stage, by a weighting that was `asked` for; the second one needs `work` matrices of n × n."""
     options = options.replace(kernels=samples.layout.seen(options.kernels))
     _require_served(options, samples, weighting, asked)
-    way = road(options)
-    if way == "featured":
+    way = road(options, 0.0)  # blocks of rows serve risks only
+    if way in ("featured", "passed"):
         return _align_features(options, samples, weighting)
     assert isinstance(samples, Samples)
     if way == "asked":
@@ -130,10 +130,10 @@ def _require_served(options: Options, samples: AnySamples, weighting: Weighting,
 
 
 def _align_family(options: Options, samples: Samples, weighting: Weighting, asked: Any, work: int) -> Aligned:
-    if not isinstance(weighting, GreedyAlignment) and not isinstance(options.kernels, Parametric):
+    if not weighting.asks and not isinstance(options.kernels, Parametric):
         # as a list, if there are few of them; otherwise the family says what to do
         return align(options.replace(kernels=[options.kernels]), samples, weighting, asked, work)
-    if not isinstance(weighting, GreedyAlignment):
+    if not weighting.asks:
         raise ValueError(
             f"weighting={asked!r} needs a list of kernels, and kernels={options.kernels!r} "
             "stands for more than can be listed. Give a list such as gaussian_grid(low, high, n); for "
@@ -143,14 +143,14 @@ def _align_family(options: Options, samples: Samples, weighting: Weighting, aske
     if samples.weight is not None:
         raise ValueError(
             f"sample_weight was given with kernels={options.kernels!r} and "
-            "weighting='greedy', which counts every sample once. Repeat samples in place of weights, give a "
-            "list such as gaussian_grid(low, high, n), or learn in one stage: MKLClassifier, MKLRegressor."
+            f"weighting={asked!r}, which counts every sample once. Repeat samples in place of weights, give "
+            "a list such as gaussian_grid(low, high, n), or learn in one stage: MKLClassifier, MKLRegressor."
         )
     family = FamilyOn(options.kernels, options.normalize, samples.layout.names, options.memory_limit)
     found = align_family(family, samples.X, samples.Y, weighting, bool(options.center))
     facts = {
         "alignment_": found.alignment,
-        "alignment_bound_": None,
+        "alignment_bound_": found.bound,
         "kkt_residual_": None,
         "unique_": True,
         "certified_": found.certified,

@@ -23,7 +23,7 @@ from .bound import Bound, proof_of, weighed
 from .listed import finish
 from .model import Model
 from .options import Options
-from .samples import Samples
+from .samples import AnySamples, Samples
 
 Array = NDArray[np.float64]
 _TINY = float(np.finfo(float).tiny)
@@ -46,12 +46,15 @@ class Asked(Bound):
     def kernel(self, z: Any) -> Fitted:
         """One kernel of the family, as a function of samples as they were given."""
         name, kernel = self.oracle.name(z), self.oracle.kernel(z)
-        _require_range(name, kernel, self.X)
+        self._require_range(name, kernel)
         if self.prepared is not None:
             seen = Prepared(kernel.kernel, self.prepared, "scores")
             kernel = Fitted.from_constants(seen, kernel.scale_, normalize=kernel.normalize)
         kernel.name = name
         return kernel
+
+    def _require_range(self, name: str, kernel: Fitted) -> None:
+        _require_range(name, kernel, self.X)
 
     def settle(self, options: Options, penalty: Penalty, result: Result) -> Result:
         self._judge_draws(result)
@@ -148,7 +151,7 @@ def bind_asked(options: Options, samples: Samples, matrices: int) -> Asked:
     return Asked(samples, None, oracle, samples.Y, samples.costs, intercept, data, prepared)
 
 
-def require_variation(samples: Samples, family: Any, needed: bool) -> None:
+def require_variation(samples: AnySamples, family: Any, needed: bool) -> None:
     """An error where all samples are the same, and the family is made of columns that vary."""
     if needed and samples.n == 1:
         raise ValueError(

@@ -2,8 +2,8 @@
 
 As a list of Gram matrices (`listed.py`; behind gates in `gated.py`, under a power in `powers.py`), as a
 family that is asked for its best kernels one after the other (`asked.py`; a graph in `graphs.py`), or is
-listed because it is short enough (`enumerated.py`), or as explicit features (`featured.py`). The rest of the
-road does not tell them apart.
+listed because it is short enough (`enumerated.py`), or is learned from blocks of rows (`passed.py`), or as
+explicit features (`featured.py`). The rest of the road does not tell them apart.
 """
 
 from __future__ import annotations
@@ -11,21 +11,26 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from ..grams.memory import DRAWS
-from ..solvers import Held, Solver, refusal, resolve_solver, why_not
+import numpy as np
+
+from ..approx import OwnFeatures
+from ..grams.memory import DRAWS, SOLVER, parse_memory
+from ..solvers import Corrective, Held, Solver, refusal, resolve_solver, why_not
+from ..solvers.declarations import penalty_kind
 from ..solvers.group_descent import serves_outputs
 from .asked import Asked, bind_asked
 from .bound import Bound
 from .enumerated import Enumerated, can_be_listed
 from .featured import bind_featured
-from .gated import Gated
+from .gated import Gated, LearnedGates
 from .graphs import bind_graph
 from .listed import bind_listed
 from .options import Options
+from .passed import bind_passed
 from .powers import Powers
 from .samples import AnySamples, Samples
 
-Road = Literal["listed", "asked", "featured"]
+Road = Literal["listed", "asked", "passed", "featured"]
 _MANY = 200  # kernels from which dense weights are learned faster by alternation than by second order
 _SPREAD = 1.1  # the norm from which that is so: nearer to 1 its steps take weights to 0, and leave them there
 
@@ -33,11 +38,16 @@ _SPREAD = 1.1  # the norm from which that is so: nearer to 1 its steps take weig
 def bind(options: Options, samples: AnySamples, more: int = 0) -> Bound:
     """The kernels on the samples, checked; `more` matrices of n × n are needed beside those of the solver."""
     options = options.replace(kernels=samples.layout.seen(options.kernels))
-    way = road(options)
+    way = road(options, float(samples.n) if isinstance(samples, Samples) else np.inf)
     given = options.solver
     if isinstance(given, Solver) and given.serves.problem == "hull":
         assert isinstance(samples, Samples)
         return bind_graph(options, samples, given)
+    if way == "passed":
+        passed = bind_passed(options, samples)
+        solver = resolve_solver("corrective" if options.solver == "auto" else options.solver)
+        _require_served(options, solver, [Held.of(passed.oracle)])
+        return replace(passed, solver=solver)
     if way == "asked":
         assert isinstance(samples, Samples)
         return _bind_family(options, samples)
@@ -56,7 +66,10 @@ def bind(options: Options, samples: AnySamples, more: int = 0) -> Bound:
         _require_served(options, solver, [Held.of(listed.space)])
     if solver.serves.problem == "power":
         return Powers.of(listed)
-    return listed if options.gating is None else Gated.of(listed, options.gating, options.rng)
+    if options.gating is None:
+        return listed
+    behind = LearnedGates if solver.serves.problem == "gates" else Gated
+    return behind.of(listed, options.gating, options.rng)
 
 
 def _in_groups(options: Options, samples: AnySamples) -> bool:
@@ -67,11 +80,29 @@ def _in_groups(options: Options, samples: AnySamples) -> bool:
     return served and options.gating is None and serves_outputs(outputs, options.loss.quadratic)
 
 
-def road(options: Options) -> Road:
-    """How these kernels are held; what is asked may still be listed, once it is bound to samples."""
+def road(options: Options, n: float) -> Road:
+    """How these kernels are held on n samples; what is asked may still be listed, once bound to them."""
+    if in_rows(options, n):
+        return "passed"
     if options.approx is not None:
         return "featured"
     return "listed" if options.listed else "asked"
+
+
+def in_rows(options: Options, n: float) -> bool:
+    """Whether a family is learned from n samples in blocks of rows: it can be, and matrices do not fit.
+
+    Somebody who gives approx="features" wants that for few samples too. n is infinite for samples that are
+    not in memory.
+    """
+    if options.listed or not options.kernels.from_rows or not options.loss.separable:
+        return False
+    if options.approx is not None:
+        return isinstance(options.approx, OwnFeatures)
+    asks = options.solver == "auto" or isinstance(resolve_solver(options.solver), Corrective)
+    if not asks or penalty_kind(options.penalty) != "norm 1":
+        return False
+    return 8.0 * SOLVER * n * n > parse_memory(options.memory_limit)
 
 
 def choose_solver(options: Options, way: Road, asked: Asked | None = None) -> Solver:
@@ -81,7 +112,7 @@ def choose_solver(options: Options, way: Road, asked: Asked | None = None) -> So
     |---|---|---|
     | a list, or features | any | "active-set" |
     | a list of kernels with few explicit features, or features, and a smooth loss | 1 | "group-descent" |
-    | a family that answers "best" | 1 | "corrective" |
+    | a family that answers "best", and one that is learned from blocks of rows | 1 | "corrective" |
     | another one that is short enough to be listed, of up to 200 kernels | any | "active-set" |
     | a larger one that is | below 1.1, or the elastic net | "active-set" |
     | a larger one that is | others | "alternating" |

@@ -218,22 +218,25 @@ class GatedFunction(Function):
 
     def behind(self, gates: Any) -> Self:
         """With these gates of new samples in place of its own, for one call."""
-        return replace(self, gate=KnownGate(gates, self.gate.training)) if gates is not None else self
+        if gates is None:
+            return self
+        return replace(self, gate=KnownGate(gates, self.gate.training, self.gate.shared))
 
     def decide(self, X: Any) -> Array:
         return np.asarray(self.parts(X).sum(axis=1) + self.intercept)
 
     def parts(self, X: Any) -> Array:
-        (l, _), outputs = self.weights.shape, self.coefficients.shape[1]
+        outputs = self.coefficients.shape[1]
         found = np.zeros((_num_samples(X), self.active.size, outputs))
-        behind = (self.support_gates[:, :, None] * self.coefficients[:, None]).reshape(-1, l * outputs)
+        behind = self.support_gates[:, :, None] * self.coefficients[:, None]
         active = [self.kernels[m] for m in self.active]
         shares = self.gate(X)
         for rows, part in blocks(X, self.support):
             for i, K in evaluate(active, part, self.support):
-                terms = (K @ behind).reshape(-1, l, outputs)
-                weights = shares[rows] * self.weights[:, self.active[i]]
-                found[rows, i] = np.einsum("nl,nlk->nk", weights, terms)
+                beta = self.weights[:, self.active[i]]
+                used = np.flatnonzero(beta)
+                terms = (K @ behind[:, used].reshape(-1, used.size * outputs)).reshape(-1, used.size, outputs)
+                found[rows, i] = np.einsum("nl,nlk->nk", shares[rows][:, used] * beta[used], terms)
         return found
 
     def coef(self, names: Sequence[str]) -> Array:

@@ -1,24 +1,31 @@
-"""Kernels behind gates, with weights that differ by cluster: convex localized learning (Lei et al. 2016)."""
+"""Kernels behind gates: weights that differ by cluster, a convex problem (Lei et al. 2016), or gates of every
+kernel that are learned with the machine, which is none (Gönen and Alpaydın 2008)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 
+from .._arguments import number_of
+from .._warn import warn
 from ..grams.gated import GatedGram
 from ..kernels import Mixture
 from ..kernels.gated import GatedMixture
 from ..penalties import BallProduct, LpBall, Penalty
 from ..solvers import Result
+from ..solvers.gate_descent import GateDescent
+from .bound import proof_of
 from .functions import GatedFunction, KernelFunction
-from .gates import Gate, Gating, GivenGate, TrainedGate, fit_gate
+from .gates import Gate, Gating, GivenGate, LinearGate, TrainedGate, fit_gate, gate_inputs
 from .layout import take
 from .listed import Listed, finish, used_rows
 from .model import Model
 from .options import Options
+from .powers import require_each
 from .samples import Samples
 
 Array = NDArray[np.float64]
@@ -102,3 +109,61 @@ class Gated(Listed):
             else:
                 shares[left_out] = gate(take(samples.X, left_out))
         return np.asarray(shares)
+
+
+@dataclass(frozen=True)
+class LearnedGates(Gated):
+    """A list of kernels, each behind a gate of its own: as many clusters as kernels, with weights 1."""
+
+    steps: ClassVar[bool] = True
+
+    @classmethod
+    def of(cls, listed: Listed, asked: Gating, rng: np.random.RandomState) -> Self:
+        known, kind = listed.known, str(asked.gating)
+        require_each(known, ", which gates may hide")
+        inputs = gate_inputs(kind, known.X, listed.samples.rows.weight)
+        given = {field.name: getattr(listed, field.name) for field in fields(Listed)}
+        given["solver"] = GateDescent(listed.solver.gating, inputs)
+        M = known.gram.n_kernels
+        gate = LinearGate(
+            kind, np.zeros((M, 1 + inputs.shift.size)), inputs.shift, inputs.spread, np.empty((0, M))
+        )
+        return cls(**given, gate=gate)
+
+    def penalty(self, given: Penalty) -> Penalty:
+        return given
+
+    def resume(self, previous: Model, g: int, group: list[int], problems: int) -> tuple[Array, Array] | None:
+        gate, rows, dual = getattr(previous.function, "gate", None), self.samples.rows, previous.dual
+        assert isinstance(self.gate, LinearGate)
+        if not isinstance(gate, LinearGate) or (gate.kind, gate.V.shape) != (
+            self.gate.kind,
+            self.gate.V.shape,
+        ):
+            return None
+        if dual is None or dual.shape != (rows.owner.size, self.Y.shape[1]):
+            return None
+        return gate.V, rows.gather(dual[:, group])
+
+    def start(self, start: Any, penalty: Penalty, Y: Array) -> tuple[Array, Array] | None:
+        return None if start is None else (start[0], start[1])
+
+    def settle(self, options: Options, penalty: Penalty, result: Result) -> Result:
+        result.weights.reshape(self.clusters, -1)[:, self.useless] = 0.0
+        if not result.converged:
+            warn(
+                f"{options.title} stopped after {number_of(result.n_iter, 'iteration')}, where each still "
+                f"lowers the objective by {result.details['residual']:.1e} of it, above tol={options.tol:g}. "
+                f"Raise max_iter (now {options.max_iter}) or tol; a smaller C makes the problem easier.",
+                ConvergenceWarning,
+            )
+        return result
+
+    def model(self, options: Options, results: list[Result]) -> Model:
+        assert isinstance(self.gate, LinearGate)
+        (result,) = results
+        found, known = result.details, self.gate
+        gate = LinearGate(known.kind, found["V"], known.shift, known.spread, found["gates"])
+        model = Gated.model(replace(self, gate=gate), options, results)
+        proof = replace(proof_of(results, float(options.tol)), dual=float("nan"), certified=False)
+        return replace(model, proof=proof)

@@ -1,6 +1,8 @@
-"""Which part of each sample belongs to which cluster: the gates of localized learning (003).
+"""Which part of each sample belongs to which cluster: the gates of localized learning.
 
-c_j(x) ≥ 0 with Σ_j c_j(x) = 1, fixed before the kernels are weighed, because the problem is convex only then.
+c_j(x) ≥ 0 with Σ_j c_j(x) = 1, fixed before the kernels are weighed, because the problem is convex only then
+(Lei et al. 2016); or gates of every kernel, linear in x, that `solvers/gate_descent.py` learns with the
+machine (Gönen and Alpaydın 2008).
 """
 
 from __future__ import annotations
@@ -18,10 +20,13 @@ from ..clusters import STARTS, centre_weights, kernel_kmeans, shares_of, soften
 from ..grams import Gram
 from ..kernels import Kernel
 from ..kernels.data import Data, is_stack, n_samples, numeric
+from ..solvers.gate_descent import GateInputs, gates_of
 from .rows import Rows
 
 Array = NDArray[np.float64]
 GATINGS = ("kernel-kmeans", "kmeans", "hard")
+LEARNED = ("softmax", "sigmoid")
+_CONSTANT = 1e-7  # of its mean size, up to which the spread of a column is rounding
 
 
 Means = Callable[[Any, Array, int, int, np.random.RandomState], tuple[Array, float]]
@@ -40,14 +45,23 @@ class Gating:
     means: Means
 
     @property
+    def learned(self) -> bool:
+        """Whether gates are learned with the machine."""
+        return isinstance(self.gating, str) and self.gating in LEARNED
+
+    @property
     def alone(self) -> bool:
         """Whether there is but one cluster, so that nothing is local."""
+        if self.learned:
+            return False
         named = isinstance(self.gating, str)
         return self.n_clusters == 1 if named else np.shape(self.gating)[1:] == (1,)
 
 
 class Gate:
     """Shares of the training samples (n, l), and of new ones by calling it."""
+
+    shared = True  # whether those of a sample add up to 1
 
     def __init__(self, training: Array) -> None:
         self.training = training
@@ -84,7 +98,7 @@ class PointDistances:
         self.centres = centres
 
     def __call__(self, X: Data) -> Array:
-        A = np.asarray(_complete(X) @ self.centres.T)
+        A = np.asarray(_complete(X, "kmeans") @ self.centres.T)
         return np.asarray(np.sum(self.centres**2, axis=1) - 2.0 * A)
 
 
@@ -105,12 +119,12 @@ class GivenGate(Gate):
 class KnownGate(Gate):
     """Shares that the user gives for the samples of one call, for a model of l clusters."""
 
-    def __init__(self, shares: Any, training: Array) -> None:
+    def __init__(self, shares: Any, training: Array, shared: bool = True) -> None:
         super().__init__(training)
-        self.shares = shares
+        self.shares, self.shared = shares, shared
 
     def __call__(self, X: Data) -> Array:
-        return check_gates(self.shares, n_samples(X), self.training.shape[1])
+        return check_gates(self.shares, n_samples(X), self.training.shape[1], self.shared)
 
 
 class TrainedGate(Gate):
@@ -118,10 +132,37 @@ class TrainedGate(Gate):
 
     def __init__(self, gate: Gate, X: Data, shares: Array) -> None:
         super().__init__(gate.training)
-        self.gate, self.X, self.shares = gate, X, shares
+        self.gate, self.X, self.shares, self.shared = gate, X, shares, gate.shared
 
     def __call__(self, X: Data) -> Array:
         return self.shares if X is self.X else self.gate(X)
+
+
+class LinearGate(Gate):
+    """softmax or sigmoid of ⟨v_m, x⟩ + v_m0, in features that are standardised as in training."""
+
+    def __init__(self, kind: str, V: Array, shift: Array, spread: Array, training: Array) -> None:
+        super().__init__(training)
+        self.kind, self.V, self.shift, self.spread = kind, V, shift, spread
+        self.shared = kind == "softmax"
+
+    def __call__(self, X: Data) -> Array:
+        inputs = GateInputs(_complete(X, self.kind), self.shift, self.spread)
+        return gates_of(self.kind, inputs.scores(self.V))
+
+
+def gate_inputs(kind: str, X: Data, weight: Array) -> GateInputs:
+    """What learned gates are linear in: the columns of X, with mean 0 and variance 1 over the samples."""
+    if is_stack(X):
+        raise ValueError(
+            f"gating={kind!r} is linear in the features of a sample, and X is a stack of kernels, which has "
+            "none; expected an array or a frame of numbers. Take gating='kernel-kmeans'."
+        )
+    A, w = _complete(X, kind), weight / weight.sum()
+    shift, size = w @ A, w @ abs(A)
+    variance = w @ A.multiply(A) - shift**2 if sparse.issparse(A) else w @ (A - shift) ** 2
+    spread = np.sqrt(np.maximum(variance, 0.0))
+    return GateInputs(A, shift, np.where(spread > _CONSTANT * size, spread, 1.0))
 
 
 class FunctionGate(Gate):
@@ -151,8 +192,8 @@ def fit_gate(
         return _given(check_gates(gating, rows.owner.size, None), rows)
     if gating not in GATINGS:
         raise ValueError(
-            f"gating={gating!r} was given; expected one of {', '.join(map(repr, GATINGS))}, an array of "
-            "shares (n_samples, n_clusters), or a function of X that returns one."
+            f"gating={gating!r} was given; expected one of {', '.join(map(repr, GATINGS + LEARNED))}, an "
+            "array of shares (n_samples, n_clusters), or a function of X that returns one."
         )
     if n_clusters > gram.n:
         raise ValueError(
@@ -182,18 +223,25 @@ def _in_features(asked: Gating, X: Data, weight: Array, rng: np.random.RandomSta
     """k-means on X."""
     if is_stack(X):
         raise ValueError("gating='kmeans' needs features, and X is a stack; take 'kernel-kmeans'.")
-    centres, inertia = asked.means(_complete(X), weight, asked.n_clusters, STARTS, rng)
+    centres, inertia = asked.means(_complete(X, "kmeans"), weight, asked.n_clusters, STARTS, rng)
     t = asked.temperature * inertia / float(weight.sum())
     distances = PointDistances(centres)
     return CentreGate(distances, t, shares_of(distances(X), t))
 
 
-def _complete(X: Data) -> Any:
-    """The features that k-means compares, none of which may be missing."""
-    A = numeric(X)
+def _complete(X: Data, gating: str) -> Any:
+    """The features that gates are made of, none of which may be missing."""
+    try:
+        A = numeric(X)
+    except ValueError as error:
+        raise ValueError(
+            f"gating={gating!r} needs samples whose columns are numbers, and X is a {type(X).__name__} of "
+            "which some are not. TablePreparer() makes numbers of a table; gating='kernel-kmeans' asks the "
+            "kernels alone, whatever samples are."
+        ) from error
     if not sparse.issparse(A) and np.isnan(A).any():
         raise ValueError(
-            "gating='kmeans' compares the columns of X as they are, and values are missing (NaN). Take "
+            f"gating={gating!r} takes the columns of X as they are, and values are missing (NaN). Take "
             "gating='kernel-kmeans', which sees prepared columns, or impute them."
         )
     return A
@@ -231,8 +279,8 @@ def _in_feature_space(
     return CentreGate(KernelDistances(kernel, X, R, squares), t, training)
 
 
-def check_gates(gates: Any, n: int, n_clusters: int | None) -> Array:
-    """Shares (n, l): not negative, a sum of one in every row."""
+def check_gates(gates: Any, n: int, n_clusters: int | None, shared: bool = True) -> Array:
+    """Shares (n, l): not negative, a sum of one in every row (where they are `shared`)."""
     c = as_numbers(gates, "gating", "shares of shape (n_samples, n_clusters)")
     if c.dtype.kind == "c":
         raise ValueError("gating holds complex numbers; expected shares from 0 to 1.")
@@ -244,7 +292,7 @@ def check_gates(gates: Any, n: int, n_clusters: int | None) -> Array:
         i, j = (int(axis[0]) for axis in np.nonzero(~(c >= 0.0) | ~np.isfinite(c)))
         raise ValueError(f"gates hold {c[i, j]} for sample {i} and cluster {j}; expected shares from 0 to 1.")
     worst = int(np.abs(c.sum(axis=1) - 1.0).argmax())
-    if abs(c[worst].sum() - 1.0) > 1e-6:
+    if shared and abs(c[worst].sum() - 1.0) > 1e-6:
         raise ValueError(
             f"the gates of sample {worst} sum to {c[worst].sum():.6g}; expected 1: divide rows by their sums."
         )

@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..approx import Features
+from ..grams.row_blocks import ReadNumbers, RowBlocks
 from ..grams.statistics import Statistics, bad_row
 from ..kernels.data import numeric
+from .dictionary import in_rows
 from .layout import Kind, Layout, is_lazy, read_training
 from .options import Options
 from .samples import MERGED, AnySamples, Index, read
@@ -90,6 +92,11 @@ class LazySamples:
     def take_targets(self, rows: Index) -> Array:
         return np.asarray(self.rows.take_targets(rows))
 
+    def in_rows(self, read: ReadNumbers) -> tuple[RowBlocks, Array, Array, Array | None]:
+        rows, Y, costs = self.rows.in_rows(read)
+        weight = None if self.weight is None else self.weight[self.weight > 0.0]
+        return rows, Y, costs if weight is None else costs * weight, weight
+
     def statistics(self, features: Features, sizes: bool, names: list[str], verbose: int) -> Statistics:
         found: Statistics = self.rows.statistics(features, sizes, names, verbose)
         return found
@@ -109,20 +116,33 @@ def pose(
     target: Target,
     in_place: bool = False,
     covariates: Any = None,
+    learns: bool = False,
 ) -> AnySamples:
     """Samples as a fit uses them: in memory, or for explicit features wherever they are.
 
-    `in_place` leaves all rows where they are.
+    `in_place` leaves all rows where they are. `learns` says that a risk is minimised, which families may be
+    able to do from blocks of rows.
     """
     require_target(options.title, y)
-    if options.approx is None or options.covariates is not None or covariates is not None:
-        few = np.inf if options.approx is None else MERGED
-        return read(options, X, y, sample_weight, target, covariates=covariates).samples(few)
+    rows_only = learns and in_rows(options, _rows_of(X))
+    in_blocks = options.approx is not None or rows_only
+    if not in_blocks or options.covariates is not None or covariates is not None:
+        few = MERGED if in_blocks else np.inf
+        given = read(options, X, y, sample_weight, target, covariates=covariates, in_blocks=in_blocks)
+        return given.samples(few)
     rows = engine().read_chunks(X, "X") if is_lazy(X) else None
     if rows is not None and (rows.n > MERGED or in_place):
         return _lazy_samples(options, rows, y, sample_weight, target)
-    given = read(options, X if rows is None else rows.gather(), y, sample_weight, target)
+    X = X if rows is None else rows.gather()
+    given = read(options, X, y, sample_weight, target, in_blocks=in_blocks)
     return given.in_place() if in_place else given.samples(MERGED)
+
+
+def _rows_of(X: Any) -> float:
+    """How many rows X has; more than any matrix could have where it is a Dask collection."""
+    shape = getattr(X, "shape", None)
+    known = isinstance(shape, tuple) and len(shape) == 2 and not is_lazy(X)
+    return float(shape[0]) if known and shape is not None else np.inf if is_lazy(X) else 0.0
 
 
 def _lazy_samples(options: Options, rows: Any, y: Any, sample_weight: Any, target: Target) -> LazySamples:

@@ -87,6 +87,9 @@ class Model:
     X_fit: Any = None  # training samples as given
     dual: Array | None = None  # (given samples, outputs): coefficients of the training samples
     dual_point: Array | None = None  # the same for the point that certifies
+    sizes: Array | None = (
+        None  # (M,): RMS of each part of the decision in training, where no samples are kept
+    )
     extra: dict[str, Any] = field(default_factory=dict)  # fitted attributes that one method alone has
     n_jobs: int | None = None
 
@@ -97,7 +100,8 @@ class Model:
 
     @property
     def validated(self) -> bool:
-        """Whether weights and C of every output were chosen by validation: no problem has them as optimum."""
+        """Whether weights and C were chosen by validation, of every output or of landmarks: no problem has
+        them as its optimum."""
         return "best_C_" in self.extra
 
     @property

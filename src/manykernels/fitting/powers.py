@@ -17,13 +17,21 @@ from ..solvers import Result
 from .bound import proof_of
 from .checks import require_kernel
 from .functions import KernelFunction, PowerFunction
-from .listed import Listed, finish
+from .listed import Kernels, Listed, finish
 from .model import Model, mixture
 from .options import Options
 from .progress import logger
 from .spec import may_be_indefinite
 
 Array = NDArray[np.float64]
+
+
+def require_each(known: Kernels, why: str) -> None:
+    """An error where one of the kernels has negative eigenvalues, whatever their sum has."""
+    for m, (name, kernel) in enumerate(zip(known.names, known.kernels, strict=True)):
+        if may_be_indefinite(kernel.kernel):
+            K = known.gram.combine(np.ones(1), np.array([m]))
+            require_kernel(K, name, kernel.rounding(known.X), why)
 
 
 @dataclass(frozen=True)
@@ -35,11 +43,7 @@ class Powers(Listed):
     @classmethod
     def of(cls, listed: Listed) -> Self:
         """An even power of a kernel with negative eigenvalues may have none, so each one is looked at."""
-        known = listed.known
-        for m, (name, kernel) in enumerate(zip(known.names, known.kernels, strict=True)):
-            if may_be_indefinite(kernel.kernel):
-                K = known.gram.combine(np.ones(1), np.array([m]))
-                require_kernel(K, name, kernel.rounding(known.X), ", which a power may hide")
+        require_each(listed.known, ", which a power may hide")
         return cls(**{field.name: getattr(listed, field.name) for field in fields(Listed)})
 
     def start(self, start: Any, penalty: Penalty, Y: Array) -> tuple[Array, Array] | None:

@@ -30,7 +30,7 @@ class Progress:
     shrink about geometrically: its bar goes from the first gap to ``tol`` on a logarithmic scale.
     """
 
-    def __init__(self, title: str, verbose: int, tol: float = 0.0, total: int | None = None) -> None:
+    def __init__(self, title: str, verbose: int, tol: float = 0.0, total: float | None = None) -> None:
         self.title, self.verbose, self.tol, self.total = title, int(verbose), tol, total
         self._bar: Any = None
         self._first = math.nan
@@ -53,16 +53,24 @@ class Progress:
         self._bar.set_postfix_str(f"{shown}{active} kernel{'s' if active != 1 else ''}", refresh=False)
         self._bar.update(max(self._share(gap) - self._bar.n, 0.0) if self._bar.total else 1)
 
-    def step(self, text: str) -> None:
-        """One of the steps whose number is known, or another one of unknown number."""
+    def begin(self, estimate: str) -> None:
+        """Show the bar before the first step, with what all of them will take, about."""
+        self.line(estimate)
+        if self.verbose:
+            self._open(self.total)
+            self._bar.set_postfix_str(estimate)
+
+    def step(self, text: str, amount: float = 1) -> None:
+        """One of the steps whose number, or worth, is known in all; or another one of unknown number."""
         self.line(text)
         if self.verbose:
             if self._bar is None:
                 self._open(self.total)
             self._bar.set_postfix_str(text, refresh=False)
-            self._bar.update(1)
+            room = amount if self.total is None else max(self.total - self._bar.n, 0)
+            self._bar.update(min(amount, room))
 
-    def expect(self, total: int) -> None:
+    def expect(self, total: float) -> None:
         """Say anew how many steps there are in all."""
         self.total = total
         if self._bar is not None:
@@ -158,7 +166,7 @@ def watched_rows(n: int, verbose: int) -> Iterator[Callable[[int], object] | Non
 
 
 @contextmanager
-def progress(title: str, verbose: int, tol: float = 0.0, total: int | None = None) -> Iterator[Progress]:
+def progress(title: str, verbose: int, tol: float = 0.0, total: float | None = None) -> Iterator[Progress]:
     """A bar for what is not written as a history."""
     shown = Progress(title, verbose, tol, total)
     try:

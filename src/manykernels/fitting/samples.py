@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import _num_samples
 
 from ..approx import Features
+from ..grams.row_blocks import HeldBlocks, ReadNumbers, RowBlocks
 from ..grams.statistics import Statistics, bad_row, statistics
 from .covariates import Design, Unpenalised
 from .layout import Layout, collected, evenly, is_lazy, read_training, take
 from .matching import matched, require_order
 from .options import Options
+from .outside import Picked, is_mapped
 from .progress import watched_rows
 from .rows import Rows, merge
 from .separated import separate
@@ -53,6 +55,9 @@ class AnySamples(Protocol):
 
     def take_targets(self, rows: Index) -> Array:
         """Their targets (rows, k)."""
+
+    def in_rows(self, read: ReadNumbers) -> tuple[RowBlocks, Array, Array, Array | None]:
+        """Those that count, in blocks of rows, with their targets (n, k), costs (n,) and weights (n,)."""
 
     def statistics(self, features: Features, sizes: bool, names: list[str], verbose: int) -> Statistics:
         """The sums over all of them."""
@@ -101,8 +106,10 @@ class Samples:
         return self.rows.weight * self.cost
 
     def take(self, rows: Index) -> Any:
-        found = take(self.data, rows)
-        looked = not isinstance(self.data, np.memmap) or self.layout.table is not None
+        if self.stack:
+            return take(self.data, rows)
+        found = take(self.X, self.rows.first[rows])
+        looked = not is_mapped(self.X) or self.layout.table is not None
         if not looked and not np.all(np.isfinite(found)):
             row = int(rows[np.argmin(np.isfinite(found).all(axis=1))])
             raise ValueError(bad_row("X", row, 0, self.n))
@@ -110,6 +117,12 @@ class Samples:
 
     def take_targets(self, rows: Index) -> Array:
         return np.asarray(self.unexplained[rows])
+
+    def in_rows(self, read: ReadNumbers) -> tuple[RowBlocks, Array, Array, Array | None]:
+        first = self.rows.first
+        everyone = first.size == self.rows.owner.size and np.array_equal(first, np.arange(first.size))
+        rows = HeldBlocks(self.X, self.n, read, index=None if everyone else first)
+        return rows, self.Y, self.costs, self.weight
 
     @property
     def unexplained(self) -> Array:
@@ -130,9 +143,10 @@ class Samples:
 
     def _sums(self, features: Features, rows: Index | None, **options: Any) -> Statistics:
         cost = None if np.all(self.cost == 1.0) else self.cost
-        parts = self.data, self.Y, self.weight, cost
+        parts: tuple[Any, ...] = (self.data, self.Y, self.weight, cost)
         if rows is not None:
-            parts = (take(self.data, rows), *(None if a is None else a[rows] for a in parts[1:]))
+            some = Picked(self.data, rows) if is_mapped(self.data) else take(self.data, rows)
+            parts = (some, *(None if a is None else a[rows] for a in parts[1:]))
         return statistics(features, *parts, **options)
 
 
@@ -237,11 +251,12 @@ def read(
     target: Target,
     quiet: bool = False,
     covariates: Any = None,
+    in_blocks: bool = False,
 ) -> Given:
     """Samples in memory, targets and weights, or an error that says what is wrong with them.
 
     `quiet` says nothing of what was made of the columns of a table. `covariates` are given beside X, where X
-    does not hold them (`options.covariates`).
+    does not hold them (`options.covariates`). `in_blocks` says that rows are read in blocks in any case.
     """
     y, sample_weight = (v.compute() if is_lazy(v) else collected(v) for v in (y, sample_weight))
     if not is_lazy(X):
@@ -258,7 +273,7 @@ def read(
         X, beside, separated = separate(
             options.kernels, collected(X), options.covariates, collected(covariates)
         )
-    mapped = options.approx is not None and _is_mapped(X)
+    mapped = (options.approx is not None or in_blocks) and is_mapped(X)
     # what is not finite in a mapped file is met, and named, when the block that it is in is read
     some = np.asarray(X[:1]) if mapped else X
     read_X, layout = read_training(options.title, options.kernels, some, quiet, whole=not mapped)
@@ -276,11 +291,6 @@ def _apart(kept: Index, weight: Array) -> Rows:
     owner = np.full(weight.size, -1, dtype=np.intp)
     owner[kept] = np.arange(kept.size)
     return Rows(kept, owner, weight[kept], np.where(owner >= 0, 1.0, 0.0))
-
-
-def _is_mapped(X: Any) -> bool:
-    """Whether X is a large file mapped into memory: it is then neither copied nor looked at as a whole."""
-    return isinstance(X, np.memmap) and X.ndim == 2 and len(X) > MERGED and X.dtype.kind in "fiu"
 
 
 def probe(samples: AnySamples, supervised: bool) -> tuple[Any, Array | None, Array | None]:

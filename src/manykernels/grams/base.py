@@ -141,16 +141,22 @@ class Gram(ABC):
 
     def against(self, S: Array) -> Array:
         """(M,): ⟨K_m, S⟩_F for a symmetric matrix S, which centred kernels see as HᵀSH."""
-        if self.mean is not None:
-            sums = S.sum(axis=0)
-            S = S - np.outer(self.mean, sums) - np.outer(sums, self.mean)
-            S += float(sums.sum()) * np.outer(self.mean, self.mean)
+        S = self._seen(S)
         values = np.zeros(self.n_kernels)
         for position, lo, hi, K in self._blocks(self._atoms(None)):
             values[position] += np.vdot(K[:, lo:], S[lo:hi, lo:hi])
             if lo:
                 values[position] += 2.0 * np.vdot(K[:, :lo], S[lo:hi, :lo])
         return np.asarray(values * self.scale)
+
+    def _seen(self, S: Array) -> Array:
+        """HᵀSH, or S where kernels are not centred."""
+        if self.mean is None:
+            return S
+        sums = S.sum(axis=0)
+        S = S - np.outer(self.mean, sums) - np.outer(sums, self.mean)
+        S += float(sums.sum()) * np.outer(self.mean, self.mean)
+        return S
 
     def _over_chunks(self, product: Callable[[Array], Array]) -> list[Array]:
         """Sums, one a thread, of product(B) over chunks B (M, entries) of the centred lower triangles."""

@@ -8,11 +8,11 @@ The tree of sums depends on the chunks alone, so that answers do not depend on w
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce as fold_left
 from importlib import import_module
 from operator import add
-from typing import Any
+from typing import Any, Self
 
 import dask as _dask
 import dask.array as _da
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from .._fast.threads import blas_threads, threads
 from ..approx import Features
 from .base import take
+from .row_blocks import HeldBlocks, ReadNumbers, RowBlocks, Sums
 from .statistics import Statistics, bad_row, statistics
 
 dask: Any = _dask  # which types its functions in parts
@@ -143,7 +144,7 @@ def concatenate(parts: list[Any]) -> Any:
 
 @dataclass(frozen=True)
 class DaskSamples:
-    """Rows, targets and weights in the same blocks, and what makes targets of y."""
+    """RowBlocks, targets and weights in the same blocks, and what makes targets of y."""
 
     X: Chunks
     y: Chunks
@@ -167,6 +168,19 @@ class DaskSamples:
 
     def take_targets(self, rows: NDArray[np.intp]) -> Array:
         return self.encode(self.y.take(rows), 0)[0]
+
+    def in_rows(self, read: ReadNumbers) -> tuple[DaskBlocks, Array, Array]:
+        """RowBlocks of positive weight, with their targets and costs, which are in memory."""
+        kept = None if self.weight is None else self.weight > 0.0
+        starts = [int(first) for first in self.X.starts[:-1]]
+        encode = dask.delayed(self.encode, traverse=False)
+        parts = compute([encode(y, first) for y, first in zip(self.y.blocks, starts, strict=True)])
+        Y = np.concatenate([part[0] for part in parts])
+        costs = np.concatenate([np.ones(len(y)) if cost is None else cost for y, cost in parts])
+        read = replace(read, prepare=self.read)
+        if kept is None:
+            return DaskBlocks(self.X, self.n, read), Y, costs
+        return DaskBlocks(self.X, int(kept.sum()), read, kept), Y[kept], costs[kept]
 
     def statistics(self, features: Features, sizes: bool, names: list[str], verbose: bool) -> Statistics:
         return self._sums(features, sizes, names, None, 1)[0]
@@ -202,6 +216,73 @@ class DaskSamples:
             level = [dask.delayed(_add)(level[i : i + _TREE]) for i in range(0, len(level), _TREE)]
         (sums,) = compute(level)
         return list(sums)
+
+
+@dataclass(frozen=True)
+class DaskBlocks(RowBlocks):
+    """RowBlocks of a collection that count, block by block, for who needs passes over them."""
+
+    X: Chunks
+    n: int
+    read: ReadNumbers
+    kept: NDArray[np.bool_] | None = None  # of all rows, where some do not count
+
+    def with_read(self, read: ReadNumbers) -> Self:
+        return replace(self, read=read)
+
+    def some(self, rows: NDArray[np.intp]) -> HeldBlocks:
+        places = rows if self.kept is None else np.flatnonzero(self.kept)[rows]
+        return HeldBlocks(self.X.take(places), rows.size, self.read)
+
+    def sums(self, function: Callable[..., Sums], *vectors: Array) -> Sums:
+        level = self._tasks(_summed, function, vectors)
+        while len(level) > 1:
+            level = [dask.delayed(_all_added)(level[i : i + _TREE]) for i in range(0, len(level), _TREE)]
+        (total,) = compute(level)
+        return list(total)
+
+    def values(self, function: Callable[..., Array], *vectors: Array) -> Array:
+        return np.concatenate(compute(self._tasks(_each, function, vectors)))
+
+    def _tasks(self, run: Callable[..., Any], function: Any, vectors: Sequence[Array]) -> list[Any]:
+        known, tasks, first = dask.delayed(_RowTask(self.read, function), traverse=False), [], 0
+        starts = self.X.starts
+        for lo, hi, block in zip(starts[:-1], starts[1:], self.X.blocks, strict=True):
+            kept = None if self.kept is None else np.flatnonzero(self.kept[lo:hi])
+            count = int(hi - lo) if kept is None else kept.size
+            if count:
+                own = [v[first : first + count] for v in vectors]
+                tasks.append(dask.delayed(run)(known, block, kept, own))
+                first += count
+        return tasks
+
+
+@dataclass(frozen=True)
+class _RowTask:
+    """What all blocks of a pass have in common."""
+
+    read: ReadNumbers
+    function: Callable[..., Any]
+
+
+def _held(task: _RowTask, block: Any, kept: Any) -> HeldBlocks:
+    block = block if kept is None else take(block, kept)
+    return HeldBlocks(block, len(block), task.read)
+
+
+def _summed(task: _RowTask, block: Any, kept: Any, vectors: list[Array]) -> Sums:
+    with threads(1):
+        return _held(task, block, kept).sums(task.function, *vectors)
+
+
+def _each(task: _RowTask, block: Any, kept: Any, vectors: list[Array]) -> Array:
+    with threads(1):
+        return _held(task, block, kept).values(task.function, *vectors)
+
+
+def _all_added(parts: list[Sums]) -> Sums:
+    """Sums of several blocks; those of a block belong to Dask, and are not written over."""
+    return [fold_left(add, arrays) for arrays in zip(*parts, strict=True)]
 
 
 @dataclass(frozen=True)

@@ -135,6 +135,12 @@ class FactorGram(Gram):
         half = np.sqrt(weight)[:, None] * (Phi - self.mean_weight() @ Phi)
         return np.asarray(half.T @ half)
 
+    def against(self, S: Array) -> Array:
+        """Of rank-one kernels φᵀSφ, one product of matrices for all of them."""
+        if not self._rank_one or not self.dense:
+            return super().against(S)
+        return np.asarray(np.einsum("nm,nm->m", self.features, self._seen(S) @ self.features) * self.scale)
+
     def norms(self) -> Array:
         if not self._rank_one or self.weight is not None:
             return np.sqrt(np.diag(self.inner()))

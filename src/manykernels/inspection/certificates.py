@@ -112,30 +112,34 @@ def certificate(
     )
 
 
-def _convex(face: object) -> MKLClassifier | MKLRegressor | MKLSurvival:
+def _convex(face: Any) -> MKLClassifier | MKLRegressor | MKLSurvival:
     """The estimator, if it is fitted and of a kind whose problem has a certificate."""
-    known = MKLClassifier, MKLRegressor, MKLSurvival
-    if not isinstance(face, known) or type(face) not in known:
-        raise TypeError(
-            f"certificate was given {type(face).__name__}; expected a fitted MKLClassifier, MKLRegressor or "
-            "MKLSurvival, or a search over them. Other methods solve other problems: read their dual_gap_ "
-            "where they have one."
+    if why := why_none(face):
+        raise TypeError(f"certificate was given {why}")
+    assert isinstance(face, MKLClassifier | MKLRegressor | MKLSurvival)
+    return face
+
+
+def why_none(face: Any) -> str:
+    """Why a fitted estimator has no certificate that can be computed anew; empty where it has one."""
+    if type(face) not in (MKLClassifier, MKLRegressor, MKLSurvival):
+        return (
+            f"{type(face).__name__}; expected a fitted MKLClassifier, MKLRegressor or MKLSurvival, or a "
+            "search over them. Other methods solve other problems: read their dual_gap_ where they have one."
         )
     check_is_fitted(face)
     if face._model.validated:
-        raise TypeError(
-            "certificate was given weights that every output chose by its error on samples left out; they "
-            "are the optimum of no training problem, so that there is nothing to certify. Read cv_scores_, "
-            "or fit MKLRegressor(multi_output='own')."
+        return (
+            "a model whose weights and C were chosen by errors on samples left out (multi_output='own', or "
+            "landmarks for many rows); they are the optimum of no training problem, so that there is nothing "
+            "to certify. Read its scores, or fit MKLClassifier or MKLRegressor."
         )
-    features = isinstance(face._model.function, FeatureFunction)
-    if features and not face._options().loss.smooth:
-        raise TypeError(
-            f"certificate was given a model with approx={face.approx!r} and loss={face._options().loss!r}; "
-            "with explicit features it needs a smooth loss ('squared', 'squared_hinge' or 'logistic'). Read "
-            "dual_gap_ instead."
+    if isinstance(face._model.function, FeatureFunction) and not face._options().loss.smooth:
+        return (
+            f"a model with approx={face.approx!r} and loss={face._options().loss!r}; with explicit features "
+            "it needs a smooth loss ('squared', 'squared_hinge' or 'logistic'). Read dual_gap_ instead."
         )
-    return face
+    return ""
 
 
 @dataclass(frozen=True)
@@ -248,5 +252,9 @@ class _Known:
         for rows, Phi in function.feature_blocks(merged):
             pull += Phi.T @ alpha[rows]
             np.maximum(largest, np.add.reduceat(Phi**2, features.ptr[:-1], axis=1).max(axis=0), out=largest)
+        if not self.model.listed:
+            bound = bind(self.options, self.samples)
+            assert isinstance(bound, Asked)
+            return self._primal(norms, f), *self._over_family(bound, alpha)
         q = scale * np.add.reduceat((pull**2).sum(axis=1), features.ptr[:-1])
         return self._primal(norms, f), risk.dual(alpha, q, self.penalty, scale * largest), True

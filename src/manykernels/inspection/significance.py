@@ -15,6 +15,8 @@ from .._fast.threads import threads
 from .._warn import warn
 from ..comparison.statistics import holm
 from ..fitting.listed import Kernels
+from ..selection.checkpoint import keeping, kept
+from ._kept import kernel_prints, require_number
 from ._shown import Shown
 from ._tested import TARGETS, absences, hypotheses, kernels_on
 from .likelihoods import Cox, Likelihood
@@ -91,6 +93,7 @@ def significance(
     target: str = "auto",
     memory_limit: Any = None,
     n_jobs: int | None = None,
+    checkpoint: Any = None,
 ) -> Significance:
     """Test whether each kernel, or each view, is related to the target at all.
 
@@ -130,6 +133,9 @@ def significance(
         with more values are continuous, unless the model is a classifier. With "survival" an array of shape
         (n_samples, 2) of events and times is taken too.
     memory_limit, n_jobs : as for estimators
+    checkpoint : None, path of a folder or Checkpoint
+        Where finished tests are kept, so that the same call goes on after a crash. For "permutation"
+        ``random_state`` must be a whole number then.
 
     Returns
     -------
@@ -180,14 +186,20 @@ def significance(
         names, W = hypotheses(known, by)
         tests = _Tests(known, names, W, values, Z, given == "others")
         tests.require_sense()
-        if method == "score":
-            pairs = [tests.score(g) for g in range(len(names))]
-            statistic, p = (np.array(column) for column in zip(*pairs, strict=True))
-            return Significance(names, statistic, p, holm(p), method, covariates=tuple(adjusted))
-        tests.check_censoring()
-        seed = int(check_random_state(random_state).randint(2**31 - 1))
-        drawn = [tests.drawn(g, int(n_permutations), seed) for g in range(len(names))]
-    statistic, draws = np.array([d[0] for d in drawn]), np.array([d[1] for d in drawn])
+        told = {"X": X, "y": y, "covariates": covariates, "by": by, "given": given, "target": target}
+        told["method"] = method
+        if method == "permutation":
+            tests.check_censoring()
+            told |= {"n_permutations": int(n_permutations), "random_state": random_state}
+            require_number(checkpoint, random_state)
+        with keeping(checkpoint, "significance", lambda: kernel_prints(kernels, told)) as store:
+            if method == "score":
+                pairs: list[Any] = [kept(store, ("test", g), tests.score, g) for g in range(len(names))]
+                statistic, p = (np.array(column) for column in zip(*pairs, strict=True))
+                return Significance(names, statistic, p, holm(p), method, covariates=tuple(adjusted))
+            draw = int(n_permutations), int(check_random_state(random_state).randint(2**31 - 1))
+            pairs = [kept(store, ("draws", g), tests.drawn, g, *draw) for g in range(len(names))]
+    statistic, draws = np.array([d[0] for d in pairs]), np.array([d[1] for d in pairs])
     p, together, chance = _resampled(statistic, draws), min_p(statistic, draws), tests.null(0).chance
     return Significance(names, statistic, p, together, method, chance, tuple(adjusted))
 

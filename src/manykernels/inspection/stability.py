@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import joblib
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
@@ -31,7 +32,9 @@ from ..fitting.matching import require_order
 from ..fitting.model import Model
 from ..fitting.progress import Progress
 from ..fitting.survival import read_survival
+from ..selection.checkpoint import Store, keeping, kept
 from ._inputs import require_groups, sample_labels
+from ._kept import estimator_prints, require_number
 from ._shown import Shown
 
 Array = NDArray[np.float64]
@@ -104,6 +107,7 @@ def weight_stability(
     n_jobs: int | None = None,
     verbose: int = 0,
     sample_groups: Any = None,
+    checkpoint: Any = None,
 ) -> Stability:
     """Learn the weights anew on resampled data, and tell how they vary.
 
@@ -137,6 +141,9 @@ def weight_stability(
     sample_groups : array of shape (n_samples,), optional
         Groups of samples (patients, sites) are drawn as a whole, and a search that is not fitted is given
         them. Classes keep their shares where no group has samples of two.
+    checkpoint : None, path of a folder or Checkpoint
+        Where finished resamples are kept, so that the same call goes on after a crash. ``random_state`` must
+        be a whole number then.
 
     Notes
     -----
@@ -184,14 +191,10 @@ def weight_stability(
     else:
         drawn = [_draw(strata, method, fraction, rng) for _ in range(n_resamples)]
     draws = [np.sort(np.concatenate([units[u] for u in chosen])) for chosen in drawn]
-    run = Parallel(n_jobs=processes(n_jobs, n_resamples), return_as="generator")
-    shown, found = Progress("resamples", verbose, total=n_resamples), []
-    try:
-        for one in run(delayed(_learned)(copies, finalists, X, y, rows) for rows in draws):
-            found.append(one)
-            shown.step("")
-    finally:
-        shown.close()
+    told = {"X": X, "y": y, "random_state": random_state, "searched": searched}
+    require_number(checkpoint, random_state)
+    with keeping(checkpoint, "weight_stability", lambda: estimator_prints(estimator, told)) as store:
+        found = _resamples(store, (copies, finalists, X, y), draws, n_jobs, verbose)
     # The kernels of all samples are in the table too, if they were never chosen again.
     own = ({}, {}) if finalists is None else _parts_of(model_of(estimator)[0])
     kernels = _stability([weights for _, weights, _, _ in found], level, own[0])
@@ -203,6 +206,23 @@ def weight_stability(
         choices = {one.name: chosen[one.name] for one in finalists.models}
     listed = all(one for *_, one in found)
     return Stability(kernels.names, kernels.weights, level, views, choices, method == "pairs", listed)
+
+
+def _resamples(
+    store: Store | None, given: tuple[Any, ...], draws: list[Any], n_jobs: int | None, verbose: int
+) -> list[Any]:
+    """What is learned from each draw; what was done before is only read."""
+    run = Parallel(n_jobs=processes(n_jobs, len(draws)), return_as="generator")
+    shown, found = Progress("resamples", verbose, total=len(draws)), []
+    try:
+        names = [("resample", joblib.hash(rows, hash_name="sha1")) for rows in draws]
+        tasks = (delayed(kept)(store, n, _learned, *given, d) for n, d in zip(names, draws, strict=True))
+        for one in run(tasks):
+            found.append(one)
+            shown.step("")
+    finally:
+        shown.close()
+    return found
 
 
 def _last_step(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:

@@ -51,10 +51,14 @@ def takes_pairs(function: Any, X: Data) -> bool:
         try:
             if np.shape(function(left, right)) == (p, q):
                 return False
+        except MemoryError:  # which says nothing of the function
+            raise
         except Exception:  # whatever it is, it is met again if the function is one of sets
             pass
         try:
             return _is_one_number(function(each(left)[0], each(right)[-1]))
+        except MemoryError:
+            raise
         except Exception:
             return False
 

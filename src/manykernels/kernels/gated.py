@@ -40,7 +40,9 @@ class GatedMixture(Composite):
         out.fill(0.0)
         used = np.flatnonzero(weights.any(axis=0)).tolist()
         for i, K in evaluate([self.kernels[m] for m in used], X, Y):
-            K *= (left * weights[:, used[i]]) @ right.T
+            beta = weights[:, used[i]]
+            clusters = np.flatnonzero(beta)
+            K *= (left[:, clusters] * beta[clusters]) @ right[:, clusters].T
             out += K
         return out
 

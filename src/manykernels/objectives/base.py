@@ -251,13 +251,13 @@ class Risk(ABC):
         """The best dual value along the ray sα, s ≥ 0 inside the domain. q = q(α) over the whole family.
 
         From below: at a point next to sα that is feasible to the last digit, and the largest q that rounding
-        allows for.
+        allows for. √q is a seminorm, of which a move δ changes √L ‖δ‖₁ at most.
         """
         s = self.best_scale(alpha, q, penalty)
         point = self.exact(s * alpha)
-        sizes, moved = np.abs(point).sum(axis=0), np.abs(point - s * alpha).sum(axis=0)
-        allowed = slack(point) + float((2.0 * sizes + moved) @ moved)
-        conjugate = penalty.conjugate(s * s * q + largest * allowed)[0]
+        moved = float(np.linalg.norm(np.abs(point - s * alpha).sum(axis=0)))
+        there = np.square(s * np.sqrt(np.maximum(q, 0.0)) + np.sqrt(largest) * moved)
+        conjugate = penalty.conjugate(there + np.asarray(largest) * slack(point))[0]
         terms = self.dual_terms(point)
         value = float(np.sum(terms)) - 0.5 * conjugate
         value -= unit(alpha.shape[0]) * (float(np.sum(np.abs(terms))) + 0.5 * abs(conjugate))

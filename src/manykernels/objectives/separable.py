@@ -220,7 +220,7 @@ class Separable(Risk):
     def reach(self, alpha: Array) -> float:
         a = alpha / self.C
         lo, hi = self.loss.bounds(self.Y)
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             limits = np.where(a > 0, hi / a, np.where(a < 0, lo / a, np.inf))
         limits[(limits <= 0.0) & (np.abs(a) <= ROUNDING)] = np.inf  # rounding must not end the ray at s = 0
         return float(limits.min())

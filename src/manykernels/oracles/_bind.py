@@ -60,7 +60,11 @@ def bind_products(
     names = [listed[j] for j in kept]
     prior = family.base_prior(listed)[kept] ** -2.0
     parts.rescale(prior)
-    _require_range(parts, names, D)
+    if isinstance(parts, FactorParts):
+        _require_range(np.square(np.abs(parts.X).max(axis=0)), "Column", names, D, parts.n)
+    else:
+        assert isinstance(parts, StackParts)
+        _require_range(np.array([np.abs(K).max() for K in parts.B]), "Kernel", names, D, parts.n)
     if D > 1 and not family.interactions_only and family.atom_scale is None:
         _require_sizes(parts, names, D, rho)
     return ProductsOracle(
@@ -201,16 +205,14 @@ def _varying(names: list[str], constant: Any, what: str) -> list[int]:
     return [int(j) for j in np.flatnonzero(~np.asarray(constant))]
 
 
-def _require_range(parts: Parts, names: list[str], D: int) -> None:
-    """An error where products of the highest degree could overflow: |K|^D n, and its square in a sum."""
-    if isinstance(parts, FactorParts):
-        largest, what = np.square(np.abs(parts.X).max(axis=0)), "Column"
-    else:
-        assert isinstance(parts, StackParts)
-        largest, what = np.array([np.abs(K).max() for K in parts.B]), "Kernel"
+def _require_range(largest: Array, what: str, names: list[str], D: int, n: int) -> None:
+    """An error where products of the highest degree could overflow: |K|^D n, and its square in a sum.
+
+    `largest` are the largest values of the base kernels, and `what` they are.
+    """
     j = int(np.argmax(largest))
     with np.errstate(divide="ignore"):
-        size = D * float(np.log(largest[j])) + math.log(parts.n)
+        size = D * float(np.log(largest[j])) + math.log(n)
     if not size <= math.log(_LARGEST):
         value = math.sqrt(largest[j]) if what == "Column" else largest[j]
         raise ValueError(

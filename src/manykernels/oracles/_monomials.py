@@ -10,7 +10,8 @@ not grow with the number of products.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,7 +61,8 @@ class Monomials:
         own: Callable[[tuple[int, ...]], float] | None = None,
     ) -> None:
         self.groups, self.own = groups, own
-        self.X, self.room = np.ascontiguousarray(X), min(room, _CACHED)
+        self.X, self.Xt = np.ascontiguousarray(X), np.ascontiguousarray(X.T)
+        self.room = min(room, _CACHED)
         self.degree, self.scale, self.exponent, self.weight = degree, scale, exponent, weight
         self.skip = int(interactions_only)
         self.prefixes: list[NDArray[np.int32]] = [np.empty((1, 0), dtype=np.int32)]
@@ -69,6 +71,13 @@ class Monomials:
         self._places = {d: self._places_of(d) for d in range(1, degree + 1)}
         self._products: dict[int, Array] = {}
         self._scales: dict[int, Array] = {}
+
+    def on(self, X: Array) -> Monomials:
+        """The same products, in the same order, on other rows."""
+        found = copy(self)
+        found.X, found.Xt = np.ascontiguousarray(X), np.ascontiguousarray(X.T)
+        found._products, found._scales = {}, {}
+        return found
 
     # -- the order of products --------------------------------------------------------------------
     def _longer(self, shorter: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -98,7 +107,7 @@ class Monomials:
     # -- scores ---------------------------------------------------------------------------------
     def _factors(self, d: int, group: _Group) -> Iterator[tuple[int, int, Array]]:
         """(lo, hi, Z): the values (hi − lo, n) of prefixes of products of degree d, in parts."""
-        n = len(self.X)
+        n = max(len(self.X), 1)
         if self._is_stored(d):
             yield group.lo, group.hi, self._products[d][group.lo : group.hi]
             return
@@ -110,28 +119,48 @@ class Monomials:
     def _is_stored(self, d: int) -> bool:
         """Whether all prefixes of products of degree d are kept; makes them, if there is room."""
         if d not in self._products and self.prefixes[d - 1].shape[0] * len(self.X) * 8 <= self.room:
-            self._products[d] = self._values(self.prefixes[d - 1])
+            self._products[d] = self._grown(d)
             self.room -= self._products[d].nbytes
         return d in self._products
 
+    def _grown(self, d: int) -> Array:
+        """The values of all prefixes of products of degree d, from those of the degree below.
+
+        Sorted by their last column g, they are the first of the shorter ones times column g.
+        """
+        if d < 3 or d - 1 not in self._products:
+            return self._values(self.prefixes[d - 1])
+        shorter, Z = self._products[d - 1], np.empty((len(self.prefixes[d - 1]), len(self.X)))
+        edges = np.searchsorted(self.prefixes[d - 1][:, -1], np.arange(len(self.Xt) + 1)).tolist()
+        for x, lo, hi in zip(self.Xt, edges[:-1], edges[1:], strict=True):
+            np.multiply(shorter[: hi - lo], x, out=Z[lo:hi])
+        return Z
+
     def _values(self, products: NDArray[np.int32]) -> Array:
         """(len(products), n): the products of columns."""
-        Xt = self.X.T
         Z = np.ones((len(products), len(self.X)))
         for column in products.T:
-            Z *= Xt[column]
+            Z *= self.Xt[column]
         return Z
 
     def _blocks(self, A: Array) -> Iterator[tuple[int, int, Array]]:
         """(degree, place of the first product, q of consecutive products of that degree)."""
         yield 0, 0, self._constant(A)
+        for d, place, scores in self.sums(A):
+            yield d, place, self._squares(d, place, scores)
+
+    def sums(self, A: Array) -> Iterator[tuple[int, int, Array]]:
+        """(degree, place of the first, Σ_t α_tk Π_j x_tj) of consecutive products of degree 1 … D.
+
+        The sums (k, products) are written over when the next ones are asked for.
+        """
         AX = [a[:, None] * self.X for a in A.T]
         for d in range(1, self.degree + 1):
             buffer, filled, place = np.empty((len(AX), _BLOCK)), 0, 0
             for strip, Z in self._strips(d):
                 size = sum((group.hi - group.lo) * (self.X.shape[1] - group.first) for group in strip)
                 if filled and filled + size > buffer.shape[1]:
-                    yield d, place, self._squares(d, place, buffer[:, :filled])
+                    yield d, place, buffer[:, :filled]
                     place, filled = place + filled, 0
                 if size > buffer.shape[1]:
                     buffer = np.empty((len(AX), size))
@@ -139,7 +168,7 @@ class Monomials:
                     _continued(strip, Z, ax, out[filled : filled + size])
                 filled += size
             if filled:
-                yield d, place, self._squares(d, place, buffer[:, :filled])
+                yield d, place, buffer[:, :filled]
 
     def _strips(self, d: int) -> Iterator[tuple[list[_Group], Array]]:
         """Consecutive groups of prefixes of degree d that are continued together, and their values.
@@ -189,13 +218,12 @@ class Monomials:
             many = 8.0 * self.count(d) > min(8.0 * _KNOWN, self.room)
             s: Any = np.empty(self.count(d), dtype=np.float32 if many else np.float64)
             place = 0
-            WX2 = None if self.weight is None else self.weight[:, None] * self.X**2
             for group in self._places[d][0]:
                 width = self.X.shape[1] - group.first
                 for lo, hi, Z in self._factors(d, group):
                     part = np.full((hi - lo, width), self.scale[d])
-                    if WX2 is not None:
-                        squares = Z**2 @ WX2[:, group.first :]
+                    if self.weight is not None:
+                        squares = self._mean_squares(d, place, Z, group.first)
                         np.divide(part, squares, out=part, where=squares > 0.0)
                         part[squares <= 0.0] = 0.0
                     if self.exponent != 0.0:
@@ -213,6 +241,11 @@ class Monomials:
                     place += part.size
             self._scales[d] = s
         return self._scales[d]
+
+    def _mean_squares(self, d: int, place: int, Z: Array, first: int) -> Array:
+        """(len(Z), width): Σ_t weight_t (Π_j x_tj)² of prefixes Z (…, n) continued by columns first, …"""
+        assert self.weight is not None
+        return np.asarray((Z**2 * self.weight) @ self.X[:, first:] ** 2)
 
     def _orders(self, prefixes: NDArray[np.int32], first: int, width: int) -> Array:
         """(len(prefixes), width): c_z = d!/Π m_j! of the prefixes continued by columns first, first + 1, …"""
@@ -233,9 +266,15 @@ class Monomials:
     # -- answers --------------------------------------------------------------------------------
     def best(self, A: Array, k: int, floor: float = -np.inf) -> tuple[list[tuple[int, ...]], Array]:
         """Up to k products of the largest q above `floor`, and always the largest, in falling order."""
+        return self.top(self._blocks(A), k, floor)
+
+    def top(
+        self, blocks: Iterable[tuple[int, int, Array]], k: int, floor: float = -np.inf
+    ) -> tuple[list[tuple[int, ...]], Array]:
+        """The same of blocks of (degree, place of the first, q)."""
         kept: list[tuple[Array, Index, int]] = []
         top, held = -np.inf, 0
-        for d, place, q in self._blocks(A):
+        for d, place, q in blocks:
             first = int(q.argmax())
             if q[first] > top:
                 top = float(q[first])

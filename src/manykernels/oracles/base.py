@@ -19,6 +19,7 @@ from ..kernels import Fitted
 
 Array = NDArray[np.float64]
 Atom = Hashable
+_ENTRIES = 1 << 23  # of the kernels that are held at a time
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,7 @@ class Oracle(ABC):
     size: float  # of the family; inf for a continuum
     dimensions: int = 1  # parameters of an atom that are searched together
     rank_one: bool = False  # whether every kernel is a feature times itself
+    streamed: bool = False  # whether samples are read in blocks of rows, so that there are no Grams
 
     @property
     def work(self) -> float:
@@ -86,6 +88,16 @@ class Oracle(ABC):
     def quad(self, A: Array, atoms: Sequence[Atom]) -> Array:
         """(len(atoms),): q_z."""
         return np.asarray(self.gram(atoms).quad(A).sum(axis=1)) if len(atoms) else np.zeros(0)
+
+    def against(self, S: Array, atoms: Sequence[Atom]) -> Array:
+        """(len(atoms),): ⟨K_z, S⟩_F with any symmetric S (n, n)."""
+        found = [self.gram(atoms[part]).against(S) for part in self.portions(len(atoms))]
+        return np.concatenate([np.zeros(0), *found])
+
+    def portions(self, count: int) -> list[slice]:
+        """So many atoms, a few at a time: each may be held as a matrix."""
+        step = max(1, _ENTRIES // (self.n if self.rank_one else self.n**2))
+        return [slice(lo, lo + step) for lo in range(0, count, step)]
 
     def atoms(self) -> Iterator[Atom]:
         """All atoms, in order; only finite families have them, and only few are short enough to be listed."""
@@ -115,6 +127,10 @@ class Oracle(ABC):
         """
         raise NotImplementedError
 
+    def sample_against(self, Q: Array, size: int, rng: np.random.RandomState) -> Draws:
+        """The same for ⟨K_z, Q⟩_F with any positive semi-definite Q (n, n)."""
+        raise NotImplementedError
+
     def sample_uniform(self, size: int, rng: np.random.RandomState) -> Draws:
         """Atoms drawn with equal probability."""
         raise NotImplementedError
@@ -140,5 +156,5 @@ class Oracle(ABC):
         return found
 
     def offers(self, question: str) -> bool:
-        """Whether "atoms", "best", "best_against", "sample" or "sample_uniform" is answered."""
+        """Whether a question is answered: "atoms", "best", "sample", "sample_uniform", or "…_against"."""
         return getattr(type(self), question) is not getattr(Oracle, question)

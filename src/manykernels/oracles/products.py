@@ -234,7 +234,7 @@ class ProductsOracle(Oracle):
     def offers(self, question: str) -> bool:
         """Draws by the gradient need sums over all products, which scales of each product forbid; and
         products of matrices are looked at one by one, or not at all."""
-        if question == "sample":
+        if question in ("sample", "sample_against"):
             return self.weight is None
         searched = self.rank_one and self.own is None  # beyond what can be listed, by a beam
         asked = question in ("best", "best_against")
@@ -247,11 +247,14 @@ class ProductsOracle(Oracle):
         With `interactions_only` all products of a degree have the same c_z, and draws are exactly in
         proportion to q_z.
         """
-        return self._draws(A, size, self._kind(distinct=False), rng)
+        return self._draws(self.parts.point(A), size, self._kind(distinct=False), rng)
+
+    def sample_against(self, Q: Array, size: int, rng: np.random.RandomState) -> Draws:
+        return self._draws(self.parts.point_against(Q), size, self._kind(distinct=False), rng)
 
     def sample_distinct(self, A: Array, size: int, rng: np.random.RandomState) -> Draws:
         """Products z drawn with the probability q°_z / Σ_z q°_z: by q_z for ``multiplicity="distinct"``."""
-        return self._draws(A, size, self._kind(distinct=True), rng)
+        return self._draws(self.parts.point(A), size, self._kind(distinct=True), rng)
 
     def sample_uniform(self, size: int, rng: np.random.RandomState) -> Draws:
         drawn = draw_uniformly(self.parts.r, self.counts, self.interactions_only, size, rng)
@@ -268,10 +271,9 @@ class ProductsOracle(Oracle):
     def _kind(self, distinct: bool) -> str:
         return "sets" if self.interactions_only else "multisets" if distinct else "orders"
 
-    def _draws(self, A: Array, size: int, kind: str, rng: np.random.RandomState) -> Draws:
+    def _draws(self, point: Array, size: int, kind: str, rng: np.random.RandomState) -> Draws:
         self._require_no_atom_scale()
-        point = self.parts.point(A)
-        totals = self.sampler.by_degree(point, kind)
+        totals = self.sampler.totals(point, kind)
         normaliser = float(totals.sum())
         if not normaliser > 0.0:
             return self.sample_uniform(size, rng)
@@ -322,9 +324,7 @@ class ProductsOracle(Oracle):
         """Looks at every product, up to the degree of the family."""
         if self._enumerator is None:
             if isinstance(self.parts, FactorParts):
-                self._enumerator = Monomials(
-                    self.parts.X, self.degree_limit, room=self.room, **self._options()
-                )
+                self._enumerator = self.parts.monomials(self.degree_limit, room=self.room, **self._options())
             else:
                 assert isinstance(self.parts, StackParts)
                 self._enumerator = Hadamard(self.parts, self.degree_limit, **self._options())

@@ -18,7 +18,7 @@ from zipfile import ZIP_DEFLATED
 
 from .._archives import ArchiveError, TooLargeError, shown
 from .._arguments import and_more
-from .._files import is_model, require_replaceable, write_atomically
+from .._files import is_model, named, require_replaceable, write_atomically
 from .._warn import warn
 from ..grams.memory import parse_memory, readable
 from ._contents import FORMAT, ModelFileError, describe, require_known, unpack
@@ -97,12 +97,14 @@ def load(
     io_ = _skops()
     limit = parse_memory(memory_limit)
     limit = min(_LARGEST, limit) if memory_limit is None else limit
-    name, data = os.fspath(path), _read(path, limit)
+    name = os.fspath(path)
+    with named(path):
+        data = _read(path, limit)
     try:
-        if os.path.getsize(path) > limit:
+        if data is None:
             raise TooLargeError(f"it has more than the {readable(limit)} that are allowed")
         return _build(io_, data, set(trusted), limit, name)
-    except ModelFileError:
+    except (ModelFileError, MemoryError):  # the second says nothing of the file
         raise
     except TooLargeError as error:
         raise ModelFileError(
@@ -117,12 +119,13 @@ def load(
         raise ModelFileError(_misfit(name, error)) from error
 
 
-def _read(path: str | os.PathLike[str], limit: int) -> bytes:
-    """The beginning of a file, and all of it where it may be an archive: other files may be large."""
+def _read(path: str | os.PathLike[str], limit: int) -> bytes | None:
+    """The beginning of a file, and all of it where it may be an archive; None for one that is too large."""
     with Path(path).open("rb") as file:
         start = file.read(2)
-        fits = os.fstat(file.fileno()).st_size <= limit
-        return start + (file.read() if fits and start == b"PK" else b"")
+        if os.fstat(file.fileno()).st_size > limit:
+            return None
+        return start + (file.read() if start == b"PK" else b"")
 
 
 def _build(io_: Any, data: bytes, trusted: set[str], limit: int, name: str) -> Any:

@@ -61,8 +61,8 @@ def histories(model: Model) -> dict[str, dict[str, Array]]:
     given = None if model.proof is None else model.proof.history
     if given is None and model.validated:
         raise ValueError(
-            f"{model.title} keeps no history: weights and C of every output were chosen by the error on "
-            "samples left out, and no problem was solved step by step."
+            f"{model.title} keeps no history: weights and C were chosen by errors on samples left out (of "
+            "every output, or of landmarks for many rows), and no problem was solved step by step."
         )
     if given is None:
         raise ValueError(

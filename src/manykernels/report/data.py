@@ -36,6 +36,8 @@ from ..plots.reading import (
     weight_table,
     width_table,
 )
+from .certificates import TITLE as CERTIFICATE
+from .certificates import certificate_section
 from .chances import chance_section
 from .importances import importance_section
 from .presence import presence_section
@@ -105,7 +107,7 @@ def report_data(
     face, search = face_of(model)[0], opened(model).searched
     said = Said(getattr(model, "predict", None), getattr(model, "decision_function", None))
     survives = task_of(learned) == "survival"
-    y = as_read(learned, y)
+    raw, y = y, as_read(learned, y)
     missing, called = dict(left_out or {}), names_of_samples(X, sample_names)
     if isinstance(permuted, str):
         missing["The test on permuted targets"] = permuted
@@ -125,6 +127,7 @@ def report_data(
         "chance": chance_section(significance, stability),
         "selection": None if search is None else _selection(search, stability),
         "weights": _weights(learned, weight_table(learned), stability),
+        "recomputed": _or_why(missing, CERTIFICATE, certificate_section, face, learned, inner, raw),
         "similarity": _or_why(missing, "Which kernels say the same", _similarity, learned, inner),
         "convergence": _or_why(missing, "How the fit converged", _convergence, learned),
         "path": _or_why(missing, "Weights along C", path) if fit_path else None,

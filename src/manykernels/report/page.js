@@ -529,10 +529,14 @@
     const zero = zeros ? el("button", { type: "button", id: "zeros", onclick: () => { hidden = !hidden; zero.textContent = offer(); refresh(); } }, offer()) : null;
     const guesses = data.scores && data.scores.verdict && !data.scores.verdict.better;
     const hint = (guesses ? "The model predicts no better than guessing, so that these weights describe noise; that they are optimal, or the same in every half of the data, does not change that. " : "")
-      + data.certificate + (w.spread ? ` Each of ${w.targets} targets has weights of its own: bars are their means, and lines in the bars span nine of ten targets.` : s ? ` Lines in the bars: where ${percent(s.level ?? 0.95)} of the weights lie that are learned from random halves of the data. `
+      + data.certificate + anew() + (w.spread ? ` Each of ${w.targets} targets has weights of its own: bars are their means, and lines in the bars span nine of ten targets.` : s ? ` Lines in the bars: where ${percent(s.level ?? 0.95)} of the weights lie that are learned from random halves of the data. `
       + "Halves support less than all samples do, so that a line need not contain the weight of its kernel." + halves() : "");
     return section("weights", "Weights", hint, views(w), el("div", { class: "controls" }, filter, zero), tall(table));
   }
+
+  // P and D as the report computed them, whatever the fit had said.
+  const anew = () => { const c = data.recomputed; return !c ? "" : ` Computed anew from the model and its samples alone: its objective is ${number(c.primal, 6)}, and `
+    + `${c.certified ? "none" : "none over the kernels looked at"} can be below ${number(c.dual, 6)}; the gap is ${number(c.gap, 2)}.`; };
 
   // What "selected in" is about, after a search.
   const halves = () => !data.selection ? "" : data.selection.again ? " In each half the search has chosen anew among the models that came near the best; a kernel that is not in the chosen one has no weight there."

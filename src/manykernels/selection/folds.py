@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,12 +19,14 @@ from .._fast.stopping import goes_on
 from .._fast.threads import processes
 from ..families.remarks import quiet_about_tables
 from ..grams import parse_memory
+from ..kernels import Kernel
+from .checkpoint import current, kept
 from .data import Data, Index
-from .paths import Only, path_steps
-from .scoring import Adjusted
+from .paths import Only, Parts, PathStep, path_steps
+from .scoring import Adjusted, Judge
 from .splits import Folds
 from .strategies import Strategy
-from .survival_judge import Together
+from .survival_judge import SurvivalJudge, Together
 
 Array = NDArray[np.float64]
 _LOOSE = 1e-2  # the gap to which models are solved that are only scored
@@ -79,8 +82,11 @@ def run_folds(
     n_jobs: int | None,
     race: bool,
     done: Callable[[str], None] = lambda name: None,
+    narrow: bool = False,
 ) -> list[Table]:
     """Every strategy in every fold; with `race`, slow ones go on only if their first fold is not hopeless.
+
+    With `narrow` this holds for all of them, and for their norms, kernels and values of C too.
 
     `done` is told of every strategy in every fold, also of those that are left out. Asked to stop
     (`solvers.stoppable`), it leaves the folds that every strategy has been through; or, in the first one, the
@@ -88,12 +94,17 @@ def run_folds(
     """
     tables = [Table(strategy) for strategy in found]
     going = tables
-    if race and len(folds) > 1 and any(strategy.race for strategy in found):
+    if len(folds) > 1 and (narrow or (race and any(strategy.race for strategy in found))):
         if not _run(tables, data, folds[:1], n_jobs, done):
             return [table for table in tables if table.trials]
         errors = [min(row.loss for row in table.trials[0].values()) for table in tables]
         limit = _BEHIND * min(errors)
-        going = [t for t, error in zip(tables, errors, strict=True) if not t.strategy.race or error <= limit]
+        stays = [
+            error <= limit or not (narrow or t.strategy.race) for t, error in zip(tables, errors, strict=True)
+        ]
+        going = [table for table, stay in zip(tables, stays, strict=True) if stay]
+        for table in going if narrow else ():
+            table.strategy = _narrowed(table.strategy, table.trials[0], limit)
         folds = folds[1:]
         for table in tables:
             if table not in going:
@@ -107,6 +118,33 @@ def run_folds(
         for table in tables:
             _judge_together(table, data)
     return [table for table in tables if table.trials]
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """Some of the sets of kernels that a strategy learns from."""
+
+    parts: Parts
+    kept: frozenset[Any]
+
+    def __call__(self, kernels: Mapping[str, Kernel]) -> list[tuple[Any, Only]]:
+        return [one for one in self.parts(kernels) if one in self.kept]
+
+
+def _narrowed(strategy: Strategy, trial: Trial, limit: float) -> Strategy:
+    """The strategy without norms, kernels and C that are far behind; of all kernels one norm stays."""
+    if not strategy.has_path:
+        return strategy
+    near = [key for key, row in trial.items() if row.loss <= limit]
+    sets = frozenset((norm, only) for norm, only, _ in near)
+    best = {
+        norm: min(row.loss for key, row in trial.items() if key[:2] == (norm, None))
+        for norm in strategy.norms
+    }
+    norms = [norm for norm in strategy.norms if (norm, None) in sets] or [min(best, key=lambda n: best[n])]
+    Cs = [C for C in strategy.Cs if any(C == cost for _, _, cost in near)]
+    parts = None if strategy.parts is None else _Kept(strategy.parts, sets)
+    return replace(strategy, norms=norms, Cs=Cs, parts=parts)
 
 
 def _judge_together(table: Table, data: Data) -> None:
@@ -133,7 +171,11 @@ def _run(
     count = processes(n_jobs, len(jobs))
     strategies = {table.strategy.name: _sharing(table.strategy, effective_n_jobs(count)) for table in tables}
     parallel = Parallel(n_jobs=count, return_as="generator")  # so that progress can be told
-    found = parallel(delayed(run_trial)(strategies[t.strategy.name], data, *fold) for t, fold in jobs)
+    store = current()
+    found = parallel(
+        delayed(kept)(store, _name(t, fold), run_trial, strategies[t.strategy.name], data, *fold)
+        for t, fold in jobs
+    )
     for (table, (_, test)), (trial, seconds) in zip(jobs, found, strict=False):  # may end early
         asked = not goes_on(0, 1)
         if not asked or not any(other.trials for other in tables):
@@ -142,9 +184,17 @@ def _run(
             table.seconds += seconds
         done(table.strategy.name)
         if asked:
-            found.close()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # of joblib: what nobody waits for any more
+                found.close()
             return False
     return True
+
+
+def _name(table: Table, fold: tuple[Index, Index]) -> tuple[Any, ...]:
+    """What a trial is kept by: its strategy and its fold, all else being the same in one search."""
+    parts = (hashlib.sha256(np.ascontiguousarray(rows).tobytes()).hexdigest() for rows in fold)
+    return ("trial", table.strategy.name, *parts)
 
 
 def _sharing(strategy: Strategy, jobs: int) -> Strategy:
@@ -166,6 +216,21 @@ def run_trial(strategy: Strategy, data: Data, train: Index, test: Index) -> tupl
 
 def _path(strategy: Strategy, data: Data, train: Index, test: Index) -> Trial:
     """The models of a path in C, which is learned as a whole."""
+    steps, judge = steps_of(strategy, data, train, test)
+    scores = judge.scores([step.decision for step in steps])
+    kept = data.kept(test)
+    return {
+        (step.norm, step.only, step.C): Row(
+            *score, step.gap, step.n_active, judge.decisions(judge.stand_in(step.decision), kept), step.plain
+        )
+        for step, score in zip(steps, scores, strict=True)
+    }
+
+
+def steps_of(
+    strategy: Strategy, data: Data, train: Index, test: Index, bounds: list[Any] | None = None
+) -> tuple[list[PathStep], Judge | SurvivalJudge]:
+    """The steps of a path that was learned from some samples, with decisions on others, and their judge."""
     options, given = strategy.options, strategy.given
     assert options is not None and given is not None
     asked = data.asked(train, test)
@@ -176,15 +241,8 @@ def _path(strategy: Strategy, data: Data, train: Index, test: Index) -> Trial:
     beside = given.new_beside(asked)
     # a path ends where its error grows, but for events: of these a fold has few, and its error is rough
     error = None if data.survival else judge.error
-    steps = path_steps(loose, samples, new, strategy.norms, strategy.Cs, strategy.parts, error, beside)
-    scores = judge.scores([step.decision for step in steps])
-    kept = data.kept(test)
-    return {
-        (step.norm, step.only, step.C): Row(
-            *score, step.gap, step.n_active, judge.decisions(judge.stand_in(step.decision), kept), step.plain
-        )
-        for step, score in zip(steps, scores, strict=True)
-    }
+    given_path = strategy.norms, strategy.Cs, strategy.parts, error, beside, bounds
+    return path_steps(loose, samples, new, *given_path), judge
 
 
 def _one_by_one(strategy: Strategy, data: Data, train: Index, test: Index) -> Trial:

@@ -24,6 +24,7 @@ from ..fitting.dictionary import bind
 from ..fitting.listed import Listed
 from ..fitting.model import Model
 from ..fitting.options import Options
+from ..fitting.passed import Passed
 from ..fitting.samples import Given, Samples
 from ..grams import FactorGram
 from ..kernels import Kernel, Mixture, evaluate
@@ -61,21 +62,26 @@ def path_steps(
     parts: Parts | None = None,
     error: Callable[[Array], float] | None = None,
     beside: Any = None,
+    bounds: list[Any] | None = None,
 ) -> list[PathStep]:
     """Learn for all norms and, in ascending order, all C; decide on the samples `new`, as kernels read them.
 
     `beside` holds their covariates, where there are any.
 
     `parts` names, given all kernels by name, more sets of kernels to learn from, each with its norm. A
-    path ends where the `error` of its decisions grows: the last step then stands for larger C.
+    path ends where the `error` of its decisions grows: the last step then stands for larger C. How the
+    kernels are held is added to `bounds`, for who wants to make models of the steps.
     """
-    options = options.replace(penalty=resolve_penalty(norms[0]))
-    sparse = all(resolve_penalty(norm).sparse for norm in norms)
+    if norms:
+        options = options.replace(penalty=resolve_penalty(norms[0]))
+    sparse = bool(norms) and all(resolve_penalty(norm).sparse for norm in norms)
     with warnings.catch_warnings(), threads(options.n_jobs):
         warnings.simplefilter("ignore", ConvergenceWarning)  # steps keep their gap
         bound = bind(options if sparse else _for_all(options), samples)
         if isinstance(bound.solver, GroupDescent) and _some_alone(bound, parts):
             bound = bind(_for_all(options), samples)
+        if bounds is not None:
+            bounds.append(bound)
         Z = None if samples.free is None else samples.free.design.values(beside)
         if isinstance(bound, Asked):
             return list(_over_family(options, bound, new, norms, Cs, Z))
@@ -267,6 +273,11 @@ class _FamilyDecisions:
 
     def __call__(self, result: Result) -> Array:
         f = np.zeros((_num_samples(self.new), result.alpha.shape[1]))
+        if isinstance(self.bound, Passed):
+            kernels = [self.bound.oracle.kernel(z) for z in result.atoms]
+            for kernel, w in zip(kernels, result.details["coefficients"], strict=True):
+                f += kernel.feature_maps(self.new)[0] * w
+            return f
         if not self.bound.oracle.rank_one:
             kernels = [self.bound.oracle.kernel(z) for z in result.atoms]
             return (

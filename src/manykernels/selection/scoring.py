@@ -101,6 +101,11 @@ class Judge:
         """The smooth error of decisions f."""
         return smooth_error(self.stand_in(f), None, self.y, self.cost, self.classes)
 
+    def row_errors(self, f: Array) -> Array:
+        """The error of each sample, times its cost over the mean cost."""
+        errors = row_errors(self.stand_in(f), None, self.y, self.classes)
+        return errors if self.cost is None else np.asarray(errors * self.cost / max(self.cost.mean(), 1e-300))
+
     def scores(self, decisions: Sequence[Array]) -> list[tuple[float, float]]:
         """The score and the smooth error of each."""
         return [self.score(self.stand_in(f)) for f in decisions]
@@ -149,17 +154,19 @@ def score_of(f: Any, y: Any, weight: Any, classes: NDArray[Any] | None) -> float
 def smooth_error(decided: Any, X: Any, y: Any, weight: Any, classes: NDArray[Any] | None) -> float:
     """The mean squared error of the predictions, or of decisions clipped to ±1 around the right label."""
     w = np.ones(len(y)) if weight is None else weight
+    return float(np.average(row_errors(decided, X, y, classes), weights=w)) if w.sum() else 0.0
+
+
+def row_errors(decided: Any, X: Any, y: Any, classes: NDArray[Any] | None) -> Array:
+    """The same of every sample."""
     if classes is None:
         residual = np.asarray(decided.predict(X)) - y
-        squares = residual**2 if residual.ndim == 1 else np.mean(residual**2, axis=1)
-        return float(np.average(squares, weights=w)) if w.sum() else 0.0
+        return np.asarray(residual**2 if residual.ndim == 1 else np.mean(residual**2, axis=1))
     f = decisions_of(decided, X, classes)
     f = np.clip(margins(f) if getattr(decided, "joint", False) else f, -1.0, 1.0)
     if f.shape[1] == 1:
-        squares = (f[:, 0] - np.where(y == classes[1], 1.0, -1.0)) ** 2
-    else:
-        squares = np.mean((f - np.where(np.asarray(y)[:, None] == classes, 1.0, -1.0)) ** 2, axis=1)
-    return float(np.average(squares, weights=w)) if w.sum() else 0.0
+        return np.asarray((f[:, 0] - np.where(y == classes[1], 1.0, -1.0)) ** 2)
+    return np.asarray(np.mean((f - np.where(np.asarray(y)[:, None] == classes, 1.0, -1.0)) ** 2, axis=1))
 
 
 def margins(f: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import Parameter, signature
 from typing import Any
@@ -47,6 +48,8 @@ class Effort:
     verbose: int
     n_jobs: int | None
     race: bool  # whether what is far behind in the first fold is left
+    narrow: bool = False  # whether that holds for norms, kernels and C too
+    step: Callable[[str, float], None] | None = None  # told of each strategy in each fold, and its share
 
 
 def compare(found: list[Strategy], data: Data, folds: Folds | None, effort: Effort) -> Outcome:
@@ -65,8 +68,15 @@ def compare(found: list[Strategy], data: Data, folds: Folds | None, effort: Effo
             "X.compute() first."
         )
     else:
-        with progress(effort.title, effort.verbose, total=len(found) * len(folds)) as shown:
-            tables = run_folds(found, data, folds, effort.n_jobs, effort.race, shown.step)
+        count = len(found) * len(folds)
+        with progress(effort.title, effort.verbose, total=count) as shown:
+
+            def done(name: str) -> None:
+                shown.step(name)
+                if effort.step is not None:
+                    effort.step(name, 1.0 / count)
+
+            tables = run_folds(found, data, folds, effort.n_jobs, effort.race, done, effort.narrow)
     return _judge(tables, data, sums)
 
 

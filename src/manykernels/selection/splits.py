@@ -18,19 +18,22 @@ from ..fitting.spec import short
 from .data import Data, Index
 
 Folds = list[tuple[Index, Index]]
-_FOLDS = 5
+FOLDS = 5
 _THIN = 1000  # samples from which models of times to an event are learned to be compared
 
 
-def make_folds(cv: Any, X: Any, data: Data, groups: Any, random_state: Any) -> Folds:
-    """Splits into training and test samples; each has something to learn from, and something to score."""
+def make_folds(cv: Any, X: Any, data: Data, groups: Any, random_state: Any, count: int = FOLDS) -> Folds:
+    """Splits into training and test samples; each has something to learn from, and something to score.
+
+    Without `cv` there are `count` of them, at most.
+    """
     splitter, y, classes = cv, data.y, data.classes
     if data.survival:  # every fold has its share of events
         y, classes = data.y["event"], _both(data.y["event"])
     if splitter is None:
         rng = check_random_state(0 if random_state is None else random_state)
         counts = len(y) if classes is None else int(np.unique(y, return_counts=True)[1].max())
-        splits = max(2, min(_FOLDS, counts))
+        splits = max(2, min(count, counts))
         kind = KFold if classes is None else StratifiedKFold
         splitter = kind(splits, shuffle=True, random_state=rng.randint(2**31 - 1))
     if len(y) < 2:

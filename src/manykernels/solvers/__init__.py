@@ -10,8 +10,11 @@ from .corrective import Corrective
 from .declarations import Held, Serves, why_not
 from .greedy import Greedy
 from .group_descent import GroupDescent
+from .hessian_mkl import HessianMKL
 from .hierarchical import Hierarchical
 from .serving import refusal, resolve_solver, serving
+from .silp import SILP
+from .simple_mkl import SimpleMKL
 from .stochastic import Stochastic
 
 __all__ = [
@@ -22,13 +25,16 @@ __all__ = [
     "FamilySolver",
     "Greedy",
     "GroupDescent",
+    "HessianMKL",
     "Hierarchical",
     "Held",
     "History",
     "Reason",
     "Result",
     "Run",
+    "SILP",
     "Serves",
+    "SimpleMKL",
     "Solver",
     "Stochastic",
     "refusal",

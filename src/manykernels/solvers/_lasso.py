@@ -14,6 +14,7 @@ features join or C changes.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,7 @@ class Lasso:
     """The problem restricted to the atoms that were added, at costs `scale` · C."""
 
     exact = True
+    details: ClassVar[dict[str, Any]] = {}
 
     def __init__(self, oracle: Oracle, risk: Risk, squares: LeastSquares) -> None:
         self.oracle, self.risk = oracle, risk
@@ -79,15 +81,7 @@ class Lasso:
 
     def solve(self, scale: float, tol: float) -> tuple[Array, float, float]:
         """(α, P, the largest q of the atoms there are), exactly whatever `tol`."""
-        for _ in range(_ROUNDS):
-            pull = scale * (self.b - self.G @ self.w)
-            signs = np.where(self.w != 0.0, np.sign(self.w), np.where(pull >= 0.0, 1.0, -1.0))
-            w = signs * self._non_negative(scale, signs)
-            pull, level = scale * (self.b - self.G @ w), float(np.abs(w).sum())
-            done = np.all((w != 0.0) | (np.abs(pull) <= level * (1.0 + 1e-10)) | (signs * pull > 0.0))
-            self.w = w
-            if done:
-                break
+        self.w = squared_lasso(scale * self.G, scale * self.b, self.w)
         residual = self.target - self.Phi @ self.w
         level = float(np.abs(self.w).sum())
         self.alpha = (scale * self.C * residual)[:, None]
@@ -95,14 +89,6 @@ class Lasso:
         theta, q = self.weights()[1], np.full(np.count_nonzero(self.w), level**2)
         f = (self.y - residual)[:, None]
         return self.alpha, risk.primal(Simplex(), theta, q, f, self.alpha, self.size), level**2
-
-    def _non_negative(self, scale: float, signs: Array) -> Array:
-        H = scale * self.G * np.outer(signs, signs) + 1.0
-        d = np.sqrt(np.diag(H))
-        c = scale * signs * self.b / d
-        size = max(float(np.abs(c).max(initial=0.0)), 1e-300)
-        v = nnls(H / np.outer(d, d), c / size, np.abs(self.w) * d / size)
-        return np.asarray(v * size / d)
 
     def weights(self) -> tuple[list[Atom], Array]:
         """The atoms with weight and θ = |w|/Σ|w|."""
@@ -112,3 +98,25 @@ class Lasso:
     def machine(self) -> tuple[Array, Array]:
         """α and the intercept, or Zγ."""
         return self.alpha, self.beside.offsets(self.level - self.means @ self.w)
+
+
+def squared_lasso(G: Array, b: Array, w: Array) -> Array:
+    """The w that minimises ½(Σ|w|)² + ½wᵀGw − bᵀw, exactly, from another w."""
+    for _ in range(_ROUNDS):
+        pull = b - G @ w
+        signs = np.where(w != 0.0, np.sign(w), np.where(pull >= 0.0, 1.0, -1.0))
+        w = signs * _non_negative(G, b, w, signs)
+        pull, level = b - G @ w, float(np.abs(w).sum())
+        if np.all((w != 0.0) | (np.abs(pull) <= level * (1.0 + 1e-10)) | (signs * pull > 0.0)):
+            break
+    return w
+
+
+def _non_negative(G: Array, b: Array, w: Array, signs: Array) -> Array:
+    """|w| of these signs."""
+    H = G * np.outer(signs, signs) + 1.0
+    d = np.sqrt(np.diag(H))
+    c = signs * b / d
+    size = max(float(np.abs(c).max(initial=0.0)), 1e-300)
+    v = nnls(H / np.outer(d, d), c / size, np.abs(w) * d / size)
+    return np.asarray(v * size / d)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -20,9 +20,11 @@ from ..objectives import Risk
 from ..oracles import Oracle
 from ..oracles.base import Atom
 from ..oracles.continuous import ContinuousOracle, parameters_of
+from ..oracles.row_products import RowProducts
 from ..penalties import Penalty
 from ._interior import InteriorPoint
 from ._lasso import Lasso
+from ._row_problems import row_problem
 from ._stopping import goes_on
 from .active_set import ActiveSet
 from .base import Array, Run, relative
@@ -41,6 +43,10 @@ class Restricted(Protocol):
     atoms: list[Atom]
     exact: bool  # whether `solve` leaves rounding errors only
     size: float  # the largest value of their kernels
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """What a result says beside weights and machine."""
 
     def add(self, atoms: Sequence[Atom]) -> None: ...
 
@@ -61,6 +67,7 @@ class Finite:
     """
 
     exact = False
+    details: ClassVar[dict[str, Any]] = {}
 
     def __init__(self, oracle: Oracle, risk: Risk, penalty: Penalty, rng: np.random.RandomState) -> None:
         self.oracle, self.risk, self.penalty, self.rng = oracle, risk, penalty, rng
@@ -190,6 +197,8 @@ class Finite:
 
 def restricted(oracle: Oracle, risk: Risk, penalty: Penalty, rng: np.random.RandomState) -> Restricted:
     """The fastest form of the restricted problem."""
+    if isinstance(oracle, RowProducts):
+        return row_problem(oracle, risk)
     squares = risk.least_squares() if risk.shape[1] == 1 and oracle.rank_one else None
     if squares is not None:
         return Lasso(oracle, risk, squares)

@@ -11,12 +11,11 @@ import numpy as np
 
 from ..objectives import Risk
 from ..penalties import Penalty
-from ._stopping import goes_on
-from .base import Kernels, Reason, Result, Run, Solver, listed, relative
+from ._walk import Walk
+from .base import Kernels, Result, Run, Solver, listed
 from .declarations import Serves
 
 _UNIQUE = "since it needs best weights that are unique for given αᵀK_mα"
-_IDLE = 20  # iterations without a smaller gap, by a thousandth: rounding errors are all that is left
 
 
 class Alternating(Solver):
@@ -40,51 +39,20 @@ class Alternating(Solver):
         return Serves(sparse=False, needs="norm > 1 or L2Ball(mu0, radius)", because=_UNIQUE)
 
     def run(self, kernels: Kernels, risk: Risk, penalty: Penalty, run: Run) -> Result:
-        gram, eta = listed(self, kernels, risk, penalty), self._check()
-        theta, alpha = run.start or (penalty.start(gram.n_kernels), risk.zeros())
-        mixed = alpha  # the interpolated α of 004; Kloft's update has no use for it
-        K, best, dual, gap, proof = np.empty((gram.n, gram.n)), None, -np.inf, 1.0, alpha
-        scale = risk.zero_value()
-        iteration, largest, smallest, waits = 0, gram.largest(), np.inf, 0
-        while iteration < run.max_iter:
-            iteration += 1
-            fit = risk.solve(gram.combine(theta, out=K), alpha, 0.05 * min(gap, 1.0) * scale)
-            alpha = fit.alpha
-            q = gram.quad(alpha).sum(axis=1)
-            primal = scale = risk.primal(penalty, theta, q, fit.f, alpha, largest)
-            value = risk.dual(alpha, q, penalty, largest)
-            if value > dual:
-                dual, proof = value, alpha
-            if best is None or primal <= best[0]:
-                best = primal, theta, fit
-            gap = relative(best[0], dual)
-            run.history.add(best[0], gap, int(np.count_nonzero(best[1])))
-            waits = 0 if gap < 0.999 * smallest else waits + 1
-            smallest = smallest if waits else gap
-            if gap <= run.tol or waits >= _IDLE or not goes_on(iteration, run.max_iter):
-                break
+        walk, eta = Walk(listed(self, kernels, risk, penalty), risk, penalty, run), self._check()
+        theta, alpha = walk.start()
+        mixed, first = alpha, True  # the interpolated α of 004; Kloft's update has no use for it
+        while True:
+            visit = walk.visit(theta, alpha, 0.05 * min(walk.gap, 1.0))
+            walk.judge(visit)
+            alpha = visit.fit.alpha
+            if not walk.goes_on():
+                return walk.result()
             if eta is None:
-                theta = penalty.closed_form(theta * np.sqrt(q))
+                theta = penalty.closed_form(theta * np.sqrt(visit.q))
             else:
-                mixed = eta * mixed + (1.0 - eta) * alpha if iteration > 1 else alpha
-                theta = penalty.conjugate(gram.quad(mixed).sum(axis=1))[1]
-        if best is None:
-            raise ValueError(f"max_iter={run.max_iter} was given; expected at least 1.")
-        primal, theta, fit = best
-        return Result(
-            atoms=list(range(gram.n_kernels)),
-            weights=theta,
-            alpha=fit.alpha,
-            intercept=fit.intercept,
-            primal=primal,
-            dual=dual,
-            certified=True,
-            converged=gap <= run.tol,
-            n_iter=iteration,
-            history=run.history,
-            reason=Reason.STALLED if gap > run.tol and waits >= _IDLE else Reason.NONE,
-            dual_alpha=proof,
-        )
+                mixed = alpha if first else eta * mixed + (1.0 - eta) * alpha
+                theta, first = penalty.conjugate(walk.gram.quad(mixed).sum(axis=1))[1], False
 
     def _check(self) -> float | None:
         eta = self.interpolation

@@ -14,6 +14,7 @@ from .._fast.threads import blas_for, blas_threads
 from ..objectives import Risk
 from ..oracles import Best, Oracle
 from ..oracles.base import Atom
+from ..oracles.row_products import RowProducts
 from ..penalties import Penalty
 from ._family import FamilySolver
 from ._restricted import Finite, restricted
@@ -26,6 +27,8 @@ _COARSE = 0.3  # the largest gap that an accuracy is a share of
 _SHARE = 0.1  # of the gap of the family, to which the restricted problem is solved
 _NEAR = 0.01  # of q, that a kernel between two others may be below them when they become one
 _EXACT = 1e-9  # the gap of a restricted problem below which nothing is gained
+_ROWS = 1 << 15  # rows read in blocks, from which a fit begins on some of them
+_FEWER, _MOST = 8, 1 << 16  # times fewer rows, and how many at most
 _LARGE = 3e8  # operations of a look at the family from which threads are worth their while
 
 
@@ -46,7 +49,7 @@ class Corrective(FamilySolver):
     """
 
     serves = Serves(
-        kernels=frozenset({"list", "family"}),
+        kernels=frozenset({"list", "family", "rows"}),
         penalties=frozenset({"norm 1"}),
         asks=("best",),
         needs="norm=1",
@@ -59,9 +62,10 @@ class Corrective(FamilySolver):
         self.certify = certify
 
     def _over(self, oracle: Oracle, risk: Risk, penalty: Penalty, run: Run) -> Result:
-        search = self._begin(oracle, risk, penalty, run)
+        first = self._drawn(oracle, risk, penalty, run)
+        search = self._begin(oracle, risk, penalty, run, first)
         self._require_bound(oracle, search.bounded)
-        for scale in self._path(risk):
+        for scale in [1.0] if first else self._path(risk):
             if scale == 1.0:
                 search.grow(scale, run.tol)
             elif goes_on(search.n_iter, run.max_iter - 1):  # the last is for C itself
@@ -79,11 +83,29 @@ class Corrective(FamilySolver):
             search.grow(scale, run.tol)
             yield search.result(run.tol)
 
-    def _begin(self, oracle: Oracle, risk: Risk, penalty: Penalty, run: Run) -> _Growth:
-        """What a run begins with."""
+    def _drawn(self, oracle: Oracle, risk: Risk, penalty: Penalty, run: Run) -> list[Atom]:
+        """Kernels that some of many rows find best: a look at them costs little, one at all rows much.
+
+        Noise in a score grows as √n C, so that C is chosen to let in as much of it as all rows do.
+        """
+        n = risk.shape[0]
+        if not isinstance(oracle, RowProducts) or n < _ROWS:
+            return []
+        size = min(n // _FEWER, _MOST)
+        rows = np.sort(run.rng.choice(n, size, replace=False))
+        some = risk.subset(rows)
+        if some is None:
+            return []
+        brief = Run(max(run.tol, _LOOSE), run.max_iter, run.rng)
+        return self._over(oracle.part(rows), some.scaled(np.sqrt(size / n)), penalty, brief).atoms
+
+    def _begin(
+        self, oracle: Oracle, risk: Risk, penalty: Penalty, run: Run, first: Sequence[Atom] = ()
+    ) -> _Growth:
+        """What a run begins with: kernels that are known to be good, or those at a constant function."""
         whole_number(self, "steps", 0)
         add = (50 if oracle.rank_one else 10) if self.add is None else whole_number(self, "add", 1)
-        return _Growth(oracle, risk, penalty, add, run)
+        return _Growth(oracle, risk, penalty, add, run, first)
 
     def _require_bound(self, oracle: Oracle, bounded: bool) -> None:
         if self.certify and not bounded:
@@ -106,7 +128,9 @@ class Corrective(FamilySolver):
 class _Growth:
     """One run: what was found so far, at the last factor of C."""
 
-    def __init__(self, oracle: Oracle, risk: Risk, penalty: Penalty, add: int, run: Run) -> None:
+    def __init__(
+        self, oracle: Oracle, risk: Risk, penalty: Penalty, add: int, run: Run, first: Sequence[Atom] = ()
+    ) -> None:
         self.oracle, self.risk, self.penalty = oracle, risk, penalty
         self.add, self.max_iter, self.history = add, run.max_iter, run.history
         self.n_iter = 0
@@ -114,9 +138,11 @@ class _Growth:
         self.primal, self.dual, self.certified = np.inf, -np.inf, False
         self.reason = Reason.NONE
         self.inside: Array | None = None  # the point whose value `dual` is
-        first = self._best(risk.constant_alpha())
-        self.bounded = bool(np.isfinite(first.upper))
-        self.restricted.add(first.atoms)
+        self.bounded = True
+        if not first:
+            found = self._best(risk.constant_alpha())
+            first, self.bounded = found.atoms, bool(np.isfinite(found.upper))
+        self.restricted.add(first)
 
     def grow(self, scale: float, goal: float) -> None:
         """Add kernels at costs scale · C until the gap over the family is at most `goal`."""
@@ -194,4 +220,5 @@ class _Growth:
             history=self.history,
             reason=self.reason if gap > tol else Reason.NONE,
             dual_alpha=self.inside,
+            details=self.restricted.details,
         )

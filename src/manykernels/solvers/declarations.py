@@ -18,7 +18,7 @@ from ..oracles import Oracle
 from ..oracles.dags import Hierarchy
 from ..penalties import ElasticNet, L2Ball, LpBall, Penalty
 
-Kind = Literal["list", "features", "family", "graph"]
+Kind = Literal["list", "features", "family", "rows", "graph"]
 Kernels = Gram | Oracle | Hierarchy  # a list (be it of matrices or of features), a family, or a graph
 QUESTIONS = ("atoms", "best", "sample", "sample_uniform")
 
@@ -38,7 +38,7 @@ class Serves:
     needs: str = ""  # which penalties these are, for a message: "norm=1"
     because: str = ""  # why not others
     hint: str = ""  # what else there is for those whom it refuses
-    problem: Literal["sum", "power", "hull"] = "sum"  # of kernels: what is learned
+    problem: Literal["sum", "power", "hull", "gates"] = "sum"  # of kernels: what is learned
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,8 @@ class Held:
         if isinstance(kernels, Hierarchy):
             return cls("graph", size=float(kernels.size))
         answers = frozenset(question for question in QUESTIONS if kernels.offers(question))
-        return cls("family", answers, float(kernels.size), type(kernels).__name__)
+        kind = "rows" if kernels.streamed else "family"
+        return cls(kind, answers, float(kernels.size), type(kernels).__name__)
 
 
 class Declares(Protocol):
@@ -134,6 +135,8 @@ def why_not(solver: Declares, held: Held, risk: Criterion | Risk | DataFit, pena
 
 
 def _wrong_kernels(serves: Serves, held: Held) -> str:
+    if held.kind == "rows":
+        return "needs kernels as matrices or in memory, and these samples are read in blocks of rows"
     if held.kind == "features":
         return "needs matrices of n × n, and these kernels stay in features"
     if serves.kernels == {"graph"}:

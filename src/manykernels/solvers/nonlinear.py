@@ -189,7 +189,7 @@ def _descend(
         d, old, point = after.mu - point.mu, g, after
         g = J.gradient(point)
         radii = _radius_over(penalty, g, point.J)
-        step = float(np.clip(_barzilai_borwein(d, g - old), _SHORTEST * radii, _LONGEST * radii))
+        step = float(np.clip(barzilai_borwein(d, g - old), _SHORTEST * radii, _LONGEST * radii))
     return Result(
         atoms=list(range(point.mu.size)),
         weights=point.mu,
@@ -233,7 +233,7 @@ def _line_search(
     return None
 
 
-def _barzilai_borwein(d: Array, change: Array) -> float:
+def barzilai_borwein(d: Array, change: Array) -> float:
     """dᵀd/dᵀΔg; no limit where J curves downwards."""
     curvature = float(d @ change)
     return float(d @ d) / curvature if curvature > 0.0 else np.inf

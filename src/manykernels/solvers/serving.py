@@ -17,6 +17,9 @@ from .corrective import Corrective
 from .declarations import DataFit, Held, why_not
 from .greedy import Greedy
 from .group_descent import GroupDescent
+from .hessian_mkl import HessianMKL
+from .silp import SILP
+from .simple_mkl import SimpleMKL
 from .stochastic import Stochastic
 
 Fit = Loss | Risk | DataFit
@@ -28,6 +31,9 @@ NAMES: dict[str, type[Solver]] = {
     "corrective": Corrective,
     "greedy": Greedy,
     "group-descent": GroupDescent,
+    "hessian": HessianMKL,
+    "silp": SILP,
+    "simplemkl": SimpleMKL,
     "stochastic": Stochastic,
 }
 

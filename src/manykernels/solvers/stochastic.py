@@ -20,8 +20,9 @@ from ..grams.memory import DRAWS
 from ..objectives import Fit, Risk
 from ..oracles import Oracle
 from ..oracles.base import Atom
-from ..penalties import L2Ball, LpBall, Penalty
-from ._descent import Iterate, iterate_for, quads
+from ..oracles.descent import Iterate, iterate_for, quads
+from ..penalties import LpBall, Penalty
+from ..penalties.steps import Steps
 from ._family import FamilySolver
 from ._ridge_updates import RidgePath
 from ._stopping import goes_on
@@ -29,8 +30,6 @@ from .base import Array, Result, Run, relative, whole_number
 from .declarations import Serves
 
 _DUST = 1e-12  # of the largest weight: below it a kernel has none
-_STEP = 0.5  # of the radius of the ball that the first automatic step goes
-_MEMORY = 0.5  # of the past in the size of the gradient that automatic steps are measured by
 _RIDGE_TOL = 1e-6  # relative gap of the squared loss, which conjugate gradients reach at little cost
 
 
@@ -51,8 +50,10 @@ class Stochastic(FamilySolver):
         Give the average of the iterates instead of the last. With step="theorem" all count alike, as the
         theorem asks; otherwise θ^(k) counts k², so that the start is forgotten.
     step : "auto", "theorem" or float
-        "theorem" is the constant step of Theorem 4.1 for `max_iter` iterations. "auto" moves θ by 1/(2√k) of
-        the radius of the ball at iteration k, whatever the size of the gradient. A number is a constant η.
+        "theorem" is the constant step of Theorem 4.1 for `max_iter` iterations. "auto" moves θ by about
+        1/(2√k) of the radius of the ball at iteration k, measured by the gradient of this iteration alone: at
+        large C the first one is larger by orders of magnitude, and is forgotten at once. A number is a
+        constant η.
     potential : "auto", "euclidean" or "entropy"
         Ψ = ½‖·‖_p² for norms 1.05 ≤ p < 2 and ½‖·‖₂² for others, or always the latter. Where Ψ is the norm
         of the ball, a step moves only the kernels drawn, elsewhere all that have weight. "entropy" is
@@ -125,7 +126,7 @@ class Stochastic(FamilySolver):
                 if self.averaging:
                     iterate.count(1.0 if self.step == "theorem" else (k - 1.0) ** 2)
                 atoms, g, ratio = self.estimate(oracle, alpha, run.rng)
-                iterate.step(atoms, g, steps.next(g, float(ratio.max())))
+                iterate.step(atoms, g, steps.next(g, ratio))
                 looks.drawn(ratio)
                 last = not goes_on(k, run.max_iter)
                 if last or k & (k - 1) == 0:
@@ -180,45 +181,6 @@ class Stochastic(FamilySolver):
             raise ValueError(f"step={self.step!r} was given; expected 'auto', 'theorem' or a number above 0.")
         if max_iter < 1:
             raise ValueError(f"max_iter={max_iter} was given; expected at least 1.")
-
-
-class Steps:
-    """Step sizes η_k. They see a gradient only through ‖ĝ‖_*, the dual norm of the potential's.
-
-    "theorem": η = √(2αδ/(BT)) (Theorem 4.1) with α = p − 1 of Ψ = ½‖·‖_p², δ = max_Θ Ψ and E‖ĝ‖_*² ≤ B =
-    max (g_z/s_z)². (Corollary 4.3's ½ in B is an error.) For the entropy, p = 1 here, α = 1 in ‖·‖₁, whose
-    dual norm is the largest entry, and δ = log M for M kernels. For draws exactly
-    proportional to q all ratios are ‖∇J(θ)‖₁. The largest over Θ is not known beforehand (it is near θ = 0,
-    but not always there), so that B is the largest met so far, and the step may fall a little.
-
-    "auto": η_k = R/(2√k·G), R the radius and G² a mean of ‖ĝ‖_*² that forgets half of the past in each
-    iteration. ∇J falls by orders of magnitude from θ = 0 on (by C² and more), so that a sum of all
-    squares, as in AdaGrad, would stay with the first of them.
-    """
-
-    def __init__(self, step: str | float, penalty: Penalty, p: float, size: float, T: int) -> None:
-        self.step, self.T = step, T
-        self.r = p / (p - 1.0) if p > 1.0 else np.inf
-        self.strong = p - 1.0 if p > 1.0 else 1.0
-        self.radius = float(penalty.radius) if isinstance(penalty, L2Ball) else 1.0
-        ball = penalty.p if isinstance(penalty, LpBall) else 2.0
-        self.delta = 0.5 * self.radius**2 * float(size) ** max(1.0 - 2.0 / ball, 0.0)
-        if p == 1.0:
-            self.delta = math.log(size)
-            self.radius = math.sqrt(2.0 * self.delta)
-        self.k, self.B, self.G2 = 0, 0.0, 0.0
-
-    def next(self, g: Array, largest: float) -> float:
-        """η for the step along g; `largest` is max |g_z|/s_z of its draws."""
-        self.k += 1
-        if self.step == "theorem":
-            self.B = max(self.B, largest**2)
-            return math.sqrt(2.0 * self.strong * self.delta / (self.B * self.T)) if self.B > 0.0 else 0.0
-        if self.step != "auto":
-            return float(self.step)
-        now = float(np.linalg.norm(g, self.r)) ** 2
-        self.G2 = max(now, _MEMORY * self.G2 + (1.0 - _MEMORY) * now)
-        return _STEP * self.radius / math.sqrt(self.k * self.G2) if self.G2 > 0.0 else 0.0
 
 
 class _InnerMachine:

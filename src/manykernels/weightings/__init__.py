@@ -9,6 +9,7 @@ from .fsm import FSM
 from .greedy import GreedyAlignment
 from .independent import Align, Uniform
 from .kl import KL
+from .stochastic import StochasticAlignment
 
 _NAMES: dict[str, type[Weighting]] = {
     "alignf": Alignf,
@@ -16,6 +17,7 @@ _NAMES: dict[str, type[Weighting]] = {
     "uniform": Uniform,
     "alignf-linear": AlignfLinear,
     "greedy": GreedyAlignment,
+    "stochastic": StochasticAlignment,
     "easymkl": EasyMKL,
     "fsm": FSM,
     "kl": KL,
@@ -29,6 +31,7 @@ __all__ = [
     "AlignfLinear",
     "EasyMKL",
     "GreedyAlignment",
+    "StochasticAlignment",
     "Uniform",
     "Weighted",
     "Weighting",

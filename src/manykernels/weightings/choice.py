@@ -1,4 +1,4 @@
-"""What greedy alignment leaves open, shrinkage and number of kernels, chosen on held-out samples."""
+"""Alignment over families; what the greedy one leaves open is chosen on held-out samples."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ from ..grams.base import take
 from ..kernels import Fitted
 from ..objectives import Alignment
 from ..oracles import Atom, Oracle, build_oracle
+from . import base
+from .base import Weighting
+from .bound import alignment_bound
 from .greedy import GreedyAlignment, Validate
 
 Array = NDArray[np.float64]
@@ -25,6 +28,10 @@ Rows = NDArray[np.intp]
 _FOLDS = 5  # on which λ is chosen
 _SHRINKAGE = (1e5, 1e2, 1e1, 1.0, 1e-1, 0.0)  # λ in units of `_unit`; the largest leaves one width
 _STRONG = 1e6  # λ that leaves one width, whatever the data
+_OTHERS = {  # what to do where a family does not answer
+    "best_against": "Take a family of widths such as Gaussians(low, high)",
+    "sample_against": "Take weighting='greedy', or Products without atom_scale",
+}
 _JUDGED = 1  # kernels that tell one λ from another; more of them overfit, which hides what λ does
 
 
@@ -57,19 +64,41 @@ class Chosen:
     gram: Gram
     alignment: float
     certified: bool = False  # whether every kernel was proven to be the best of the family at its step
+    bound: float | None = None  # no combination of the family has a larger alignment
 
 
-def align_family(family: FamilyOn, X: Any, Y: Array, weighting: GreedyAlignment, center: bool) -> Chosen:
-    """Kernels and weights for targets Y; what must be chosen is chosen on samples held out, then refitted."""
+def align_family(family: FamilyOn, X: Any, Y: Array, weighting: Weighting, center: bool) -> Chosen:
+    """Kernels and weights for targets Y, and a bound on what all of the family could do."""
     oracle = family.bind(X)
-    if not oracle.offers("best_against"):
+    if not oracle.offers(weighting.asks):
         raise ValueError(
-            f"weighting='greedy' needs a family that answers 'best_against', and {type(oracle).__name__} "
-            "does not. Take a family of widths such as Gaussians(low, high), or learn in one stage: "
-            "MKLClassifier, MKLRegressor."
+            f"{weighting!r} needs a family that answers {weighting.asks!r}, and {type(oracle).__name__} of "
+            f"{family.family!r} does not. {_OTHERS[weighting.asks]}, or learn in one stage: MKLClassifier, "
+            "MKLRegressor."
         )
-    weighting._check()
     target = _centred(Y)
+    if isinstance(weighting, GreedyAlignment):
+        chosen = _choose_greedily(family, X, Y, oracle, weighting)
+    else:
+        chosen = weighting.choose(oracle, target)
+    if not chosen.atoms:
+        raise ValueError(
+            "no kernel of the family is aligned with the target. Check that y belongs to these samples, or "
+            "widen the range of the family."
+        )
+    found = _finish(oracle, chosen.atoms, chosen.theta, X, Y, center)
+    bound = None
+    if oracle.offers("best_against"):
+        bound = alignment_bound(oracle, target, chosen.atoms, chosen.theta)
+        bound = None if bound is None else max(bound, found.alignment)
+    return replace(found, certified=chosen.certified, bound=bound)
+
+
+def _choose_greedily(
+    family: FamilyOn, X: Any, Y: Array, oracle: Oracle, weighting: GreedyAlignment
+) -> base.Chosen:
+    """What must be chosen is chosen on samples held out, then refitted."""
+    weighting._check()
     shrinkage = weighting.shrinkage
     if shrinkage is None:
         widths = isinstance(family.family, ARDGaussians) and oracle.dimensions > 1
@@ -77,14 +106,7 @@ def align_family(family: FamilyOn, X: Any, Y: Array, weighting: GreedyAlignment,
     if weighting.validation is not None:
         count = _count(family, X, Y, weighting, shrinkage)
         weighting = clone(weighting).set_params(max_kernels=count)
-    chosen = weighting.choose(oracle, target, shrinkage=float(shrinkage))
-    if not chosen.atoms:
-        raise ValueError(
-            "no kernel of the family is aligned with the target. Check that y belongs to these samples, or "
-            "widen the range of the family."
-        )
-    found = _finish(oracle, chosen.atoms, chosen.theta, X, Y, center)
-    return replace(found, certified=chosen.certified)
+    return weighting.choose(oracle, _centred(Y), shrinkage=float(shrinkage))
 
 
 def _finish(oracle: Oracle, atoms: list[Atom], theta: Array, X: Any, Y: Array, center: bool) -> Chosen:

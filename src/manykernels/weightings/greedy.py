@@ -7,9 +7,7 @@ for the kernel with the largest ⟨K', F'(K)⟩_F, F'(K) = (T − K⟨K, T⟩/�
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from numbers import Integral
-from typing import Any
 
 import numpy as np
 
@@ -18,26 +16,16 @@ from .._fast.stopping import goes_on
 from .._fast.threads import blas_for
 from ..grams.base import centred
 from ..objectives import Alignment
-from ..oracles import FiniteOracle, LowRank, Oracle
+from ..oracles import FiniteOracle, Oracle
 from ..oracles.base import Atom
-from .base import Array, Weighted, Weighting, shares
+from .base import Array, Chosen, Weighted, Weighting, shares
+from .bound import PROVEN, feature_of, residual
 
 Validate = Callable[[list[Atom], Array], float]  # the alignment of a combination on data held out
 _METHODS = ("stagewise", "distance", "distance-printed")
 _PATIENCE = 3  # kernels in a row that may not help on data held out
 _INNER = 200  # steps among the kernels that are there, for each new one
-_PROVEN = 1e-6  # relative: what a bound may be above the kernel that was found
 _START = 1e-6  # ε of Alg. 7: K⁽⁰⁾ = εI
-
-
-@dataclass
-class Chosen:
-    """The kernels in the order they were found, their weights, and the alignment after each."""
-
-    atoms: list[Atom] = field(default_factory=list)
-    theta: Array = field(default_factory=lambda: np.empty(0))
-    path: list[float] = field(default_factory=list)
-    certified: bool = True  # whether every kernel was proven to be the best of the family at its step
 
 
 class GreedyAlignment(Weighting):
@@ -65,6 +53,8 @@ class GreedyAlignment(Weighting):
         None stops by `tol` alone.
     """
 
+    asks = "best_against"
+
     def __init__(
         self,
         method: str = "stagewise",
@@ -82,19 +72,27 @@ class GreedyAlignment(Weighting):
         self.validation = validation
 
     def weigh(self, alignment: Alignment) -> Weighted:
-        chosen = self.choose(FiniteOracle(alignment.gram), alignment.Y)
+        chosen = self.choose(FiniteOracle(alignment.gram), alignment.Y, weight=alignment.gram.weight)
         theta = np.zeros(alignment.gram.n_kernels)
         np.add.at(theta, np.array(chosen.atoms, dtype=np.intp), chosen.theta)
         return Weighted(shares(theta))
 
     def choose(
-        self, oracle: Oracle, Y: Array, validate: Validate | None = None, shrinkage: float = 0.0
+        self,
+        oracle: Oracle,
+        Y: Array,
+        validate: Validate | None = None,
+        shrinkage: float = 0.0,
+        weight: Array | None = None,
     ) -> Chosen:
-        """Kernels of the family and weights (sum 1) for centred targets Y, by the method asked for."""
+        """Kernels of the family and weights (sum 1) for centred targets Y, by the method asked for.
+
+        With `weight` sample i counts w_i times; for lists.
+        """
         self._check()
         start = _Stagewise if self.method == "stagewise" else _Distance
         with blas_for(oracle.n):
-            return self._choose(start(oracle, Y, self, shrinkage), validate)
+            return self._choose(start(oracle, Y, self, shrinkage, weight), validate)
 
     def _choose(self, state: _State, validate: Validate | None) -> Chosen:
         best, best_value, idle = Chosen(), -np.inf, 0
@@ -145,16 +143,37 @@ class GreedyAlignment(Weighting):
 
 
 class _State:
-    """A combination that grows."""
+    """A combination that grows.
 
-    def __init__(self, oracle: Oracle, Y: Array, options: GreedyAlignment, shrinkage: float) -> None:
+    Samples that count w_i times have w_i w_j in every sum over pairs. So matrices are held as √W K √W, with K
+    centred by weighted means, and the oracle is asked for the best kernel against √W S √W.
+    """
+
+    def __init__(
+        self,
+        oracle: Oracle,
+        Y: Array,
+        options: GreedyAlignment,
+        shrinkage: float,
+        weight: Array | None = None,
+    ) -> None:
         self.oracle, self.options, self.shrinkage = oracle, options, shrinkage
         self.Y = Y
-        self.T = Y @ Y.T
+        self.root = None if weight is None else np.sqrt(weight)
+        self.T = self.counted(Y @ Y.T)
         self.tau = float(np.linalg.norm(self.T))
-        self.mean = np.full(oracle.n, 1.0 / oracle.n)
+        self.mean = np.full(oracle.n, 1.0 / oracle.n) if weight is None else weight / weight.sum()
         self.chosen = Chosen()
         self.features: list[Array] = []  # of the kernels chosen, centred, where they are of rank one
+        self.begin()
+
+    def begin(self) -> None:
+        """Where a method starts from."""
+        raise NotImplementedError
+
+    def counted(self, A: Array) -> Array:
+        """√W A √W."""
+        return A if self.root is None else np.asarray(self.root[:, None] * A * self.root)
 
     def step(self) -> bool:
         """Add a kernel, or change weights; False where nothing is left to gain."""
@@ -163,30 +182,18 @@ class _State:
     def find(self, S: Array, theta: Array, identity: float = 0.0) -> tuple[Atom, float, Array]:
         """The best kernel against S, ⟨K, S⟩, and its centred matrix.
 
-        S is T − Σ_i θ_i K_i − ι (I − 11ᵀ/n) over the kernels chosen, `identity` being ι: of rank-one kernels
-        the sum of few columns.
+        S is T − Σ_i θ_i K_i − ι (I − 11ᵀ/n) over the kernels chosen, `identity` being ι.
         """
-        size = float(np.linalg.norm(S))
-        if self.oracle.rank_one:
-            one = [np.full((self.oracle.n, 1), self.oracle.n**-0.5)] if identity else []
-            U = np.column_stack([self.Y, *self.features, *one])
-            w = np.concatenate([np.ones(self.Y.shape[1]), -theta, np.full(len(one), identity)])
-            asked: Any = LowRank(U, w / (size or 1.0), -identity / (size or 1.0))
-        else:
-            asked = S / size if size > 0.0 else S
+        S = self.counted(S)
+        asked = residual(self.oracle, self.Y, self.features, theta, S, identity)
         found = self.oracle.best_against(asked, 1, self.shrinkage)
         level = float(found.values[0])
-        self.chosen.certified &= bool(found.upper <= level + _PROVEN * abs(level))
+        self.chosen.certified &= bool(found.upper <= level + PROVEN * abs(level))
         gram = self.oracle.gram(found.atoms[:1])
-        K = centred(gram.combine(np.ones(1)), self.mean)
+        K = self.counted(centred(gram.combine(np.ones(1)), self.mean))
         if self.oracle.rank_one and found.atoms[0] not in self.chosen.atoms:
-            self.candidate = self._feature(gram)
-        return found.atoms[0], size * float(found.values[0]), K
-
-    def _feature(self, gram: Any) -> Array:
-        """φ with K = φφᵀ, centred."""
-        phi = np.asarray(gram.features)[:, 0] * np.sqrt(float(gram.scale[0]))
-        return np.asarray(phi - phi.mean())
+            self.candidate = feature_of(gram)
+        return found.atoms[0], float(np.linalg.norm(S)) * level, K
 
     def copy(self) -> Chosen:
         c = self.chosen
@@ -212,9 +219,8 @@ class _Stagewise(_State):
     εI is left behind when the first kernel is found, and that one gets weight 1.
     """
 
-    def __init__(self, oracle: Oracle, Y: Array, options: GreedyAlignment, shrinkage: float) -> None:
-        super().__init__(oracle, Y, options, shrinkage)
-        self.K = centred(_START * np.eye(oracle.n), self.mean)
+    def begin(self) -> None:
+        self.K = self.counted(centred(_START * np.eye(self.oracle.n), self.mean))
 
     def step(self) -> bool:
         K, T = self.K, self.T
@@ -259,8 +265,7 @@ class _Distance(_State):
     simplex binds, so that in the limit only θ ≥ 0 does.
     """
 
-    def __init__(self, oracle: Oracle, Y: Array, options: GreedyAlignment, shrinkage: float) -> None:
-        super().__init__(oracle, Y, options, shrinkage)
+    def begin(self) -> None:
         self.matrices: list[Array] = []
         self.G, self.c, self.beta = np.empty((0, 0)), np.empty(0), 0.0
 

@@ -12,12 +12,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..oracles import Oracle
-from ..oracles.base import Atom
 from ..penalties import L2Ball, LpBall, Penalty
-from .base import Array
+from .base import Array, Atom, Oracle
 
-_ENTRIES = 1 << 23  # of the kernels that are held at a time
 _SMALLEST = 1e-3  # of the factor of w before w is put back to scale: the average loses so many digits
 _LARGEST = 50.0  # logarithm of the factor by which a step may raise a weight
 
@@ -45,7 +42,7 @@ class Iterate(ABC):
 
     @abstractmethod
     def step(self, atoms: Sequence[Atom], g: Array, eta: float) -> None:
-        """θ ← argmin over Θ of η⟨g, θ'⟩ + D_Ψ(θ', θ), for a g ≤ 0 that is zero outside distinct `atoms`."""
+        """θ ← argmin over Θ of η⟨g, θ'⟩ + D_Ψ(θ', θ), for a g that is zero outside distinct `atoms`."""
 
     @abstractmethod
     def count(self, weight: float) -> None:
@@ -107,9 +104,9 @@ class DrawnIterate(Iterate):
 class ScaledIterate(DrawnIterate):
     """Balls {‖θ‖_p ≤ R}, 1 < p ≤ 2, with Ψ = ½‖·‖_p²: no step touches a kernel that was not drawn.
 
-    In the dual coordinates u = ∇Ψ(θ) of `LpBall.mirror_step` a step adds −ηg to the kernels drawn, and the
-    projection divides all of u by ‖u‖_r/R. With u = c·v, V = Σv^r and w = v^{r−1} this is θ = s·w,
-    s = c·V^{(2−r)/r}.
+    In the dual coordinates u = ∇Ψ(θ) of `LpBall.mirror_step` a step adds −ηg to the kernels drawn, what falls
+    below zero is zero (θ ≥ 0 has multipliers ν ≥ 0 there), and the projection divides all of u by ‖u‖_r/R.
+    With u = c·v, V = Σv^r and w = v^{r−1} this is θ = s·w, s = c·V^{(2−r)/r}.
     """
 
     def __init__(self, oracle: Oracle, p: float, radius: float) -> None:
@@ -126,7 +123,7 @@ class ScaledIterate(DrawnIterate):
         at = self.positions(atoms)
         self._reserve()
         old = self.v[at]
-        new = old - (eta / self.c) * g
+        new = np.maximum(old - (eta / self.c) * g, 0.0)
         self._change(at, atoms, new ** (self.r - 1.0) - old ** (self.r - 1.0))
         self.v[at] = new
         self.V += float(np.sum(new**self.r - old**self.r))
@@ -229,7 +226,7 @@ class ProjectedIterate(Iterate):
 def combined(oracle: Oracle, atoms: Sequence[Atom], weights: Array) -> Array:
     """Σ_z weights_z K_z, a few kernels at a time: an oracle may hold each as a matrix."""
     K = np.zeros((oracle.n, oracle.n))
-    for part in _parts(oracle, len(atoms)):
+    for part in oracle.portions(len(atoms)):
         K += oracle.gram(atoms[part]).combine(weights[part])
     return K
 
@@ -237,13 +234,8 @@ def combined(oracle: Oracle, atoms: Sequence[Atom], weights: Array) -> Array:
 def quads(oracle: Oracle, A: Array, atoms: Sequence[Atom]) -> Array:
     """q_z of these kernels, a few at a time for the same reason."""
     return np.concatenate(
-        [np.zeros(0), *(oracle.quad(A, atoms[part]) for part in _parts(oracle, len(atoms)))]
+        [np.zeros(0), *(oracle.quad(A, atoms[part]) for part in oracle.portions(len(atoms)))]
     )
-
-
-def _parts(oracle: Oracle, count: int) -> list[slice]:
-    size = max(1, _ENTRIES // (oracle.n if oracle.rank_one else oracle.n**2))
-    return [slice(lo, lo + size) for lo in range(0, count, size)]
 
 
 def iterate_for(oracle: Oracle, penalty: Penalty, potential: str) -> Iterate:

@@ -1,0 +1,312 @@
+"""`python -m experiments.selection.sizes`: the default beside boosting, from 500 to 100,000 rows.
+
+Every run (set, rows, seed, method) is a process of its own on one thread. Its errors, processor seconds and
+peak memory are added to results/selection_sizes.csv as it ends, and what is there is not run again, so that
+any number of hours can be stopped and gone on with, on other machines too. `--record` writes the page.
+
+    export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1
+    python -m experiments.selection.sizes --rows 2000 --seeds 0 2 --methods ours catboost --sets abalone
+    python -m experiments.selection.sizes --record
+
+The rivals run with their defaults. CatBoost and LightGBM are in the extra `rivals-tables`, xRFM in
+`rivals-xrfm`, since it needs torch. What is missing leaves a gap.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import multiprocessing
+import os
+import resource
+import time
+import warnings
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import log_loss
+from sklearn.model_selection import train_test_split
+
+from ..data import Array, Task, _read
+from ..records import commit
+from ..tables import Facts
+
+TABLE = Path(__file__).parent.parent / "results" / "selection_sizes.csv"
+NAMES = "set,rows,seed,method,d,test,error,log loss,seconds,predict seconds,memory MB,failed,commit".split(
+    ","
+)
+ROWS = (500, 2000, 10_000, 100_000)
+TEST, LEAST = 5000, 10  # rows to test on, at most; members of a class
+MADE: dict[str, Task] = {"made friedman": "regression", "made rings": "classification"}
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
+Key = tuple[str, int, int, str]
+
+
+# -- data -------------------------------------------------------------------------------------------
+def made(name: str, n: int, seed: int) -> tuple[Array, Array]:
+    """Friedman's first function in 30 columns with noise of deviation 1, or four classes by two radii."""
+    rng = np.random.RandomState(seed)
+    X = rng.rand(n, 30)
+    if name == "made friedman":
+        f = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2 + 10 * X[:, 3] + 5 * X[:, 4]
+        return X, f + rng.randn(n)
+    radii = [np.hypot(X[:, a] - 0.5, X[:, b] - 0.5) + 0.03 * rng.randn(n) for a, b in ((0, 1), (2, 3))]
+    return X, np.asarray(2 * (radii[0] > 0.38) + (radii[1] > 0.38), dtype=float)
+
+
+def drawn(name: str, rows: int, seed: int) -> tuple[Array, Array, Array, Array, Task]:
+    """So many rows to learn from and others to test on; ValueError where a set has too few."""
+    from ..selection_tables import TASKS
+
+    if name in MADE:
+        X, y = made(name, rows + TEST, seed)
+        return X[:rows], y[:rows], X[rows:], y[rows:], MADE[name]
+    task = TASKS[name]
+    X, y = _read(name, "X", "y")
+    X = X.astype(float)
+    kept = ~np.isnan(X).any(axis=1)
+    if task == "classification":
+        labels, counts = np.unique(y[kept], return_counts=True)
+        kept &= np.isin(y, labels[counts >= LEAST])
+    X, y = X[kept], y[kept]
+    test = min(TEST, len(y) - rows)
+    if test < 200:
+        raise ValueError(f"{name} has {len(y)} rows, too few for {rows} and a test")
+    classes = y if task == "classification" else None
+    one, two = train_test_split(
+        np.arange(len(y)), train_size=rows, test_size=test, random_state=seed, stratify=classes
+    )
+    return X[one], y[one], X[two], y[two], task
+
+
+# -- methods ----------------------------------------------------------------------------------------
+def ours(task: Task) -> Any:
+    from manykernels import MKLClassifierCV, MKLRegressorCV
+
+    return (MKLClassifierCV if task == "classification" else MKLRegressorCV)()
+
+
+def catboost(task: Task) -> Any:
+    import catboost as package
+
+    kind = package.CatBoostClassifier if task == "classification" else package.CatBoostRegressor
+    return kind(verbose=0, thread_count=1, random_seed=0, allow_writing_files=False)
+
+
+def lightgbm(task: Task) -> Any:
+    import lightgbm as package
+
+    kind = package.LGBMClassifier if task == "classification" else package.LGBMRegressor
+    return kind(n_jobs=1, verbose=-1, random_state=0)
+
+
+def histogram(task: Task) -> Any:
+    from sklearn import ensemble
+
+    kind: Any = ensemble.HistGradientBoostingClassifier
+    kind = kind if task == "classification" else ensemble.HistGradientBoostingRegressor
+    return kind(random_state=0)
+
+
+def forest(task: Task) -> Any:
+    from sklearn import ensemble
+
+    kind: Any = ensemble.RandomForestClassifier if task == "classification" else None
+    return (kind or ensemble.RandomForestRegressor)(random_state=0)
+
+
+def xrfm(task: Task) -> Any:
+    from xrfm import xRFM
+
+    return xRFM(device="cpu", tuning_metric="mse" if task == "regression" else "brier")
+
+
+METHODS: dict[str, Callable[[Task], Any]] = {
+    "ours": ours,
+    "catboost": catboost,
+    "lightgbm": lightgbm,
+    "histogram": histogram,
+    "forest": forest,
+    "xrfm": xrfm,
+}
+
+
+def _fit(model: Any, method: str, X: Array, y: Array) -> None:
+    if method != "xrfm":
+        model.fit(X, y)
+        return
+    held = np.random.RandomState(0).rand(len(y)) < 0.2  # it chooses on samples of its own
+    model.fit(X[~held], y[~held], X[held], y[held])
+
+
+def one_run(name: str, rows: int, seed: int, method: str) -> Facts:
+    """Errors, processor seconds of fit and predict, and the peak memory of this process."""
+    X, y, Z, t, task = drawn(name, rows, seed)
+    facts: Facts = {"d": X.shape[1], "test": len(t)}
+    warnings.simplefilter("ignore")
+    try:
+        model = METHODS[method](task)
+        clock = [time.process_time()]
+        _fit(model, method, X, y)
+        clock.append(time.process_time())
+        predicted = np.ravel(model.predict(Z))
+        clock.append(time.process_time())
+        if task == "classification":
+            facts["error"] = 100.0 * float(np.mean(predicted != t))
+            facts["log loss"] = float(log_loss(t, model.predict_proba(Z), labels=np.unique(y)))
+        else:
+            facts["error"] = 100.0 * float(np.mean((predicted - t) ** 2) / np.var(t))
+        facts |= {"seconds": clock[1] - clock[0], "predict seconds": clock[2] - clock[1]}
+    except (ImportError, ValueError, MemoryError, RuntimeError, ArithmeticError) as reason:
+        facts["failed"] = f"{type(reason).__name__}: {reason}"[:200]
+    facts["memory MB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
+    return facts
+
+
+def _child(pipe: Any, *key: Any) -> None:
+    pipe.send(one_run(*key))
+
+
+def apart(name: str, rows: int, seed: int, method: str) -> Facts:
+    """One run in a process of its own, which has this one's packages and compiled code."""
+    context = multiprocessing.get_context("fork")
+    here, there = context.Pipe()
+    process = context.Process(target=_child, args=(there, name, rows, seed, method))
+    process.start()
+    there.close()
+    try:
+        facts: Facts = here.recv()
+    except EOFError:
+        facts = {"failed": "the process ended without a word, as one does that memory ran out for"}
+    process.join()
+    return facts
+
+
+# -- what is known ----------------------------------------------------------------------------------
+def known(table: Path = TABLE) -> dict[Key, Facts]:
+    """The runs in the table, the last one of each."""
+    found: dict[Key, Facts] = {}
+    if table.is_file():
+        with table.open(encoding="utf-8", newline="") as stream:
+            for row in csv.DictReader(stream):
+                facts = {name: _value(name, text) for name, text in row.items() if text}
+                found[facts["set"], facts["rows"], facts["seed"], facts["method"]] = facts
+    return found
+
+
+def _value(name: str, text: str) -> Any:
+    return text if name in ("set", "method", "failed", "commit") else json.loads(text)
+
+
+def add(key: Key, facts: Facts, table: Path = TABLE) -> None:
+    """One more line."""
+    fresh = not table.is_file()
+    with table.open("a", encoding="utf-8", newline="") as stream:
+        lines = csv.DictWriter(stream, NAMES, extrasaction="ignore", lineterminator="\n")
+        if fresh:
+            lines.writeheader()
+        rounded = {n: round(v, 5) if isinstance(v, float) else v for n, v in facts.items()}
+        lines.writerow(dict(zip(NAMES[:4], key, strict=True)) | rounded | {"commit": commit()})
+
+
+def collect(keys: Iterable[Key], run: Callable[..., Facts] = apart, table: Path = TABLE) -> None:
+    """Run what is not known yet."""
+    there = known(table)
+    for key in keys:
+        if key in there:
+            continue
+        try:
+            add(key, run(*key), table)
+        except FileNotFoundError as reason:
+            print(f"{key[0]}: {reason}", flush=True)
+
+
+# -- the page ---------------------------------------------------------------------------------------
+def page(runs: dict[Key, Facts]) -> str:
+    """What there is: errors and costs by set, sums by number of rows, and every loss by name."""
+    about = __doc__.split("\n\n")[1].replace("\n", " ")
+    lines = ["# The default beside boosting, by the number of rows", "", about]
+    for rows in sorted({key[1] for key in runs}):
+        own = {key: facts for key, facts in runs.items() if key[1] == rows and "failed" not in facts}
+        methods = [m for m in METHODS if any(key[3] == m for key in own)]
+        lines += ["", f"## {rows} rows", "", *_errors(own, methods), "", *_sums(own, methods)]
+    bad = [facts for facts in runs.values() if "failed" in facts]
+    failed = [f"- {f['set']}, {f['rows']} rows, seed {f['seed']}, {f['method']}: {f['failed']}" for f in bad]
+    return "\n".join([*lines, *(["", "## Failed", "", *failed] if failed else [])]) + "\n"
+
+
+def _mean(runs: dict[Key, Facts], name: str, method: str, column: str) -> float:
+    found = [f[column] for k, f in runs.items() if (k[0], k[3]) == (name, method) and column in f]
+    return float(np.mean(found)) if found else np.nan
+
+
+def _errors(runs: dict[Key, Facts], methods: list[str]) -> list[str]:
+    """A line for each set: error in per cent, log loss, and seconds of one processor."""
+    head = ["set", "seeds"] + [f"{m}" for m in methods] + [f"{m}, log loss" for m in methods]
+    head += [f"{m}, s" for m in methods]
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    for name in sorted({key[0] for key in runs}):
+        seeds = len({key[2] for key in runs if key[0] == name})
+        cells = [_mean(runs, name, m, c) for c in ("error", "log loss", "seconds") for m in methods]
+        words = ["–" if np.isnan(v) else f"{v:.3g}" for v in cells]
+        lines.append("| " + " | ".join([name, str(seeds), *words]) + " |")
+    return lines
+
+
+def _sums(runs: dict[Key, Facts], methods: list[str]) -> list[str]:
+    """Each rival beside ours, over the sets and seeds that both have."""
+    lines = []
+    for rival in [m for m in methods if m != "ours"]:
+        pairs = [(k, (*k[:3], rival)) for k in runs if k[3] == "ours" and (*k[:3], rival) in runs]
+        if not pairs:
+            continue
+        sets = sorted({k[0] for k, _ in pairs})
+        error = {n: (_mean(runs, n, "ours", "error"), _mean(runs, n, rival, "error")) for n in sets}
+        lost = [f"{n} ({a:.3g} against {b:.3g})" for n, (a, b) in error.items() if a > b]
+        seconds = [sum(float(runs[p[i]]["seconds"]) for p in pairs) for i in (0, 1)]
+        memory = [max(float(runs[p[i]]["memory MB"]) for p in pairs) for i in (0, 1)]
+        lines.append(
+            f"- Beside {rival}: no more error on {len(error) - len(lost)} of {len(error)} sets; "
+            f"{seconds[0]:.0f} against {seconds[1]:.0f} s of a processor; at most {memory[0]:.0f} against "
+            f"{memory[1]:.0f} MB. Lost: {', '.join(lost) or 'none'}."
+        )
+    return lines
+
+
+def main() -> None:
+    from ..selection_tables import TASKS, warm_up
+
+    parser = argparse.ArgumentParser("python -m experiments.selection.sizes", description=__doc__)
+    parser.add_argument("--rows", nargs="+", type=int, default=list(ROWS))
+    parser.add_argument("--seeds", nargs=2, type=int, default=(0, 10), metavar=("FROM", "BEFORE"))
+    parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
+    parser.add_argument("--sets", nargs="+", default=[*TASKS, *MADE])
+    parser.add_argument("--record", action="store_true", help="run nothing, write the page")
+    options = parser.parse_args()
+    if options.record:
+        TABLE.with_suffix(".md").write_text(page(known()), encoding="utf-8")
+        return
+    if any(os.environ.get(name) != "1" for name in THREADS):
+        parser.error(f"set {' '.join(f'{name}=1' for name in THREADS)} first: processes are forked")
+    warm_up()
+    seeds = range(*options.seeds)
+    keys = [(n, r, s, m) for r in options.rows for s in seeds for n in options.sets for m in options.methods]
+    collect(key for key in keys if _has_rows(key[0], key[1]))
+
+
+def _has_rows(name: str, rows: int) -> bool:
+    """Whether a set has so many rows; made problems have any number."""
+    if name in MADE:
+        return rows >= 10_000
+    try:
+        drawn(name, rows, 0)
+    except ValueError:
+        return False
+    return True
+
+
+if __name__ == "__main__":
+    main()

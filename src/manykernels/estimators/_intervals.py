@@ -1,0 +1,189 @@
+"""A search over regression models that can say how far off its predictions may be."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from .._arguments import is_number, number_of, shown
+from .._warn import warn
+from ..fitting.layout import is_lazy
+from ..fitting.outside import is_mapped, open_parquet
+from ..fitting.progress import progress
+from ..fitting.stacks import in_matrices
+from ..selection.data import Data
+from ..selection.intervals import HeldOut, count_of, intervals, rank_of
+from ..selection.plan import WHOLE
+from ..selection.race import within_rows
+from ..selection.splits import Folds, make_folds
+from ..selection.strategies import NAMES
+from ._large import gathered
+from ._own import OwnOutputs
+from .mkl import has_own_weights
+
+Array = NDArray[np.float64]
+
+
+def _keeps_models(search: Intervals) -> bool:
+    """Whether there are, or will be, models of the folds."""
+    if not (isinstance(search.intervals, bool | np.bool_) and search.intervals):
+        raise AttributeError(
+            "predict_interval needs a model of each fold, and intervals=False was given. Fit with "
+            "intervals=True."
+        )
+    return True
+
+
+class Intervals(OwnOutputs):
+    """A search that can keep one model of each fold, with its errors on the samples of that fold."""
+
+    intervals: bool
+    intervals_: list[HeldOut]
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, covariates: Any = None
+    ) -> Self:
+        """Compare strategies along their paths in C and fit the best; or choose weights for every output.
+
+        Parameters
+        ----------
+        X : array, CSR matrix, frame, list of strings, or stack (n_samples, n_train, n_kernels)
+            With ``approx`` and the squared loss also a Dask array or frame, which stays where it is.
+        y : array of shape (n_samples,) or (n_samples, n_outputs)
+        sample_weight : array of shape (n_samples,), optional
+            A sample of weight 2 counts as two samples, in fits and in scores.
+        groups : array of shape (n_samples,), optional
+            For ``cv`` that keeps groups together, such as GroupKFold().
+        covariates : array or frame of shape (n_samples, n_covariates), optional
+            Enter unpenalised beside the kernels; not with ``multi_output="own"``.
+
+        Returns
+        -------
+        self
+        """
+        self._check_types()
+        if self.intervals:
+            X, y = open_parquet(gathered(X), y, self.memory_limit)
+            self._require_intervals_make_sense(X)
+        super().fit(X, y, sample_weight, groups, covariates)
+        if self.intervals:
+            with warnings.catch_warnings():  # the search has said what there is to say of these samples
+                warnings.simplefilter("ignore")
+                data, _, _ = self._read(X, y, sample_weight, covariates)
+                self.intervals_ = self._held_out(data, groups)
+        return self
+
+    @available_if(_keeps_models)  # type: ignore[untyped-decorator]
+    def predict_interval(self, X: Any, coverage: float = 0.9, covariates: Any = None) -> Array:
+        """Intervals that hold the target of a new sample with about this probability.
+
+        They are those of CV+ (Barber et al. 2021), from models that are learned without one fold each:
+        weights, widths per feature and C are learned anew in every one. Only the strategy is that of all
+        samples. Of more than 1,500 samples one fold is held out, which is split conformal prediction.
+
+        Parameters
+        ----------
+        X : as in ``predict``
+        coverage : float between 0 and 1
+            How many of 100 new samples shall lie inside, divided by 100. Larger is wider.
+        covariates : array or frame of shape (n_samples, n_covariates), optional
+            Where ``fit`` was given them beside X.
+
+        Returns
+        -------
+        array of shape (n_samples, 2), or (n_samples, 2, n_outputs)
+            Where intervals begin and end. They are infinite, with a warning, where there are fewer training
+            samples than the coverage needs: coverage / (1 − coverage).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels import MKLRegressorCV
+        >>> from manykernels.kernels import Gaussian, Linear
+        >>> rng = np.random.RandomState(0)
+        >>> X = rng.randn(120, 2)
+        >>> y = X[:, 0] + rng.randn(120)
+        >>> model = MKLRegressorCV([Linear(), Gaussian(2.0)], intervals=True, random_state=0).fit(X, y)
+        >>> model.predict_interval(X[:3], coverage=0.8).shape
+        (3, 2)
+        """
+        check_is_fitted(self, "intervals_")
+        if not is_number(coverage) or not 0.0 < coverage < 1.0:
+            raise ValueError(
+                f"coverage={shown(coverage)} was given; expected a number between 0 and 1, such as 0.9."
+            )
+        n = count_of(self.intervals_)
+        if rank_of(coverage, n) > n:
+            needed = number_of(int(np.ceil(round(coverage / (1.0 - coverage), 9))), "sample")
+            warn(
+                f"coverage={coverage:g} needs {needed} that were held out, and there were {n:g}: intervals "
+                "are infinite."
+            )
+        beside = {} if covariates is None else {"covariates": covariates}
+        predictions = [part.predict(X, **beside) for part in self.intervals_]
+        return intervals(self.intervals_, predictions, float(coverage))
+
+    # -- learning ---------------------------------------------------------------------------------
+    def _require_intervals_make_sense(self, X: Any) -> None:
+        if not self.refit:
+            raise ValueError(
+                "intervals=True was given with refit=False, which leaves no model to predict with. Take "
+                "refit=True, or intervals=False."
+            )
+        if has_own_weights(self.multi_output):
+            raise ValueError(
+                "intervals=True was given with multi_output='own'. Take multi_output='shared', or fit each "
+                "output by itself."
+            )
+        if is_lazy(X) or is_mapped(X):
+            raise ValueError(
+                "intervals=True was given, and X stays in a file or in a Dask collection: the models of the "
+                "folds are learned in memory. Load X first (np.array(X), X.compute()), or take "
+                "intervals=False."
+            )
+
+    def _held_out(self, data: Data, groups: Any) -> list[HeldOut]:
+        """One model of each fold that was learned without it; of many samples, one model."""
+        assert data.given is not None
+        folds, stack = self._folds_once(data, groups), data.given.layout.kind == "stack"
+        learned = folds if len(data.y) <= WHOLE else folds[:1]
+        found: list[HeldOut] = []
+        with progress(f"{type(self).__name__}, intervals", self.verbose, total=len(learned)) as shown_:
+            for train, test in learned:
+                twin = self._twin([fold for fold in folds if fold[1] is not test], train)
+                X, y, weight = data.part(train, train)
+                twin.fit(X, y, weight, None, **data.beside(train))
+                X, y, weight = data.part(test, train)
+                f = np.asarray(twin.best_estimator_.predict(X, **data.beside(test)), dtype=float)
+                errors, seen = np.abs(np.asarray(y) - f), train if stack else None
+                found.append(HeldOut(twin.best_estimator_, errors, weight, seen))
+                shown_.step("intervals")
+        return found
+
+    def _folds_once(self, data: Data, groups: Any) -> Folds:
+        """The folds of the search, or an error where they hold a sample out more than once."""
+        loo = isinstance(self.cv, str) and self.cv == "loo"
+        cut = np.zeros((len(data.y), 1)) if in_matrices(data.X) else data.X
+        folds = make_folds(None if loo else self.cv, cut, data, groups, self.random_state)
+        times = np.bincount(np.concatenate([test for _, test in folds]), minlength=len(data.y))
+        if times.max() > 1:
+            raise ValueError(
+                f"intervals=True was given, and cv holds a sample out {times.max()} times. Take a cv that "
+                "holds each out once, such as KFold(5, shuffle=True) or GroupKFold(5)."
+            )
+        return folds
+
+    def _twin(self, others: Folds, train: Any) -> Any:
+        """The search of the strategy that was chosen, for one fold: everything else is learned anew."""
+        name = self.best_params_["strategy"]
+        strategy = name if name in NAMES else [clone(self.best_estimator_)]
+        plain = self.cv is None or isinstance(self.cv, int | np.integer)
+        cv = self.cv if plain or isinstance(self.cv, str) else within_rows(others, train)
+        within = {"intervals": False, "verbose": 0, "checkpoint": None}
+        return clone(self).set_params(strategy=strategy, cv=cv, **within)

@@ -1,0 +1,41 @@
+"""What is kept of long inspections, by what they depend on (`selection/checkpoint.py`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import BaseEstimator
+
+from ..estimators import model_of
+from ..selection.checkpoint import print_of
+
+_FREE = ("checkpoint", "n_jobs", "verbose")  # on which no answer depends
+_MEASURED = ("behind", "error")  # of finalists, who are known without them
+
+
+def require_number(checkpoint: Any, random_state: Any) -> None:
+    """An error where other rows or permutations would be drawn the next time."""
+    if checkpoint is not None and random_state is None:
+        raise ValueError(
+            "checkpoint was given without random_state; give a whole number, to draw the same again."
+        )
+
+
+def estimator_prints(estimator: Any, told: dict[str, Any]) -> dict[str, str]:
+    """A hash of what an estimator is and what it chose, not of how long that took, and of all else."""
+    params = {k: v for k, v in estimator.get_params(deep=False).items() if k not in _FREE}
+    chosen = getattr(estimator, "best_params_", None)
+    finalists = {k: v for k, v in getattr(estimator, "finalists_", {}).items() if k not in _MEASURED}
+    own = print_of("estimator", (type(estimator).__name__, params, chosen, finalists))
+    return {"estimator": own} | {name: print_of(name, value) for name, value in told.items()}
+
+
+def kernel_prints(kernels: Any, told: dict[str, Any]) -> dict[str, str]:
+    """A hash of kernels as an estimator takes them, or of those of a fitted one, and of all else."""
+    tested = kernels
+    if isinstance(kernels, BaseEstimator) and hasattr(kernels, "fit"):
+        model = model_of(kernels)[0]
+        tested = type(kernels).__name__, model.names, model.kernels
+    return {"kernels": print_of("kernels", tested)} | {
+        name: print_of(name, value) for name, value in told.items()
+    }

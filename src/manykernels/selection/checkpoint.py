@@ -1,0 +1,366 @@
+"""Work that is kept in a folder as it is done: a process that is killed loses one piece of it at most.
+
+A folder holds the work of one call. ``about.json`` says of which: a hash of the samples, of every option, and
+the versions of what computed them, each by its name, so that another table or option is refused by name.
+Every finished piece of work is one file, written whole or not at all, with a checksum. A second process is
+refused while the first one lives: a lock that the system takes back when a process ends, however it ends.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import pickle
+import platform
+import socket
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import joblib
+import numpy as np
+import scipy
+import sklearn
+
+from .._arguments import and_more, shown
+from .._fast.stopping import goes_on
+from .._files import named, write_atomically
+from .._warn import warn
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+Value = TypeVar("Value")
+FORMAT = 1
+_ABOUT, _LOCK, _PIECE = "about.json", "lock", ".piece"
+_HEAD = b"manykernels piece 1\n"
+# What pieces are made of beside classes of this package: arrays and numbers.
+_PLAIN = {
+    ("numpy", "ndarray"),
+    ("numpy", "dtype"),
+    ("builtins", "slice"),
+    ("builtins", "set"),
+    ("builtins", "frozenset"),
+    ("builtins", "complex"),
+    *(
+        (f"numpy.{core}.{module}", name)
+        for core in ("core", "_core")
+        for module, name in (
+            ("multiarray", "_reconstruct"),
+            ("multiarray", "scalar"),
+            ("numeric", "_frombuffer"),
+        )
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A folder for work that is done, and whether it is removed when all of it is.
+
+    Parameters
+    ----------
+    folder : str or path
+        Made where there is none. It belongs to one call: the same samples and options.
+    remove : bool
+        Whether the files in it, and the folder, are removed when the call has ended with a result.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.datasets import load_wine
+    >>> from manykernels import MKLClassifierCV
+    >>> from manykernels.selection.checkpoint import Checkpoint
+    >>> X, y = load_wine(return_X_y=True)
+    >>> kept = Checkpoint(tempfile.mkdtemp(), remove=True)
+    >>> MKLClassifierCV(strategy="finite", cv=2, checkpoint=kept).fit(X, y).best_params_["strategy"]
+    'finite'
+    """
+
+    folder: str | os.PathLike[str]
+    remove: bool = False
+
+
+@dataclass(frozen=True)
+class Store:
+    """The pieces of one call: files of a folder. Other processes may be handed it, and write their own."""
+
+    folder: str
+    run: str  # of all that the call was given
+    trusted: frozenset[tuple[str, str]] = (
+        frozenset()
+    )  # classes that the call was given, which pieces may hold
+
+    def path(self, key: tuple[Any, ...]) -> Path:
+        """Where the piece of this name is, or would be."""
+        whole = hashlib.sha256(repr((self.run, key)).encode()).hexdigest()
+        return Path(self.folder) / f"{whole[:32]}{_PIECE}"
+
+    def read(self, key: tuple[Any, ...]) -> Any:
+        """The piece; KeyError where there is none, or what is there is damaged."""
+        path = self.path(key)
+        try:
+            with named(path):
+                data = path.read_bytes()
+        except FileNotFoundError:
+            raise KeyError(key) from None
+        start = len(_HEAD) + 65
+        if data[: len(_HEAD)] != _HEAD or data[len(_HEAD) : start - 1] != _checksum(data[start:]):
+            warn(f"{path} is damaged; what it held is computed anew.")
+            raise KeyError(key)
+        try:
+            return _Reader(data[start:], self.trusted).load()
+        except pickle.UnpicklingError as error:
+            warn(f"{path} is not read, since {error}; what it held is computed anew.")
+            raise KeyError(key) from error
+
+    def write(self, key: tuple[Any, ...], value: Any) -> None:
+        """Keep a piece. Where it cannot be written the work goes on, with a warning."""
+        body = pickle.dumps(value, protocol=5)
+        try:
+            write_atomically(self.path(key), _HEAD + _checksum(body) + b"\n" + body)
+        except OSError as error:
+            warn(
+                f"{error.strerror}: {self.folder} keeps no more work; what is done from here on may be lost."
+            )
+
+
+class _Reader(pickle.Unpickler):
+    """Builds arrays, numbers and objects of this package, and runs nothing else that a file names."""
+
+    def __init__(self, data: bytes, trusted: frozenset[tuple[str, str]]) -> None:
+        super().__init__(io.BytesIO(data))
+        self._known = _PLAIN | trusted
+
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) in self._known:
+            return super().find_class(module, name)
+        found = super().find_class(module, name) if module.startswith("manykernels.") else None
+        if not isinstance(found, type) or found.__module__ != module:
+            raise pickle.UnpicklingError(f"it holds {shown(f'{module}.{name}')}")
+        return found
+
+
+def _checksum(data: bytes) -> bytes:
+    return hashlib.sha256(data).hexdigest().encode()
+
+
+# -- doing work -----------------------------------------------------------------------------------
+_store: ContextVar[Store | None] = ContextVar("_store", default=None)
+
+
+def current() -> Store | None:
+    """Where work is kept, if anybody asked for it."""
+    return _store.get()
+
+
+def kept(store: Store | None, key: tuple[Any, ...], work: Callable[..., Value], *args: Any) -> Value:
+    """What ``work(*args)`` gives, from the store where it was done before, and into it where not.
+
+    Work during which somebody asked to stop is unfinished, and not kept.
+    """
+    if store is None:
+        return work(*args)
+    with suppress(KeyError):
+        value: Value = store.read(key)
+        return value
+    with _at(None):  # names of pieces within this one would mean something else
+        value = work(*args)
+    if goes_on(0, 1):
+        store.write(key, value)
+    return value
+
+
+@contextmanager
+def _at(store: Store | None) -> Iterator[Store | None]:
+    token = _store.set(store)
+    try:
+        yield store
+    finally:
+        _store.reset(token)
+
+
+@contextmanager
+def keeping(
+    given: Any,
+    title: str,
+    prints: Callable[[], Mapping[str, str]],
+    parts: Iterable[Any] = (),
+    joined: bool = False,
+) -> Iterator[Store | None]:
+    """Inside, finished work is kept in the folder that was given; None keeps nothing.
+
+    `prints` has a hash for each thing that the work depends on, by the name that a user knows it by; `parts`
+    are things of the user's own that pieces of work may hold. Work that is `joined` is a part of that around
+    it, and is kept with it.
+    """
+    if given is None:
+        with _at(current() if joined else None) as around:
+            yield around
+        return
+    asked = given if isinstance(given, Checkpoint) else Checkpoint(given)
+    if not is_folder(asked.folder) or not os.fspath(asked.folder):
+        raise TypeError(
+            f"checkpoint={shown(given)} was given; expected the path of a folder, a Checkpoint, or None."
+        )
+    folder = Path(os.path.abspath(asked.folder))
+    with _locked(folder, _folder(folder)):
+        known = {**prints(), **_versions()}
+        _require_same(folder, title, known)
+        trusted = frozenset((type(part).__module__, type(part).__qualname__) for part in parts)
+        store = Store(str(folder), hashlib.sha256(json.dumps([title, known]).encode()).hexdigest(), trusted)
+        with _at(store):
+            yield store
+        if asked.remove:
+            clear(folder)
+
+
+def is_folder(given: Any) -> bool:
+    """Whether this says where work is to be kept."""
+    return isinstance(given, str | os.PathLike | Checkpoint)
+
+
+def print_of(name: str, value: Any) -> str:
+    """A hash of a value, whatever it is made of; functions are known by their name."""
+    if name == "X" and isinstance(value, str | os.PathLike) and os.path.isfile(value):
+        with named(value), open(value, "rb") as file:
+            return hashlib.file_digest(file, "sha1").hexdigest()
+    if hasattr(value, "__dask_graph__"):
+        return str(getattr(value, "name", None) or getattr(value, "_name", ""))
+    if isinstance(value, np.random.RandomState | np.random.Generator):
+        raise ValueError(
+            f"{name}={shown(value)} was given with checkpoint; what it draws depends on what was drawn "
+            "before, so that work cannot be gone on with. Give a whole number."
+        )
+    try:
+        return str(joblib.hash(value, hash_name="sha1"))
+    except Exception as error:
+        raise ValueError(
+            f"{name}={shown(value)} was given with checkpoint, and holds something that other processes "
+            "cannot know again (a lambda, or a function inside of a function). Define it at the top of a "
+            "module, or leave checkpoint out."
+        ) from error
+
+
+def _versions() -> dict[str, str]:
+    ours = sys.modules[__name__.partition(".")[0]]  # which gathers from everywhere, and is imported by now
+    modules = {"manykernels": ours, "numpy": np, "scipy": scipy, "scikit-learn": sklearn}
+    found = {f"the version of {name}": module.__version__ for name, module in modules.items()}
+    return found | {"the version of Python": platform.python_version()}
+
+
+# -- the folder -----------------------------------------------------------------------------------
+def _folder(folder: Path) -> Path:
+    """The folder, made where there is none; a folder with files of somebody else's is refused."""
+    if folder.exists() and not folder.is_dir():
+        raise NotADirectoryError(f"checkpoint={os.fspath(folder)!r} is a file; give the path of a folder.")
+    with named(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        names = os.listdir(folder)
+    if _ABOUT not in names and any(name != _LOCK and not name.startswith(f".{_ABOUT}") for name in names):
+        raise FileExistsError(
+            f"checkpoint={os.fspath(folder)!r} holds other files, and no work that was kept. Give a folder "
+            "that is empty, or the name of a new one."
+        )
+    return folder / _LOCK
+
+
+def _require_same(folder: Path, title: str, known: dict[str, str]) -> None:
+    """Note what the work is of, or an error that names what is not as it was."""
+    path = folder / _ABOUT
+    if not path.exists():
+        told = {"format": FORMAT, "title": title, "prints": known}
+        write_atomically(path, json.dumps(told, indent=1).encode())
+        return
+    try:
+        told = json.loads(path.read_bytes())
+        before, kind, by = dict(told["prints"]), str(told["title"]), int(told["format"])
+    except (ValueError, TypeError, KeyError) as error:
+        raise ValueError(f"{path} is damaged. Delete the folder, or give checkpoint= another one.") from error
+    if by != FORMAT or kind != title:
+        raise ValueError(
+            f"checkpoint={os.fspath(folder)!r} holds the work of {kind} (format {by}), and this is {title} "
+            f"(format {FORMAT}). Give another folder."
+        )
+    names = [*known, *(name for name in before if name not in known)]
+    other = [name for name in names if before.get(name) != known.get(name)]
+    if other:
+        were = "is not what it was" if len(other) == 1 else "are not what they were"
+        raise ValueError(
+            f"checkpoint={os.fspath(folder)!r} holds work that was done with something else: "
+            f"{and_more(other, 8)} {were}. Give the same again, or another folder."
+        )
+
+
+def clear(folder: str | os.PathLike[str]) -> None:
+    """Remove what was kept in a folder, and the folder if nothing else is in it."""
+    path = Path(folder)
+    for file in [*path.glob(f"*{_PIECE}"), path / _ABOUT, path / _LOCK]:
+        with suppress(FileNotFoundError):
+            file.unlink()
+    with suppress(OSError):
+        path.rmdir()
+
+
+@contextmanager
+def _locked(folder: Path, path: Path) -> Iterator[None]:
+    """Nobody else works in the folder as long as this lasts."""
+    with named(path):
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        _require_free(handle, folder)
+        with suppress(OSError):
+            os.ftruncate(handle, 0)
+            os.pwrite(handle, json.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode(), 0)
+        yield
+        with suppress(OSError):
+            os.ftruncate(handle, 0)  # whoever comes next need not wonder
+    finally:
+        os.close(handle)
+
+
+def _require_free(handle: int, folder: Path) -> None:
+    """An error where another process has the lock; one that has ended has none, however it ended."""
+    try:
+        owner = json.loads(os.pread(handle, 4096, 0) or b"{}")
+        pid, host = int(owner.get("pid", 0)), str(owner.get("host", ""))
+    except (ValueError, AttributeError, TypeError):
+        pid, host = 0, ""
+    taken = False
+    if fcntl is not None:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            taken = True
+        except OSError:  # a file system without locks
+            taken = _lives(pid, host)
+    else:
+        taken = _lives(pid, host)
+    if taken:
+        raise BlockingIOError(
+            f"checkpoint={os.fspath(folder)!r} is in use by process {pid} on {host or 'another machine'}. "
+            "Wait until it has ended, or give another folder."
+        )
+
+
+def _lives(pid: int, host: str) -> bool:
+    """Whether a process is known to run, or may do so on another machine."""
+    if not pid or pid == os.getpid():
+        return False
+    if host != socket.gethostname():
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True

@@ -1,0 +1,130 @@
+"""How a search is done, from the number of rows and the memory: the one place that decides.
+
+Up to WHOLE rows all models are compared on all rows. Beyond, cost grows as the rows do, not as their cube:
+
+    race        all strategies, norms, kernels and C in folds of a random part of the rows
+    second      what the folds could not tell from the best, on more rows, judged on rows held out for good
+    last        the kernel that was chosen: exact up to EXACT rows, beyond at landmarks, on all rows
+
+With n rows and m landmarks a pass of the last stage costs about 2nm² operations, and six matrices of m × m.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..grams.memory import parse_memory, readable
+
+WHOLE = 1500  # rows up to which everything is tried on all of them
+EXACT = 2500  # rows up to which the model that was chosen has exact kernels
+ROWS = 20_000  # rows on which kernels are compared at landmarks
+FEW = 1000  # landmarks with which this is done
+_RACE = 500, 700  # rows of the race
+_SECOND = 2000  # rows from which finalists are learned
+_HELD = 4000  # rows that are held out, at most: a fifth
+_MOST = 4000  # landmarks, up to _MANY rows; beyond, so many that a pass grows as the rows do
+_MANY = 100_000
+_FEWEST = 50  # landmarks below which there is no use in them
+_MATRICES = 6  # of m × m that are held at once: sums of both parts and of all, what is solved, the kernel
+_KERNELS = 25  # matrices of the second stage: kernels, their values on rows held out, and machines
+_BLOCKS = 1 << 28  # bytes of the blocks of rows that a pass holds
+_SPEED = 1.5e10  # operations a second of one core, for an estimate
+_UNIT = 7e-6  # seconds of the race for each row², of few columns
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Rows and landmarks of each stage."""
+
+    n: int
+    d: int
+    whole: bool  # whether all is tried on all rows
+    race: int = 0
+    second: int = 0
+    held: int = 0
+    exact: bool = True  # whether the model that is chosen has exact kernels
+    most: int = 0  # landmarks, at most
+
+    @property
+    def steps(self) -> list[int]:
+        """Landmarks to try one after the other, each twice as many."""
+        found = [min(FEW, self.most)]
+        while 2 * found[-1] <= self.most:
+            found.append(2 * found[-1])
+        return found
+
+    @property
+    def race_seconds(self) -> float:
+        """Processor seconds of the race, about."""
+        return _UNIT * self.race**2 * (1.0 + self.d / 100.0)
+
+    def second_seconds(self, rows: int) -> float:
+        """Processor seconds of the second stage on so many rows, about."""
+        return 0.2 * _UNIT * rows**2 * (1.0 + self.d / 100.0)
+
+    def pass_seconds(self, m: int) -> float:
+        """Processor seconds of one pass over all rows with m landmarks, about."""
+        return (2.0 * self.n * m**2 + 4.0 * m**3 + 40.0 * self.n * m) / _SPEED
+
+    @property
+    def seconds(self) -> float:
+        """Processor seconds of everything, about; with all landmarks."""
+        last = 5e-10 * self.n**3 if self.exact else sum(self.pass_seconds(m) for m in self.steps)
+        return self.race_seconds + self.second_seconds(self.second) + last
+
+    @property
+    def memory(self) -> float:
+        """Bytes beside the data, about."""
+        second = 8.0 * _KERNELS * self.second**2
+        return max(second, 0.0 if self.exact else 8.0 * _MATRICES * self.most**2 + _BLOCKS)
+
+    @property
+    def opening(self) -> str:
+        """What is done, and why."""
+        last = (
+            "the model that was chosen has exact kernels"
+            if self.exact
+            else f"the model that was chosen is learned from all rows at landmarks, {self.most} at most"
+        )
+        return (
+            f"{self.n} rows are more than {WHOLE}, up to which everything is tried on all of them: models "
+            f"are raced on fewer rows, and {last} (approx='auto'; approx=None tries everything on all rows)."
+        )
+
+    @property
+    def estimate(self) -> str:
+        """Time and memory in words."""
+        most = f"at most about {duration(self.seconds)} of one processor"
+        return f"{most} and {readable(self.memory)} beside the data"
+
+
+def make_plan(n: int, d: int, memory_limit: Any) -> Plan:
+    """How a search over n rows of d columns is done within this memory."""
+    if n <= WHOLE:
+        return Plan(n, d, whole=True)
+    held = min(n // 5, _HELD)
+    limit = parse_memory(memory_limit)
+    second = min(n - held, _SECOND, max(int(np.sqrt(limit / (8.0 * _KERNELS))), _RACE[0]))
+    race = min(int(np.clip(n // 3, *_RACE)), second)
+    if n <= EXACT:
+        return Plan(n, d, False, race, second, held)
+    room = limit - _BLOCKS
+    most = int(_MOST * min(1.0, np.sqrt(_MANY / n)))
+    most = min(most, int(np.sqrt(max(room, 0) / (8.0 * _MATRICES))), (n - held) // 2)
+    if most < _FEWEST:
+        raise MemoryError(
+            f"X has {n} rows, and memory_limit allows {readable(limit)}: at least "
+            f"{readable(_BLOCKS + 8.0 * _MATRICES * _FEWEST**2)} are needed beside the data, for blocks of "
+            f"rows and for sums over {_FEWEST} landmarks. Raise memory_limit, or fit on fewer rows."
+        )
+    return Plan(n, d, False, race, second, held, exact=False, most=most)
+
+
+def duration(seconds: float) -> str:
+    """Seconds, minutes or hours in words, roughly."""
+    if seconds < 90.0:
+        return f"{max(seconds, 1.0):.0f} s"
+    return f"{seconds / 60.0:.0f} min" if seconds < 5400.0 else f"{seconds / 3600.0:.1f} h"

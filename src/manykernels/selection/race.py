@@ -1,0 +1,170 @@
+"""From many models on few rows to few models on many: what of a race goes on, and who of those is best.
+
+A race compares all models in folds of some of the rows. What is behind its best by at most two standard
+errors of their difference may be the best on more rows, and is learned again from more of them. There, models
+are judged on the same rows, which nobody learns from, so that differences are paired row by row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..fitting.bound import weighed
+from ..fitting.learning import learn
+from ..fitting.listed import Listed
+from ..fitting.model import Model
+from ..kernels import Kernel
+from ..penalties import resolve_penalty
+from .data import Data, Index
+from .folds import steps_of
+from .paths import Only, PathStep
+from .scoring import Judge
+from .strategies import Strategy
+
+Array = NDArray[np.float64]
+_NEAR = 2.0  # standard errors of the paired difference
+_LEAST = 5  # rows of every class, where there are so many
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A model that was learned from more rows, and its errors on the rows held out."""
+
+    strategy: Strategy
+    step: PathStep
+    score: float
+    errors: Array  # (rows held out,)
+    bound: Any  # how its kernels were held
+    decision: Any  # on the rows held out, of all classes
+
+    @property
+    def rank(self) -> float:
+        return float(self.errors.mean())
+
+
+def second_round(
+    found: Sequence[Strategy], finalists: Mapping[str, list[Any]], data: Data, train: Index, test: Index
+) -> list[Contender]:
+    """The finalists of a race, learned from `train` and judged on `test`; the best first."""
+    contenders: list[Contender] = []
+    for strategy in found:
+        rows = [i for i, name in enumerate(finalists["strategy"]) if name == strategy.name]
+        if not rows:
+            continue
+        sets = [tuple(finalists[c][i] for c in ("norm", "kernels", "C")) for i in rows]
+        again, bounds = _restricted(strategy, sets), list[Any]()
+        steps, judge = steps_of(again, data, train, test, bounds)
+        assert isinstance(judge, Judge)  # times to an event are searched on all rows
+        for step in steps:
+            if np.isnan(step.gap):  # it stands for larger C, where the path had ended
+                continue
+            ((score, _),) = judge.scores([step.decision])
+            decided = judge.decisions(judge.stand_in(step.decision), np.arange(test.size))
+            errors = judge.row_errors(step.decision)
+            contenders.append(Contender(again, step, score, errors, bounds[0], decided))
+    by_score = data.scorer is not None
+    return sorted(contenders, key=lambda one: -one.score if by_score else one.rank)
+
+
+def with_best(
+    finalists: Mapping[str, list[Any]], comparison: Mapping[str, list[Any]], names: Sequence[str]
+) -> dict[str, list[Any]]:
+    """The finalists, and the best of these strategies where none of their models is among them.
+
+    Kernels that are learned from y gain most from rows: far behind on few, they may be the best on many.
+    """
+    columns = ("strategy", "norm", "kernels", "C")
+    found = {name: list(finalists[name]) for name in columns}
+    for i, strategy in enumerate(comparison["strategy"]):
+        if strategy in names and strategy not in finalists["strategy"]:
+            for name in columns:
+                found[name].append(comparison[name][i])
+    return found
+
+
+def _restricted(strategy: Strategy, sets: list[tuple[Any, Only, float]]) -> Strategy:
+    """The strategy with these norms and kernels only, and values of C beside theirs."""
+    norms = [norm for norm, only, _ in sets if only is None]
+    some = [(norm, only) for norm, only, _ in sets if only is not None]
+    Cs = sorted({C for _, _, best in sets for C in _neighbours(best, strategy.Cs)})
+
+    def parts(kernels: Mapping[str, Kernel]) -> list[tuple[Any, Only]]:
+        known = {(norm, names_among(kernels, only)): None for norm, only in some}
+        found: list[tuple[Any, Only]] = [(norm, only) for norm, only in known if only is not None]
+        return found if found or norms else [(2.0, tuple(kernels))]
+
+    return replace(strategy, norms=norms, Cs=Cs, parts=parts if some else None)
+
+
+def names_among(kernels: Mapping[str, Kernel], only: Only) -> Only:
+    """The names of kernels as they are here: other rows may have columns of other kinds. None if none is."""
+    called = {other: name for name, kernel in kernels.items() for other in kernel.member.also}
+    found = [name if name in kernels else called.get(name) for name in only or ()]
+    return tuple(dict.fromkeys(name for name in found if name is not None)) or None
+
+
+def _neighbours(best: float, Cs: Sequence[float]) -> list[float]:
+    """The best C and the ones next to it."""
+    place = int(np.argmin(np.abs(np.log(Cs) - np.log(best))))
+    return list(Cs[max(place - 1, 0) : place + 2])
+
+
+def near(contenders: Sequence[Contender]) -> list[Contender]:
+    """The best of every strategy that the rows held out cannot tell from the best of all, which is first."""
+    kept: dict[str, Contender] = {}
+    for one in contenders:
+        d = one.errors - contenders[0].errors
+        error = float(d.std(ddof=1) / np.sqrt(d.size)) if d.size > 1 else 0.0
+        if d.mean() <= _NEAR * error:
+            kept.setdefault(one.strategy.name, one)
+    return list(kept.values())
+
+
+def model_of(one: Contender, train: Index) -> Model:
+    """Kernels and weights of a contender, as a model."""
+    options, given = one.strategy.options, one.strategy.given
+    assert options is not None and given is not None
+    step = one.step
+    options = options.replace(penalty=resolve_penalty(step.norm), C=step.C, verbose=0)
+    if step.weights is None or not isinstance(one.bound, Listed) or step.weights.ndim != 1:
+        return learn(options, given.part(train).samples())
+    known, theta = one.bound.known, np.atleast_2d(step.weights)
+    said = weighed(options, one.bound.samples.target, known.kernels, theta)
+    return Model(options.title, one.bound.samples.layout, known.names, known.kernels, **said)
+
+
+# -- which rows -------------------------------------------------------------------------------------
+def some_rows(rows: Index, y: NDArray[Any], classes: NDArray[Any] | None, size: int, rng: Any) -> Index:
+    """As many of the rows at random, in rising order; of every class five at least, where it has so many."""
+    order = rows[rng.permutation(rows.size)]
+    if classes is None or size >= rows.size:
+        return np.sort(order[:size])
+    own = y[order]
+    first = np.concatenate([np.flatnonzero(own == label)[:_LEAST] for label in classes])
+    rest = np.setdiff1d(np.arange(order.size), first)
+    return np.sort(order[np.concatenate([first, np.sort(rest)])[: max(size, first.size)]])
+
+
+def held_rows(rows: Index, y: NDArray[Any], classes: NDArray[Any] | None, size: int, rng: Any) -> Index:
+    """As many of the rows at random to be held out, of every class its share, and of none the only row."""
+    order = rows[rng.permutation(rows.size)]
+    if classes is None:
+        return np.sort(order[:size])
+    own, kept = y[order], list[Index]()
+    for label in classes:
+        places = np.flatnonzero(own == label)
+        kept.append(places[: max(round(size * places.size / order.size), 0)][: places.size // 5 + 1])
+        if places.size < 2:
+            kept[-1] = places[:0]
+    return np.sort(order[np.concatenate(kept)])
+
+
+def within_rows(folds: Iterable[tuple[Index, Index]], rows: Index) -> list[tuple[Index, Index]]:
+    """Folds of all rows cut to some of them, as places among these; folds of which nothing is left go."""
+    cut = [tuple(np.flatnonzero(np.isin(rows, part)) for part in fold) for fold in folds]
+    return [(train, test) for train, test in cut if train.size and test.size]

@@ -1,0 +1,297 @@
+"""The restricted problem of kernels of rank one on samples that are read in blocks of rows.
+
+With φ_j the features of the atoms there are, f = Σ_j w_j φ_j + Zγ (Z the constant, or covariates beside it),
+
+    P = ½ (Σ_j ‖w_j‖)² + R(f),      θ_j = ‖w_j‖/Σ‖w‖,      α = −∇R(f).
+
+Of the samples only vectors are held; what is quadratic in the features is a sum over rows. For squared errors
+these sums are taken once for every atom, and the problem is solved from them exactly (`_lasso.py`; several
+outputs that share weights: `GroupDescent` on as many pseudo-samples as atoms). For other losses Newton's
+method takes them anew at each step, ½dᵀHd − gᵀd with H = Φᵀdiag(Cℓ″)Φ and g = Φᵀα, whose minimum with
+½(Σ|w + d|)² is such a problem again. Losses with corners are smoothed by μ, which falls until the gap of the
+loss itself is small enough.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..grams import FactorGram
+from ..losses import Squared
+from ..losses.scalar import EPS
+from ..losses.smoothed import Smoothed, Softened
+from ..objectives import LeastSquares, Risk, Separable
+from ..objectives.rounding import unit
+from ..oracles.base import Atom
+from ..oracles.row_products import RowProducts
+from ..penalties import Simplex
+from ._beside import Beside
+from ._lasso import squared_lasso
+from ._stopping import goes_on
+from .base import Array, Run, relative
+from .group_descent import GroupDescent
+
+_PATIENCE = 3  # rounds that an atom without weight stays for
+_STEPS = 60  # of Newton's method
+_HALVINGS = 40  # of a step
+_DECREMENT = 0.03  # of the accuracy: what the next step may still gain
+_STEEP = 0.25  # how μ falls
+_WAITS = 3  # sharper losses in a row that leave the gap as it was, after which rounding has the last word
+_BACK = 25.0  # by how much μ rises again, at most, when atoms join
+_SHARPEST = 1e-9  # of the largest target: μ below which nothing is gained
+_RIDGE = 1e-13  # of the largest entry of a matrix of sums, for what is singular but for rounding
+
+
+class RowProblem:
+    """What all of them hold: atoms, their coefficients w (m, k), and decisions of all samples."""
+
+    exact = True
+
+    def __init__(self, oracle: RowProducts, risk: Risk) -> None:
+        self.oracle, self.risk = oracle, risk
+        self.atoms: list[Atom] = []
+        self.size = 0.0
+        self.w = np.empty((0, risk.shape[1]))
+        self.alpha, self.offsets = risk.zeros(), np.zeros(risk.shape[1])
+        self.idle = np.empty(0, dtype=np.intp)  # for how many rounds each atom has been without weight
+
+    def add(self, atoms: Sequence[Atom]) -> None:
+        """Let more atoms take part; those long without weight leave, so that the problem stays small."""
+        self.idle = np.where(self.w.any(axis=1), 0, self.idle + 1)
+        kept = np.flatnonzero(self.idle <= _PATIENCE)
+        self.atoms = [self.atoms[j] for j in kept]
+        self.w, self.idle = self.w[kept], self.idle[kept]
+        self._keep(kept)
+        self.atoms = [*self.atoms, *atoms]
+        self.w = np.concatenate([self.w, np.zeros((len(atoms), self.w.shape[1]))])
+        self.idle = np.concatenate([self.idle, np.zeros(len(atoms), dtype=np.intp)])
+        self.size = max(self.size, self.oracle.largest(atoms))
+        self._join(len(atoms))
+
+    def _keep(self, kept: NDArray[np.intp]) -> None:
+        """Forget the other atoms."""
+
+    def _join(self, new: int) -> None:
+        """The last so many atoms are new."""
+
+    @abstractmethod
+    def solve(self, scale: float, tol: float) -> tuple[Array, float, float]: ...
+
+    def decided(self, w: Array) -> Array:
+        """Φw (n, k)."""
+        used = np.flatnonzero(w.any(axis=1))
+        return self.oracle.decisions([self.atoms[j] for j in used], w[used])
+
+    def primal(self, risk: Risk, f: Array) -> float:
+        """P of w, at the worst that rounding may have done to f; at constant targets it is zero."""
+        level = float(np.linalg.norm(self.w, axis=1).sum())
+        noise = 1e-25 * risk.value(risk.zeros())
+        if 0.5 * level**2 + risk.value(f) <= noise and risk.constant_value() <= noise:
+            return 0.0
+        off = unit(len(self.w)) * np.sqrt(self.size) * level + EPS * (np.abs(f) + np.abs(risk.shift))
+        return (1.0 + unit(f.shape[0])) * (0.5 * level**2 + risk.worst(f, off))
+
+    def weights(self) -> tuple[list[Atom], Array]:
+        """The atoms with weight and θ = ‖w‖/Σ‖w‖."""
+        sizes = np.linalg.norm(self.w, axis=1)
+        used = np.flatnonzero(sizes)
+        return [self.atoms[j] for j in used], sizes[used] / max(float(sizes.sum()), 1e-300)
+
+    def machine(self) -> tuple[Array, Array]:
+        """α, and the intercepts or Zγ."""
+        return self.alpha, self.offsets
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """The coefficients of the atoms with weight: decisions need no training samples."""
+        return {"coefficients": self.w[self.w.any(axis=1)]}
+
+
+class RowSquares(RowProblem):
+    """Squared errors: G = ΦᵀCΦ and b = ΦᵀCY, of features less what constant and covariates take up."""
+
+    def __init__(self, oracle: RowProducts, risk: Risk, squares: LeastSquares) -> None:
+        super().__init__(oracle, risk)
+        self.C, self.Y = squares.cost, squares.targets
+        self.beside = Beside(risk, self.C)
+        self.level = self.beside.coefficients(self.Y)
+        self.target = self.Y - self.beside.values(self.level)
+        self.exact = self.Y.shape[1] == 1
+        self.G, self.b = np.empty((0, 0)), np.empty((0, self.Y.shape[1]))
+        self.means = self.beside.none
+
+    def _keep(self, kept: NDArray[np.intp]) -> None:
+        self.G, self.b, self.means = self.G[np.ix_(kept, kept)], self.b[kept], self.means[..., kept]
+
+    def _join(self, new: int) -> None:
+        old, U, heavy = len(self.atoms) - new, self.beside.columns, self.C[:, None]
+        means = self.beside.of_sums(self.oracle.scores(self.atoms[old:], heavy * U).T)
+        self.means = np.concatenate([self.means, means], axis=-1)
+        known = np.atleast_2d(self.means)[: U.shape[1]]  # none without an intercept
+        cross, linear = self.oracle.moments(self.atoms, new, self.C, heavy * self.target, U, known)
+        self.G = np.block([[self.G, cross[:old]], [cross[:old].T, 0.5 * (cross[old:] + cross[old:].T)]])
+        self.b = np.concatenate([self.b, linear])
+
+    def solve(self, scale: float, tol: float) -> tuple[Array, float, float]:
+        """(α, P, the largest q of the atoms there are)."""
+        if self.exact:
+            self.w = squared_lasso(scale * self.G, scale * self.b[:, 0], self.w[:, 0])[:, None]
+        else:
+            self._grouped(scale, tol)
+        self.offsets = self.beside.offsets(self.level - self.means @ self.w)
+        f = self.decided(self.w) + self.offsets
+        risk = self.risk.scaled(scale)
+        self.alpha = scale * self.C[:, None] * (self.Y - f)
+        level = float(np.linalg.norm(self.w, axis=1).sum()) ** 2
+        if not self.exact:
+            level = float(np.square(scale * (self.b - self.G @ self.w)).sum(axis=1).max())
+        return self.alpha, self.primal(risk, f), level
+
+    def _grouped(self, scale: float, tol: float) -> None:
+        """Outputs that share weights: RᵀR = G, and pseudo-samples R with targets R⁻ᵀb stand for all rows."""
+        values, V = np.linalg.eigh(self.G)
+        kept = values > 1e-13 * max(float(values[-1]), 1e-300)
+        root = np.sqrt(values[kept])
+        R, T = root[:, None] * V[:, kept].T, (V[:, kept].T @ self.b) / root[:, None]
+        gram = FactorGram(np.ascontiguousarray(R), np.arange(len(self.G) + 1))
+        risk = Separable(Squared(), T, np.full_like(T, scale), False)
+        sizes = np.linalg.norm(self.w, axis=1)
+        start = None
+        if sizes.any():
+            start = sizes / sizes.sum(), scale * (T - R @ self.w)
+        run = Run(tol=tol, max_iter=1000, rng=np.random.RandomState(0), start=start)
+        found = GroupDescent().run(gram, risk, Simplex(), run)
+        self.w = found.weights[:, None] * (R.T @ found.alpha)
+
+
+class RowNewton(RowProblem):
+    """Any other loss, one output: Newton's method on sums over rows."""
+
+    exact = False
+
+    def __init__(self, oracle: RowProducts, risk: Separable) -> None:
+        super().__init__(oracle, risk)
+        ones = np.ones((risk.shape[0], 1 if risk.fit_intercept else 0))
+        self.Z = ones if risk.Z is None else risk.Z
+        self.largest = float(np.abs(risk.Y).max()) or 1.0
+        self.mu, self.scale = self.largest, 0.0
+        self.f = np.zeros(risk.shape)
+        self.gamma: Array = np.zeros(self.Z.shape[1])
+        self.begun = False
+
+    def solve(self, scale: float, tol: float) -> tuple[Array, float, float]:
+        assert isinstance(self.risk, Separable)
+        risk = self.risk.scaled(scale)
+        if not self.begun:
+            self._begin(risk)
+        corners = not risk.loss.smooth
+        self.mu = min(self.largest, _BACK * self.mu) if scale == self.scale else self.largest
+        self.scale, best, gap, waits = scale, (-np.inf, risk.zeros(), 0.0), np.inf, 0
+        while True:
+            smooth = _smoothed(risk, self.mu) if corners else risk
+            alpha = risk.feasible(self._descend(smooth, risk if corners else None, tol))
+            level = float(self.oracle.quad(alpha, self.atoms).max(initial=0.0))
+            dual = risk.dual(alpha, np.array([level]), Simplex(), self.size)
+            if dual > best[0]:
+                best = dual, alpha, level
+            primal = self.primal(risk, self.f)
+            before, gap = gap, relative(primal, best[0])
+            waits = waits + 1 if gap > 0.9 * before else 0
+            sharp = not corners or self.mu <= _SHARPEST * self.largest or waits == _WAITS
+            if gap <= tol or sharp or not goes_on(0, 1):
+                break
+            self.mu *= _STEEP
+        self.alpha = best[1]
+        self.offsets = self._offsets()
+        return best[1], primal, best[2]
+
+    def _begin(self, risk: Separable) -> None:
+        """From the best constant function."""
+        constant = risk.zeros() + risk.constant()
+        if self.Z.size:
+            self.gamma = np.asarray(np.linalg.lstsq(self.Z, constant[:, 0], rcond=None)[0], dtype=np.float64)
+        self.f, self.begun = (self.Z @ self.gamma)[:, None], True
+
+    def _offsets(self) -> Array:
+        values = self.Z @ self.gamma
+        if self.risk.Z is not None:
+            return np.asarray(values[:, None])
+        return self.gamma if self.gamma.size else np.zeros(1)
+
+    def _descend(self, risk: Separable, sharp: Separable | None, tol: float) -> Array:
+        """Newton's steps until the next one would gain next to nothing: α (n, 1) where it would lead.
+
+        To first order α moves to −g − W(f' − f), which meets the conditions of the atoms exactly, even where
+        curvature is so large that f is known better than α = −∇R(f).
+
+        With corners the gain must be little beside what smoothing the `sharp` risk has changed, so that
+        sharper and sharper risks are each followed to where their minimum is.
+        """
+        for _ in range(_STEPS):
+            fit = risk.value(self.f)
+            value = 0.5 * float(np.abs(self.w).sum()) ** 2 + fit
+            d, e, gain = self._step(risk)
+            along = self.decided(d) + (self.Z @ e)[:, None]
+            alpha = -risk.gradient(self.f) - risk.C * risk.loss.hessian(risk.Y, self.f) * along
+            enough = tol * abs(value) if sharp is None else abs(fit - sharp.value(self.f))
+            t = self._length(risk, d, along, value, gain)
+            self.w, self.gamma, self.f = self.w + t * d, self.gamma + t * e, self.f + t * along
+            self.w[np.abs(self.w) <= 1e-15 * np.abs(self.w).max(initial=0.0)] = 0.0
+            if not gain > _DECREMENT * enough or t == 0.0 or not goes_on(0, 1):
+                return np.asarray(alpha)
+        return -risk.gradient(self.f)
+
+    def _step(self, risk: Separable) -> tuple[Array, Array, float]:
+        """(d, e, what the model falls by) for w + d and γ + e, of which γ is eliminated."""
+        alpha, W = -risk.gradient(self.f), risk.C * risk.loss.hessian(risk.Y, self.f)
+        m = len(self.atoms)
+        H, linear = self.oracle.moments(self.atoms, m, W[:, 0], np.hstack([alpha, W * self.Z]))
+        H, g, beside = 0.5 * (H + H.T), linear[:, 0], linear[:, 1:]
+        ridge = _RIDGE * max(float(np.abs(np.diag(H)).max(initial=0.0)), float(W.max(initial=0.0)), 1e-300)
+        HZ, gZ = self.Z.T @ (W * self.Z), self.Z.T @ alpha[:, 0]
+        HZ += ridge * max(1.0, float(len(W))) * np.eye(len(HZ))
+        back = np.linalg.solve(HZ, np.column_stack([beside.T, gZ])) if gZ.size else np.zeros((0, m + 1))
+        G = H - beside @ back[:, :m] + ridge * np.eye(m)
+        g = g - beside @ back[:, m]
+        w = self.w[:, 0]
+        new = squared_lasso(0.5 * (G + G.T), g + G @ w, w)
+        d = new - w
+        e = back[:, m] - back[:, :m] @ d
+        norms = float(np.abs(w).sum()) ** 2 - float(np.abs(new).sum()) ** 2
+        gain = 0.5 * norms + float(d @ g) - 0.5 * float(d @ G @ d) + 0.5 * float(gZ @ back[:, m])
+        return d[:, None], e, gain
+
+    def _length(self, risk: Separable, d: Array, along: Array, value: float, gain: float) -> float:
+        """How far to go: the whole step, or half of it and so on until P falls as it should."""
+        t = 1.0
+        for _ in range(_HALVINGS):
+            there = 0.5 * float(np.abs(self.w + t * d).sum()) ** 2 + risk.value(self.f + t * along)
+            if there <= value - 1e-4 * t * gain:
+                return t
+            t *= 0.5
+        return 0.0
+
+
+def _smoothed(risk: Separable, mu: float) -> Separable:
+    """Where box and tube are known, with curvature everywhere, so that Newton's steps are long."""
+    kind = Softened if risk.loss.piecewise_linear else Smoothed
+    return Separable(kind(risk.loss, mu), risk.Y, risk.C, risk.fit_intercept, risk.shift, risk.Z)
+
+
+def row_problem(oracle: RowProducts, risk: Risk) -> RowProblem:
+    """The restricted problem on rows in blocks."""
+    squares = risk.least_squares()
+    if squares is not None:
+        return RowSquares(oracle, risk, squares)
+    if isinstance(risk, Separable) and risk.shape[1] == 1:
+        return RowNewton(oracle, risk)
+    raise ValueError(
+        f"{risk.label} of {risk.shape[1]} outputs that share weights was given with samples that are read in "
+        "blocks of rows; expected one output, or squared errors. Take multi_class='ovr' or "
+        "multi_output='own', or loss='squared'."
+    )

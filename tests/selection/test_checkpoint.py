@@ -1,0 +1,401 @@
+"""Work that is kept: after a kill at any moment the same model, to the bit; other work is refused by name."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import pickle
+import random
+import signal
+import subprocess
+import sys
+import time
+import warnings
+
+import numpy as np
+import pytest
+from tests.faults import Counted, failing_call
+from tests.times import times
+
+from manykernels import (
+    MKLClassifierCV,
+    MKLRegressor,
+    MKLRegressorCV,
+    MKLSurvivalCV,
+    UFOMKLClassifier,
+    UFOMKLRegressor,
+    compare,
+    load,
+    save,
+)
+from manykernels.approx import Nystroem
+from manykernels.inspection import importance, significance, weight_stability
+from manykernels.kernels import Gaussian, Linear
+from manykernels.penalties import LpBall
+from manykernels.selection import checkpoint
+from manykernels.selection.checkpoint import Checkpoint, Store, kept
+
+FORK = pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes that begin in the middle")
+rng = np.random.RandomState(0)
+X = rng.randn(60, 3)
+numbers = X[:, 0] * X[:, 1] + 0.3 * rng.randn(60)
+y = numbers > 0
+KERNELS = {"linear": Linear(), "narrow": Gaussian(1.0), "wide": Gaussian(3.0)}
+FEW = {"kernels": KERNELS, "Cs": [0.1, 1.0, 10.0], "random_state": 0}
+SEARCHES = {
+    "classes": (MKLClassifierCV(**FEW, strategy=["finite", "aligned"]), y),
+    "numbers": (MKLRegressorCV(**FEW, norms=(1.0, LpBall(1.5)), loss="epsilon_insensitive"), numbers),
+    "events": (MKLSurvivalCV(**FEW), times(numbers)),
+}
+
+
+def search(name="classes", folder=None, **options):
+    model, target = SEARCHES[name]
+    return type(model)(**{**model.get_params(deep=False), "checkpoint": folder, **options}), target
+
+
+def learned(model):
+    """All that a fit decides by, to the last bit."""
+    return [
+        np.asarray(part) for part in (model.weights_, model.dual_coef_, model.intercept_, model.predict(X))
+    ]
+
+
+def same(a, b):
+    for left, right in zip(a, b, strict=True):
+        np.testing.assert_array_equal(left, right)
+
+
+def pieces(folder):
+    return sorted(folder.glob("*.piece"))
+
+
+def killed(name, folder, seconds):
+    """Fit in another process, which the system ends after this time of its own; whether it was done."""
+    pid = os.fork()
+    if not pid:
+        try:
+            signal.signal(
+                signal.SIGPROF, signal.SIG_DFL
+            )  # ends a process as SIGKILL does: nothing more is run
+            signal.setitimer(signal.ITIMER_PROF, seconds)
+            model, target = search(name, folder)
+            model.fit(X, target)
+        finally:
+            os._exit(0)
+    _, status = os.waitpid(pid, 0)
+    return os.WIFEXITED(status)
+
+
+def survives(name, moments, folder):
+    """Kill a search at drawn moments, again and again, and let it end then; how often it was killed."""
+    model, target = search(name)
+    expected = learned(model.fit(X, target))
+    begun = time.process_time()
+    model.fit(X, target)  # once more: the first fit may compile
+    whole, draw, count = time.process_time() - begun, random.Random(0), 0
+    for moment in range(moments):
+        here = folder / str(moment)
+        for _ in range(3):
+            count += not killed(name, here, max(draw.random() * whole, 1e-3))
+        model, target = search(name, here)
+        same(learned(model.fit(X, target)), expected)
+        assert not list(here.glob(".*.part"))
+    return count
+
+
+@FORK
+def test_a_search_that_is_killed_goes_on(tmp_path):
+    assert survives("classes", 1, tmp_path) > 0
+
+
+@FORK
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SEARCHES)
+def test_a_search_that_is_killed_at_any_moment_goes_on(name, tmp_path):
+    """Fifty kills and more of each."""
+    assert survives(name, 25, tmp_path) > 40
+
+
+def test_nothing_is_done_twice(tmp_path, monkeypatch):
+    model, target = search(folder=tmp_path, norms=(1.0,))
+    model.fit(X, target)
+    assert len(pieces(tmp_path)) == 10  # two strategies in five folds
+    monkeypatch.setattr("manykernels.selection.folds.run_trial", None)
+    again, _ = search(folder=str(tmp_path), norms=(1.0,), n_jobs=1, verbose=0)
+    same(learned(again.fit(X, target)), learned(model))
+    assert again.comparison_ == model.comparison_  # the seconds too
+
+
+def test_other_work_is_refused_by_name(tmp_path, monkeypatch):
+    model, target = search(folder=tmp_path)
+    model.fit(X, target)
+    changes = {
+        "X": lambda: search(folder=tmp_path)[0].fit(X + 1e-12, target),
+        "y": lambda: search(folder=tmp_path)[0].fit(X, ~target),
+        "sample_weight": lambda: search(folder=tmp_path)[0].fit(X, target, np.ones(60)),
+        "Cs": lambda: search(folder=tmp_path, Cs=[0.1, 1.0])[0].fit(X, target),
+        "kernels": lambda: search(folder=tmp_path, kernels=[Linear()])[0].fit(X, target),
+        "random_state, tol": lambda: search(folder=tmp_path, tol=0.1, random_state=1)[0].fit(X, target),
+    }
+    for name, change in changes.items():
+        are = "are not what they were" if "," in name else "is not what it was"
+        told = f"something else: {name} {are}"
+        with pytest.raises(ValueError, match=told):
+            change()
+    monkeypatch.setattr(np, "__version__", "1.0")
+    with pytest.raises(ValueError, match="the version of numpy is not what it was"):
+        search(folder=tmp_path)[0].fit(X, target)
+    monkeypatch.undo()
+    with pytest.raises(ValueError, match="holds the work of MKLClassifierCV"):
+        MKLRegressorCV(checkpoint=tmp_path).fit(X, numbers)
+
+
+def test_what_no_checkpoint_can_know(tmp_path):
+    for options, told in (
+        ({"random_state": np.random.RandomState(0)}, r"random_state=.*Give a whole number"),
+        ({"kernels": [lambda A, B: A @ B.T]}, r"kernels=.*top of a module"),
+        ({"folder": 3}, r"checkpoint=3 was given; expected the path of a folder"),
+    ):
+        with pytest.raises((ValueError, TypeError), match=told):
+            search(**{"folder": tmp_path / "new", **options})[0].fit(X, y)
+    with pytest.raises(ValueError, match="multi_output='own'"):
+        MKLRegressorCV(multi_output="own", checkpoint=tmp_path).fit(X, numbers)
+    (tmp_path / "mine.txt").write_text("a user's")
+    with pytest.raises(FileExistsError, match="holds other files"):
+        search(folder=tmp_path)[0].fit(X, y)
+    with pytest.raises(NotADirectoryError, match="is a file"):
+        search(folder=tmp_path / "mine.txt")[0].fit(X, y)
+    assert (tmp_path / "mine.txt").read_text() == "a user's"
+
+
+def test_the_folder_is_removed_when_asked(tmp_path):
+    model, target = search(folder=Checkpoint(tmp_path / "a", remove=True), cv=2)
+    model.fit(X, target)
+    assert os.listdir(tmp_path) == []
+    (tmp_path / "b").mkdir()
+    model.set_params(checkpoint=Checkpoint(tmp_path / "b", remove=True), scoring=fails)
+    with pytest.raises(ZeroDivisionError):
+        model.fit(X, target)
+    assert "about.json" in os.listdir(tmp_path / "b")  # what has not ended is kept
+
+
+def fails(*_):
+    return 1 / 0
+
+
+@FORK
+def test_a_second_process_is_refused_while_the_first_one_lives(tmp_path):
+    search(folder=tmp_path, cv=2)[0].fit(X, y)
+    readable, writable = os.pipe()
+    pid = os.fork()
+    if not pid:
+        with checkpoint.keeping(tmp_path, "MKLClassifierCV", lambda: search(cv=2)[0]._prints(given())):
+            os.write(writable, b".")
+            time.sleep(60.0)
+        os._exit(0)
+    os.read(readable, 1)
+    with pytest.raises(BlockingIOError, match=rf"in use by process {pid} on .*Wait"):
+        search(folder=tmp_path, cv=2)[0].fit(X, y)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    search(folder=tmp_path, cv=2)[0].fit(X, y)
+
+
+def given():
+    return {"X": X, "y": y, "sample_weight": None, "groups": None, "covariates": None}
+
+
+def test_who_holds_a_lock_where_files_have_none(tmp_path, monkeypatch):
+    """By the process that is noted: gone, alive, or on another machine."""
+    monkeypatch.setattr(checkpoint, "fcntl", None)
+    search(folder=tmp_path, cv=2)[0].fit(X, y)
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    for pid, host, free in (
+        (gone.pid, None, True),
+        (os.getppid(), None, False),
+        (1, "elsewhere", False),
+    ):
+        owner = {"pid": pid, "host": checkpoint.socket.gethostname() if host is None else host}
+        (tmp_path / "lock").write_text(json.dumps(owner))
+        if free:
+            search(folder=tmp_path, cv=2)[0].fit(X, y)
+            continue
+        with pytest.raises(BlockingIOError, match=f"process {pid}"):
+            search(folder=tmp_path, cv=2)[0].fit(X, y)
+
+
+def test_damage_is_noticed_and_mended(tmp_path):
+    model, target = search(folder=tmp_path, cv=2, strategy="finite")
+    expected = learned(model.fit(X, target))
+    first, second = pieces(tmp_path)
+    first.write_bytes(first.read_bytes()[:-1] + b"?")
+    second.write_bytes(b"")
+    with pytest.warns(UserWarning, match="is damaged; what it held is computed anew"):
+        same(learned(model.fit(X, target)), expected)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        same(learned(model.fit(X, target)), expected)
+    (tmp_path / "about.json").write_text("{")
+    with pytest.raises(ValueError, match=r"about\.json is damaged"):
+        model.fit(X, target)
+
+
+class Evil:
+    def __reduce__(self):
+        return (exec, ("raise SystemExit('code of a file was run')",))
+
+
+def test_a_piece_runs_no_code(tmp_path):
+    store = Store(str(tmp_path), "run")
+    for held in (Evil(), os.system, subprocess.Popen, checkpoint.clear, pickle.loads):
+        store.write(("a",), held)
+        with pytest.warns(UserWarning, match="is not read, since it holds"):
+            assert kept(store, ("a",), lambda: 3) == 3
+        assert kept(store, ("a",), None) == 3
+
+
+def test_a_full_disk_ends_the_keeping_and_not_the_work(tmp_path):
+    store = Store(str(tmp_path), "run")
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    with failing_call(3, full), pytest.warns(UserWarning, match=r"No space left.*may be lost"):
+        assert kept(store, ("a",), lambda: 3) == 3
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.slow
+def test_workers_keep_what_they_did_when_one_of_them_is_killed(tmp_path):
+    kernel = Counted(tmp_path / "calls", 8)
+    options = {"kernels": {"few": kernel, "wide": Gaussian(2.0)}, "strategy": "finite"}
+    model, target = search(folder=tmp_path / "kept", n_jobs=2, **options)
+    with pytest.raises(Exception, match="terminated"):
+        model.fit(X, target)
+    assert kernel.fired
+    before = pieces(tmp_path / "kept")
+    model.fit(X, target)
+    assert len(pieces(tmp_path / "kept")) == 5 and all(file.exists() for file in before)
+    same(learned(model), learned(search(**options)[0].fit(X, target)))
+
+
+# -- inspection -----------------------------------------------------------------------------------
+def test_resamples_and_tests_are_kept(tmp_path, monkeypatch):
+    model = MKLClassifierCV(KERNELS, Cs=[0.1, 1.0], cv=2, strategy="finite").fit(X, y)
+    four, written = {"n_resamples": 4, "random_state": 0}, []
+    calls = {
+        "stability": lambda **more: weight_stability(model, X, y, **four, **more).weights,
+        "score": lambda **more: significance(KERNELS, X, y, **more).p_value,
+        "drawn": lambda **more: (
+            significance(
+                model, X, y, method="permutation", n_permutations=19, random_state=0, **more
+            ).p_adjusted
+        ),
+    }
+    for name, call in calls.items():
+        folder = tmp_path / name
+        expected = call()
+        np.testing.assert_array_equal(call(checkpoint=folder), expected)
+        kept_now = pieces(folder)
+        assert len(kept_now) == (4 if name == "stability" else 3)
+        kept_now[0].unlink()  # as if the process had been killed there
+        with monkeypatch.context() as patch:
+            patch.setattr(Store, "write", lambda self, key, value: written.append(key))
+            written.clear()
+            np.testing.assert_array_equal(call(checkpoint=folder), expected)
+        assert len(written) == 1
+    with pytest.raises(ValueError, match="y is not what it was"):
+        weight_stability(model, X, ~y, n_resamples=4, random_state=0, checkpoint=tmp_path / "stability")
+    with pytest.raises(ValueError, match="kernels is not what it was"):
+        significance([Linear()], X, y, checkpoint=tmp_path / "score")
+    with pytest.raises(ValueError, match="checkpoint was given without random_state"):
+        weight_stability(model, X, y, checkpoint=tmp_path / "new")
+
+
+def test_models_that_are_learned_anew_keep_nothing(tmp_path):
+    """In folds of somebody else's, samples are others: the folder is that of the search on all of them."""
+    model, _ = search(folder=tmp_path, cv=2, strategy="finite")
+    model.fit(X, y)
+    before = pieces(tmp_path)
+    importance(model, X, y, cv=2, n_repeats=1, searched="anew")
+    weight_stability(model, X, y, n_resamples=2)
+    compare({"mine": model}, X, y, cv=2)
+    assert pieces(tmp_path) == before
+
+
+def test_more_resamples_go_on_from_fewer(tmp_path):
+    model = MKLRegressor(KERNELS)
+    few, many = (
+        weight_stability(model, X, numbers, n_resamples=n, random_state=0, checkpoint=tmp_path)
+        for n in (3, 5)
+    )
+    np.testing.assert_array_equal(many.weights[:3], few.weights)
+    assert len(pieces(tmp_path)) == 5
+
+
+# -- streams --------------------------------------------------------------------------------------
+STREAMS = {
+    "classes": lambda: UFOMKLClassifier(KERNELS, average=True, random_state=0),
+    "features": lambda: UFOMKLRegressor(KERNELS, approx=Nystroem(8), random_state=0),
+}
+
+
+def block(model, i):
+    rows = slice(6 * i, 6 * i + 6)
+    more = {"classes": [False, True]} if isinstance(model, UFOMKLClassifier) and i == 0 else {}
+    return (X[rows], y[rows] if isinstance(model, UFOMKLClassifier) else numbers[rows]), more
+
+
+def streamed(model, first, last):
+    for i in range(first, last):
+        samples, more = block(model, i)
+        model.partial_fit(*samples, **more)
+    return model
+
+
+def said(model):
+    ask = model.decision_function if hasattr(model, "decision_function") else model.predict
+    return [ask(X), model.weights_]
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("name", STREAMS)
+def test_a_stream_goes_on_from_any_file(name, tmp_path):
+    """Saved after any block and loaded, it learns the rest to the same bits."""
+    expected, model = said(streamed(STREAMS[name](), 0, 10)), STREAMS[name]()
+    for i in range(10):
+        save(streamed(model, i, i + 1), tmp_path / "model")
+        model = load(tmp_path / "model")
+    same(said(model), expected)
+
+
+@FORK
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("name", STREAMS)
+def test_a_stream_that_is_killed_goes_on_elsewhere(name, tmp_path):
+    """Killed within a block or while it saves, fifty times; each time a new process goes on from the file."""
+    expected, path = said(streamed(STREAMS[name](), 0, 10)), tmp_path / "model"
+    draw, kills = random.Random(1), 0
+    save(STREAMS[name](), path)  # imports what takes longer than all of the rest
+    while kills < 50:
+        path.unlink(missing_ok=True)
+        while (first := steps_in(path)) < 10:
+            seconds = 0.002 + 0.03 * draw.random()  # a block takes some 0.005
+            pid = os.fork()
+            if not pid:
+                try:
+                    model = load(path) if first else STREAMS[name]()
+                    signal.signal(signal.SIGPROF, signal.SIG_DFL)
+                    signal.setitimer(signal.ITIMER_PROF, seconds)
+                    for i in range(first, 10):
+                        save(streamed(model, i, i + 1), path)
+                finally:
+                    os._exit(0)
+            kills += not os.WIFEXITED(os.waitpid(pid, 0)[1])
+        same(said(load(path)), expected)
+
+
+def steps_in(path):
+    """Blocks that a saved stream has learned from."""
+    return load(path)._state.ufo.t // 6 if path.exists() else 0
