@@ -37,7 +37,7 @@ SETS = {  # samples to train on, to choose on, to test on
     "mfeat": (200, 200, 1000),
     "yeast_localisation": (300, 200, 984),
 }
-DRAWS, COSTS, NORMS = 3, (1.0, 10.0, 100.0), (1.0, 2.0)
+DRAWS, COSTS, NORMS = 10, (1.0, 10.0, 100.0), (1.0, 2.0)
 OTHERS = (SOFT, HARD, *GATES)
 
 
