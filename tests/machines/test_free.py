@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from manykernels import losses
+from manykernels.machines.barrier import interior_path
+from manykernels.machines.corners import Corners
 from manykernels.machines.free import balanced, basis, offset, residual
 from manykernels.objectives import Separable
 from manykernels.penalties import Simplex
@@ -124,3 +126,27 @@ def test_no_offset_is_better(loss: Any) -> None:
     for _ in range(20):
         other = b + Z @ (10.0 ** rng.uniform(-4, 0) * rng.randn(Z.shape[1]))
         assert C @ loss.value(y, score + other) >= value - 1e-7 * value
+
+
+@pytest.mark.parametrize(
+    "loss", [losses.Hinge(), losses.EpsilonInsensitive(0.1), losses.EpsilonInsensitive(0.0)], ids=str
+)
+def test_the_interior_path_ends_at_the_optimum(loss: Any) -> None:
+    """By itself, without what descent finds: optimal, at its bounds where it belongs, and Zᵀα = 0."""
+    K, y, Z = problem(loss)
+    lo, hi = loss.bounds(y)
+    C = np.ones(y.size)
+    alpha, settled, gamma = interior_path(K, y, loss.tube, (hi, -lo), Z, np.zeros(Z.shape[1]))
+    for point in (alpha, settled):
+        assert np.abs(Z.T @ point).max() < 1e-6
+        found = Corners(loss, Z).judge.judged(y, C, balanced(point, lo, hi, C, Z), Z @ gamma, K @ point)
+        assert found.gap < 1e-5
+    assert np.all((settled >= lo) & (settled <= hi)) and np.mean((settled == lo) | (settled == hi)) > 0.2
+
+
+def test_nothing_is_corrected_where_no_sample_is_free() -> None:
+    loss = losses.Hinge()
+    K, y, Z = problem(loss)
+    machine, C = Corners(loss, Z), np.ones(y.size)
+    near = machine.judge.judged(y, C, np.zeros(y.size), np.zeros(y.size), np.zeros(y.size))
+    assert machine._corrected(K, y, C, near.alpha, near, np.zeros(y.size, dtype=bool)) is near

@@ -7,6 +7,7 @@ from scipy.optimize import minimize
 
 from manykernels.grams import StackGram
 from manykernels.objectives import Cox
+from manykernels.objectives.intervals import Intervals
 from manykernels.penalties import resolve_penalty
 from manykernels.solvers import Run, resolve_solver
 
@@ -190,3 +191,35 @@ def test_a_scale_of_costs_and_a_part_of_the_samples_are_risks_again():
     part = risk.subset(rows)
     assert part.sets.total.sum() == pytest.approx(risk.sets.total.sum())
     assert risk.subset(np.flatnonzero(given["event"] == 0)) is None
+
+
+@pytest.mark.parametrize("ties", ["breslow", "efron"])
+def test_zero_is_bounded_as_where_the_conjugate_has_a_closed_form(ties):
+    """Where nobody enters late, the bound of `Intervals` on R*(0) is R*(0) itself."""
+    given = problem(9, tied=True, strata=True, weighted=True)
+    risk = Cox(**given, ties=ties)
+    c = np.where(given["event"] > 0, given["C"], 0.0)
+    parts = given["event"], given["time"], given["stratum"], given["w"], c, ties == "efron"
+    late = Intervals(*parts, np.zeros(13))
+    assert late.at_zero == pytest.approx(risk.sets.at_zero, rel=1e-10)
+    assert late.at_zero == pytest.approx(-risk.dual_fit(np.zeros((13, 1))), rel=1e-10)
+
+
+def test_scores_are_centred_by_weight():
+    """A constant changes nothing of R, so that one is chosen: the weighted mean of decisions is 0."""
+    given, score = problem(10, weighted=True), np.random.RandomState(0).randn(13, 1)
+    b = Cox(**given).intercepts(score)
+    assert np.average(score[:, 0] + b, weights=given["w"]) == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("size", [1e-14, 1.0, 1e14])
+def test_coefficients_of_covariates_do_not_depend_on_the_cost(size):
+    """Also not which directions no sample feels: the constant among the columns of Z."""
+    given, rng = problem(11), np.random.RandomState(1)
+    Z = np.linalg.qr(np.column_stack([np.ones(13), rng.randn(13, 2)]))[0]
+    score = rng.randn(13, 1)
+    known = Cox(**given, Z=Z).intercepts(score)
+    found = Cox(**{**given, "C": size * given["C"]}, Z=Z)
+    np.testing.assert_allclose(found.intercepts(score), known, atol=1e-6)
+    slope = Z.T @ found.gradient(score + known) / size
+    np.testing.assert_allclose(slope, 0.0, atol=1e-6)

@@ -106,6 +106,8 @@ def test_points_are_made_feasible_to_the_last_digit(fit_intercept):
         assert np.isfinite(risk.dual_fit(point))
         assert not np.any(point.sum(axis=1)) and np.all(point <= risk.plans.caps)
         assert not fit_intercept or not np.any(point.sum(axis=0)), trial
+        given = risk.feasible(raw)  # zero is exact too, and would bound nothing
+        np.testing.assert_allclose(point, given, rtol=0.0, atol=1e-13 * C.sum())
         near = risk.feasible(point)
         np.testing.assert_allclose(near, point, rtol=1e-6, atol=1e-12 * np.abs(point).sum())
         inside = risk.interior(raw)
@@ -242,3 +244,29 @@ def test_parts_of_the_samples_need_every_class():
     some = risk.subset(np.arange(10))
     assert some is not None and some.C.sum() == pytest.approx(risk.C.sum())
     assert risk.scaled(2.0).value(risk.zeros()) == pytest.approx(2.0 * risk.value(risk.zeros()))
+
+
+@each_intercept
+@pytest.mark.parametrize("off", [1e-3, 1e-6])
+def test_a_point_that_is_almost_feasible_hardly_moves(fit_intercept, off):
+    """Columns are balanced by what is between bounds, in proportion to it."""
+    _, risk = setting(fit_intercept)
+    rng = np.random.RandomState(5)
+    inside = 0.5 * (risk.feasible(rng.randn(*risk.shape)) + risk.plans.center)
+    near = inside + off * rng.randn(*risk.shape)
+    assert np.abs(risk.feasible(near) - inside).max() < 10.0 * off
+    np.testing.assert_allclose(risk.feasible(inside), inside, atol=1e-12)
+
+
+@each_intercept
+def test_descent_alone_solves_easy_problems(fit_intercept):
+    """The interior-point method is for hard ones."""
+    stack, risk = setting(fit_intercept, C=0.3)
+    machine, K = risk.machine, stack[:3].sum(axis=0)
+    zero = np.zeros(risk.shape)
+    first = machine.judged(zero, zero, machine.offsets(zero) if fit_intercept else np.zeros(risk.shape[1]))
+    found = machine._descent(K, first, 1e-8)
+    assert found.gap <= 1e-8
+    inside = machine._inside(K, first, 1e-8)
+    assert inside.gap <= 1e-7
+    np.testing.assert_allclose(inside.f, found.f, atol=1e-3)

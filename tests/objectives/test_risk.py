@@ -9,6 +9,7 @@ from tests.helpers import LOSSES, PENALTIES, problem, risk_of
 from manykernels.losses import EpsilonInsensitive, Hinge, Squared, SquaredHinge
 from manykernels.machines import feasible
 from manykernels.objectives import Separable
+from manykernels.objectives.rounding import zero_sum
 from manykernels.penalties import LpBall, Simplex
 
 each_loss = pytest.mark.parametrize("loss", LOSSES, ids=repr)
@@ -140,3 +141,46 @@ def test_subset_weighs_as_much():
     assert np.array_equal(part.Y, labels[[3, 5, 11]])
     np.testing.assert_allclose(part.C.sum(), risk.C.sum())
     np.testing.assert_allclose(part.C / part.C[0], risk.C[[3, 5, 11]] / risk.C[3])
+
+
+@pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+@pytest.mark.parametrize("scale", [0.3, 3.0])
+def test_the_dual_finds_the_best_scale_wherever_it_begins(loss, penalty, scale):
+    """A solution that is made shorter, or longer, gives the bound of the solution itself."""
+    stack, labels, targets = problem(4, 12)
+    risk = risk_of(loss, labels, targets, 1.5)
+    alpha = risk.solve(np.einsum("m,mij->ij", penalty.start(4), stack), np.zeros((12, 1)), 1e-10).alpha
+    best, other = (risk.dual(a, energies(stack, a), penalty, 0.0) for a in (alpha, scale * alpha))
+    s = risk.best_scale(alpha, energies(stack, alpha), penalty)
+    assert 0.0 <= s <= risk.reach(alpha) * (1 + 1e-12)
+    if scale < 1.0:
+        assert other == pytest.approx(best, rel=1e-6)
+    else:
+        assert other <= best + 1e-9 * abs(best)
+
+
+def test_no_room_for_an_exact_sum_is_zero():
+    assert not zero_sum(np.array([1.0, 0.0]), np.array([1.0, 0.0]), np.array([2.0, 1.0]), np.ones(2)).any()
+    assert not zero_sum(np.array([np.inf, 0.0]), np.zeros(2), np.ones(2), np.ones(2)).any()
+
+
+def test_an_exact_sum_is_taken_from_those_who_cost_most():
+    alpha, cost = np.array([0.3, 0.2, -0.5 + 1e-9]), np.array([1.0, 5.0, 2.0])
+    found = zero_sum(alpha, np.full(3, -1.0), np.ones(3), cost)
+    assert float(found.sum()) == 0.0
+    np.testing.assert_allclose(found - alpha, [0.0, -1e-9, 0.0], atol=1e-14)
+
+
+class OneSided(Squared):
+    """No end below, and one above for some of the samples."""
+
+    def bounds(self, y):
+        return np.full_like(y, -np.inf), np.where(y > 0, np.inf, 1.0)
+
+
+def test_a_box_that_is_open_for_some_samples_only_is_kept():
+    y = np.array([[1.0], [-1.0], [2.0], [-2.0]])
+    risk = Separable(OneSided(), y, np.ones((4, 1)), True)
+    alpha = risk.feasible(np.array([[-3.0], [2.5], [-1.0], [0.5]]))
+    assert np.all(alpha <= risk.loss.bounds(y)[1]) and alpha.sum() == pytest.approx(0.0, abs=1e-12)
