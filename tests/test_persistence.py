@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import hashlib
 import io
 import json
 import os
@@ -54,6 +55,26 @@ def test_a_loaded_model_gives_the_same_answers(name, tmp_path):
     if hasattr(model, "X_fit_") and name != "ovr":
         samples = [None] if name == "stack" else [loaded.X_fit_, model.X_fit_]
         np.testing.assert_array_equal(loaded.kernel_(data, samples[0]), model.kernel_(data, samples[-1]))
+
+
+def test_a_file_says_of_itself_what_the_page_of_the_format_says(tmp_path):
+    """With a checksum that is computed as the page has it, not as the package does."""
+    save(MKLClassifier(kernels=[Linear(), Gaussian(1.0)]).fit(X, y), tmp_path / "model")
+    parts = members((tmp_path / "model").read_bytes())
+    about = json.loads(parts.pop(ABOUT))
+    found = about.pop("sha256")
+    version = manykernels.__version__
+    assert about == {"format": FORMAT, "version": version, "model": "MKLClassifier"}
+    whole = hashlib.sha256(json.dumps(about, sort_keys=True).encode())
+    for name in sorted(parts):
+        whole.update(json.dumps([name, hashlib.sha256(parts[name]).hexdigest()]).encode())
+    assert found == whole.hexdigest()
+    with zipfile.ZipFile(tmp_path / "model") as archive:
+        assert {info.compress_type for info in archive.infolist()} <= {
+            zipfile.ZIP_STORED,
+            zipfile.ZIP_DEFLATED,
+        }
+        assert archive.getinfo("schema.json").compress_size < archive.getinfo("schema.json").file_size
 
 
 @pytest.mark.parametrize("name", FITTED)

@@ -77,6 +77,24 @@ def test_one_hot_is_signs_for_two_classes():
     one_hot = Alignment(gram, np.eye(2)[codes])
     signs = Alignment(gram, 2.0 * codes[:, None] - 1.0)
     np.testing.assert_allclose(one_hot.each, signs.each, rtol=1e-13)
+    for alignment in (one_hot, signs):
+        np.testing.assert_array_equal(alignment.codes, codes)
+    three = rng.randint(3, size=N)
+    np.testing.assert_array_equal(Alignment(gram, np.eye(3)[three]).codes, three)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_without_centring_neither_kernels_nor_target_are_centred(target):
+    Y, theta = TARGETS[target], np.array([0.1, 0.2, 0.3, 0.4])
+    for mean in (None, np.full(N, 1 / N)):
+        for gram, stack in grams(mean=mean):
+            K, K_Y = np.einsum("m,mij->ij", theta, stack), Y @ Y.T
+            expected = np.vdot(K, K_Y) / (np.linalg.norm(K) * np.linalg.norm(K_Y))
+            plain = Alignment(gram, Y).uncentred
+            assert plain.value(theta) == pytest.approx(expected, abs=1e-12)
+            products = np.einsum("kij,lij->kl", stack, stack)
+            np.testing.assert_allclose(plain.M, products, rtol=1e-10)
+            np.testing.assert_allclose(plain.norms, np.sqrt(np.diag(products)), rtol=1e-10)
 
 
 @pytest.mark.parametrize("size", [1e-200, 1e-30, 1e30, 1e200])

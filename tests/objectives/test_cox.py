@@ -223,3 +223,30 @@ def test_coefficients_of_covariates_do_not_depend_on_the_cost(size):
     np.testing.assert_allclose(found.intercepts(score), known, atol=1e-6)
     slope = Z.T @ found.gradient(score + known) / size
     np.testing.assert_allclose(slope, 0.0, atol=1e-6)
+
+
+@pytest.mark.parametrize("ties", ["breslow", "efron"])
+@pytest.mark.parametrize("late", [False, True])
+def test_a_part_of_the_samples_keeps_all_that_was_given_with_them(ties, late):
+    given = problem(17, tied=True, strata=True, weighted=True, late=late)
+    Z = np.linalg.qr(np.column_stack([np.ones(13), np.random.RandomState(1).randn(13)]))[0]
+    risk, f, rows = Cox(**given, ties=ties, Z=Z), np.random.RandomState(18).randn(13), np.arange(2, 12)
+    part, scaled = risk.subset(rows), risk.scaled(0.5)
+    costs = given["C"] * given["event"]
+    cut = {name: None if value is None else value[rows] for name, value in given.items()}
+    cut["C"] = cut["C"] * costs.sum() / costs[rows].sum()
+    assert part.value(f[rows, None]) == pytest.approx(naive(f[rows], **cut, ties=ties), rel=1e-12)
+    np.testing.assert_allclose(part.Z @ (part.Z.T @ Z[rows]), Z[rows], atol=1e-12)
+    assert scaled.value(f[:, None]) == pytest.approx(0.5 * risk.value(f[:, None]), rel=1e-12)
+    assert scaled.Z is Z
+
+
+def test_what_is_left_of_covariates_is_charged():
+    """α with Zᵀα ≠ 0 bounds nothing: the charge is at least |αᵀZγ| of the best γ."""
+    given, rng = problem(19), np.random.RandomState(2)
+    Z = np.linalg.qr(np.column_stack([np.ones(13), rng.randn(13)]))[0]
+    risk, alpha = Cox(**given, Z=Z), rng.randn(13, 1)
+    assert risk.leak(alpha) >= np.abs(Z.T @ alpha).max()
+    assert Cox(**given).leak(alpha) == 0.0
+    balanced = alpha - Z @ (Z.T @ alpha)
+    assert 0.0 < risk.leak(balanced) < 1e-12

@@ -8,7 +8,7 @@ from tests.helpers import LOSSES, PENALTIES, problem, risk_of
 
 from manykernels.losses import EpsilonInsensitive, Hinge, Squared, SquaredHinge
 from manykernels.machines import feasible
-from manykernels.objectives import Separable
+from manykernels.objectives import Cox, CrammerSinger, Separable
 from manykernels.objectives.rounding import zero_sum
 from manykernels.penalties import LpBall, Simplex
 
@@ -184,3 +184,23 @@ def test_a_box_that_is_open_for_some_samples_only_is_kept():
     risk = Separable(OneSided(), y, np.ones((4, 1)), True)
     alpha = risk.feasible(np.array([[-3.0], [2.5], [-1.0], [0.5]]))
     assert np.all(alpha <= risk.loss.bounds(y)[1]) and alpha.sum() == pytest.approx(0.0, abs=1e-12)
+
+
+def test_what_is_left_of_covariates_is_charged():
+    """Of a risk that has met no Zγ yet too: the charge is ten times the best one, at least."""
+    _, labels, targets = problem(0, 14)
+    Z = np.linalg.qr(np.column_stack([np.ones(14), np.linspace(-1, 1, 14) ** 2]))[0]
+    alpha = np.random.RandomState(0).randn(14, 1)
+    for loss in LOSSES:
+        y = (labels if loss.task == "classification" else targets)[:, :1]
+        risk, other = (Separable(loss, y, np.ones((14, 1)), True, Z=Z) for _ in range(2))
+        met = np.linalg.norm(other.constant())
+        assert met > 0.0 and risk.leak(alpha) >= 10.0 * met * np.abs(Z.T @ alpha).max()
+        assert risk.leak(alpha - Z @ (Z.T @ alpha)) <= 1e-12 * risk.leak(alpha)
+        assert risk.scaled(2.0).leak(alpha) == risk.leak(alpha)
+        assert Separable(loss, y, np.ones((14, 1)), True).leak(alpha) == 0.0
+
+
+def test_what_risks_say_of_themselves():
+    assert Separable.separable and not Cox.separable and not CrammerSinger.separable
+    assert Cox.in_few_features and not Separable.in_few_features and not CrammerSinger.in_few_features

@@ -46,6 +46,7 @@ def test_resolve_says_what_to_give(norm, error, message):
         (L2Ball(radius=np.nan), "radius=nan"),
         (L2Ball(mu0=-0.1), "mu0=-0.1 was given to L2Ball: expected finite weights ≥ 0"),
         (L2Ball(mu0=[1.0, np.nan, 0.0]), "expected finite weights"),
+        (L2Ball(mu0=1.0 + 2.0j), "mu0 of L2Ball holds complex numbers"),
         (L2Ball(mu0=[1.0, 2.0]), r"mu0 of shape \(2,\) was given to L2Ball: expected one number, or 3"),
         (ElasticNet(0.0), r"lam=0.0 was given to ElasticNet: expected a number in \(0, 1\]"),
         (ElasticNet(1.5), "lam=1.5"),
