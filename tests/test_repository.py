@@ -23,6 +23,7 @@ PACKAGE = ROOT / "src" / "manykernels"
 ORDER = [
     ("_arguments", "_warn", "_files"),
     ("_fast",),
+    ("_pieces",),
     ("kernels", "survival"),
     ("approx",),
     ("losses", "penalties"),
@@ -162,11 +163,11 @@ def test_only_fast_imports_numba():
     )
 
 
-def test_only_one_file_imports_dask():
+def test_two_files_import_dask():
     assert not offences(
         allowed=lambda file, name: (
             not (below(name, "dask") or below(name, "distributed"))
-            or name_of(file) == "manykernels.grams.dask"
+            or name_of(file) in ("manykernels.grams.dask", "manykernels.grams.cluster")
         )
     )
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
 import pickle
-import random
 import signal
 import subprocess
 import sys
@@ -16,43 +16,28 @@ import warnings
 import numpy as np
 import pytest
 from tests.faults import Counted, failing_call
-from tests.times import times
+from tests.kills import FEW, KERNELS, STREAMS, WORKS, X, numbers, said, streamed, survive, y
 
 from manykernels import (
     MKLClassifierCV,
     MKLRegressor,
     MKLRegressorCV,
-    MKLSurvivalCV,
-    UFOMKLClassifier,
-    UFOMKLRegressor,
+    _pieces,
     compare,
     load,
     save,
 )
-from manykernels.approx import Nystroem
+from manykernels._pieces import Store, kept
 from manykernels.inspection import importance, significance, weight_stability
 from manykernels.kernels import Gaussian, Linear
-from manykernels.penalties import LpBall
 from manykernels.selection import checkpoint
-from manykernels.selection.checkpoint import Checkpoint, Store, kept
+from manykernels.selection.checkpoint import Checkpoint, prints_of
 
 FORK = pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes that begin in the middle")
-rng = np.random.RandomState(0)
-X = rng.randn(60, 3)
-numbers = X[:, 0] * X[:, 1] + 0.3 * rng.randn(60)
-y = numbers > 0
-KERNELS = {"linear": Linear(), "narrow": Gaussian(1.0), "wide": Gaussian(3.0)}
-FEW = {"kernels": KERNELS, "Cs": [0.1, 1.0, 10.0], "random_state": 0}
-SEARCHES = {
-    "classes": (MKLClassifierCV(**FEW, strategy=["finite", "aligned"]), y),
-    "numbers": (MKLRegressorCV(**FEW, norms=(1.0, LpBall(1.5)), loss="epsilon_insensitive"), numbers),
-    "events": (MKLSurvivalCV(**FEW), times(numbers)),
-}
 
 
-def search(name="classes", folder=None, **options):
-    model, target = SEARCHES[name]
-    return type(model)(**{**model.get_params(deep=False), "checkpoint": folder, **options}), target
+def search(folder=None, **options):
+    return MKLClassifierCV(**{**FEW, "strategy": ["finite", "aligned"], "checkpoint": folder, **options}), y
 
 
 def learned(model):
@@ -71,57 +56,24 @@ def pieces(folder):
     return sorted(folder.glob("*.piece"))
 
 
-def killed(name, folder, seconds):
-    """Fit in another process, which the system ends after this time of its own; whether it was done."""
-    pid = os.fork()
-    if not pid:
-        try:
-            signal.signal(
-                signal.SIGPROF, signal.SIG_DFL
-            )  # ends a process as SIGKILL does: nothing more is run
-            signal.setitimer(signal.ITIMER_PROF, seconds)
-            model, target = search(name, folder)
-            model.fit(X, target)
-        finally:
-            os._exit(0)
-    _, status = os.waitpid(pid, 0)
-    return os.WIFEXITED(status)
-
-
-def survives(name, moments, folder):
-    """Kill a search at drawn moments, again and again, and let it end then; how often it was killed."""
-    model, target = search(name)
-    expected = learned(model.fit(X, target))
-    begun = time.process_time()
-    model.fit(X, target)  # once more: the first fit may compile
-    whole, draw, count = time.process_time() - begun, random.Random(0), 0
-    for moment in range(moments):
-        here = folder / str(moment)
-        for _ in range(3):
-            count += not killed(name, here, max(draw.random() * whole, 1e-3))
-        model, target = search(name, here)
-        same(learned(model.fit(X, target)), expected)
-        assert not list(here.glob(".*.part"))
-    return count
-
-
 @FORK
 def test_a_search_that_is_killed_goes_on(tmp_path):
-    assert survives("classes", 1, tmp_path) > 0
+    tally = survive(WORKS["classes"], 1, tmp_path)
+    assert tally.kills > 0 and not tally.different
 
 
 @FORK
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SEARCHES)
-def test_a_search_that_is_killed_at_any_moment_goes_on(name, tmp_path):
-    """Fifty kills and more of each."""
-    assert survives(name, 25, tmp_path) > 40
+@pytest.mark.parametrize("name", [name for name, work in WORKS.items() if not work.cluster])
+def test_what_is_killed_at_any_moment_goes_on(name, tmp_path):
+    """A few kills of each; ``python -m tests.kills NAME --kills 50`` does as many as asked for."""
+    assert not survive(WORKS[name], 2 if name == "large" else 6, tmp_path).different
 
 
 def test_nothing_is_done_twice(tmp_path, monkeypatch):
     model, target = search(folder=tmp_path, norms=(1.0,))
     model.fit(X, target)
-    assert len(pieces(tmp_path)) == 10  # two strategies in five folds
+    assert len(pieces(tmp_path)) == 11  # two strategies in five folds, and the model that was chosen
     monkeypatch.setattr("manykernels.selection.folds.run_trial", None)
     again, _ = search(folder=str(tmp_path), norms=(1.0,), n_jobs=1, verbose=0)
     same(learned(again.fit(X, target)), learned(model))
@@ -191,7 +143,7 @@ def test_a_second_process_is_refused_while_the_first_one_lives(tmp_path):
     readable, writable = os.pipe()
     pid = os.fork()
     if not pid:
-        with checkpoint.keeping(tmp_path, "MKLClassifierCV", lambda: search(cv=2)[0]._prints(given())):
+        with checkpoint.keeping(tmp_path, "MKLClassifierCV", lambda: prints_of(search(cv=2)[0], given())):
             os.write(writable, b".")
             time.sleep(60.0)
         os._exit(0)
@@ -230,9 +182,10 @@ def test_who_holds_a_lock_where_files_have_none(tmp_path, monkeypatch):
 def test_damage_is_noticed_and_mended(tmp_path):
     model, target = search(folder=tmp_path, cv=2, strategy="finite")
     expected = learned(model.fit(X, target))
-    first, second = pieces(tmp_path)
+    first, second, third = pieces(tmp_path)
     first.write_bytes(first.read_bytes()[:-1] + b"?")
     second.write_bytes(b"")
+    third.write_bytes(b"manykernels")
     with pytest.warns(UserWarning, match="is damaged; what it held is computed anew"):
         same(learned(model.fit(X, target)), expected)
     with warnings.catch_warnings():
@@ -252,9 +205,14 @@ def test_a_piece_runs_no_code(tmp_path):
     store = Store(str(tmp_path), "run")
     for held in (Evil(), os.system, subprocess.Popen, checkpoint.clear, pickle.loads):
         store.write(("a",), held)
+        assert pieces(tmp_path) == []  # nor is it written
+        body = pickle.dumps(held)
+        told = hashlib.sha256(body).hexdigest().encode()
+        store.path(("a",)).write_bytes(_pieces._HEAD + told + b"\n" + body)
         with pytest.warns(UserWarning, match="is not read, since it holds"):
             assert kept(store, ("a",), lambda: 3) == 3
         assert kept(store, ("a",), None) == 3
+        store.path(("a",)).unlink()
 
 
 def test_a_full_disk_ends_the_keeping_and_not_the_work(tmp_path):
@@ -275,7 +233,7 @@ def test_workers_keep_what_they_did_when_one_of_them_is_killed(tmp_path):
     assert kernel.fired
     before = pieces(tmp_path / "kept")
     model.fit(X, target)
-    assert len(pieces(tmp_path / "kept")) == 5 and all(file.exists() for file in before)
+    assert len(pieces(tmp_path / "kept")) == 6 and all(file.exists() for file in before)
     same(learned(model), learned(search(**options)[0].fit(X, target)))
 
 
@@ -334,30 +292,6 @@ def test_more_resamples_go_on_from_fewer(tmp_path):
 
 
 # -- streams --------------------------------------------------------------------------------------
-STREAMS = {
-    "classes": lambda: UFOMKLClassifier(KERNELS, average=True, random_state=0),
-    "features": lambda: UFOMKLRegressor(KERNELS, approx=Nystroem(8), random_state=0),
-}
-
-
-def block(model, i):
-    rows = slice(6 * i, 6 * i + 6)
-    more = {"classes": [False, True]} if isinstance(model, UFOMKLClassifier) and i == 0 else {}
-    return (X[rows], y[rows] if isinstance(model, UFOMKLClassifier) else numbers[rows]), more
-
-
-def streamed(model, first, last):
-    for i in range(first, last):
-        samples, more = block(model, i)
-        model.partial_fit(*samples, **more)
-    return model
-
-
-def said(model):
-    ask = model.decision_function if hasattr(model, "decision_function") else model.predict
-    return [ask(X), model.weights_]
-
-
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("name", STREAMS)
 def test_a_stream_goes_on_from_any_file(name, tmp_path):
@@ -367,35 +301,3 @@ def test_a_stream_goes_on_from_any_file(name, tmp_path):
         save(streamed(model, i, i + 1), tmp_path / "model")
         model = load(tmp_path / "model")
     same(said(model), expected)
-
-
-@FORK
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("name", STREAMS)
-def test_a_stream_that_is_killed_goes_on_elsewhere(name, tmp_path):
-    """Killed within a block or while it saves, fifty times; each time a new process goes on from the file."""
-    expected, path = said(streamed(STREAMS[name](), 0, 10)), tmp_path / "model"
-    draw, kills = random.Random(1), 0
-    save(STREAMS[name](), path)  # imports what takes longer than all of the rest
-    while kills < 50:
-        path.unlink(missing_ok=True)
-        while (first := steps_in(path)) < 10:
-            seconds = 0.002 + 0.03 * draw.random()  # a block takes some 0.005
-            pid = os.fork()
-            if not pid:
-                try:
-                    model = load(path) if first else STREAMS[name]()
-                    signal.signal(signal.SIGPROF, signal.SIG_DFL)
-                    signal.setitimer(signal.ITIMER_PROF, seconds)
-                    for i in range(first, 10):
-                        save(streamed(model, i, i + 1), path)
-                finally:
-                    os._exit(0)
-            kills += not os.WIFEXITED(os.waitpid(pid, 0)[1])
-        same(said(load(path)), expected)
-
-
-def steps_in(path):
-    """Blocks that a saved stream has learned from."""
-    return load(path)._state.ufo.t // 6 if path.exists() else 0

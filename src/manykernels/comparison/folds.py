@@ -16,9 +16,9 @@ from sklearn.utils import check_random_state
 
 from .._arguments import is_integral, number_of, shown
 from .._fast.threads import processes
+from .._pieces import current, kept
 from ..estimators import opened, silent
 from ..fitting.survival import read_survival, records_of
-from ..selection.checkpoint import current, kept
 from ..selection.splits import split
 from .scores import Learner, Scores, score_fold
 

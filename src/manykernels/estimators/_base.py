@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -21,6 +22,7 @@ from ..fitting.options import Options
 from ..fitting.targets import Labels, Numbers, Target, log_probabilities
 from ..losses import Criterion, Loss, resolve_loss
 from ..penalties import resolve_penalty
+from ..selection.checkpoint import keeping, prints_of
 from ..solvers import resolve_solver
 from ._dask import LazyScore, over_blocks
 from ._explain import Explained
@@ -75,7 +77,10 @@ class BaseMKL(Explained):
         """
         options = self._options()
         previous = self.__dict__.get("_model") if self.warm_start else None
-        with threads(self.n_jobs):
+        given = {"X": X, "y": y, "sample_weight": sample_weight, "covariates": covariates}
+        prints, own = partial(prints_of, self, given | {"an earlier fit": previous}), self._given().values()
+        folder = getattr(self, "checkpoint", None)
+        with keeping(folder, type(self).__name__, prints, own), threads(self.n_jobs):
             samples = pose(options, X, y, sample_weight, self._target(), covariates=covariates, learns=True)
             self._publish(learn(options, samples, previous))
         return self

@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._arguments import is_number, number_of, shown
+from .._pieces import part
 from .._warn import warn
 from ..fitting.layout import is_lazy
 from ..fitting.outside import is_mapped, open_parquet
@@ -72,12 +73,14 @@ class Intervals(OwnOutputs):
             X, y = open_parquet(gathered(X), y, self.memory_limit)
             self._require_intervals_make_sense(X)
         super().fit(X, y, sample_weight, groups, covariates)
+        return self
+
+    def _go_on(self, X: Any, y: Any, sample_weight: Any, groups: Any, covariates: Any) -> None:
         if self.intervals:
             with warnings.catch_warnings():  # the search has said what there is to say of these samples
                 warnings.simplefilter("ignore")
                 data, _, _ = self._read(X, y, sample_weight, covariates)
                 self.intervals_ = self._held_out(data, groups)
-        return self
 
     @available_if(_keeps_models)  # type: ignore[untyped-decorator]
     def predict_interval(self, X: Any, coverage: float = 0.9, covariates: Any = None) -> Array:
@@ -155,10 +158,11 @@ class Intervals(OwnOutputs):
         learned = folds if len(data.y) <= WHOLE else folds[:1]
         found: list[HeldOut] = []
         with progress(f"{type(self).__name__}, intervals", self.verbose, total=len(learned)) as shown_:
-            for train, test in learned:
+            for k, (train, test) in enumerate(learned):
                 twin = self._twin([fold for fold in folds if fold[1] is not test], train)
                 X, y, weight = data.part(train, train)
-                twin.fit(X, y, weight, None, **data.beside(train))
+                with part("intervals", k):
+                    twin.fit(X, y, weight, None, **data.beside(train))
                 X, y, weight = data.part(test, train)
                 f = np.asarray(twin.best_estimator_.predict(X, **data.beside(test)), dtype=float)
                 errors, seen = np.abs(np.asarray(y) - f), train if stack else None
@@ -186,4 +190,6 @@ class Intervals(OwnOutputs):
         plain = self.cv is None or isinstance(self.cv, int | np.integer)
         cv = self.cv if plain or isinstance(self.cv, str) else within_rows(others, train)
         within = {"intervals": False, "verbose": 0, "checkpoint": None}
-        return clone(self).set_params(strategy=strategy, cv=cv, **within)
+        twin = clone(self).set_params(strategy=strategy, cv=cv, **within)
+        twin._joined = True
+        return twin

@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 from .._arguments import number_of
 from .._fast.stopping import within
 from .._fast.threads import threads
+from .._pieces import part
 from ..approx import Nystroem
 from ..families.remarks import quiet_about_tables
 from ..fitting.layout import Layout, is_lazy, take
@@ -112,8 +113,9 @@ class Stages:
             plain["intervals"] = False  # which are learned in the end
         twin = clone(search).set_params(**plain)
         twin._folds, twin._narrow, twin._step = _FOLDS, search.scoring is None, self._raced
+        twin._joined = True
         began = time.monotonic()
-        with within(self.left(_RACE)), quiet_about_tables():
+        with part("race"), within(self.left(_RACE)), quiet_about_tables():
             twin.fit(X, y, weight, None, **beside)
         self.slow = (time.monotonic() - began) / max(self.raced * plan.race_seconds, 1e-3)
         self.said.append(
@@ -150,22 +152,22 @@ class Stages:
         covariates = beside.get("covariates")
         with quiet_about_tables(), warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            part, target, layout = search._read(X, y, weight, covariates)
-            seen = part.X if part.given is None else part.given.X
+            some, target, layout = search._read(X, y, weight, covariates)
+            seen = some.X if some.given is None else some.given.X
             found = strategies(search._wish(target, layout), seen, target.outputs, layout.table)
-            found = [search._with_samples(one, X, y, weight, part, covariates) for one in found]
-        places = [np.searchsorted(rows, some) for some in (learned, judged)]
+            found = [search._with_samples(one, X, y, weight, some, covariates) for one in found]
+        places = [np.searchsorted(rows, own) for own in (learned, judged)]
         learning = [one.name for one in found if one.options is not None and one.options.supervised]
         finalists = with_best(twin.finalists_, twin.comparison_, learning)
         if not self.affords(self.plan.second_seconds(size)):  # time is up: the best of the race alone
             finalists = {name: column[:1] for name, column in finalists.items()}
         with threads(search.n_jobs), within(max(self.left(_SECOND), 0.0)):
-            contenders = second_round(found, finalists, part, *places)
+            contenders = second_round(found, finalists, some, *places)
         self.said.append(
             f"Second round: these, and the best of what learns widths, on {learned.size} rows, judged on "
             f"{judged.size} rows that nobody learns from; best is {contenders[0].strategy.name}."
         )
-        return Round(contenders, part, places[0], train, held)
+        return Round(contenders, some, places[0], train, held)
 
     def publish(self, one: Contender, score: float, C: float) -> None:
         """What the search says of its choice."""

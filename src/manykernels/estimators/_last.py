@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 
 from .._fast.stopping import goes_on, within
+from .._pieces import current, kept, part
 from ..approx import Nystroem
 from ..families import resolve_kernels
 from ..families.remarks import quiet_about_tables
@@ -47,8 +48,8 @@ def last_stage(stages: Stages, options: Options, found: Round) -> BaseEstimator:
         search.calibration_ = Calibration.fit(f, data.y[found.held], data.classes, data.cost(found.held))
     model = _template(chosen, fit.C)
     # of a file one row was looked at, and of these rows every cell
-    part = chosen.strategy.given if is_mapped(data.X) else None
-    layout = (stages.layout if part is None else part.layout).of(model.get_params(deep=False)["kernels"])
+    some = chosen.strategy.given if is_mapped(data.X) else None
+    layout = (stages.layout if some is None else some.layout).of(model.get_params(deep=False)["kernels"])
     learned = fit.finish(options)
     model._publish(replace(learned, layout=layout, target=stages.samples.target, n_jobs=search.n_jobs))
     return model
@@ -78,10 +79,7 @@ def _fitted(stages: Stages, best: Contender) -> BaseEstimator:
         elif model._options().listed:
             stages.said.append(f"Last: exact kernels on all {plan.n} rows.")
             return _exact(stages, best, model)
-        weights = {} if data.weight is None else {"sample_weight": data.weight}
-        fitted: BaseEstimator = model.fit(
-            data.X, data.targets, **weights, **data.beside(np.arange(len(data.y)))
-        )
+        fitted: BaseEstimator = kept(current(), ("refit",), data.fitted, model)
         return fitted
 
 
@@ -169,8 +167,9 @@ class _Landmarks:
         if rows is not None:
             samples = _in_memory(stages, rows)
             held, landmarks = np.searchsorted(rows, held), np.searchsorted(rows, landmarks)
-        out = Held(held, samples.take(held), judge)
-        fit = fit_landmarks(model, samples, out, landmarks, Cs, self.options, stages.search.Cs is None)
+        with part("landmarks", rows is None):
+            out = Held(held, samples.take(held), judge)
+            fit = fit_landmarks(model, samples, out, landmarks, Cs, self.options, stages.search.Cs is None)
         stages.shown.step(f"{count} landmarks", stages.plan.pass_seconds(count) * samples.n / stages.plan.n)
         return fit
 

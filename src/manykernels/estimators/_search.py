@@ -19,8 +19,8 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from .._arguments import require_arguments
 from .._fast.stopping import within
+from .._pieces import current, kept
 from ..approx import Nystroem, resolve_approx
-from ..families.remarks import quiet_about_tables
 from ..fitting.layout import Layout, collected, is_lazy
 from ..fitting.lazy import in_memory, lazy_layout
 from ..fitting.options import Options
@@ -28,7 +28,7 @@ from ..fitting.outside import is_mapped, open_parquet
 from ..fitting.samples import read
 from ..fitting.stacks import in_matrices
 from ..fitting.targets import Target, check_length, check_weights, require_target
-from ..selection.checkpoint import keeping, print_of
+from ..selection.checkpoint import keeping, prints_of
 from ..selection.data import Data
 from ..selection.paths import refit_path
 from ..selection.search import Effort, Outcome, compare, require_weights
@@ -51,7 +51,6 @@ _SHARED = frozenset(
 _PASSED = (
     "center normalize fit_intercept tol max_iter memory_limit random_state approx loss covariates"
 ).split()
-_FREE = ("checkpoint", "n_jobs", "verbose")  # on which no answer depends
 _SEARCH = 0.7  # of the time budget: the model that was chosen has the rest
 _LEAST = 1.0  # seconds that each of them has in any case
 
@@ -92,7 +91,8 @@ class Search(HTMLSummary, PairwiseTags):
     checkpoint: Any
     _folds = FOLDS  # where nobody gave any
     _narrow = False  # whether what is far behind in the first fold is left there
-    _step: Any = None  # told of each strategy in each fold, where this is a part of a larger search
+    _step: Any = None  # told of each strategy in each fold, where this is the race of a larger search
+    _joined = False  # whether this is a part of a larger search, and its work is kept with that
 
     # -- what a task supplies -------------------------------------------------------------------
     @abstractmethod
@@ -141,16 +141,14 @@ class Search(HTMLSummary, PairwiseTags):
             could name.
         """
         given = {"X": X, "y": y, "sample_weight": sample_weight, "groups": groups, "covariates": covariates}
-        norms = self.norms if isinstance(self.norms, list | tuple) else [self.norms]
-        prints = partial(self._prints, given)
-        with keeping(self.checkpoint, type(self).__name__, prints, norms, joined=self._step is not None):
+        prints, own = partial(prints_of, self, given), self._given().values()
+        with keeping(self.checkpoint, type(self).__name__, prints, own, joined=self._joined):
             self._search(X, y, sample_weight, groups, covariates)
+            self._go_on(X, y, sample_weight, groups, covariates)
         return self
 
-    def _prints(self, given: dict[str, Any]) -> dict[str, str]:
-        """A hash of each thing that the answer depends on, by its name."""
-        params = {name: value for name, value in self.get_params(deep=False).items() if name not in _FREE}
-        return {name: print_of(name, value) for name, value in {**given, **params}.items()}
+    def _go_on(self, X: Any, y: Any, sample_weight: Any, groups: Any, covariates: Any) -> None:
+        """What follows the search, if anything does."""
 
     def _search(self, X: Any, y: Any, sample_weight: Any, groups: Any, covariates: Any) -> None:
         started = time.monotonic()
@@ -325,9 +323,8 @@ class Search(HTMLSummary, PairwiseTags):
             return model
         options = options_of(model) if chosen.has_path else None
         if options is None or not options.listed or chosen.given is None:
-            weights = {} if data.weight is None else {"sample_weight": data.weight}
-            with quiet_about_tables():
-                return model.fit(data.X, data.targets, **weights, **data.beside(np.arange(len(data.y))))
+            fitted: BaseEstimator = kept(current(), ("refit",), data.fitted, model)
+            return fitted
         learned, outcome.path[chosen.name]["all samples"] = refit_path(options, chosen.given, chosen.Cs)
         model._publish(learned)
         return model

@@ -61,6 +61,11 @@ class MKLClassifier(MKLClassification):
         Columns to adjust for, such as age, sex and site: they enter the decision unpenalised, as a linear
         part beside the kernels, numbers as they are and categories as indicators. Kernels without columns of
         their own see the other columns. For X without columns see ``fit``.
+    checkpoint : None, path of a folder or Checkpoint
+        Where passes over rows are kept as they are done, for samples that are read in blocks (``approx``,
+        products of columns, Dask): after a crash the same fit with the same folder goes on from there, to
+        the same model. Other samples, parameters or versions are refused by name. Fits that are no such
+        passes keep nothing. See :class:`MKLClassifierCV` for the folder.
 
     Attributes
     ----------
@@ -109,6 +114,7 @@ class MKLClassifier(MKLClassification):
         n_jobs: int | None = None,
         verbose: int = 0,
         covariates: Any = None,
+        checkpoint: Any = None,
     ) -> None:
         self.kernels = kernels
         self.norm = norm
@@ -129,6 +135,7 @@ class MKLClassifier(MKLClassification):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.covariates = covariates
+        self.checkpoint = checkpoint
 
     def _parts(self) -> dict[str, Any]:
         return mkl_parts(self._given()) | several_classes(self._given())
@@ -180,6 +187,7 @@ class MKLRegressor(MKLRegression):
         verbose: int = 0,
         multi_output: str = "shared",
         covariates: Any = None,
+        checkpoint: Any = None,
     ) -> None:
         self.kernels = kernels
         self.norm = norm
@@ -199,6 +207,7 @@ class MKLRegressor(MKLRegression):
         self.verbose = verbose
         self.multi_output = multi_output
         self.covariates = covariates
+        self.checkpoint = checkpoint
 
     def _parts(self) -> dict[str, Any]:
         return mkl_parts(self._given()) | {"own_weights": has_own_weights(self.multi_output)}

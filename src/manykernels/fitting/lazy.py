@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..approx import Features
-from ..grams.row_blocks import ReadNumbers, RowBlocks
+from ..grams.row_blocks import ReadNumbers, RowBlocks, kept_blocks
 from ..grams.statistics import Statistics, bad_row
 from ..kernels.data import numeric
 from .dictionary import in_rows
@@ -52,7 +52,8 @@ class EncodeNumbers:
     """Numbers to targets (n, k)."""
 
     def __call__(self, y: Any, first: int) -> tuple[Array, Array | None]:
-        Y = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
+        Y = np.asarray(y, dtype=np.float64)
+        Y = Y[:, None] if Y.ndim == 1 else Y  # of a block without rows too
         bad = np.flatnonzero(~np.isfinite(Y).all(axis=1))
         if bad.size:
             raise ValueError(bad_row("y", first + int(bad[0]), first, first + len(Y)))
@@ -95,7 +96,7 @@ class LazySamples:
     def in_rows(self, read: ReadNumbers) -> tuple[RowBlocks, Array, Array, Array | None]:
         rows, Y, costs = self.rows.in_rows(read)
         weight = None if self.weight is None else self.weight[self.weight > 0.0]
-        return rows, Y, costs if weight is None else costs * weight, weight
+        return kept_blocks(rows), Y, costs if weight is None else costs * weight, weight
 
     def statistics(self, features: Features, sizes: bool, names: list[str], verbose: int) -> Statistics:
         found: Statistics = self.rows.statistics(features, sizes, names, verbose)

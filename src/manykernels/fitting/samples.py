@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import _num_samples
 
+from .._pieces import current, fingerprint
 from ..approx import Features
-from ..grams.row_blocks import HeldBlocks, ReadNumbers, RowBlocks
+from ..grams.row_blocks import HeldBlocks, ReadNumbers, RowBlocks, kept_blocks
 from ..grams.statistics import Statistics, bad_row, statistics
 from .covariates import Design, Unpenalised
 from .layout import Layout, collected, evenly, is_lazy, read_training, take
@@ -121,7 +122,7 @@ class Samples:
     def in_rows(self, read: ReadNumbers) -> tuple[RowBlocks, Array, Array, Array | None]:
         first = self.rows.first
         everyone = first.size == self.rows.owner.size and np.array_equal(first, np.arange(first.size))
-        rows = HeldBlocks(self.X, self.n, read, index=None if everyone else first)
+        rows = kept_blocks(HeldBlocks(self.X, self.n, read, index=None if everyone else first))
         return rows, self.Y, self.costs, self.weight
 
     @property
@@ -147,7 +148,10 @@ class Samples:
         if rows is not None:
             some = Picked(self.data, rows) if is_mapped(self.data) else take(self.data, rows)
             parts = (some, *(None if a is None else a[rows] for a in parts[1:]))
-        return statistics(features, *parts, **options)
+        key = None
+        if current() is not None:
+            key = "sums", options["sizes"], fingerprint((features, rows, *parts[1:]))
+        return statistics(features, *parts, **options, key=key)
 
 
 @dataclass(frozen=True)

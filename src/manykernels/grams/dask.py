@@ -1,8 +1,7 @@
 """Samples in Dask collections: sums over rows as a tree reduction, decisions block by block.
 
-Only this file imports Dask. Where tasks run is Dask's business: on the threads of this process without a
-cluster, else on the cluster of the active client. Tasks use one thread each, since Dask runs several at once.
-The tree of sums depends on the chunks alone, so that answers do not depend on who computed what, or when.
+Only this file and `cluster.py`, which has work computed, import Dask. Tasks use one thread each, since Dask
+runs several at once.
 """
 
 from __future__ import annotations
@@ -19,9 +18,11 @@ import dask.array as _da
 import numpy as np
 from numpy.typing import NDArray
 
-from .._fast.threads import blas_threads, threads
+from .._fast.threads import threads
+from .._pieces import Thrift, current, fingerprint, kept
 from ..approx import Features
 from .base import take
+from .cluster import compute, tree
 from .row_blocks import HeldBlocks, ReadNumbers, RowBlocks, Sums
 from .statistics import Statistics, bad_row, statistics
 
@@ -29,7 +30,6 @@ dask: Any = _dask  # which types its functions in parts
 da: Any = _da
 Array = NDArray[np.float64]
 Encode = Callable[[Any, Any], tuple[Array, Array | None]]  # (y, first row) -> targets, costs
-_TREE = 8  # sums that are added at a time
 _ROWS_A_FEATURE = 4  # times as many rows as features a task has at least, where chunks are small
 
 
@@ -40,6 +40,7 @@ class Chunks:
     lengths: tuple[int, ...]
     blocks: list[Any]
     columns: Any = None  # names of the columns of a frame
+    name: str = "X"
 
     @property
     def n(self) -> int:
@@ -51,6 +52,11 @@ class Chunks:
 
     def take(self, rows: NDArray[np.intp]) -> Any:
         """Some rows, in rising order, in memory."""
+        store = current()
+        name = () if store is None else ("rows", self.name, fingerprint(rows))
+        return kept(store, name, self._take, rows, thrift=Thrift())
+
+    def _take(self, rows: NDArray[np.intp]) -> Any:
         starts, parts = self.starts, []
         for lo, hi, block in zip(starts[:-1], starts[1:], self.blocks, strict=True):
             own = rows[np.searchsorted(rows, lo) : np.searchsorted(rows, hi)] - lo
@@ -72,20 +78,35 @@ def read_chunks(X: Any, name: str) -> Chunks:
     _require_numbers(X, name)
     if is_frame(X):
         blocks = X.to_delayed()
-        lengths = compute([dask.delayed(len)(block) for block in blocks])
+        lengths = _lengths(blocks, name)
         _require_rows(sum(lengths), name)
-        return Chunks(tuple(map(int, lengths)), list(blocks), getattr(X, "columns", None))
+        return Chunks(lengths, list(blocks), getattr(X, "columns", None), name)
     if X.ndim not in (1, 2):
         raise ValueError(
             f"{name} is a Dask array of {X.ndim} dimensions; expected (n_samples, n_features) for X, and "
             "(n_samples,) or (n_samples, n_outputs) for y."
         )
-    if any(np.isnan(size) for size in X.chunks[0]):
-        X = X.compute_chunk_sizes()
+    X = _of_known_length(X, name)
     if X.ndim == 2 and len(X.chunks[1]) > 1:
         X = X.rechunk({1: -1})
     _require_rows(sum(X.chunks[0]), name)
-    return Chunks(tuple(map(int, X.chunks[0])), list(X.to_delayed().ravel()))
+    return Chunks(tuple(map(int, X.chunks[0])), list(X.to_delayed().ravel()), name=name)
+
+
+def _lengths(blocks: Any, name: str) -> tuple[int, ...]:
+    """Rows of each block, of which nothing is known."""
+    parts = [dask.delayed(len)(block) for block in blocks]
+    found = kept(current(), ("lengths", name), compute, parts, thrift=Thrift())
+    return tuple(map(int, found))
+
+
+def _of_known_length(X: Any, name: str) -> Any:
+    """A Dask array whose blocks of rows have sizes that are known."""
+    if not any(np.isnan(size) for size in X.chunks[0]):
+        return X
+    blocks, known = X.to_delayed(), X.copy()
+    known._chunks = (_lengths(blocks.reshape(len(blocks), -1)[:, 0], name), *X.chunks[1:])
+    return known
 
 
 def _require_numbers(X: Any, name: str) -> None:
@@ -113,24 +134,19 @@ def read_like(values: Any, X: Chunks, name: str) -> Chunks:
         values = np.asarray(values)
     elif is_frame(values):
         values = values.to_dask_array(lengths=True)
-    elif any(np.isnan(size) for size in values.chunks[0]):
-        values = values.compute_chunk_sizes()
+    else:
+        values = _of_known_length(values, name)
     if values.shape[0] != X.n:
         raise ValueError(
             f"Found input variables with inconsistent numbers of samples: X has {X.n} samples and {name} has "
             f"{values.shape[0]}."
         )
     if not lazy:
-        return Chunks(X.lengths, [values[lo:hi] for lo, hi in zip(X.starts[:-1], X.starts[1:], strict=True)])
+        blocks = [values[lo:hi] for lo, hi in zip(X.starts[:-1], X.starts[1:], strict=True)]
+        return Chunks(X.lengths, blocks, name=name)
     chunks: dict[int, Any] = {0: X.lengths}
     values = values.rechunk(chunks | dict.fromkeys(range(1, values.ndim), -1))
-    return Chunks(X.lengths, list(values.to_delayed().ravel()))
-
-
-def compute(parts: Sequence[Any]) -> list[Any]:
-    """The values of delayed objects, all at once."""
-    with blas_threads(1 if dask.base.get_scheduler() is None else None):  # else tasks in threads would fight
-        return list(dask.compute(*parts))
+    return Chunks(X.lengths, list(values.to_delayed().ravel()), name=name)
 
 
 def concatenate(parts: list[Any]) -> Any:
@@ -212,10 +228,8 @@ class DaskSamples:
             folds = None if fold is None else [fold[starts[b] : starts[b + 1]] for b in group]
             rows = [self.X.blocks[b] for b in group], [self.y.blocks[b] for b in group]
             level.append(dask.delayed(_run)(known, *rows, weights, folds, [int(starts[b]) for b in group]))
-        while len(level) > 1:
-            level = [dask.delayed(_add)(level[i : i + _TREE]) for i in range(0, len(level), _TREE)]
-        (sums,) = compute(level)
-        return list(sums)
+        own = None if current() is None else fingerprint((features, self.encode, self.weight, fold))
+        return list(tree(level, _add, None if own is None else ("sums", sizes, n_folds, own)))
 
 
 @dataclass(frozen=True)
@@ -235,11 +249,7 @@ class DaskBlocks(RowBlocks):
         return HeldBlocks(self.X.take(places), rows.size, self.read)
 
     def sums(self, function: Callable[..., Sums], *vectors: Array) -> Sums:
-        level = self._tasks(_summed, function, vectors)
-        while len(level) > 1:
-            level = [dask.delayed(_all_added)(level[i : i + _TREE]) for i in range(0, len(level), _TREE)]
-        (total,) = compute(level)
-        return list(total)
+        return list(tree(self._tasks(_summed, function, vectors), _all_added))
 
     def values(self, function: Callable[..., Array], *vectors: Array) -> Array:
         return np.concatenate(compute(self._tasks(_each, function, vectors)))
@@ -371,10 +381,7 @@ def sum_rows(X: Any, function: Callable[..., Array], *others: NDArray[Any] | Non
     for lo, hi, block in zip(rows.starts[:-1], rows.starts[1:], rows.blocks, strict=True):
         if hi > lo:
             level.append(call(block, *(None if a is None else a[lo:hi] for a in others)))
-    while len(level) > 1:
-        level = [dask.delayed(sum)(level[i : i + _TREE]) for i in range(0, len(level), _TREE)]
-    (total,) = compute(level)
-    return np.asarray(total)
+    return np.asarray(tree(level, sum))
 
 
 def map_rows(X: Any, function: Callable[[Any], Any], width: int | None, dtype: Any) -> Any:

@@ -9,18 +9,20 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .._fast.threads import blas_threads, split
+from .._pieces import Store, Thrift, current, fingerprint, kept
 from ..kernels.data import numeric, take_rows
 from .base import take
 
 Array = NDArray[np.float64]
 Sums = list[Array]
+Value = TypeVar("Value")
 _WORK = 1 << 20  # operations that a block is worth, at least: blocks are handed to threads
 
 
@@ -119,6 +121,45 @@ class HeldBlocks(RowBlocks):
         lo, hi = b * self.step, min((b + 1) * self.step, self.n)
         block = take_rows(self.X, lo, hi) if self.index is None else take(self.X, self.index[lo:hi])
         return (self.read(block), *(v[lo:hi] for v in vectors))
+
+
+@dataclass(frozen=True)
+class KeptBlocks(RowBlocks):
+    """Rows whose passes are kept: each is known by its function and its vectors."""
+
+    rows: RowBlocks
+    store: Store
+    thrift: Thrift
+
+    @property
+    def n(self) -> int:  # type: ignore[override]
+        return self.rows.n
+
+    @property
+    def read(self) -> ReadNumbers:  # type: ignore[override]
+        return self.rows.read
+
+    def sums(self, function: Callable[..., Sums], *vectors: Array) -> Sums:
+        return self._pass(self.rows.sums, function, vectors)
+
+    def values(self, function: Callable[..., Array], *vectors: Array) -> Array:
+        return self._pass(self.rows.values, function, vectors)
+
+    def some(self, rows: NDArray[np.intp]) -> HeldBlocks:
+        return self.rows.some(rows)
+
+    def with_read(self, read: ReadNumbers) -> Self:
+        return replace(self, rows=self.rows.with_read(read))
+
+    def _pass(self, run: Callable[..., Value], function: Any, vectors: Sequence[Array]) -> Value:
+        key = run.__name__, fingerprint((self.read, function, vectors))
+        return kept(self.store, key, run, function, *vectors, thrift=self.thrift)
+
+
+def kept_blocks(rows: RowBlocks) -> RowBlocks:
+    """The same rows, with passes that are kept where somebody asked for it."""
+    store = current()
+    return rows if store is None else KeptBlocks(rows, store, Thrift())
 
 
 def added(total: Sums | None, more: Sums) -> Sums:

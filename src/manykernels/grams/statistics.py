@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import blas
 
+from .._pieces import current, gone_through
 from ..approx import Features
 from ..kernels.data import Data, n_samples, numeric, take_rows
 
@@ -72,41 +73,71 @@ def statistics(
     first: int = 0,
     names: Sequence[str] | None = None,
     progress: Callable[[int], object] | None = None,
+    key: tuple[Any, ...] | None = None,
 ) -> Statistics:
     """The sums over all rows of X, block by block: one SYRK, in place, and little else.
 
     ``sizes`` asks for ``largest`` too, ``first`` is what row 0 of X is called in messages, ``names`` what
-    kernels are, and ``progress`` is told how many rows were added.
+    kernels are, and ``progress`` is told how many rows were added. By its ``key`` a pass is kept.
     """
     p, k, n = features.n_features, Y.shape[1], n_samples(X)
-    G, Z, T = np.zeros((p, p), order="F"), np.zeros((p, k + 1)), np.zeros((k + 1, k + 1))
-    sums, squares, largest = np.zeros(p), np.zeros(p), np.zeros(features.n_kernels)
     buffer = np.empty((min(block_rows(p), max(n, 1)), p))
-    for lo, hi in spans(n, p):
-        part = take_rows(X, lo, hi)
-        Phi = features.transform(part, out=buffer[: hi - lo])
-        target, w, c = np.column_stack([Y[lo:hi], np.ones(hi - lo)]), None, None
-        if weight is not None or cost is not None:
-            w = np.ones(hi - lo) if weight is None else weight[lo:hi]
-            c = w if cost is None else w * cost[lo:hi]
-        Z += Phi.T @ (target if c is None else target * c[:, None])
-        if not np.all(np.isfinite(Z[:, -1])):
-            raise ValueError(_not_finite(part, Phi, features, first + lo, names))
-        T += target.T @ (target if c is None else target * c[:, None])
-        if cost is not None:
-            sums, squares = sums + w @ Phi, squares + w @ (Phi * Phi)
-        if sizes:
-            largest = np.maximum(largest, _sizes(Phi, features.ptr, w))
-        if c is not None:
-            Phi *= np.sqrt(c)[:, None]
-        G = blas.dsyrk(1.0, Phi.T, beta=1.0, c=G, trans=0, lower=1, overwrite_c=1)
+    blocks = _Blocks(features, X, Y, weight, cost, sizes, first, names, list(spans(n, p)), buffer)
+
+    def add(b: int, so_far: list[Array]) -> list[Array]:
+        found = blocks.added(b, so_far)
         if progress is not None:
-            progress(hi - lo)
+            progress(blocks.spans[b][1] - blocks.spans[b][0])
+        return found
+
+    begin = [np.zeros((p, p), order="F"), np.zeros((p, k + 1)), np.zeros((k + 1, k + 1))]
+    begin += [np.zeros(p), np.zeros(p), np.zeros(features.n_kernels)]
+    store = None if key is None else current()
+    G, Z, T, sums, squares, largest = gone_through(store, key or (), len(blocks.spans), begin, add)
     G = mirrored(G.T)
     total = float(n if weight is None else weight.sum())
     if cost is None:
         sums, squares = Z[:, -1].copy(), np.diag(G).copy()
     return Statistics(G, Z, T, sums, squares, total, largest if sizes else largest * np.nan, n)
+
+
+@dataclass(frozen=True)
+class _Blocks:
+    """Blocks of rows, and what each adds to the sums."""
+
+    features: Features
+    X: Data
+    Y: Array
+    weight: Array | None
+    cost: Array | None
+    sizes: bool
+    first: int
+    names: Sequence[str] | None
+    spans: list[tuple[int, int]]
+    buffer: Array
+
+    def added(self, b: int, so_far: list[Array]) -> list[Array]:
+        """G (its lower triangle), Z, T, sums, squares and largest with block b, some in place."""
+        G, Z, T, sums, squares, largest = so_far
+        (lo, hi), weight, cost = self.spans[b], self.weight, self.cost
+        part = take_rows(self.X, lo, hi)
+        Phi = self.features.transform(part, out=self.buffer[: hi - lo])
+        target, w, c = np.column_stack([self.Y[lo:hi], np.ones(hi - lo)]), None, None
+        if weight is not None or cost is not None:
+            w = np.ones(hi - lo) if weight is None else weight[lo:hi]
+            c = w if cost is None else w * cost[lo:hi]
+        Z += Phi.T @ (target if c is None else target * c[:, None])
+        if not np.all(np.isfinite(Z[:, -1])):
+            raise ValueError(_not_finite(part, Phi, self.features, self.first + lo, self.names))
+        T += target.T @ (target if c is None else target * c[:, None])
+        if cost is not None:
+            sums, squares = sums + w @ Phi, squares + w @ (Phi * Phi)
+        if self.sizes:
+            largest = np.maximum(largest, _sizes(Phi, self.features.ptr, w))
+        if c is not None:
+            Phi *= np.sqrt(c)[:, None]
+        G = blas.dsyrk(1.0, Phi.T, beta=1.0, c=G, trans=0, lower=1, overwrite_c=1)
+        return [G, Z, T, sums, squares, largest]
 
 
 def _not_finite(X: Data, Phi: Array, features: Features, first: int, names: Sequence[str] | None) -> str:

@@ -7,9 +7,8 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 from ..estimators import model_of
-from ..selection.checkpoint import print_of
+from ..selection.checkpoint import FREE, print_of
 
-_FREE = ("checkpoint", "n_jobs", "verbose")  # on which no answer depends
 _MEASURED = ("behind", "error")  # of finalists, who are known without them
 
 
@@ -23,7 +22,7 @@ def require_number(checkpoint: Any, random_state: Any) -> None:
 
 def estimator_prints(estimator: Any, told: dict[str, Any]) -> dict[str, str]:
     """A hash of what an estimator is and what it chose, not of how long that took, and of all else."""
-    params = {k: v for k, v in estimator.get_params(deep=False).items() if k not in _FREE}
+    params = {k: v for k, v in estimator.get_params(deep=False).items() if k not in FREE}
     chosen = getattr(estimator, "best_params_", None)
     finalists = {k: v for k, v in getattr(estimator, "finalists_", {}).items() if k not in _MEASURED}
     own = print_of("estimator", (type(estimator).__name__, params, chosen, finalists))

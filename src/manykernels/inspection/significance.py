@@ -12,10 +12,11 @@ from sklearn.utils import check_random_state
 
 from .._arguments import and_more, is_whole, shown
 from .._fast.threads import threads
+from .._pieces import kept
 from .._warn import warn
 from ..comparison.statistics import holm
 from ..fitting.listed import Kernels
-from ..selection.checkpoint import keeping, kept
+from ..selection.checkpoint import keeping
 from ._kept import kernel_prints, require_number
 from ._shown import Shown
 from ._tested import TARGETS, absences, hypotheses, kernels_on

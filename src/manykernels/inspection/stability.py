@@ -18,6 +18,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
 
 from .._fast.threads import processes
+from .._pieces import Store, kept
 from ..comparison.folds import as_cut, has_fields
 from ..estimators import (
     Copies,
@@ -32,7 +33,7 @@ from ..fitting.matching import require_order
 from ..fitting.model import Model
 from ..fitting.progress import Progress
 from ..fitting.survival import read_survival
-from ..selection.checkpoint import Store, keeping, kept
+from ..selection.checkpoint import keeping
 from ._inputs import require_groups, sample_labels
 from ._kept import estimator_prints, require_number
 from ._shown import Shown

@@ -2,64 +2,40 @@
 
 A folder holds the work of one call. ``about.json`` says of which: a hash of the samples, of every option, and
 the versions of what computed them, each by its name, so that another table or option is refused by name.
-Every finished piece of work is one file, written whole or not at all, with a checksum. A second process is
-refused while the first one lives: a lock that the system takes back when a process ends, however it ends.
+Every finished piece of work is one file (`_pieces.py`). A second process is refused while the first one
+lives: a lock that the system takes back when a process ends, however it ends.
 """
 
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import os
-import pickle
 import platform
 import socket
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-import joblib
 import numpy as np
 import scipy
 import sklearn
 
 from .._arguments import and_more, shown
-from .._fast.stopping import goes_on
 from .._files import named, write_atomically
-from .._warn import warn
+from .._pieces import PIECE, Store, at, current, fingerprint, names_in
 
 try:
     import fcntl
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-Value = TypeVar("Value")
 FORMAT = 1
-_ABOUT, _LOCK, _PIECE = "about.json", "lock", ".piece"
-_HEAD = b"manykernels piece 1\n"
-# What pieces are made of beside classes of this package: arrays and numbers.
-_PLAIN = {
-    ("numpy", "ndarray"),
-    ("numpy", "dtype"),
-    ("builtins", "slice"),
-    ("builtins", "set"),
-    ("builtins", "frozenset"),
-    ("builtins", "complex"),
-    *(
-        (f"numpy.{core}.{module}", name)
-        for core in ("core", "_core")
-        for module, name in (
-            ("multiarray", "_reconstruct"),
-            ("multiarray", "scalar"),
-            ("numeric", "_frombuffer"),
-        )
-    ),
-}
+FREE = ("checkpoint", "n_jobs", "verbose")  # parameters on which no answer depends
+_ABOUT, _LOCK = "about.json", "lock"
 
 
 @dataclass(frozen=True)
@@ -89,105 +65,6 @@ class Checkpoint:
     remove: bool = False
 
 
-@dataclass(frozen=True)
-class Store:
-    """The pieces of one call: files of a folder. Other processes may be handed it, and write their own."""
-
-    folder: str
-    run: str  # of all that the call was given
-    trusted: frozenset[tuple[str, str]] = (
-        frozenset()
-    )  # classes that the call was given, which pieces may hold
-
-    def path(self, key: tuple[Any, ...]) -> Path:
-        """Where the piece of this name is, or would be."""
-        whole = hashlib.sha256(repr((self.run, key)).encode()).hexdigest()
-        return Path(self.folder) / f"{whole[:32]}{_PIECE}"
-
-    def read(self, key: tuple[Any, ...]) -> Any:
-        """The piece; KeyError where there is none, or what is there is damaged."""
-        path = self.path(key)
-        try:
-            with named(path):
-                data = path.read_bytes()
-        except FileNotFoundError:
-            raise KeyError(key) from None
-        start = len(_HEAD) + 65
-        if data[: len(_HEAD)] != _HEAD or data[len(_HEAD) : start - 1] != _checksum(data[start:]):
-            warn(f"{path} is damaged; what it held is computed anew.")
-            raise KeyError(key)
-        try:
-            return _Reader(data[start:], self.trusted).load()
-        except pickle.UnpicklingError as error:
-            warn(f"{path} is not read, since {error}; what it held is computed anew.")
-            raise KeyError(key) from error
-
-    def write(self, key: tuple[Any, ...], value: Any) -> None:
-        """Keep a piece. Where it cannot be written the work goes on, with a warning."""
-        body = pickle.dumps(value, protocol=5)
-        try:
-            write_atomically(self.path(key), _HEAD + _checksum(body) + b"\n" + body)
-        except OSError as error:
-            warn(
-                f"{error.strerror}: {self.folder} keeps no more work; what is done from here on may be lost."
-            )
-
-
-class _Reader(pickle.Unpickler):
-    """Builds arrays, numbers and objects of this package, and runs nothing else that a file names."""
-
-    def __init__(self, data: bytes, trusted: frozenset[tuple[str, str]]) -> None:
-        super().__init__(io.BytesIO(data))
-        self._known = _PLAIN | trusted
-
-    def find_class(self, module: str, name: str) -> Any:
-        if (module, name) in self._known:
-            return super().find_class(module, name)
-        found = super().find_class(module, name) if module.startswith("manykernels.") else None
-        if not isinstance(found, type) or found.__module__ != module:
-            raise pickle.UnpicklingError(f"it holds {shown(f'{module}.{name}')}")
-        return found
-
-
-def _checksum(data: bytes) -> bytes:
-    return hashlib.sha256(data).hexdigest().encode()
-
-
-# -- doing work -----------------------------------------------------------------------------------
-_store: ContextVar[Store | None] = ContextVar("_store", default=None)
-
-
-def current() -> Store | None:
-    """Where work is kept, if anybody asked for it."""
-    return _store.get()
-
-
-def kept(store: Store | None, key: tuple[Any, ...], work: Callable[..., Value], *args: Any) -> Value:
-    """What ``work(*args)`` gives, from the store where it was done before, and into it where not.
-
-    Work during which somebody asked to stop is unfinished, and not kept.
-    """
-    if store is None:
-        return work(*args)
-    with suppress(KeyError):
-        value: Value = store.read(key)
-        return value
-    with _at(None):  # names of pieces within this one would mean something else
-        value = work(*args)
-    if goes_on(0, 1):
-        store.write(key, value)
-    return value
-
-
-@contextmanager
-def _at(store: Store | None) -> Iterator[Store | None]:
-    token = _store.set(store)
-    try:
-        yield store
-    finally:
-        _store.reset(token)
-
-
 @contextmanager
 def keeping(
     given: Any,
@@ -203,7 +80,7 @@ def keeping(
     it, and is kept with it.
     """
     if given is None:
-        with _at(current() if joined else None) as around:
+        with at(current() if joined else None) as around:
             yield around
         return
     asked = given if isinstance(given, Checkpoint) else Checkpoint(given)
@@ -215,9 +92,9 @@ def keeping(
     with _locked(folder, _folder(folder)):
         known = {**prints(), **_versions()}
         _require_same(folder, title, known)
-        trusted = frozenset((type(part).__module__, type(part).__qualname__) for part in parts)
-        store = Store(str(folder), hashlib.sha256(json.dumps([title, known]).encode()).hexdigest(), trusted)
-        with _at(store):
+        run = hashlib.sha256(json.dumps([title, known]).encode()).hexdigest()
+        store = Store(str(folder), run, names_in(parts))
+        with at(store):
             yield store
         if asked.remove:
             clear(folder)
@@ -241,13 +118,19 @@ def print_of(name: str, value: Any) -> str:
             "before, so that work cannot be gone on with. Give a whole number."
         )
     try:
-        return str(joblib.hash(value, hash_name="sha1"))
+        return fingerprint(value)
     except Exception as error:
         raise ValueError(
             f"{name}={shown(value)} was given with checkpoint, and holds something that other processes "
             "cannot know again (a lambda, or a function inside of a function). Define it at the top of a "
             "module, or leave checkpoint out."
         ) from error
+
+
+def prints_of(estimator: Any, given: Mapping[str, Any]) -> dict[str, str]:
+    """A hash of each thing that a fit depends on, by its name: what it is given, and all parameters."""
+    params = {name: value for name, value in estimator.get_params(deep=False).items() if name not in FREE}
+    return {name: print_of(name, value) for name, value in {**given, **params}.items()}
 
 
 def _versions() -> dict[str, str]:
@@ -303,7 +186,8 @@ def _require_same(folder: Path, title: str, known: dict[str, str]) -> None:
 def clear(folder: str | os.PathLike[str]) -> None:
     """Remove what was kept in a folder, and the folder if nothing else is in it."""
     path = Path(folder)
-    for file in [*path.glob(f"*{_PIECE}"), path / _ABOUT, path / _LOCK]:
+    parts = path.glob(".*.part")  # which a process left that was killed while it wrote
+    for file in [*path.glob(f"*{PIECE}"), *parts, path / _ABOUT, path / _LOCK]:
         with suppress(FileNotFoundError):
             file.unlink()
     with suppress(OSError):

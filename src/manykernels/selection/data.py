@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..families.remarks import quiet_about_tables
 from ..fitting.layout import evenly, take
 from ..fitting.samples import Given
 from ..fitting.stacks import cut
@@ -58,6 +59,12 @@ class Data:
         stack = self.given is not None and self.given.layout.kind == "stack"
         X = cut(self.X, rows, train) if stack else take(self.X, rows)
         return X, self.targets[rows], None if self.weight is None else self.weight[rows]
+
+    def fitted(self, model: Any) -> Any:
+        """A model of any package, fitted on all samples."""
+        weights = {} if self.weight is None else {"sample_weight": self.weight}
+        with quiet_about_tables():
+            return model.fit(self.X, self.targets, **weights, **self.beside(np.arange(len(self.y))))
 
     def cost(self, rows: Index) -> Array | None:
         """What errors on these samples count where models are chosen: weight times that of the class."""

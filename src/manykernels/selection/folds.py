@@ -17,10 +17,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .._fast.stopping import goes_on
 from .._fast.threads import processes
+from .._pieces import current, kept
 from ..families.remarks import quiet_about_tables
 from ..grams import parse_memory
 from ..kernels import Kernel
-from .checkpoint import current, kept
 from .data import Data, Index
 from .paths import Only, Parts, PathStep, path_steps
 from .scoring import Adjusted, Judge

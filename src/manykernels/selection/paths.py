@@ -18,6 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _num_samples
 
 from .._fast.threads import blas_for, threads
+from .._pieces import current, kept
 from ..fitting.asked import Asked
 from ..fitting.bound import gap_of, solve, warn_stopped
 from ..fitting.dictionary import bind
@@ -310,6 +311,15 @@ def _family_results(
 # -- the model that was chosen ----------------------------------------------------------------------
 def refit_path(options: Options, given: Given, Cs: Sequence[float]) -> tuple[Model, dict[str, Any]]:
     """The model of these options on all samples, and C, weights and gap of the path that leads to it."""
+    model, path = kept(current(), ("refit",), _refit_path, options, given, Cs)
+    proof = model.proof
+    assert proof is not None
+    if not proof.gap <= options.tol:
+        warn_stopped(options, proof.n_iter, proof.gap)
+    return model, path
+
+
+def _refit_path(options: Options, given: Given, Cs: Sequence[float]) -> tuple[Model, dict[str, Any]]:
     target = float(options.C)
     Cs = sorted({*Cs, target})
     weights, gaps = [], []
@@ -324,8 +334,4 @@ def refit_path(options: Options, given: Given, Cs: Sequence[float]) -> tuple[Mod
             gaps.append(max(result.gap for result in results))
             if target == C:
                 model = bound.model(options, results)
-    proof = model.proof
-    assert proof is not None
-    if not proof.gap <= options.tol:
-        warn_stopped(options, proof.n_iter, proof.gap)
     return model, {"C": np.array(Cs), "weights": np.array(weights), "gap": np.array(gaps)}

@@ -14,10 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._pieces import current, fingerprint, kept
 from ..fitting.bound import weighed
+from ..fitting.layout import Layout
 from ..fitting.learning import learn
 from ..fitting.listed import Listed
 from ..fitting.model import Model
+from ..fitting.targets import Target
 from ..kernels import Kernel
 from ..penalties import resolve_penalty
 from .data import Data, Index
@@ -32,6 +35,16 @@ _LEAST = 5  # rows of every class, where there are so many
 
 
 @dataclass(frozen=True)
+class Known:
+    """Kernels with the constants of the rows that they were learned from."""
+
+    layout: Layout
+    target: Target
+    names: list[str]
+    kernels: list[Any]
+
+
+@dataclass(frozen=True)
 class Contender:
     """A model that was learned from more rows, and its errors on the rows held out."""
 
@@ -39,7 +52,7 @@ class Contender:
     step: PathStep
     score: float
     errors: Array  # (rows held out,)
-    bound: Any  # how its kernels were held
+    known: Known | None  # the kernels that its weights are of, where these were listed
     decision: Any  # on the rows held out, of all classes
 
     @property
@@ -57,18 +70,32 @@ def second_round(
         if not rows:
             continue
         sets = [tuple(finalists[c][i] for c in ("norm", "kernels", "C")) for i in rows]
-        again, bounds = _restricted(strategy, sets), list[Any]()
-        steps, judge = steps_of(again, data, train, test, bounds)
-        assert isinstance(judge, Judge)  # times to an event are searched on all rows
-        for step in steps:
-            if np.isnan(step.gap):  # it stands for larger C, where the path had ended
-                continue
-            ((score, _),) = judge.scores([step.decision])
-            decided = judge.decisions(judge.stand_in(step.decision), np.arange(test.size))
-            errors = judge.row_errors(step.decision)
-            contenders.append(Contender(again, step, score, errors, bounds[0], decided))
+        again = _restricted(strategy, sets)
+        name = "second", strategy.name, fingerprint((sets, train, test))
+        known, rows_of_steps = kept(current(), name, _run, again, data, train, test)
+        contenders += [Contender(again, *row[:3], known, row[3]) for row in rows_of_steps]
     by_score = data.scorer is not None
     return sorted(contenders, key=lambda one: -one.score if by_score else one.rank)
+
+
+def _run(
+    strategy: Strategy, data: Data, train: Index, test: Index
+) -> tuple[Known | None, list[tuple[PathStep, float, Array, Any]]]:
+    """One strategy on more rows: its kernels, and step, score, errors and decisions of each model."""
+    bounds, found = list[Any](), []
+    steps, judge = steps_of(strategy, data, train, test, bounds)
+    assert isinstance(judge, Judge)  # times to an event are searched on all rows
+    for step in steps:
+        if np.isnan(step.gap):  # it stands for larger C, where the path had ended
+            continue
+        ((score, _),) = judge.scores([step.decision])
+        decided = judge.decisions(judge.stand_in(step.decision), np.arange(test.size))
+        found.append((step, score, judge.row_errors(step.decision), decided))
+    (bound,) = bounds
+    if not isinstance(bound, Listed):
+        return None, found
+    own = bound.samples
+    return Known(own.layout, own.target, bound.known.names, bound.known.kernels), found
 
 
 def with_best(
@@ -131,11 +158,12 @@ def model_of(one: Contender, train: Index) -> Model:
     assert options is not None and given is not None
     step = one.step
     options = options.replace(penalty=resolve_penalty(step.norm), C=step.C, verbose=0)
-    if step.weights is None or not isinstance(one.bound, Listed) or step.weights.ndim != 1:
-        return learn(options, given.part(train).samples())
-    known, theta = one.bound.known, np.atleast_2d(step.weights)
-    said = weighed(options, one.bound.samples.target, known.kernels, theta)
-    return Model(options.title, one.bound.samples.layout, known.names, known.kernels, **said)
+    known = one.known
+    if step.weights is None or known is None or step.weights.ndim != 1:
+        name = "contender", one.strategy.name, fingerprint((step.norm, step.only, step.C, train))
+        return kept(current(), name, learn, options, given.part(train).samples())
+    said = weighed(options, known.target, known.kernels, np.atleast_2d(step.weights))
+    return Model(options.title, known.layout, known.names, known.kernels, **said)
 
 
 # -- which rows -------------------------------------------------------------------------------------

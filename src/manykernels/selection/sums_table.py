@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._fast.threads import threads
+from .._pieces import Thrift, current, fingerprint, kept
 from ..approx import Features
 from ..fitting.lazy import ReadBlock, engine, pose
 from ..penalties import resolve_penalty
@@ -101,7 +102,10 @@ def _scores(data: Data, X: Any, sums: FoldedSums, path: SumsPath, tests: list[In
         fold[test] = f
     hits = _Hits(sums.mapped.features, path, data.classes, ReadBlock(sums.samples.layout.kind))
     known = (data.y, data.weight, fold)
-    counts = engine().sum_rows(X, hits.of_block, *known) if data.given is None else hits(X, *known)
+    store = current()
+    name = ("hits",) if store is None else ("hits", fingerprint((hits, known)))
+    count = (engine().sum_rows, X, hits.of_block) if data.given is None else (hits, X)
+    counts = kept(store, name, *count, *known, thrift=Thrift())
     return np.asarray(counts[0] / counts[1])
 
 
