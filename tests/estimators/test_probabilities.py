@@ -13,7 +13,7 @@ from sklearn.svm import LinearSVC
 from manykernels import MKLClassifierCV, load, save
 from manykernels.approx import Nystroem
 from manykernels.kernels import Gaussian, Linear
-from manykernels.selection.calibration import Calibration
+from manykernels.selection.calibration import Calibration, crossed
 
 rng = np.random.RandomState(0)
 N = 240
@@ -61,6 +61,24 @@ def test_weights_are_repetitions():
         Calibration.fit(f[rows], y[rows], np.arange(2)),
     )
     assert weighted.slope == pytest.approx(repeated.slope, rel=1e-9)
+
+
+def test_many_classes_do_not_make_sure_decisions_unsure():
+    y = np.arange(520) % 26  # twenty of each
+    f = np.where(y[:, None] == np.arange(26), 1.0, -1.0)
+    p = np.exp(Calibration.fit(f, y, np.arange(26)).log_probabilities(f))
+    assert p[np.arange(520), y] == pytest.approx(21 / 22)  # as Platt has it for two
+
+
+def test_a_label_does_not_make_its_own_probability():
+    f, y = 0.5 * rng.randn(200, 3), rng.randint(0, 3, 200)
+    f[np.arange(200), y] += 0.7
+    before, changed = crossed(f, y, np.arange(3)), y.copy()
+    changed[7] = (y[7] + 1) % 3
+    after = crossed(f, changed, np.arange(3))
+    same = np.arange(200) % 5 == 7 % 5
+    np.testing.assert_array_equal(after[same], before[same])
+    assert not np.allclose(after[~same], before[~same])
 
 
 # -- of a search ----------------------------------------------------------------------------------------
@@ -115,3 +133,24 @@ def test_samples_without_weight_do_not_count_and_files_keep_it(tmp_path):
 def test_nothing_is_there_without_a_model():
     search = MKLClassifierCV(KERNELS, **FAST, refit=False)
     assert not hasattr(search, "predict_proba")
+
+
+@pytest.mark.parametrize("y", [TWO, THREE], ids=["two classes", "three"])
+@pytest.mark.parametrize("given", [{}, {"loss": "hinge"}, {"strategy": [LinearSVC()]}], ids=str)
+def test_probabilities_can_be_chosen_by(given, y):
+    search = MKLClassifierCV(KERNELS, **(FAST | given), scoring="neg_log_loss").fit(X[:N], y[:N])
+    shares = np.array([np.mean(y[:N] == c) for c in search.classes_])
+    guess = -log_loss(y[:N], np.repeat(shares[None], N, axis=0), labels=search.classes_)
+    assert guess < search.best_score_ < 0.0
+    assert search.best_score_ == max(max(path["score"]) for path in search.path_.values())
+    found = -log_loss(y[N:], search.predict_proba(X[N:]), labels=search.classes_)
+    assert search.best_score_ == pytest.approx(found, abs=0.12)
+
+
+def test_a_class_of_one_member_has_a_log_loss():
+    y = THREE[:N].copy()
+    y[5] = 9
+    search = MKLClassifierCV(KERNELS, **FAST, scoring="neg_log_loss").fit(X[:N], y)
+    assert np.isfinite(search.best_score_) and search.predict_proba(X[N:]).shape == (N, 4)
+    auc = MKLClassifierCV(KERNELS, **FAST, scoring="roc_auc_ovr").fit(X[:N], THREE[:N])
+    assert 0.6 < auc.best_score_ < 1.0

@@ -31,6 +31,7 @@ from ..fitting.targets import Target, check_length, check_weights, require_targe
 from ..selection.checkpoint import keeping, prints_of
 from ..selection.data import Data
 from ..selection.paths import refit_path
+from ..selection.scoring import scorer_of_log_loss
 from ..selection.search import Effort, Outcome, compare, require_weights
 from ..selection.splits import FOLDS, make_folds
 from ..selection.strategies import Strategy, Wish, strategies
@@ -236,13 +237,14 @@ class Search(HTMLSummary, PairwiseTags):
             elif not in_matrices(X):
                 (X,) = indexable(X)
         target = target.learn(y if weight is None else y[weight > 0])
-        scorer = None if self.scoring is None else self._scorer(weight is not None)
+        classes = getattr(target, "classes", None)
+        scorer = None if self.scoring is None else self._scorer(weight is not None, classes)
         data = Data(
             X,
             given,
             y,
             weight,
-            getattr(target, "classes", None),
+            classes,
             getattr(self, "class_weight", None),
             scorer,
             None if covariates is None or given is None else given.beside,
@@ -301,12 +303,14 @@ class Search(HTMLSummary, PairwiseTags):
             views=layout.parts is not None,
         )
 
-    def _scorer(self, weighted: bool) -> Any:
+    def _scorer(self, weighted: bool, classes: NDArray[Any] | None) -> Any:
         if isinstance(self.scoring, list | tuple | set | dict):
             raise ValueError(f"scoring={self.scoring!r} was given; expected one score to choose by, or None.")
         if callable(self.scoring):
             require_arguments(self.scoring, 3, "scoring(estimator, X, y)", more=True)
         scorer = check_scoring(self, scoring=self.scoring)
+        if classes is not None and isinstance(self.scoring, str) and self.scoring == "neg_log_loss":
+            scorer = scorer_of_log_loss(classes)
         if weighted:
             require_weights(scorer, self.scoring)
         return scorer

@@ -54,7 +54,8 @@ class MKLClassifierCV(LazyScore, ClassifierMixin, Search):
     scoring : None, str or callable
         As in scikit-learn, and the best score is chosen. None scores by accuracy and chooses by the squared
         error of decisions clipped to ±1, which tells models apart far better where samples are few; there
-        samples count by ``class_weight`` too.
+        samples count by ``class_weight`` too. "neg_log_loss", "roc_auc" and other scores of probabilities
+        take calibrated ones where the loss has none: each is learned from other held-out samples.
     refit : bool
         Whether the best model is fitted on all samples; without it there is only the comparison.
     n_jobs : int or None
@@ -171,8 +172,9 @@ class MKLClassifierCV(LazyScore, ClassifierMixin, Search):
         """Probabilities of the classes, (n_samples, n_classes).
 
         Those of the model itself where it has any (``loss="logistic"``). For other losses the decisions are
-        calibrated: the slope of a softmax (of a sigmoid, for two classes) is learned in the search, from the
-        decisions of the best model on the samples held out, at no further fit. With ``class_weight``,
+        calibrated: a rising function of them, the same for all classes, goes into a softmax (a sigmoid, for
+        two classes). It is learned in the search, from the decisions of the best model on the samples held
+        out, at no further fit. The predicted class is always the most probable one. With ``class_weight``,
         probabilities are those of classes that are as frequent as their weights say.
         """
         check_is_fitted(self, "best_estimator_")

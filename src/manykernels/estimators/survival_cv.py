@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from ..fitting.times import TimeToEvent
@@ -129,13 +130,13 @@ class MKLSurvivalCV(SurvivalFace, Search):
         PartialLikelihood(self.ties).checked()
         return TimeToEvent(self.ties)
 
-    def _scorer(self, weighted: bool) -> Any:
+    def _scorer(self, weighted: bool, classes: NDArray[Any] | None) -> Any:
         if isinstance(self.scoring, str):
             raise ValueError(
                 f"scoring={self.scoring!r} was given; expected None, which chooses by the partial "
                 "likelihood, or a scorer of times to an event, such as manykernels.survival.UnoScorer()."
             )
-        return super()._scorer(weighted)
+        return super()._scorer(weighted, classes)
 
     def _refit(self, outcome: Outcome, data: Data) -> BaseEstimator:
         model: Any = super()._refit(outcome, data)

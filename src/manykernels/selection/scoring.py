@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils.metaestimators import available_if
+from sklearn.metrics import log_loss, make_scorer
 
 from ..fitting.targets import log_probabilities
+from .calibration import crossed
 
 Array = NDArray[np.float64]
 
@@ -29,11 +30,19 @@ class Decided(BaseEstimator):
 
 class DecidedClassifier(ClassifierMixin, Decided):
     def __init__(
-        self, f: Array, classes: NDArray[Any] | None = None, logistic: bool = False, joint: bool = False
+        self,
+        f: Array,
+        classes: NDArray[Any] | None = None,
+        logistic: bool = False,
+        joint: bool = False,
+        y: NDArray[Any] | None = None,
+        cost: Array | None = None,
     ) -> None:
         super().__init__(f, classes)
         self.logistic = logistic
         self.joint = joint
+        self.y = y
+        self.cost = cost
 
     @property
     def classes_(self) -> Any:
@@ -47,9 +56,12 @@ class DecidedClassifier(ClassifierMixin, Decided):
         f = self.f
         return np.asarray(self.classes[f.argmax(axis=1) if f.shape[1] > 1 else (f[:, 0] > 0).astype(int)])
 
-    @available_if(lambda model: model.logistic)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:
-        return np.asarray(np.exp(log_probabilities(self.f)))
+        """Those of the loss, or calibrated: each by the labels of other samples that were held out."""
+        if self.logistic:
+            return np.asarray(np.exp(log_probabilities(self.f)))
+        assert self.classes is not None and self.y is not None
+        return np.asarray(np.exp(crossed(self.f, self.y, self.classes, self.cost)))
 
 
 class DecidedRegressor(RegressorMixin, Decided):
@@ -95,7 +107,7 @@ class Judge:
         if self.classes is None or self.present is None:
             return DecidedRegressor(f)
         f = all_classes(f, self.present, self.classes)
-        return DecidedClassifier(f, self.classes, self.logistic, self.joint)
+        return DecidedClassifier(f, self.classes, self.logistic, self.joint, self.y, self.cost)
 
     def error(self, f: Array) -> float:
         """The smooth error of decisions f."""
@@ -122,8 +134,22 @@ class Judge:
         if self.scorer is None:
             score = score_of(decided.predict(X), self.y, self.weight, self.classes)
         else:
-            score = float(self.scorer(decided, X, self.y, **options))
+            score = float(self.scorer(self._with_probabilities(decided, X), X, self.y, **options))
         return score, smooth_error(decided, X, self.y, self.cost, self.classes)
+
+    def _with_probabilities(self, decided: Any, X: Any) -> Any:
+        """The model, or one with its decisions where it has no probabilities of its own, such as an SVC."""
+        if self.classes is None or hasattr(decided, "predict_proba"):
+            return decided
+        f = decisions_of(decided, X, self.classes)
+        return DecidedClassifier(f, self.classes, y=self.y, cost=self.cost)
+
+
+def scorer_of_log_loss(classes: NDArray[Any]) -> Any:
+    """scikit-learn's "neg_log_loss", also for folds that lack some of the classes."""
+    return make_scorer(
+        log_loss, response_method="predict_proba", greater_is_better=False, labels=list(classes)
+    )
 
 
 def all_classes(f: Array, present: NDArray[Any], classes: NDArray[Any]) -> Array:
