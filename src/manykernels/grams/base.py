@@ -72,7 +72,21 @@ class Gram(ABC):
     def subset(self, rows: NDArray[np.intp]) -> Gram:
         """The same kernels on some of the samples only."""
 
+    @property
+    def rank_one(self) -> bool:
+        """Whether every kernel is one explicit feature times itself."""
+        return False
+
+    def _single(self, atoms: Atoms) -> Array:
+        """(n, len(atoms)): the features of kernels of rank one."""
+        raise NotImplementedError
+
     # -- what solvers call ----------------------------------------------------------------------
+    def own_features(self) -> Array:
+        """(n, M): the features of kernels of rank one, centred and scaled as the kernels are."""
+        phi = self._single(self._atoms(None)) * np.sqrt(self.scale)
+        return np.asarray(phi if self.mean is None else phi - self.mean @ phi)
+
     def combine(self, theta: Array, atoms: Atoms | None = None, out: Array | None = None) -> Array:
         """K_θ = Σ θ_m K_m over `atoms` (default: all), skipping zero weights."""
         atoms = self._atoms(atoms)

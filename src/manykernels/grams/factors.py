@@ -46,6 +46,14 @@ class FactorGram(Gram):
         owner = np.repeat(np.arange(atoms.size), [p.size for p in parts])
         return self.features[:, np.concatenate(parts) if parts else np.empty(0, np.intp)], owner
 
+    @property
+    def rank_one(self) -> bool:
+        return self._rank_one
+
+    def _single(self, atoms: Atoms) -> Array:
+        phi = self._columns(atoms)[0]
+        return np.asarray(phi.toarray() if sp.issparse(phi) else phi)
+
     def _combine(self, atoms: Atoms, weights: Array, out: Array) -> None:
         phi, owner = self._columns(atoms)
         if sp.issparse(phi):

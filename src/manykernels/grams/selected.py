@@ -18,6 +18,13 @@ class SelectedGram(Gram):
         self.whole, self.chosen, self.precision = whole, chosen, whole.precision
         self.names = None if whole.names is None else [whole.names[m] for m in chosen]
 
+    @property
+    def rank_one(self) -> bool:
+        return self.whole.rank_one
+
+    def _single(self, atoms: Atoms) -> Array:
+        return self.whole._single(self.chosen[atoms])
+
     def _combine(self, atoms: Atoms, weights: Array, out: Array) -> None:
         self.whole._combine(self.chosen[atoms], weights, out)
 

@@ -23,7 +23,9 @@ class FamilySolver(Solver):
         if isinstance(kernels, Oracle):
             return self._over(kernels, risk, penalty, run)
         assert isinstance(kernels, Gram)
-        found = self._over(FiniteOracle(kernels), risk, penalty, run)
+        oracle = FiniteOracle(kernels)
+        oracle.rank_one = kernels.rank_one
+        found = self._over(oracle, risk, penalty, run)
         theta = np.zeros(kernels.n_kernels)
         theta[np.array(found.atoms, dtype=np.intp)] = found.weights
         return replace(found, atoms=list(range(theta.size)), weights=theta)

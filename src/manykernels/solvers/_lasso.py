@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._fast.nnls import nnls
-from ..grams import FactorGram
 from ..objectives import LeastSquares, Risk
 from ..oracles import Oracle
 from ..oracles.base import Atom
@@ -58,9 +57,7 @@ class Lasso:
         """
         self.idle = np.where(self.w != 0.0, 0, self.idle + 1)
         self._keep(np.flatnonzero(self.idle <= _PATIENCE))
-        gram = self.oracle.gram(atoms)
-        assert isinstance(gram, FactorGram)
-        phi = np.asarray(gram.features) * np.sqrt(gram.scale)
+        phi = self.oracle.gram(atoms).own_features()
         self.size = max(self.size, float(np.max(phi**2, initial=0.0)))
         means = self.beside.coefficients(phi)
         phi -= self.beside.values(means)
@@ -89,6 +86,10 @@ class Lasso:
         theta, q = self.weights()[1], np.full(np.count_nonzero(self.w), level**2)
         f = (self.y - residual)[:, None]
         return self.alpha, risk.primal(Simplex(), theta, q, f, self.alpha, self.size), level**2
+
+    def settled(self, primal: float, tol: float) -> float:
+        """P as it was: α is that of w."""
+        return primal
 
     def weights(self) -> tuple[list[Atom], Array]:
         """The atoms with weight and θ = |w|/Σ|w|."""

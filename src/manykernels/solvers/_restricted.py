@@ -16,13 +16,15 @@ import numpy as np
 
 from ..grams import FactorGram, Gram
 from ..grams.features import FeatureGram
-from ..objectives import Risk
+from ..objectives import Risk, Separable
 from ..oracles import Oracle
 from ..oracles.base import Atom
 from ..oracles.continuous import ContinuousOracle, parameters_of
 from ..oracles.row_products import RowProducts
 from ..penalties import Penalty
+from ._held_newton import HeldNewton
 from ._interior import InteriorPoint
+from ._interior_lasso import InteriorLasso
 from ._lasso import Lasso
 from ._row_problems import row_problem
 from ._stopping import goes_on
@@ -34,6 +36,7 @@ _DUST = 1e-12  # of the largest weight
 _FEW = 3  # kernels up to which steps in θ are the faster way for any loss
 _TRIALS = 4  # of the joint method, each to a tenth of the last one's gap at most
 _BRIEF = 8  # machines for kernels that stand for others
+_SHARPER = (0.1, 1e-3, 1e-5)  # of the accuracy of a problem: how exact its weights are made for a result
 _MACHINES = 50  # of one restricted problem
 
 
@@ -52,6 +55,9 @@ class Restricted(Protocol):
 
     def solve(self, scale: float, tol: float) -> tuple[Array, float, float]:
         """(a dual point, P, the largest q of the atoms there)."""
+
+    def settled(self, primal: float, tol: float) -> float:
+        """P of the function that `weights` and `machine` say, about as close to D as `primal` of `solve`."""
 
     def weights(self) -> tuple[list[Atom], Array]: ...
 
@@ -77,6 +83,7 @@ class Finite:
         self.alpha, self.intercept = risk.zeros(), np.zeros(risk.shape[1])
         self.point = self.alpha  # whose bound is the best
         self.scale, self.primal, self.lowest = 0.0, np.inf, np.inf
+        self.seen = np.inf  # P of the last trial
 
     def add(self, atoms: Sequence[Atom]) -> None:
         """Let more atoms take part; those without weight leave once P has fallen, or they could come back."""
@@ -123,7 +130,7 @@ class Finite:
 
         How exact is known only when P is: at a new C it can be far below what was known of it before.
         """
-        K, outputs = np.empty((self.gram.n, self.gram.n)), risk.shape[1]
+        K = np.empty((self.gram.n, self.gram.n))
         theta = self.theta if self.theta.any() else self.penalty.start(len(self.atoms))
         point, size = risk.feasible(self.alpha), self.primal
         for _ in range(_TRIALS):
@@ -131,19 +138,27 @@ class Finite:
             inner = InteriorPoint(risk, self.penalty, combine, self.gram.products, theta, point, self.largest)
             inner.run(0.3 * size, 0.1 * tol * size)
             point, theta = risk.feasible(inner.alpha), inner.weights()
-            fit = risk.solve(self.gram.combine(theta, out=K), point, 0.3 * tol * size)
-            q = self.gram.quad(np.hstack([fit.alpha, point]))
-            at, there = q[:, :outputs].sum(axis=1), q[:, outputs:].sum(axis=1)
-            primal = risk.primal(self.penalty, theta, at, fit.f, fit.alpha, self.largest)
-            dual = risk.dual(point, there, self.penalty, self.largest)
-            if relative(primal, dual) <= tol:
-                self.theta, self.point, self.primal = theta, point, primal
-                self.alpha, self.intercept = fit.alpha, fit.intercept
+            if self._settled(risk, theta, point, size, tol):
                 return True
             if not goes_on(0, 1):
                 break
-            size = min(0.1 * size, primal)
+            size = min(0.1 * size, self.seen)
         return False
+
+    def _settled(self, risk: Risk, theta: Array, point: Array, size: float, tol: float) -> bool:
+        """Take θ with its machine, and this dual point, if they are as close as they should be."""
+        outputs = risk.shape[1]
+        K = self.gram.combine(theta)
+        fit = risk.solve(K, point, 0.3 * tol * size)
+        q = self.gram.quad(np.hstack([fit.alpha, point]))
+        at, there = q[:, :outputs].sum(axis=1), q[:, outputs:].sum(axis=1)
+        self.seen = risk.primal(self.penalty, theta, at, fit.f, fit.alpha, self.largest)
+        dual = risk.dual(point, there, self.penalty, self.largest)
+        if relative(self.seen, dual) > tol:
+            return False
+        self.theta, self.point, self.primal = theta, point, self.seen
+        self.alpha, self.intercept = fit.alpha, fit.intercept
+        return True
 
     def _stepwise(self, risk: Risk, tol: float) -> None:
         """Steps in θ, each with its machine."""
@@ -153,6 +168,9 @@ class Finite:
         self.theta, self.primal = last.weights, last.primal
         self.alpha, self.intercept = last.alpha, last.intercept
         self.point = last.alpha if last.dual_alpha is None else last.dual_alpha
+
+    def settled(self, primal: float, tol: float) -> float:
+        return self.primal
 
     def merge(self, tol: float) -> float:
         """P, after neighbours on a line of kernels became one between them where that does not raise it.
@@ -195,6 +213,75 @@ class Finite:
         return self.alpha, self.intercept
 
 
+class Cornered(Finite):
+    """Kernels of rank one and a piecewise linear loss of one output: an interior-point method on features.
+
+    Its point is kept when atoms join. The machine at θ is only solved for a result, and not at every look.
+    """
+
+    def __init__(self, oracle: Oracle, risk: Risk, penalty: Penalty, rng: np.random.RandomState) -> None:
+        super().__init__(oracle, risk, penalty, rng)
+        self.inner: InteriorLasso | None = None
+        self.Phi, self.held, self.tol = np.empty((risk.shape[0], 0)), 0.0, 1.0
+        self.ready = True  # whether α is the machine at θ
+
+    def add(self, atoms: Sequence[Atom]) -> None:
+        before = {z: j for j, z in enumerate(self.atoms)}
+        super().add(atoms)
+        self.Phi = self.gram.own_features()
+        if self.inner is not None:
+            kept = [before[z] for z in self.atoms if z in before]
+            self.inner.join(self.Phi, np.array(kept, dtype=np.intp))
+
+    def _joint(self, risk: Risk, tol: float) -> bool:
+        inner = self._inner(risk)
+        self.ready = inner.run(self.Phi, tol) > tol
+        if self.ready:
+            return super()._joint(risk, tol)
+        self.theta, self.primal, self.tol = inner.weights(), inner.primal, tol
+        self.point = risk.feasible(inner.alpha[:, None])
+        return True
+
+    def _inner(self, risk: Risk) -> InteriorLasso:
+        if self.inner is None:
+            box, n = risk.box(), risk.shape[0]
+            assert box is not None
+            Z = np.ones((n, 1 if risk.fit_intercept else 0)) if risk.Z is None else risk.Z
+            self.inner = InteriorLasso(box, Z)
+            self.inner.begin(None if risk.Z is None else risk.interior(risk.zeros())[:, 0])
+            self.inner.start(self.Phi)
+        elif self.held != self.scale:
+            self.inner.scale(self.scale / self.held)
+            self.inner.join(self.Phi, np.arange(len(self.atoms)))
+        self.held = self.scale
+        return self.inner
+
+    def settled(self, primal: float, tol: float) -> float:
+        """The sharper the point, the closer φ_jᵀα is to ±Σ|w|, so that θ and α stand for w."""
+        if self.ready:
+            return self.primal
+        risk, self.ready = self.risk.scaled(self.scale), True
+        assert self.inner is not None
+        for share in _SHARPER:
+            self.inner.run(self.Phi, share * tol)
+            theta = self.inner.weights()
+            if self._stands(risk, theta, risk.feasible(self.inner.sharp[:, None]), (1.0 + tol) * primal):
+                return self.primal
+        if not self._settled(risk, theta, self.point, primal, tol):
+            self._stepwise(risk, tol)
+        return self.primal
+
+    def _stands(self, risk: Risk, theta: Array, alpha: Array, most: float) -> bool:
+        """Take θ with this α, if P of their function is at most that."""
+        pull = self.Phi.T @ alpha
+        score = self.Phi @ (theta[:, None] * pull)
+        b = risk.intercepts(score)
+        value = risk.primal(self.penalty, theta, pull[:, 0] ** 2, score + b, alpha, self.largest)
+        if value <= most:
+            self.theta, self.primal, self.alpha, self.intercept = theta, value, alpha, b
+        return value <= most
+
+
 def restricted(oracle: Oracle, risk: Risk, penalty: Penalty, rng: np.random.RandomState) -> Restricted:
     """The fastest form of the restricted problem."""
     if isinstance(oracle, RowProducts):
@@ -202,4 +289,6 @@ def restricted(oracle: Oracle, risk: Risk, penalty: Penalty, rng: np.random.Rand
     squares = risk.least_squares() if risk.shape[1] == 1 and oracle.rank_one else None
     if squares is not None:
         return Lasso(oracle, risk, squares)
+    if oracle.rank_one and risk.shape[1] == 1 and isinstance(risk, Separable):
+        return Cornered(oracle, risk, penalty, rng) if risk.piecewise_linear else HeldNewton(oracle, risk)
     return Finite(oracle, risk, penalty, rng)

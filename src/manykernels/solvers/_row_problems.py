@@ -44,6 +44,7 @@ _STEEP = 0.25  # how μ falls
 _WAITS = 3  # sharper losses in a row that leave the gap as it was, after which rounding has the last word
 _BACK = 25.0  # by how much μ rises again, at most, when atoms join
 _SHARPEST = 1e-9  # of the largest target: μ below which nothing is gained
+_STRAIGHT = 1e-8  # the least curvature of a loss
 _RIDGE = 1e-13  # of the largest entry of a matrix of sums, for what is singular but for rounding
 
 
@@ -95,6 +96,10 @@ class RowProblem:
             return 0.0
         off = unit(len(self.w)) * np.sqrt(self.size) * level + EPS * (np.abs(f) + np.abs(risk.shift))
         return (1.0 + unit(f.shape[0])) * (0.5 * level**2 + risk.worst(f, off))
+
+    def settled(self, primal: float, tol: float) -> float:
+        """P as it was: decisions are those of w."""
+        return primal
 
     def weights(self) -> tuple[list[Atom], Array]:
         """The atoms with weight and θ = ‖w‖/Σ‖w‖."""
@@ -237,7 +242,7 @@ class RowNewton(RowProblem):
             value = 0.5 * float(np.abs(self.w).sum()) ** 2 + fit
             d, e, gain = self._step(risk)
             along = self.decided(d) + (self.Z @ e)[:, None]
-            alpha = -risk.gradient(self.f) - risk.C * risk.loss.hessian(risk.Y, self.f) * along
+            alpha = -risk.gradient(self.f) - _bent(risk, self.f) * along
             enough = tol * abs(value) if sharp is None else abs(fit - sharp.value(self.f))
             t = self._length(risk, d, along, value, gain)
             self.w, self.gamma, self.f = self.w + t * d, self.gamma + t * e, self.f + t * along
@@ -248,7 +253,7 @@ class RowNewton(RowProblem):
 
     def _step(self, risk: Separable) -> tuple[Array, Array, float]:
         """(d, e, what the model falls by) for w + d and γ + e, of which γ is eliminated."""
-        alpha, W = -risk.gradient(self.f), risk.C * risk.loss.hessian(risk.Y, self.f)
+        alpha, W = -risk.gradient(self.f), _bent(risk, self.f)
         m = len(self.atoms)
         H, linear = self.oracle.moments(self.atoms, m, W[:, 0], np.hstack([alpha, W * self.Z]))
         H, g, beside = 0.5 * (H + H.T), linear[:, 0], linear[:, 1:]
@@ -275,6 +280,11 @@ class RowNewton(RowProblem):
                 return t
             t *= 0.5
         return 0.0
+
+
+def _bent(risk: Separable, f: Array) -> Array:
+    """The second derivative of every loss, of which a little is left where a loss is straight."""
+    return np.asarray(risk.C * np.maximum(risk.loss.hessian(risk.Y, f), _STRAIGHT))
 
 
 def _smoothed(risk: Separable, mu: float) -> Separable:

@@ -69,7 +69,7 @@ class Corrective(FamilySolver):
             if scale == 1.0:
                 search.grow(scale, run.tol)
             elif goes_on(search.n_iter, run.max_iter - 1):  # the last is for C itself
-                search.grow(scale, max(run.tol, _LOOSE))
+                search.grow(scale, max(run.tol, _LOOSE), last=False)
         self._require_bound(oracle, search.certified)
         return search.result(run.tol)
 
@@ -144,8 +144,11 @@ class _Growth:
             first, self.bounded = found.atoms, bool(np.isfinite(found.upper))
         self.restricted.add(first)
 
-    def grow(self, scale: float, goal: float) -> None:
-        """Add kernels at costs scale · C until the gap over the family is at most `goal`."""
+    def grow(self, scale: float, goal: float, last: bool = True) -> None:
+        """Add kernels at costs scale · C until the gap over the family is at most `goal`.
+
+        Unless it is the `last` one, there is no result of it.
+        """
         risk = self.risk.scaled(scale)
         self.dual, self.inside, self.reason = -np.inf, None, Reason.NONE
         share, gap = _SHARE, _COARSE
@@ -157,20 +160,24 @@ class _Growth:
             found = self._look(risk, alpha, level)
             if scale == 1.0 and self.certified and isinstance(self.restricted, Finite):
                 self.primal = self.restricted.merge(max(goal, min(relative(self.primal, self.dual), _NEAR)))
-            gap = relative(self.primal, self.dual)
             known = set(self.restricted.atoms)
+            fresh = [z for z, q in found if q > level * (1.0 + 1e-9) and z not in known]
+            stuck = not fresh and (accuracy < _EXACT or self.restricted.exact)
+            over = stuck or not goes_on(self.n_iter, self.max_iter - (scale < 1.0))
+            if last and (over or relative(self.primal, self.dual) <= goal):
+                with blas_for(self.oracle.n):
+                    self.primal = self.restricted.settled(self.primal, accuracy)
+            gap = relative(self.primal, self.dual)
             if scale == 1.0:
                 self.history.add(self.primal, gap, len(self.restricted.weights()[0]))
-            fresh = [z for z, q in found if q > level * (1.0 + 1e-9) and z not in known]
-            if gap <= goal or not goes_on(self.n_iter, self.max_iter - (scale < 1.0)):
-                return
+            if gap <= goal or over:
+                break
             if fresh:
                 self.restricted.add(fresh)
-            elif accuracy < _EXACT or self.restricted.exact:
-                self.reason = Reason.ROUNDING if np.isfinite(self.oracle.size) else Reason.SEARCH
-                return
             else:
                 share, gap = 0.1 * share, goal
+        if stuck and gap > goal:
+            self.reason = Reason.ROUNDING if np.isfinite(self.oracle.size) else Reason.SEARCH
 
     def _look(self, risk: Risk, alpha: Array, level: float) -> list[tuple[Atom, float]]:
         """Kernels that the family finds best at α, with their q; bounds the optimum.
