@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import pickle
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -29,6 +31,25 @@ def test_help_imports_nothing_that_takes_long(option):
     run += "try:\n    app()\nexcept SystemExit as end:\n    assert not end.code"
     found = loaded(run if option else "import manykernels")
     assert "manykernels" in found and not found & HEAVY
+
+
+def test_one_estimator_imports_no_other_and_none_of_scikit_learns():
+    found = loaded("from manykernels import MKLClassifier")
+    assert "manykernels.estimators.mkl" in found and "manykernels.estimators.mkl_cv" not in found
+    assert not {f"manykernels.{part}" for part in ("selection.search", "comparison", "report")} & found
+    assert not {f"sklearn.{part}" for part in ("svm", "cluster", "metrics", "model_selection")} & found
+
+
+@pytest.mark.parametrize("package", [manykernels.estimators, manykernels])
+def test_a_package_lists_what_it_imports_later(package):
+    """The names that type checkers read are those that are found when they are used."""
+    tree = ast.parse(Path(package.__file__).read_text(encoding="utf-8"))
+    (checked,) = (node for node in tree.body if isinstance(node, ast.If) and isinstance(node.test, ast.Name))
+    names = [alias.name for line in checked.body for alias in line.names]
+    assert set(package.__all__) - {"__version__"} <= set(names)
+    for name in names:
+        assert getattr(package, name).__name__ == name
+    assert set(package.__all__) <= set(dir(package))
 
 
 def test_every_name_is_there():

@@ -21,7 +21,7 @@ PACKAGE = ROOT / "src" / "manykernels"
 
 # Each part may import what stands to its left and nothing else; parts in one tuple do not know each other.
 ORDER = [
-    ("_arguments", "_warn", "_files"),
+    ("_arguments", "_warn", "_files", "_lazy"),
     ("_fast",),
     ("_pieces",),
     ("kernels", "survival"),

@@ -1,6 +1,8 @@
 """Multiple kernel learning: learn the kernel, with a certificate of how close to optimal it is."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ._lazy import attach
 
 if TYPE_CHECKING:
     from .comparison import compare
@@ -56,28 +58,7 @@ __all__ = [
 ]
 
 # Names and parts are imported when they are first used: `import manykernels` alone takes milliseconds.
-_HOME = {
-    "compare": "comparison",
-    "load": "persistence",
-    "save": "persistence",
-}  # all other names are estimators
-
-
-def __getattr__(name: str) -> Any:
-    from importlib import import_module
-    from importlib.util import find_spec
-
-    if name in __all__:
-        found = getattr(import_module(f"{__name__}.{_HOME.get(name, 'estimators')}"), name)
-        globals()[name] = found
-        return found
-    if not name.startswith("_") and find_spec(f"{__name__}.{name}") is not None:
-        return import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    from pkgutil import iter_modules
-
-    parts = [part.name for part in iter_modules(__path__) if not part.name.startswith("_")]
-    return sorted({*globals(), *__all__, *parts})
+_HOMES = {".comparison": ["compare"], ".persistence": ["load", "save"]}  # all other names are estimators
+_HOMES[".estimators"] = sorted({*__all__} - {"__version__", "compare", "load", "save"})
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = attach(__name__, _HOMES)

@@ -14,6 +14,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from .compensated import two_sum
+from .compiled import inner
 from .elementwise import _exp
 from .threads import split
 
@@ -41,7 +42,7 @@ def tiles(n: int) -> NDArray[np.int64]:
     return np.array(found, dtype=np.int64).reshape(-1, 5)
 
 
-@njit(cache=True, nogil=True)
+@inner(nogil=True)
 def _bin(d: float, base: int, last: int) -> Any:
     b: Any = (np.float64(d).view(np.int64) >> MANTISSA) - base
     return max(0, min(b, last))
@@ -84,7 +85,7 @@ def _sort(D: Array, tile: Any, base: int, c: Array, per: Array, order: Any, y: A
             p += 1
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@inner(nogil=True, fastmath={"contract"})
 def _fill(S: Array, A: Array, tile: Any, out: Array) -> int:
     """The pairs of S, or of AᵀA where A (k, n) has rows, in a tile, row by row; how many there are."""
     lo, hi, left, right = tile[0], tile[1], tile[2], tile[3]
@@ -103,7 +104,7 @@ def _fill(S: Array, A: Array, tile: Any, out: Array) -> int:
     return p
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@inner(nogil=True, fastmath=True)
 def _size(s: Array) -> float:
     total = 0.0
     for p in range(s.size):
@@ -111,7 +112,7 @@ def _size(s: Array) -> float:
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@inner(nogil=True, fastmath=True)
 def _powers(s: Array, order: Any, y: Array, out: Array) -> float:
     """Σ_p s_{order_p}, and out_m += Σ_p s_{order_p} y_pᵐ for m ≥ 1."""
     a, b, c, d, e, f, g, h, i, j = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -148,7 +149,7 @@ def _powers(s: Array, order: Any, y: Array, out: Array) -> float:
     return a
 
 
-@njit(cache=True, nogil=True)
+@inner(nogil=True)
 def _moments(s: Array, order: Any, y: Array, starts: Any, total: Array, lost: Array) -> None:
     """What a tile adds to the moments of each bin.
 
@@ -183,7 +184,7 @@ def _accumulate(
     return size
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
+@inner(nogil=True, fastmath={"contract"})
 def _terms(u: float, c: Array, w: Array, M: Array, out: Array) -> None:
     """out_b = exp(−u c_b) Σ_m M_mb (−u w_b)ᵐ."""
     n = out.size
@@ -198,7 +199,7 @@ def _terms(u: float, c: Array, w: Array, M: Array, out: Array) -> None:
         out[b] *= ((p * x + m2[b]) * x + m1[b]) * x + m0[b]
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@inner(nogil=True, fastmath=True)
 def _sum(x: Array) -> float:
     total = 0.0
     for p in range(x.size):

@@ -12,6 +12,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from .compiled import inner
+
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 _STEPS = 100
@@ -166,7 +168,7 @@ def conjugate(
     return inside
 
 
-@njit(cache=True, nogil=True)
+@inner(nogil=True)
 def _share_of(mass: float, A: float, cost: float, d: int) -> float:
     """ρ ∈ [0, 1] with ρ(A + cost Σ_r (1 − r/d)/(1 − ρr/d)) = mass, which grows with ρ."""
     lo, hi = 0.0, 1.0

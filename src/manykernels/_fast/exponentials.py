@@ -10,13 +10,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from .compiled import inner
 from .elementwise import _exp_into
 from .threads import split
 
 Array = NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@inner(nogil=True, fastmath=True)
 def _dot(a: Array, b: Array) -> float:
     s = 0.0
     for j in range(a.size):
@@ -24,7 +25,7 @@ def _dot(a: Array, b: Array) -> float:
     return s
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@inner(nogil=True, fastmath=True)
 def _axpy(a: float, x: Array, y: Array) -> None:
     for j in range(x.size):
         y[j] += a * x[j]

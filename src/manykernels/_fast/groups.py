@@ -15,6 +15,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from .compiled import inner
+
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 
@@ -114,7 +116,7 @@ def sweep_rows(
     return largest
 
 
-@njit(cache=True)
+@inner()
 def _radius(squares: Array, d: Array, s: float) -> float:
     """r with F(r) = 1, from a lower bound; 0 where the block is best at zero."""
     size = float(np.sqrt(squares.sum()))

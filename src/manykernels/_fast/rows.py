@@ -13,12 +13,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from .compiled import inner
+
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
 _ULPS = 8.0 * float(np.finfo(np.float64).eps)
 
 
-@njit(cache=True, nogil=True)
+@inner(nogil=True)
 def _nearest(a: Array, own: int, C: float) -> None:
     """a becomes the nearest point with Σa = 0 and a_c ≤ C [c = own].
 
@@ -68,7 +70,7 @@ def nearest_rows(alpha: Array, own: Codes, C: Array) -> None:
         _nearest(alpha[i], own[i], C[i])
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@inner(nogil=True, fastmath={"reassoc", "contract"})
 def _add(row: Array, rho: float, step: float, F: Array) -> None:
     for j in range(F.size):
         F[j] += step * (row[j] + rho)

@@ -15,6 +15,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from .compiled import inner
+
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 
@@ -24,7 +26,7 @@ _FLAT = 4.0 * float(np.finfo(np.float64).eps)  # of K_ii + K_jj: a smaller curva
 _TINY = 1e-300  # a curvature that can be divided by
 
 
-@njit(cache=True, nogil=True)
+@inner(nogil=True)
 def _free(a: float, lo: float, hi: float, epsilon: float) -> tuple[float, float]:
     """(up, low) with u = up − G and l = low − G; up = −∞ at the upper bound, low = ∞ at the lower one."""
     up = -np.inf if a >= hi else (-epsilon if a >= 0.0 else epsilon)
@@ -32,7 +34,7 @@ def _free(a: float, lo: float, hi: float, epsilon: float) -> tuple[float, float]
     return up, low
 
 
-@njit(cache=True, nogil=True, fastmath=_LOOSE)
+@inner(nogil=True, fastmath=_LOOSE)
 def _extremes(up: Array, low: Array, G: Array) -> tuple[float, float]:
     """(max u, min l). Values and places are found by separate loops, because only the first vectorises."""
     best, worst = -np.inf, np.inf
@@ -43,7 +45,7 @@ def _extremes(up: Array, low: Array, G: Array) -> tuple[float, float]:
     return best, worst
 
 
-@njit(cache=True, nogil=True)
+@inner(nogil=True)
 def _place(up: Array, G: Array, value: float) -> int:
     for k in range(G.size):
         if up[k] - G[k] == value:
@@ -51,7 +53,7 @@ def _place(up: Array, G: Array, value: float) -> int:
     return -1
 
 
-@njit(cache=True, nogil=True, fastmath=_LOOSE)
+@inner(nogil=True, fastmath=_LOOSE)
 def _gains(row: Array, diagonal: Array, low: Array, G: Array, kii: float, best: float, gains: Array) -> float:
     """The decrease (u_i − l_k)² / (K_ii + K_kk − 2K_ik) that each partner k offers, and the largest."""
     largest = 0.0
@@ -67,7 +69,7 @@ def _gains(row: Array, diagonal: Array, low: Array, G: Array, kii: float, best: 
     return largest
 
 
-@njit(cache=True, nogil=True)
+@inner(nogil=True)
 def _partner(gains: Array, largest: float) -> int:
     if largest > 0.0:
         for k in range(gains.size):
@@ -76,14 +78,14 @@ def _partner(gains: Array, largest: float) -> int:
     return -1
 
 
-@njit(cache=True, nogil=True, fastmath=_LOOSE)
+@inner(nogil=True, fastmath=_LOOSE)
 def _add_rows(ri: Array, rj: Array, di: float, dj: float, G: Array) -> None:
     """G += di·K_i + dj·K_j."""
     for k in range(G.size):
         G[k] += di * ri[k] + dj * rj[k]
 
 
-@njit(cache=True, nogil=True, fastmath=_LOOSE)
+@inner(nogil=True, fastmath=_LOOSE)
 def _gradient(K: Array, alpha: Array, target: Array, G: Array) -> None:
     """G = Kα − t, from the rows where α is not zero."""
     for k in range(G.size):
@@ -95,7 +97,7 @@ def _gradient(K: Array, alpha: Array, target: Array, G: Array) -> None:
                 G[k] += a * row[k]
 
 
-@njit(cache=True, nogil=True)
+@inner(nogil=True)
 def _step_pair(
     alpha: Array,
     lo: Array,
@@ -119,7 +121,7 @@ def _step_pair(
     return alpha[i] - ai, alpha[j] - aj
 
 
-@njit(cache=True, nogil=True)
+@inner(nogil=True)
 def _run(
     K: Array,
     lo: Array,
@@ -154,7 +156,7 @@ def _run(
     return best, worst, taken
 
 
-@njit(cache=True, nogil=True)
+@inner(nogil=True)
 def _kept(
     alpha: Array,
     G: Array,
@@ -174,7 +176,16 @@ def _kept(
     return keep[:size]
 
 
-@njit(cache=True, nogil=True)
+@inner(nogil=True)
+def _entries(x: Array, keep: Index) -> Array:
+    """x[keep], by a loop: numba takes two seconds to compile messages of indexing that nobody sees."""
+    part = np.empty(keep.size)
+    for k in range(keep.size):
+        part[k] = x[keep[k]]
+    return part
+
+
+@inner(nogil=True)
 def _part(K: Array, keep: Index) -> Array:
     part = np.empty((keep.size, keep.size))
     for i in range(keep.size):
@@ -212,14 +223,16 @@ def solve_pairs(
         keep = _kept(alpha, G, lo, hi, epsilon, best, worst)
         if 2 * keep.size > n or taken < n:
             continue
-        a, g = alpha[keep].copy(), G[keep].copy()
-        _, _, taken = _run(_part(K, keep), lo[keep], hi[keep], epsilon, a, g, tol, max_iter - iterations)
+        a, g = _entries(alpha, keep), _entries(G, keep)
+        least, most = _entries(lo, keep), _entries(hi, keep)
+        _, _, taken = _run(_part(K, keep), least, most, epsilon, a, g, tol, max_iter - iterations)
         iterations += taken
-        alpha[keep] = a
+        for k in range(keep.size):
+            alpha[keep[k]] = a[k]
         _gradient(K, alpha, target, G)
 
 
-@njit(cache=True, nogil=True)
+@inner(nogil=True)
 def _single(
     alpha: Array, G: Array, lo: Array, hi: Array, epsilon: float, diagonal: Array
 ) -> tuple[int, float, float]:

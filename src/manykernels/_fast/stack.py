@@ -14,6 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from .compiled import inner
 from .threads import split
 
 Array = NDArray[np.float64]
@@ -23,7 +24,7 @@ _TILE = 48
 _PIECES = 64  # of a triangle, equal in area
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@inner(nogil=True, fastmath=True)
 def _combine_row(stack: Any, index: Index, weight: Array, i: int, row: Array) -> None:
     row[: i + 1] = 0.0
     for m in range(index.size):
@@ -73,7 +74,7 @@ def _mirror_tiles(out: Array, lo: int, hi: int) -> None:
                     out[j, i] = out[i, j]
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@inner(nogil=True, fastmath=True)
 def _product_eight(k: Any, i: int, v: Array, w: Array) -> None:
     """What rows i … i+7 left of column i, and their mirror image, add to w = K v."""
     a, b, c, d = k[i], k[i + 1], k[i + 2], k[i + 3]
@@ -102,7 +103,7 @@ def _product_eight(k: Any, i: int, v: Array, w: Array) -> None:
     w[i + 7] += sh
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@inner(nogil=True, fastmath=True)
 def _product_rows(k: Any, lo: int, hi: int, left: int, v: Array, w: Array) -> None:
     """The same for rows lo … hi−1 from column `left` to the diagonal, one by one."""
     for i in range(lo, hi):
@@ -113,7 +114,7 @@ def _product_rows(k: Any, lo: int, hi: int, left: int, v: Array, w: Array) -> No
         w[i] += s + row[i] * vi
 
 
-@njit(cache=True, nogil=True)
+@inner(nogil=True)
 def _product(k: Any, x: Array, y: Array) -> None:
     """y[c] = K x[c] from the lower triangle, eight rows at a time: y is read an eighth as often."""
     n = k.shape[0]
@@ -123,8 +124,9 @@ def _product(k: Any, x: Array, y: Array) -> None:
         for t in range(x.shape[0]):
             _product_eight(k, i, x[t], y[t])
             _product_rows(k, i, i + 8, i, x[t], y[t])
+    first = 0 * n  # not a constant, for which the function would be compiled once more
     for t in range(x.shape[0]):
-        _product_rows(k, whole, n, 0, x[t], y[t])
+        _product_rows(k, whole, n, first, x[t], y[t])
 
 
 @njit(cache=True, nogil=True)
@@ -133,7 +135,7 @@ def _product_range(stack: Any, index: Index, x: Array, lo: int, hi: int, out: Ar
         _product(stack[index[m]], x, out[m])
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@inner(nogil=True, fastmath=True)
 def _quad_eight(k: Any, i: int, v: Array) -> float:
     """Σ_j v_j Σ_r v_r K_rj over rows r = i … i+7 and columns left of i."""
     a, b, c, d = k[i], k[i + 1], k[i + 2], k[i + 3]
@@ -147,7 +149,7 @@ def _quad_eight(k: Any, i: int, v: Array) -> float:
     return s
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@inner(nogil=True, fastmath=True)
 def _quad_rows(k: Any, lo: int, hi: int, left: int, v: Array) -> float:
     """What rows lo … hi−1 add to vᵀKv from column `left` to the diagonal and its mirror image."""
     total = 0.0
@@ -162,7 +164,7 @@ def _quad_rows(k: Any, lo: int, hi: int, left: int, v: Array) -> float:
 @njit(cache=True, nogil=True)
 def _quad_range(stack: Any, index: Index, x: Array, used: Any, lo: int, hi: int, out: Array) -> None:
     n = x.shape[1]
-    whole = n - n % 8
+    whole, first = n - n % 8, 0 * n  # not a constant, for which the last function would be compiled once more
     for m in range(lo, hi):
         k = stack[index[m]]
         out[m] = 0.0
@@ -171,10 +173,10 @@ def _quad_range(stack: Any, index: Index, x: Array, used: Any, lo: int, hi: int,
                 for t in range(x.shape[0]):
                     out[m, t] += 2.0 * _quad_eight(k, i, x[t]) + _quad_rows(k, i, i + 8, i, x[t])
         for t in range(x.shape[0]):
-            out[m, t] += _quad_rows(k, whole, n, 0, x[t])
+            out[m, t] += _quad_rows(k, whole, n, first, x[t])
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@inner(nogil=True, fastmath={"reassoc", "contract"})
 def _check_four(k: Any, i: int, slack: float, diagonal: Array, x: Array, y: Array) -> tuple[float, float]:
     """(sum, violation of 2 × 2 minors) of rows i … i+3; y += what they add to (K − Kᵀ)x."""
     a, b, c, d = k[i], k[i + 1], k[i + 2], k[i + 3]
@@ -201,7 +203,7 @@ def _check_four(k: Any, i: int, slack: float, diagonal: Array, x: Array, y: Arra
     return total, minor
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@inner(nogil=True, fastmath={"reassoc", "contract"})
 def _check_row(k: Any, i: int, slack: float, diagonal: Array, x: Array, y: Array) -> tuple[float, float]:
     """The same for one row."""
     row, s, total, minor = k[i], 0.0, 0.0, 0.0

@@ -6,6 +6,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from .compiled import inner
+
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 
@@ -39,7 +41,7 @@ def cover_sums(first: Index, last: Index, values: Array, k: int, logs: bool) -> 
     return sums
 
 
-@njit(cache=True)
+@inner()
 def _plus(a: float, b: float, logs: bool) -> float:
     """a + b, or log(e^a + e^b)."""
     if not logs:
@@ -93,7 +95,7 @@ def count_pairs(
     return found
 
 
-@njit(cache=True)
+@inner()
 def _insert(tree: Array, place: int, value: float) -> float:
     """Add a value at a place, and give it back."""
     node = place + 1

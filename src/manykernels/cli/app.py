@@ -307,6 +307,18 @@ def demo(
     _run("demo", json_, quiet, debug, report_path=report, force=force)
 
 
+@app.command("warm-up", short_help="Compile ahead what fits need, once after installing.")
+def warm_up(json_: Json = False, quiet: Quiet = False, debug: Debug = False) -> None:
+    """Compile what fits need and keep it on disk, so that no first fit waits for it.
+
+    Useful once after installing, in the image of a container, or before times are measured.
+    """
+    from ._console import plainly
+    from .warm_up import say_compiled
+
+    plainly(say_compiled)(json_=json_, quiet=quiet, debug=debug)
+
+
 def _given(**options: str | None) -> dict[str, str]:
     """Those that were."""
     return {name: value for name, value in options.items() if value}

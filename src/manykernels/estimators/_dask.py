@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.metrics import accuracy_score, r2_score
 
 from .._fast.threads import threads
 from ..fitting.layout import is_lazy
@@ -37,6 +36,8 @@ class LazyScore:
         beside = {} if covariates is None else {"covariates": covariates}
         said = self.predict(X, **beside)  # type: ignore[attr-defined]
         (said, y, sample_weight) = in_memory(said, y, sample_weight)
+        from sklearn.metrics import accuracy_score, r2_score
+
         measure = accuracy_score if is_classifier(self) else r2_score
         return float(measure(y, said, sample_weight=sample_weight))
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.special import gammaincinv
-from sklearn.metrics.pairwise import manhattan_distances
 
 from .._fast import elementwise
 from .base import Kernel, empty_matrix, into
@@ -47,6 +46,8 @@ def manhattan(X: Data, Y: Data | None = None, out: Array | None = None) -> Array
     """‖x − y‖₁ for all pairs."""
     A, B, _ = _dense_if_few(*numeric_pair(X, Y))
     if sparse.issparse(A) or sparse.issparse(B):
+        from sklearn.metrics.pairwise import manhattan_distances  # not before: most never need scikit-learn's
+
         return into(out, manhattan_distances(sparse.csr_matrix(A), sparse.csr_matrix(B)))
     D = empty_matrix(A, B, out)
     elementwise.manhattan(np.ascontiguousarray(A), np.ascontiguousarray(B.T), D)
