@@ -27,11 +27,14 @@ from tests.model_files import ABOUT, array, members, objects, packed, sealed, wi
 
 import manykernels
 from manykernels import MKLClassifier, MKLClassifierCV, _files, load, save
+from manykernels._archives import ArchiveError
 from manykernels._files import _open_part, write_atomically
 from manykernels.families import views
 from manykernels.kernels import Callable as CallableKernel
 from manykernels.kernels import Gaussian, Linear, OnColumns, Spectrum
 from manykernels.persistence import FORMAT, ModelFileError
+from manykernels.persistence._frames import as_frame, frame_of
+from manykernels.persistence._schema import require_tree
 from manykernels.persistence._trust import our_class
 
 
@@ -647,3 +650,33 @@ def test_without_skops_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "skops.io", None)
     with pytest.raises(ImportError, match="manykernels\\[cli\\]"):
         load("model")
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_columns_of_a_frame_come_back_in_their_order(library):
+    frames = pytest.importorskip(library)
+    columns = {
+        "site": ["a", None, "b"],
+        "age": [1.5, 2.0, np.nan],
+        "name": ["x", "y", "z"],
+        "dose": [3.0, 0.0, 1.0],
+    }
+    for names in (list(columns), ["age", "dose"], ["site", "name"], ["dose", "site", "age", "name"]):
+        given = frames.DataFrame({name: columns[name] for name in names})
+        back = as_frame(frame_of(given))
+        assert type(back) is type(given) and list(back.columns) == names
+        for name in names:
+            for a, b in zip(columns[name], list(back[name]), strict=True):
+                assert a == b or ((a is None or a != a) and (b is None or b != b))
+
+
+def test_objects_that_are_not_named_are_refused():
+    named = {"__module__": "numpy", "__class__": "ndarray", "__loader__": "NdArrayNode", "__id__": 1}
+    require_tree(named)
+    for key in ("__module__", "__class__", "__loader__"):
+        with pytest.raises(ArchiveError, match="does not say which objects"):
+            require_tree({**named, key: 5})
+    with pytest.raises(ArchiveError, match="does not say which objects"):
+        require_tree([named])
+    with pytest.raises(ArchiveError, match="which no model is saved with"):
+        require_tree({**named, "__module__": "manykernels.kernels.base", "__class__": "Kernel"})

@@ -48,6 +48,22 @@ def test_every_exported_loss_is_covered():
     assert several == {type(loss) for loss in SEVERAL}
 
 
+def test_what_a_loss_says_of_itself_is_true():
+    """Probabilities are p = u + e_y of the slopes; a loss that never rests has hardly any slope of zero."""
+    f = np.random.RandomState(3).randn(50, CLASSES) * 3.0
+    for loss in SEVERAL:
+        slopes = np.array([loss.subgradient(k % CLASSES, row) for k, row in enumerate(f)])
+        p = slopes + np.eye(CLASSES)[np.arange(50) % CLASSES]
+        softmax = np.exp(f) / np.exp(f).sum(axis=1, keepdims=True)
+        assert loss.probabilistic == np.allclose(p, softmax)
+        assert loss.never_rests == bool(np.all(np.abs(slopes).max(axis=1) > 0.0))
+    for loss in SCALAR:
+        several = PerScore(loss, CLASSES)
+        assert several.never_rests == loss.never_rests and several.code == loss.code
+        assert several.parameter == loss.parameter
+        assert several.curvature == (0.25 if isinstance(loss, Logistic) else 1.0)
+
+
 def test_values_by_enumeration():
     y, f = np.array([0, 2, 3]), np.random.RandomState(0).randn(3, CLASSES)
     for i in range(3):

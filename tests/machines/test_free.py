@@ -134,8 +134,8 @@ def test_no_offset_is_better(loss: Any) -> None:
 def test_the_interior_path_ends_at_the_optimum(loss: Any) -> None:
     """By itself, without what descent finds: optimal, at its bounds where it belongs, and Zᵀα = 0."""
     K, y, Z = problem(loss)
-    lo, hi = loss.bounds(y)
-    C = np.ones(y.size)
+    C = np.random.RandomState(2).uniform(0.3, 3.0, y.size)
+    lo, hi = (bound * C for bound in loss.bounds(y))
     alpha, settled, gamma = interior_path(K, y, loss.tube, (hi, -lo), Z, np.zeros(Z.shape[1]))
     for point in (alpha, settled):
         assert np.abs(Z.T @ point).max() < 1e-6
@@ -150,3 +150,30 @@ def test_nothing_is_corrected_where_no_sample_is_free() -> None:
     machine, C = Corners(loss, Z), np.ones(y.size)
     near = machine.judge.judged(y, C, np.zeros(y.size), np.zeros(y.size), np.zeros(y.size))
     assert machine._corrected(K, y, C, near.alpha, near, np.zeros(y.size, dtype=bool)) is near
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+def test_an_offset_is_found_from_anywhere(loss: Any) -> None:
+    _, y, Z = problem(loss)
+    rng = np.random.RandomState(1)
+    score, C = 0.5 * rng.randn(y.size), rng.rand(y.size) + 0.5
+    least = C @ loss.value(y, score + offset(loss, y, score, C, Z))
+    for size in (0.1, 3.0):
+        b = offset(loss, y, score, C, Z, begin=Z @ (size * rng.randn(Z.shape[1])))
+        np.testing.assert_allclose(Z @ (Z.T @ b), b, atol=1e-9)
+        assert C @ loss.value(y, score + b) == pytest.approx(least, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "loss", [losses.Hinge(), losses.EpsilonInsensitive(0.1), losses.Pinball(0.3)], ids=str
+)
+def test_a_point_inside_the_box_is_found_beside_covariates(loss: Any) -> None:
+    _, y, Z = problem(loss)
+    C = np.random.RandomState(3).uniform(0.3, 3.0, (y.size, 1))
+    risk = Separable(loss, y[:, None], C, True, Z=Z)
+    box = risk.box()
+    assert risk.has_interior
+    for size in (0.0, 0.1, 100.0):
+        inside = risk.interior(size * np.random.RandomState(4).randn(y.size, 1))
+        assert np.all((inside > box.lo) & (inside < box.hi))
+        assert residual(inside[:, 0], Z) <= 1e3

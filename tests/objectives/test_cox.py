@@ -250,3 +250,19 @@ def test_what_is_left_of_covariates_is_charged():
     assert Cox(**given).leak(alpha) == 0.0
     balanced = alpha - Z @ (Z.T @ alpha)
     assert 0.0 < risk.leak(balanced) < 1e-12
+
+
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("size", [1.0, 5.0, 20.0])
+def test_the_best_coefficients_have_no_slope_left_whatever_the_scores(size, late):
+    """Full steps of Newton's method would go astray from scores that are far apart."""
+    given, rng = problem(20, late=late), np.random.RandomState(3)
+    Z = np.linalg.qr(np.column_stack([np.ones(13), rng.randn(13, 2)]))[0]
+    risk, score = Cox(**given, Z=Z), size * rng.randn(13, 1)
+    b = risk.intercepts(score)
+    least = risk.value(score + b)
+    assert least <= risk.value(score)
+    np.testing.assert_allclose(Z @ (Z.T @ b), b, atol=1e-8 * size)
+    for _ in range(20):
+        other = b + Z @ (10.0 ** rng.uniform(-3, 1) * rng.randn(3, 1))
+        assert risk.value(score + other) >= least - 1e-9 * abs(least)

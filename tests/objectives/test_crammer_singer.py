@@ -270,3 +270,14 @@ def test_descent_alone_solves_easy_problems(fit_intercept):
     inside = machine._inside(K, first, 1e-8)
     assert inside.gap <= 1e-7
     np.testing.assert_allclose(inside.f, found.f, atol=1e-3)
+
+
+def test_directions_in_which_a_point_is_free_keep_its_rows():
+    """One from the class that a sample spends most on to each other that it spends on."""
+    _, risk = setting()
+    alpha = risk.feasible(np.random.RandomState(6).randn(*risk.shape))
+    i, V = risk.plans.pairs(alpha, 1e-6)
+    spent = risk.plans.caps - alpha > 1e-6 * risk.C[:, None]
+    assert np.array_equal(np.bincount(i, minlength=len(alpha)), spent.sum(axis=1) - 1)
+    assert np.all(np.sort(V, axis=1)[:, [0, -1]] == [-1.0, 1.0]) and np.all(np.abs(V).sum(axis=1) == 2.0)
+    assert np.all(spent[i][V > 0.0]) and np.all(spent[i][V < 0.0])

@@ -204,3 +204,18 @@ def test_what_is_left_of_covariates_is_charged():
 def test_what_risks_say_of_themselves():
     assert Separable.separable and not Cox.separable and not CrammerSinger.separable
     assert Cox.in_few_features and not Separable.in_few_features and not CrammerSinger.in_few_features
+    _, labels, _ = problem(0, 6)
+    assert "Hinge" in risk_of(Hinge(), labels, labels).label
+    assert CrammerSinger(np.array([0, 1, 2]), np.ones(3), 3, True).label == "multi_class='crammer-singer'"
+
+
+def test_a_part_in_which_some_output_is_constant_teaches_nothing():
+    _, labels, targets = problem(0, 12, outputs=2)
+    targets[:5, 1] = 3.0
+    risk = risk_of(Squared(), labels, targets)
+    assert risk.subset(np.arange(5)) is None and risk.subset(np.arange(6)) is not None
+
+
+def test_feasible_takes_an_excess_of_one_away():
+    alpha = feasible(np.array([1.0, 0.5, -0.5, 0.0]), np.full(4, -1.0), np.ones(4))
+    assert alpha.sum() == pytest.approx(0.0, abs=1e-15)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from manykernels.penalties import ElasticNet, L2Ball, LpBall, Simplex
+from manykernels.penalties import BallProduct, ElasticNet, L2Ball, LpBall, Simplex
 
 BALLS = [
     Simplex(),
@@ -118,3 +118,21 @@ def test_elastic_net_keeps_h_finite_where_the_weight_rounds_to_its_limit():
 
 def test_centred_ball_with_radius_zero_has_no_weight_to_give():
     assert L2Ball(radius=0.0).group_norm(np.array([1.0])) == np.inf
+
+
+def test_one_group_is_the_ball_itself():
+    x = np.array([0.3, 1.2, 0.7, 0.0])
+    for p in (1.0, 4 / 3, 2.0, np.inf):
+        one, ball = BallProduct(p, groups=1), LpBall(p)
+        for name in ("closed_form", "project", "interior", "stretch"):
+            np.testing.assert_array_equal(getattr(one, name)(x), getattr(ball, name)(x))
+        assert one.conjugate(x)[0] == ball.conjugate(x)[0] and one.group_norm(x) == ball.group_norm(x)
+    with pytest.raises(ValueError, match="at least 1"):
+        BallProduct(2.0, groups=0).project(x)
+    with pytest.raises(ValueError, match="a multiple of 3"):
+        BallProduct(2.0, groups=3).project(x)
+
+
+def test_a_group_without_weight_is_stretched_to_equal_weights():
+    wide = BallProduct(2.0, groups=2).stretch(np.array([0.0, 0.0, 0.3, 0.4]))
+    np.testing.assert_allclose(wide, [0.5**0.5, 0.5**0.5, 0.6, 0.8])
