@@ -148,6 +148,20 @@ def test_the_gap_is_true_on_random_problems(seed, loss):
     assert_gap_is_true(loss, seed)
 
 
+@pytest.mark.parametrize("loss", SMOOTH, ids=repr)
+@each_intercept
+def test_newton_begins_inside_the_box(loss, fit_intercept):
+    _, y, C = setting(loss)
+    lo, hi = (bound * C for bound in loss.bounds(y))
+    start = Newton(loss, fit_intercept)._feasible(y, C, 0.9 * C * np.sign(y))
+    if fit_intercept:
+        assert np.all((start >= lo) & (start <= hi)) and abs(start.sum()) <= 1e-12 * C.sum()
+        again = Newton(loss, True)._feasible(y, C, start)
+        np.testing.assert_allclose(again, start, atol=1e-12 * C.sum())
+    else:
+        np.testing.assert_array_equal(start, 0.9 * C * np.sign(y))
+
+
 @each_loss
 @each_intercept
 def test_warm_starts_give_the_same_answer(loss, fit_intercept):

@@ -266,3 +266,19 @@ def test_the_best_coefficients_have_no_slope_left_whatever_the_scores(size, late
     for _ in range(20):
         other = b + Z @ (10.0 ** rng.uniform(-3, 1) * rng.randn(3, 1))
         assert risk.value(score + other) >= least - 1e-9 * abs(least)
+
+
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("beside", [False, True])
+def test_the_gap_of_a_machine_is_that_of_its_function(late, beside):
+    given, rng = problem(21, late=late), np.random.RandomState(5)
+    X = rng.randn(13, 2)
+    K = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2))
+    Z = np.linalg.qr(np.column_stack([np.ones(13), rng.randn(13)]))[0] if beside else None
+    risk = Cox(**given, Z=Z)
+    assert risk.label == "the partial likelihood with ties='breslow'"
+    fit = risk.solve(K, risk.zeros(), 1e-8)
+    np.testing.assert_allclose(fit.f, K @ fit.alpha + fit.intercept, atol=1e-12)
+    energy = float(np.sum(fit.alpha * (K @ fit.alpha)))
+    assert 0.0 <= fit.gap <= 1e-8
+    assert energy + risk.value(fit.f) - risk.dual_fit(fit.alpha) == pytest.approx(fit.gap, abs=1e-8)

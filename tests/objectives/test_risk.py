@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.helpers import LOSSES, PENALTIES, problem, risk_of
 
-from manykernels.losses import EpsilonInsensitive, Hinge, Squared, SquaredHinge
+from manykernels.losses import EpsilonInsensitive, Hinge, Logistic, Squared, SquaredHinge
 from manykernels.machines import feasible
 from manykernels.objectives import Cox, CrammerSinger, Separable
 from manykernels.objectives.rounding import zero_sum
@@ -219,3 +219,10 @@ def test_a_part_in_which_some_output_is_constant_teaches_nothing():
 def test_feasible_takes_an_excess_of_one_away():
     alpha = feasible(np.array([1.0, 0.5, -0.5, 0.0]), np.full(4, -1.0), np.ones(4))
     assert alpha.sum() == pytest.approx(0.0, abs=1e-15)
+
+
+def test_a_ray_of_which_no_point_is_in_the_domain_is_left_at_zero(monkeypatch):
+    _, labels, targets = problem(0, 10)
+    risk = risk_of(Logistic(), labels, targets)
+    monkeypatch.setattr(risk, "reach", lambda alpha: np.inf)
+    assert risk.best_scale(1e30 * np.ones((10, 1)), np.ones(4), Simplex()) == 0.0

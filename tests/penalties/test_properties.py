@@ -136,3 +136,21 @@ def test_one_group_is_the_ball_itself():
 def test_a_group_without_weight_is_stretched_to_equal_weights():
     wide = BallProduct(2.0, groups=2).stretch(np.array([0.0, 0.0, 0.3, 0.4]))
     np.testing.assert_allclose(wide, [0.5**0.5, 0.5**0.5, 0.6, 0.8])
+
+
+def test_projection_onto_a_ball_around_a_prior_ends_on_its_sphere():
+    """(μ₀ + τ(v − μ₀))₊ at distance Λ, with some entries at 0 and others on the way there."""
+    rng, cut = np.random.default_rng(0), 0
+    for _ in range(300):
+        mu0, radius = rng.exponential(size=6), rng.exponential() + 0.1
+        v = mu0 + 3.0 * rng.normal(size=6)
+        if np.linalg.norm(np.maximum(v, 0.0) - mu0) <= radius:
+            continue
+        t = L2Ball(mu0, radius).project(v)
+        assert np.linalg.norm(t - mu0) == pytest.approx(radius, rel=1e-12)
+        moved = t > 1e-12  # an end at 0 is met up to rounding
+        share = (t - mu0)[moved] / (v - mu0)[moved]
+        np.testing.assert_allclose(share, share[0], rtol=1e-9)
+        assert np.all(mu0[~moved] + share[0] * (v - mu0)[~moved] <= 1e-12)
+        cut += int(np.count_nonzero(~moved) > 1)
+    assert cut > 20
