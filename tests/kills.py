@@ -248,7 +248,7 @@ def cluster(workers: int = 2) -> subprocess.Popen[str]:
     code = (
         "import sys, distributed\n"
         "if __name__ == '__main__':\n"
-        "    options = {'dashboard_address': None, 'processes': True, 'threads_per_worker': 1}\n"
+        "    options = {'dashboard_address': ':0', 'processes': True, 'threads_per_worker': 1}\n"
         "    found = distributed.LocalCluster(n_workers=int(sys.argv[1]), **options)\n"
         "    print(found.scheduler_address, flush=True)\n"
         "    sys.stdin.read()\n"

@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from tests.kept_models import ASKED, CHANGELOG, KEPT, file_of, said, versions
 from tests.model_files import members, sealed
 
@@ -35,6 +36,14 @@ def test_a_kept_model_answers_as_it_did(folder, name):
     except (ModelFileError, AttributeError) as error:
         raise AssertionError(BROKEN.format(version=folder.name)) from error
     np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("folder", versions(), ids=lambda folder: folder.name)
+def test_a_kept_model_has_the_parameters_that_came_later(folder):
+    for file in folder.glob("*.model"):
+        model = load(file)
+        if hasattr(model, "get_params"):
+            assert model.get_params() and clone(model).get_params(deep=False) and repr(model)
 
 
 def test_every_released_version_has_its_files():

@@ -13,9 +13,12 @@ import json
 import math
 import re
 from collections.abc import Callable
+from functools import cache
+from inspect import Parameter, signature
 from typing import Any, Literal
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from .._archives import ArchiveError, shown
 from ._frames import Frame, as_frame, frame_of, is_frame
@@ -215,8 +218,18 @@ class _Reader:
 
     def _object(self, kind: int, state: dict[str, Any]) -> Any:
         made: Any = object.__new__(self.classes[_position(kind)])
+        made.__dict__.update(_defaults(self.classes[kind]))
         made.__dict__.update({key: self.get(item) for key, item in state.items()})
         return as_frame(made) if isinstance(made, Frame) else made
+
+
+@cache
+def _defaults(kind: type) -> dict[str, Any]:
+    """Parameters of an estimator that have defaults: a file of before may lack those that came later."""
+    if not (issubclass(kind, BaseEstimator) and hasattr(kind, "fit")):
+        return {}
+    given = signature(kind).parameters.values()
+    return {one.name: one.default for one in given if one.default is not Parameter.empty}
 
 
 def _position(value: Any) -> int:
