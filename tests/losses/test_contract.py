@@ -263,3 +263,7 @@ def test_a_derived_loss_does_not_inherit_the_compiled_step():
             return 0.5 * super().gradient(y, f)
 
     assert Squared.code >= 0 and Half.code == -1
+
+
+def test_defaults_are_those_that_are_documented():
+    assert Huber().delta == 1.0 and Pinball().tau == 0.5 and EpsilonInsensitive().epsilon == 0.1

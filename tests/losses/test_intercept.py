@@ -15,6 +15,7 @@ from manykernels.losses import (
     Squared,
     SquaredHinge,
 )
+from manykernels.losses.scalar import bracket_root, increasing_root
 
 INSTANCES = [
     Hinge(),
@@ -136,3 +137,27 @@ def test_huber_of_small_residuals_is_the_mean():
     y, C = np.random.default_rng(1).normal(size=(2, 30))
     C = np.abs(C)
     assert Huber(50.0).intercept(y, np.zeros(30), C) == pytest.approx(np.average(y, weights=C), abs=1e-13)
+
+
+def test_roots_are_found_by_few_steps_where_there_is_a_slope():
+    """Halving the bracket alone would take more than fifty."""
+    asked = []
+
+    def cubic(x):
+        asked.append(x)
+        return x**3 + x - np.array([2.0, -30.0, 0.0]), 3.0 * x**2 + 1.0
+
+    found = increasing_root(cubic, np.full(3, -9.0), np.full(3, 11.0))
+    np.testing.assert_allclose(found, [1.0, -3.0, 0.0], atol=1e-14)
+    assert len(asked) <= 25
+
+
+def test_a_jump_through_zero_is_found_by_halving():
+    found = increasing_root(lambda x: (np.where(x < 0.3, -1.0, 2.0), np.zeros_like(x)), -5.0, 4.0)
+    assert found == pytest.approx(0.3, abs=1e-15)
+
+
+def test_a_bracket_goes_outwards_until_the_sign_changes():
+    for root in (-1000.0, -0.5, 0.0, 0.5, 1000.0):
+        lo, hi = bracket_root(lambda b, root=root: b - root)
+        assert lo <= root <= hi and hi - lo <= max(2.0 * abs(root), 1.0)

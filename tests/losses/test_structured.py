@@ -113,6 +113,9 @@ def test_conjugate_is_the_supremum(loss):
         np.testing.assert_allclose(loss.conjugate(np.full(4, y), u), supremum, atol=6e-3)
         outside = u[:1] + np.array([0.1, 0.0, 0.0])
         assert np.isinf(loss.conjugate(np.array([y]), outside)[0])
+        one, two = np.eye(3)[(y + 1) % 3], np.eye(3)[(y + 2) % 3]
+        outside = (0.7 * one - 0.2 * two - 0.5 * np.eye(3)[y])[None]  # adds up to 0, and pulls a class down
+        assert np.isinf(loss.conjugate(np.array([y]), outside)[0])
         outside = 1.3 * (np.eye(3)[(y + 1) % 3] - np.eye(3)[y])[None]
         assert np.isinf(loss.conjugate(np.array([y]), outside)[0])
 

@@ -12,6 +12,7 @@ from manykernels import losses
 from manykernels.machines.barrier import interior_path
 from manykernels.machines.corners import Corners
 from manykernels.machines.free import balanced, basis, offset, residual
+from manykernels.machines.newton import Newton
 from manykernels.objectives import Separable
 from manykernels.penalties import Simplex
 
@@ -177,3 +178,28 @@ def test_a_point_inside_the_box_is_found_beside_covariates(loss: Any) -> None:
         inside = risk.interior(size * np.random.RandomState(4).randn(y.size, 1))
         assert np.all((inside > box.lo) & (inside < box.hi))
         assert residual(inside[:, 0], Z) <= 1e3
+
+
+@pytest.mark.parametrize(
+    "loss", [losses.Hinge(), losses.EpsilonInsensitive(0.1), losses.Pinball(0.3)], ids=str
+)
+def test_samples_between_two_corners_are_free(loss: Any) -> None:
+    _, y, Z = problem(loss)
+    C = np.random.RandomState(5).uniform(0.1, 10.0, y.size)
+    lo, hi = (bound * C for bound in loss.bounds(y))
+    machine = Corners(loss, Z)
+    for end in (lo, hi):
+        assert not machine._free(y, C, end).any()
+        assert machine._free(y, C, 0.9 * end + 0.1 * (lo + hi - end))[end != 0.0].all()
+    assert not machine._free(y, C, np.zeros(y.size)).any() or loss.tube == 0.0
+
+
+@pytest.mark.parametrize("loss", [loss for loss in LOSSES if loss.smooth], ids=str)
+def test_newton_begins_where_covariates_are_balanced(loss: Any) -> None:
+    _, y, Z = problem(loss)
+    C = np.random.RandomState(6).uniform(0.3, 3.0, y.size)
+    lo, hi = (bound * C for bound in loss.bounds(y))
+    machine = Newton(loss, True, Z=Z)
+    start = machine._feasible(y, C, 0.5 * C * np.sign(y))
+    assert start.any() and np.all((start >= lo) & (start <= hi)) and residual(start, Z) <= 1e3
+    np.testing.assert_allclose(machine._feasible(y, C, start), start, atol=1e-9)

@@ -6,6 +6,8 @@ import pytest
 from scipy.optimize import minimize
 
 from manykernels.grams import StackGram
+from manykernels.grams.features import Combination
+from manykernels.machines.joint import Inverse
 from manykernels.objectives import Cox
 from manykernels.objectives.intervals import Intervals
 from manykernels.penalties import resolve_penalty
@@ -282,3 +284,24 @@ def test_the_gap_of_a_machine_is_that_of_its_function(late, beside):
     energy = float(np.sum(fit.alpha * (K @ fit.alpha)))
     assert 0.0 <= fit.gap <= 1e-8
     assert energy + risk.value(fit.f) - risk.dual_fit(fit.alpha) == pytest.approx(fit.gap, abs=1e-8)
+
+
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("beside", [False, True])
+def test_the_inverse_in_features_is_that_of_matrices(late, beside):
+    """P = (K + W⁻¹)⁻¹ = W − WK(I + WK)⁻¹W, less what covariates absorb."""
+    given, rng = problem(22, late=late), np.random.RandomState(7)
+    Phi, weights, R = rng.randn(13, 4), rng.uniform(0.2, 2.0, 4), rng.randn(13, 3)
+    Z = np.linalg.qr(rng.randn(13, 2))[0] if beside else None
+    K = (Phi * weights**2) @ Phi.T
+    root = Cox(**given).joint_root(rng.randn(13))
+    W = root.apply(np.eye(13))
+    P = W - W @ K @ np.linalg.solve(np.eye(13) + W @ K, W)
+    if Z is not None:
+        P = P - P @ Z @ np.linalg.solve(Z.T @ P @ Z, Z.T @ P)
+    for kernel in (K, Combination(Phi, weights)):
+        inverse = Inverse(kernel, root, Z)
+        B = inverse.half(R)
+        np.testing.assert_allclose(B.T @ B, R.T @ P @ R, atol=1e-8)
+        d = rng.randn(3)
+        np.testing.assert_allclose(inverse.move(B @ d), -P @ R @ d, atol=1e-8)

@@ -226,3 +226,16 @@ def test_a_ray_of_which_no_point_is_in_the_domain_is_left_at_zero(monkeypatch):
     risk = risk_of(Logistic(), labels, targets)
     monkeypatch.setattr(risk, "reach", lambda alpha: np.inf)
     assert risk.best_scale(1e30 * np.ones((10, 1)), np.ones(4), Simplex()) == 0.0
+
+
+@each_loss
+def test_the_dual_along_a_ray_is_its_parabola(loss):
+    _, labels, targets = problem(5, 12, outputs=2)
+    risk = risk_of(loss, labels, targets, np.linspace(0.5, 3.0, 24).reshape(12, 2))
+    alpha = risk.feasible(np.random.RandomState(0).randn(12, 2))
+    ray = risk.ray(alpha)
+    if ray is None:
+        assert isinstance(loss, Logistic)
+        return
+    for s in (0.0, 0.4, min(1.0, risk.reach(alpha))):
+        assert risk.dual_fit(s * alpha) == pytest.approx(s * ray[0] - 0.5 * s * s * ray[1], abs=1e-10)
