@@ -33,6 +33,7 @@ from manykernels.families import views
 from manykernels.kernels import Callable as CallableKernel
 from manykernels.kernels import Gaussian, Linear, OnColumns, Spectrum
 from manykernels.persistence import FORMAT, ModelFileError
+from manykernels.persistence._contents import _about
 from manykernels.persistence._frames import as_frame, frame_of
 from manykernels.persistence._schema import require_tree
 from manykernels.persistence._trust import our_class
@@ -680,3 +681,15 @@ def test_objects_that_are_not_named_are_refused():
         require_tree([named])
     with pytest.raises(ArchiveError, match="which no model is saved with"):
         require_tree({**named, "__module__": "manykernels.kernels.base", "__class__": "Kernel"})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [b"", b"[]", b"null", b"{", b"{}", b'{"format": "3", "version": "0.1.0"}', b'{"format": 3, "version": 1}',
+     b'{"format": true, "version": "0.1.0"}', b'{"format": 3, "version": "' + b"1" * 50 + b'"}'],
+)  # fmt: skip
+def test_a_description_that_is_damaged_is_refused_as_such(text):
+    with pytest.raises(ArchiveError, match="what it says of itself is damaged"):
+        _about(text)
+    about = _about(b'{"format": 3, "version": "0.1.0"}')
+    assert about == {"format": 3, "version": "0.1.0", "sha256": None}

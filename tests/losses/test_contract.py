@@ -267,3 +267,19 @@ def test_a_derived_loss_does_not_inherit_the_compiled_step():
 
 def test_defaults_are_those_that_are_documented():
     assert Huber().delta == 1.0 and Pinball().tau == 0.5 and EpsilonInsensitive().epsilon == 0.1
+
+
+def test_which_losses_say_what():
+    """Solvers, calibration and streams choose by these."""
+
+    def kinds(name):
+        return {type(loss) for loss in INSTANCES if getattr(loss, name)}
+
+    assert kinds("probabilistic") == {Logistic} and kinds("quadratic") == {Squared}
+    assert kinds("never_rests") == {Logistic, Squared, Huber, Pinball}
+    assert kinds("translates") == {Squared, EpsilonInsensitive, Pinball, Huber}
+    assert kinds("separable") == {type(loss) for loss in INSTANCES}
+    y, f = np.random.default_rng(0).normal(size=(2, 50))
+    for loss in INSTANCES:
+        moved = loss.value(np.sign(y) + 3.0, f + 3.0), loss.value(np.sign(y), f)
+        assert np.allclose(*moved) == loss.translates

@@ -138,6 +138,9 @@ def test_the_interior_path_ends_at_the_optimum(loss: Any) -> None:
     C = np.random.RandomState(2).uniform(0.3, 3.0, y.size)
     lo, hi = (bound * C for bound in loss.bounds(y))
     alpha, settled, gamma = interior_path(K, y, loss.tube, (hi, -lo), Z, np.zeros(Z.shape[1]))
+    zero = np.zeros(y.size)
+    machine = Corners(loss, Z)
+    assert machine._inside(K, y, C, machine.judge.judged(y, C, zero, zero, zero)).gap < 1e-5
     for point in (alpha, settled):
         assert np.abs(Z.T @ point).max() < 1e-6
         found = Corners(loss, Z).judge.judged(y, C, balanced(point, lo, hi, C, Z), Z @ gamma, K @ point)

@@ -305,3 +305,13 @@ def test_the_inverse_in_features_is_that_of_matrices(late, beside):
         np.testing.assert_allclose(B.T @ B, R.T @ P @ R, atol=1e-8)
         d = rng.randn(3)
         np.testing.assert_allclose(inverse.move(B @ d), -P @ R @ d, atol=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_ray_ends_where_the_domain_does(seed):
+    risk = Cox(**problem(seed + 30, tied=seed % 2 == 1, strata=seed > 1))
+    alpha = -risk.gradient(np.random.RandomState(seed).randn(13, 1))
+    end = risk.reach(alpha)
+    assert end >= 1.0 and np.isfinite(end)
+    assert np.isfinite(risk.dual_fit(0.999 * end * alpha))
+    assert risk.dual_fit(1.01 * end * alpha) == -np.inf

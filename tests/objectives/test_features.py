@@ -6,7 +6,7 @@ from tests.helpers import featured
 
 from manykernels.grams import FactorGram
 from manykernels.grams.features import FeatureGram
-from manykernels.losses import Logistic, Squared, SquaredHinge
+from manykernels.losses import Hinge, Logistic, Squared, SquaredHinge
 from manykernels.objectives import Separable
 from manykernels.objectives.features import FeatureRisk
 
@@ -31,3 +31,16 @@ def test_the_sensitivity_is_that_of_matrices(loss, intercept):
         values.append((fit.alpha, B.T @ B, risk.move(fit, zero, B @ d)))
     for a, b in zip(*values, strict=True):
         np.testing.assert_allclose(a, b, atol=1e-5 * np.abs(b).max())
+
+
+@pytest.mark.parametrize("loss", [Logistic(), SquaredHinge(), Squared(), Hinge()], ids=str)
+def test_covariates_in_features_are_those_of_matrices(loss):
+    theta, rng = np.array([0.3, 0.2, 0.4, 0.1]), np.random.RandomState(0)
+    Z = np.linalg.qr(np.column_stack([np.ones(len(SIGNS)), rng.randn(len(SIGNS), 2)]))[0]
+    zero, plain = np.zeros_like(SIGNS), Separable(loss, SIGNS, COST, True, Z=Z)
+    matrix = plain.solve(FactorGram(PHI, PTR).combine(theta), zero, 1e-9)
+    fit = FeatureRisk(plain).solve(FeatureGram(PHI, PTR).combine(theta), zero, 1e-7)
+    np.testing.assert_allclose(Z.T @ fit.alpha, 0.0, atol=1e-7)
+    assert plain.machine_value(fit) == pytest.approx(plain.machine_value(matrix), rel=1e-4)
+    if loss.smooth:
+        np.testing.assert_allclose(fit.f, matrix.f, atol=1e-3 * np.abs(matrix.f).max())
