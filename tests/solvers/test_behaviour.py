@@ -292,6 +292,20 @@ def test_kernels_without_weight_that_bind_are_not_dropped_for_ever(seed):
     assert result.converged and result.gap <= 1e-3
 
 
+def test_thousands_of_words_and_a_large_cost_do_not_stall():
+    """P falls by orders of magnitude while (P − D)/P stays at 1: that is progress."""
+    rng = np.random.RandomState(1)
+    X = rng.poisson(0.03, (80, 700)).astype(float)
+    X[rng.randint(80, size=700), np.arange(700)] = 1.0
+    y = np.where(rng.rand(80) < 0.5, 1.0, -1.0)[:, None]
+    gram = FactorGram(X / np.sqrt((X**2).mean(axis=0)), np.arange(701))
+    result = ActiveSet().run(
+        gram, Separable(Hinge(), y, np.full_like(y, 1e4), True), Simplex(), told(1e-3, 60)
+    )
+    assert result.converged and result.primal < 1e-3 * 80 * 1e4
+    assert -1e-9 * result.primal <= result.primal - result.dual <= 1e-3 * result.primal
+
+
 def test_kernels_that_the_joint_method_used_are_known_after_the_working_set_changed():
     """Its turns alternate with steps in θ: what it used last may be of an older working set."""
     rng = np.random.RandomState(29)

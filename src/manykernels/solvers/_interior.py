@@ -30,6 +30,7 @@ from ._stopping import goes_on
 
 Array = NDArray[np.float64]
 _LOST = 100.0  # times the smallest gap: from there no iteration finds back
+_NEAR = 1e-2  # of P: if that gap was no larger. Before, a large C makes much of little slack for a while
 _JITTER = 1e-14  # of the mean diagonal: what keeps the second derivative in θ definite
 _JAMMED = 1e-4  # of a step: nor from a point that close to the boundary
 
@@ -64,7 +65,7 @@ class InteriorPoint:
         self.zero, self.pull = np.zeros_like(self.theta), 0.0  # multipliers of θ ≥ 0, and their scale
         # ψ(θ) + room = 0, linearised, since steps may leave a curved Θ; and its multipliers
         self.room, self.ball = np.empty(0), np.empty(0)
-        self.distance = np.inf  # the gap at the last point but one
+        self.distance = self.primal = np.inf  # the gap and P: of the last point but one, or of a run's end
         self._balance()
         self.alpha = self._dual_point()
 
@@ -89,8 +90,11 @@ class InteriorPoint:
     def _dual_point(self) -> Array:
         return np.where(self.plus.on, self.plus.x, 0.0) - np.where(self.minus.on, self.minus.x, 0.0)
 
-    def run(self, gap: float, accuracy: float, max_iter: int = 60) -> int:
+    def run(self, gap: float, accuracy: float, max_iter: int = 60, share: float | None = None) -> int:
         """From an expected gap to a true one of `accuracy`, or the smallest met; the number of iterations.
+
+        With a `share` the gap is also at most this share of P. Where the start is far above the optimum, an
+        accuracy that suits the P of the start says nothing about the solution.
 
         Where kernels nearly depend on each other, rounding errors of the directions grow without bound close
         to the optimum: the method ends there with the best point that it met.
@@ -104,18 +108,22 @@ class InteriorPoint:
         self.zero = tau / self.theta
         self.room = -psi[0] if psi is not None else np.empty(0)
         self.ball = tau / self.room
-        shorten, best, kept, iteration = 0.5, np.inf, (self.theta, self.zero, self.alpha), 0
-        least = max(0.01 * accuracy, 1e-13 * self._complementarity())  # what is left then is rounding
+        shorten, kept, iteration = 0.5, (self.theta, self.zero, self.alpha), 0
+        best = value = np.inf  # the smallest gap, and P there
+        rounding = 1e-13 * self._complementarity()  # below it no figure is left
         while goes_on(iteration, max_iter) or iteration == 0:  # at least one
             before, total = (self.theta, self.zero, self.alpha), self._complementarity()
             taken = self._step(shorten * total / counts)
             if self.distance < best:
-                best, kept = self.distance, before
-            if best <= accuracy or self.distance > _LOST * best or taken < _JAMMED or total <= least:
+                best, value, kept = self.distance, self.primal, before
+            enough = accuracy if share is None else min(accuracy, share * value)
+            lost = best <= _NEAR * value and self.distance > _LOST * best
+            if lost or taken < _JAMMED or best <= enough or total <= max(0.01 * enough, rounding):
                 break
             iteration += 1
             shorten = 0.05 if taken > 0.9 else (0.2 if taken > 0.5 else 0.7)
         self.theta, self.zero, self.alpha = kept
+        self.distance, self.primal = best, value
         return iteration
 
     def _regulariser(self) -> float:
@@ -196,8 +204,8 @@ class InteriorPoint:
     def _gap(self, q: Array, f: Array) -> float:
         """P − D at θ and α as they are: all of it is known."""
         q = np.maximum(q, 0.0)
-        primal = self.risk.primal(self.penalty, self.theta, q, f, self.alpha, self.largest)
-        gap = primal - self.risk.dual(self.alpha, q, self.penalty, self.largest)
+        self.primal = self.risk.primal(self.penalty, self.theta, q, f, self.alpha, self.largest)
+        gap = self.primal - self.risk.dual(self.alpha, q, self.penalty, self.largest)
         return gap if np.isfinite(gap) else np.inf
 
     def _factor(

@@ -22,6 +22,7 @@ _IDLE = 6  # looks without a smaller gap, by each of the two methods in turn, af
 _SHORTER = 5  # trials of a step that must make the objective fall
 _VAIN = 5  # steps of the last resort in a row that gain next to nothing, after which none will
 _MANY = 500  # kernels that may join at once when that method solves the working set: it minds few rounds
+_CELLS = 1 << 23  # of (K_mα), if these are more kernels and each is one vector
 _NOBODY = np.empty(0, dtype=np.intp)
 
 
@@ -49,7 +50,7 @@ class Trust:
 class Patience:
     """What was in vain so far."""
 
-    smallest: float = np.inf  # the smallest gap
+    smallest: float = np.inf  # the smallest P − D
     idle: int = 0  # looks since it fell
     vain: int = 0  # steps that gained nothing, in a row
     exhausted: bool = False  # nothing can gain any more
@@ -64,11 +65,14 @@ class Patience:
         """Other kernels, other chances."""
         self.vain, self.exhausted = 0, False
 
-    def looked(self, gap: float, whole: bool) -> None:
-        """`whole`: the working set is the whole family, and every step has a look."""
-        waits = (self.stalled or self.exhausted or whole) and not gap < 0.97 * self.smallest
+    def looked(self, distance: float, whole: bool) -> None:
+        """After a look with P − D = `distance`; `whole`: the working set is the whole family.
+
+        (P − D)/P would be 1 as long as P is far above the optimum, however fast it falls.
+        """
+        waits = (self.stalled or self.exhausted or whole) and not distance < 0.97 * self.smallest
         self.idle = self.idle + 1 if waits else 0
-        self.smallest = min(self.smallest, gap)
+        self.smallest = min(self.smallest, distance)
 
 
 class SecondOrder:
@@ -90,7 +94,7 @@ class SecondOrder:
         self.polishes = risk.piecewise_linear and risk.has_interior
         self.screen, self.bound = Screen(gram, risk, penalty), DualBound()
         self.trust, self.patience = Trust(), Patience()
-        self.converged, self.reason = False, Reason.NONE
+        self.converged, self.reason, self.joined = False, Reason.NONE, False
         self.needed = self.used = _NOBODY  # that bind in a look; that the interior-point method gave weight
         buffers: list[Any] = [None if gram.explicit else np.empty((gram.n, gram.n)) for _ in range(2)]
         theta, alpha = start
@@ -120,7 +124,8 @@ class SecondOrder:
             return self._refine_alone()
         on, patience, target = self.on, self.patience, self._target()
         begun, last = on.machines, on.machines + _PATIENCE + self.gram.n // 150
-        joint = patience.stalled and patience.idle % 2 == 0  # where that gained nothing, θ moves again
+        # where that gained nothing, θ moves again; but kernels that have just joined are first tried so once
+        joint = patience.stalled and (patience.idle % 2 == 0 or (self.joined and patience.idle == 1))
         while goes_on(on.machines, self.run.max_iter) and not patience.exhausted:
             if joint or (self.polishes and on.machines >= last):
                 if not joint and patience.stalled:
@@ -214,9 +219,11 @@ class SecondOrder:
             on.largest[on.atoms],
         )
         # always from afar: an interior-point method started too close to the boundary creeps along it
-        inner.run(0.3 * scale, 0.2 * target * scale)
+        inner.run(0.3 * scale, 0.2 * target * scale, share=0.2 * target)
         candidate, theta = self.risk.feasible(inner.alpha), inner.weights()
-        on.consider(on.evaluate(theta, candidate, 0.3 * target), 0.0)
+        # the machine's accuracy is relative to the old P, which may be far above the new one
+        fallen = min(1.0, abs(inner.primal) / max(scale, 1e-300))
+        on.consider(on.evaluate(theta, candidate, 0.3 * target * fallen), 0.0)
         on.candidate, self.used = candidate, on.atoms[theta > 0.0]
 
     # -- the whole family -----------------------------------------------------------------------
@@ -228,10 +235,11 @@ class SecondOrder:
         """
         new, center, patience = self._survey(), self.on.center, self.patience
         gap, whole = relative(center.tight, self.bound.value), not self.penalty.sparse
-        patience.looked(gap, whole)
+        patience.looked(center.tight - self.bound.value, whole)
         self.run.history.add(center.tight, gap, int(np.count_nonzero(center.theta)))
         self.converged = gap <= self.run.tol
         lost = patience.exhausted and not new.size
+        self.joined = bool(new.size)
         if not self.converged and new.size:
             # the interior-point method's answer need not have become the centre, and bounds may bind
             # without weight
@@ -258,8 +266,20 @@ class SecondOrder:
         self.screen.update(alpha, q, c.tight)
         outside = np.setdiff1d(np.arange(self.gram.n_kernels), on.atoms)
         violating = outside[q[outside] > entry]
-        most = max(self.add, int(np.count_nonzero(c.theta)), _MANY if self.patience.stalled else 0)
+        most = max(self.add, int(np.count_nonzero(c.theta)), self._at_once() if self.patience.stalled else 0)
+        if most >= outside.size > _MANY and 2 * violating.size > outside.size:
+            self.needed = on.atoms  # one round with all kernels, and none dropped, takes less than several
+            return outside
         return np.asarray(violating[np.argsort(-q[violating])][:most])
+
+    def _at_once(self) -> int:
+        """How many kernels may join when the interior-point method solves the working set.
+
+        A round of it takes an n × n matrix to pieces, so that few rounds with many kernels are best where a
+        kernel is one vector, and reading it costs next to nothing.
+        """
+        cells = self.gram.n * self.risk.shape[1]
+        return max(_MANY, _CELLS // cells) if self.gram.rank_one else _MANY
 
     def result(self) -> Result:
         center, theta = self.on.center, np.zeros(self.gram.n_kernels)
