@@ -67,15 +67,16 @@ class Problem:
         f = sum(w * np.prod(X[:, z], axis=1) for w, z in zip(self.w, self.terms, strict=True))
         return X, (f + self.noise * self.draw.standard_normal(n)) / self.noise
 
-    def mapped(self, n: int, file: Path) -> tuple[Any, Array]:
-        """Many samples, in a file."""
-        X = np.memmap(file, dtype=np.float32, mode="w+", shape=(n, self.r))
-        y = np.empty(n)
-        for lo in range(0, n, _BLOCK):
-            hi = min(lo + _BLOCK, n)
-            X[lo:hi], y[lo:hi] = self.samples(hi - lo)
-        X.flush()
-        return np.memmap(file, dtype=np.float32, mode="r", shape=(n, self.r)), y
+
+def mapped(problem: Any, n: int, file: Path) -> tuple[Any, Array]:
+    """Many samples of a problem with `r` columns, in a file."""
+    X = np.memmap(file, dtype=np.float32, mode="w+", shape=(n, problem.r))
+    y = np.empty(n)
+    for lo in range(0, n, _BLOCK):
+        hi = min(lo + _BLOCK, n)
+        X[lo:hi], y[lo:hi] = problem.samples(hi - lo)
+    X.flush()
+    return np.memmap(file, dtype=np.float32, mode="r", shape=(n, problem.r)), y
 
 
 def _row(n: int, r: int, seed: int) -> Facts:
@@ -85,9 +86,9 @@ def _row(n: int, r: int, seed: int) -> Facts:
     best = int(np.argmin([np.mean((model.predict(other[0]) - other[1]) ** 2) for model in exact]))
     small = np.square(exact[best].predict(new[0]) - new[1])
     with tempfile.TemporaryDirectory() as folder:
-        X, y = problem.mapped(n, Path(folder) / "X")
+        X, y = mapped(problem, n, Path(folder) / "X")
         model = MKLRegressor(PRODUCTS, C=FACTORS[best] / np.sqrt(n), approx="features", random_state=seed)
-        with _watched() as seen:
+        with anonymous_memory() as seen:
             started, cpu = time.perf_counter(), time.process_time()
             model.fit(X, y)
             seconds, cpu = time.perf_counter() - started, time.process_time() - cpu
@@ -152,7 +153,7 @@ def _on_cluster(n: int, r: int) -> Facts | None:
 
 
 @contextmanager
-def _watched() -> Iterator[list[int]]:
+def anonymous_memory() -> Iterator[list[int]]:
     """Bytes of anonymous memory at the worst moment inside, less those before; needs /proc."""
     before, worst, stop = _anonymous(), [0], threading.Event()
 

@@ -19,6 +19,7 @@ from .base import Approximation, Features, Part, ours
 from .own import has_own_map, own_parts
 
 _BELOW_ONE = np.nextafter(1.0, 0.0)
+QUARTERS = 2.0 / np.pi  # of a turn, in a radian
 _LARGEST = 1e150  # of 1/width: narrower kernels are 0 between any two different points anyway
 
 
@@ -57,12 +58,7 @@ class RandomFeatures(Approximation):
     def fit_sample(
         self, kernels: Sequence[Kernel], X: Data, weight: Array, rng: np.random.RandomState
     ) -> Features:
-        n_components = self._components()
-        if n_components % 2:
-            raise ValueError(
-                f"n_components={n_components} was given to RandomFeatures; expected an even number, since "
-                f"features are pairs of cos and sin: take {n_components + 1}."
-            )
+        n_components = 2 * self.pairs()
         groups: dict[Hashable, list[tuple[int, _Stationary]]] = defaultdict(list)
         own: list[tuple[int, Kernel]] = []
         for m, kernel in enumerate(kernels):
@@ -86,6 +82,16 @@ class RandomFeatures(Approximation):
         for members in groups.values():
             parts.append(_Fourier(members, one, n_components // 2, bool(self.orthogonal), rng))
         return Features(parts, len(kernels))
+
+    def pairs(self) -> int:
+        """D, the number of frequencies."""
+        n_components = self._components()
+        if n_components % 2:
+            raise ValueError(
+                f"n_components={n_components} was given to RandomFeatures; expected an even number, since "
+                f"features are pairs of cos and sin: take {n_components + 1}."
+            )
+        return n_components // 2
 
     def serves(self, kernel: Kernel, X: Data) -> bool:
         if _stationary(kernel) is not None:
@@ -115,8 +121,41 @@ class _Stationary:
         return numeric(X)
 
 
-class _Fourier(Part):
-    """Kernels of one law on the same columns: (cos, sin) of XΩ, scaled for each width."""
+class Waves(Part):
+    """(cos, sin) of XΩ, scaled for each width: Ω (d, D) holds frequencies of width 1, in quarter turns.
+
+    `heights` (D,) are factors of the waves, where these are not all alike.
+    """
+
+    threads = True
+    heights: Array | None = None
+
+    def __init__(
+        self, members: list[int], omega: Array, scale: Array, root: Array, heights: Array | None = None
+    ) -> None:
+        self.members, self.sizes = members, [2 * omega.shape[1]] * len(members)
+        self.omega, self.scale, self.root, self.heights = omega, scale, root, heights
+
+    def select(self, X: Data) -> Any:
+        """The columns that are multiplied by Ω, as numbers."""
+        return numeric(X)
+
+    def fill(self, X: Data, out: Any, start: NDArray[np.intp]) -> None:
+        A = self.select(X)
+        if A.shape[1] != self.omega.shape[0]:
+            raise ValueError(
+                f"X has {A.shape[1]} columns here; the features were drawn for {self.omega.shape[0]}."
+            )
+        P = np.ascontiguousarray(A @ self.omega, dtype=np.float64)
+        fourier(P, self.scale, self.root, start, out)
+        if self.heights is not None:
+            both = np.tile(self.heights, 2)
+            for first in start:
+                out[:, first : first + both.size] *= both
+
+
+class _Fourier(Waves):
+    """Kernels of one law on the same columns, whose frequencies are drawn here."""
 
     def __init__(
         self,
@@ -126,26 +165,18 @@ class _Fourier(Part):
         orthogonal: bool,
         rng: np.random.RandomState,
     ) -> None:
-        self.members = [m for m, _ in members]
-        self.sizes = [2 * D] * len(members)
         self.first = members[0][1]
         self.threads = all(map(ours, self.first.path))
-        self.scale = np.array([kernel.scale for _, kernel in members])
-        self.root = np.sqrt([kernel.factor / D for _, kernel in members])
         d = self.first.select(X).shape[1]
         omega = frequencies(self.first.spectral.law, d, D, orthogonal, rng)
         if self.first.spectral.widths is not None:
             omega /= np.array(self.first.spectral.widths)[:, None]
-        self.omega = omega * (2.0 / np.pi)  # angles in quarter turns
+        scale = np.array([kernel.scale for _, kernel in members])
+        root = np.sqrt([kernel.factor / D for _, kernel in members])
+        super().__init__([m for m, _ in members], omega * QUARTERS, scale, root)
 
-    def fill(self, X: Data, out: Any, start: NDArray[np.intp]) -> None:
-        A = self.first.select(X)
-        if A.shape[1] != self.omega.shape[0]:
-            raise ValueError(
-                f"X has {A.shape[1]} columns here; the features were drawn for {self.omega.shape[0]}."
-            )
-        P = np.ascontiguousarray(A @ self.omega, dtype=np.float64)
-        fourier(P, self.scale, self.root, start, out)
+    def select(self, X: Data) -> Any:
+        return self.first.select(X)
 
 
 def frequencies(

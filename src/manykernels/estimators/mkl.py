@@ -37,7 +37,8 @@ class MKLClassifier(MKLClassification):
     approx : None, Nystroem(...), RandomFeatures(...) or "features"
         Explicit features in place of matrices of n × n, from ``manykernels.approx``: time grows as n, and
         for ``loss="squared"`` one pass over the samples is all that is needed of them. Products of columns
-        are exact with "features", which learns them from blocks of rows.
+        are exact with "features", which learns them from blocks of rows; continua such as ``Gaussians()`` are
+        learned so with RandomFeatures(...).
     center : bool
         Centre the kernels in feature space, by the mean of the training samples.
     normalize : "trace", "max", "cosine", "frobenius" or None

@@ -23,7 +23,8 @@ class Family(BaseEstimator):
     targets, as ``target`` of shape (n_samples, n_outputs). ``holds_others`` says that it also takes
     ``approx``, for ``"auto"`` among the kernels that it was given. ``needs_variation`` says that it is made
     of columns that differ from sample to sample. ``from_rows`` says that it can be learned from blocks of
-    rows (``oracles/bind_rows.py``), so that no matrix of n × n is needed.
+    rows (``oracles/bind_rows.py``), so that no matrix of n × n is needed; ``in_waves`` that this is so with
+    random features (``oracles/bind_waves.py``).
 
     A family of one's own defines ``resolve``, where it can be listed; or sets ``listed = False`` and defines
     ``bind``. How the families of this package that are not listed bind is in ``oracles/build.py``.
@@ -35,6 +36,7 @@ class Family(BaseEstimator):
     holds_others: ClassVar[bool] = False
     needs_variation: ClassVar[bool] = False
     from_rows: bool = False
+    in_waves: ClassVar[bool] = False
     instead: ClassVar[str] = ""  # what to do where there are too many kernels for a list, for a message
 
     def resolve(self, X: Data, sample_weight: Any = None, feature_names: Any = None) -> dict[str, Kernel]:

@@ -40,6 +40,7 @@ class Parametric(Family):
     """
 
     listed: ClassVar[bool] = False
+    in_waves: ClassVar[bool] = True
     instead: ClassVar[str] = (
         "A grid of kernels, such as gaussian_grid(low, high, n), is a list, which every solver serves."
     )

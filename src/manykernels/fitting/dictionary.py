@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from ..approx import OwnFeatures
+from ..approx import OwnFeatures, RandomFeatures
 from ..grams.memory import DRAWS, SOLVER, parse_memory
 from ..solvers import Corrective, Held, Solver, refusal, resolve_solver, why_not
 from ..solvers.declarations import penalty_kind
@@ -92,10 +92,15 @@ def road(options: Options, n: float) -> Road:
 def in_rows(options: Options, n: float) -> bool:
     """Whether a family is learned from n samples in blocks of rows: it can be, and matrices do not fit.
 
-    Somebody who gives approx="features" wants that for few samples too. n is infinite for samples that are
-    not in memory.
+    Somebody who gives approx="features" wants that for few samples too; a continuum is learned so with
+    approx=RandomFeatures(...) only, which changes its kernels. n is infinite for samples that are not in
+    memory.
     """
-    if options.listed or not options.kernels.from_rows or not options.loss.separable:
+    if options.listed or not options.loss.separable:
+        return False
+    if isinstance(options.approx, RandomFeatures):
+        return bool(options.kernels.in_waves)
+    if not options.kernels.from_rows:
         return False
     if options.approx is not None:
         return isinstance(options.approx, OwnFeatures)

@@ -221,7 +221,8 @@ def _check(options: Options, samples: AnySamples) -> None:
             f"kernels={options.kernels!r} stands for more kernels than can be listed, and approx gives every "
             "kernel features of its own. Give a list such as gaussian_grid(low, high, n), or approx=None. "
             "Products of columns, Products(degree=...), are learned from blocks of rows by MKLClassifier and "
-            "MKLRegressor with approx='features'."
+            "MKLRegressor with approx='features', continua such as Gaussians() with "
+            "approx=RandomFeatures(512)."
         )
     if options.center and options.normalize in ("max", "cosine"):
         raise ValueError(

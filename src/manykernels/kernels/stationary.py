@@ -140,6 +140,16 @@ class Laplacian(Kernel):
         return np.ones(n_samples(X))
 
 
+@dataclass(frozen=True)
+class Lattice(Independent):
+    """ω_j whole, from −K to K, all alike: E cos ωᵀz = Π_j (1 + 2 Σ_{k≤K} cos kz_j)/(2K + 1), K the degree."""
+
+    degree: int
+
+    def coordinates(self, u: Array) -> Array:
+        return np.asarray(np.minimum(np.floor(u * (2 * self.degree + 1)), 2 * self.degree) - self.degree)
+
+
 class Dirichlet(Kernel):
     """k(x, x') = Π_i (1 + 2 Σ_{k≤degree} cos(k σ (x_i − x'_i))), σ the frequency.
 

@@ -44,7 +44,10 @@ def bind_continuous(
         low = _without_constant(X, low, high, feature_names)
     n, limit, work = n_samples(X), parse_memory(memory_limit), work + SEARCH
     who = f"{type(family).__name__} on {n} samples needs"
-    advice = "Raise memory_limit, fit on fewer samples, or take a grid of widths and approx=Nystroem(200)."
+    advice = (
+        "Raise memory_limit, fit on fewer samples, or learn from blocks of rows in explicit features: "
+        "approx=RandomFeatures(512), or a grid of widths and approx=Nystroem(200)."
+    )
     require_memory((work + 2) * 8 * n * n, limit, who, f"several matrices of {n} × {n}", advice)
     coordinates = Coordinates(low, high)
     middle = coordinates.middle()

@@ -44,7 +44,7 @@ class Pieces:
         self.s[0], self.s[-1] = -1.0, 1.0
         ends = np.where((k == 0) | (k == N), 0.5, 1.0)
         self.T = np.cos(np.outer(np.pi * (1.0 - k / N), k))  # T_k(s_j)
-        self._to_coefficients = (2.0 / N) * (self.T * ends * ends[:, None])
+        self.to_coefficients = (2.0 / N) * (self.T * ends * ends[:, None])
         self.lebesgue = 2.0 / np.pi * np.log(N + 1.0) + 1.0
 
     def truncation(self, b: float) -> float:
@@ -67,7 +67,7 @@ class Pieces:
         bound is too large by relative·|h*| + absolute at most, (relative, absolute) = tolerance.
         """
         N = self.degree
-        C = V @ self._to_coefficients
+        C = V @ self.to_coefficients
         size, j = np.abs(C), np.arange(N + 1.0)
         # Clenshaw's p(s) is exact for coefficients that differ by 5u Σ_{j≥k} (j − k + 1) |c_j|.
         rounding = size @ (3.0 * UNIT * (j + 1.0) * (j + 2.0))

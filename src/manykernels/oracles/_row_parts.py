@@ -13,6 +13,7 @@ from ..grams import Gram
 from ..grams.row_blocks import RowBlocks
 from ._monomials import Monomials
 from ._parts import Array, FactorParts, Product, factors_of, multiplied
+from .rows import Scores
 
 _ROOM = 3 << 23  # bytes of prefix products in a block of rows
 
@@ -28,14 +29,11 @@ class RowParts(FactorParts):
     def monomials(self, degree: int, **options: Any) -> Monomials:
         return RowMonomials(self.source, self.r, degree, **options)
 
-    def quad(self, point: Array, products: Sequence[Product]) -> Array:
-        (scores,) = self.source.sums(Scores(factors_of(products, self.r)), point)
-        return np.asarray(np.square(scores).sum(axis=1))
-
     def mean_diagonals(self, products: Sequence[Product], weight: Array) -> Array:
         new = [z for z in dict.fromkeys(products) if z not in self._squares]
         if new:
-            (found,) = self.source.sums(Scores(factors_of(new, self.r), squared=True), weight[:, None])
+            squares = Scores(ProductMap(factors_of(new, self.r)), squared=True)
+            (found,) = self.source.sums(squares, weight[:, None])
             self._squares.update(zip(new, found[:, 0].tolist(), strict=True))
         return np.array([self._squares[z] for z in products])
 
@@ -43,7 +41,7 @@ class RowParts(FactorParts):
         raise NotImplementedError("columns of rows in blocks are scaled where they are read.")
 
     def gram(self, products: Sequence[Product], scale: Array) -> Gram:
-        raise NotImplementedError("kernels on rows in blocks have no Gram: see `RowProducts.moments`.")
+        raise NotImplementedError("kernels on rows in blocks have no Gram: see `RowOracle.moments`.")
 
 
 def with_one(X: Array) -> Array:
@@ -54,55 +52,15 @@ def with_one(X: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Scores:
-    """Σ_t A_tk φ_z(x_t), or φ_z², of some products: (products, k)."""
+class ProductMap:
+    """Products of columns of a block, each times its root: (products, rows)."""
 
     factors: NDArray[np.intp]
-    squared: bool = False
-
-    def __call__(self, X: Array, A: Array) -> list[Array]:
-        Phi = multiplied(with_one(X), self.factors)
-        return [(np.square(Phi, out=Phi) if self.squared else Phi) @ A]
-
-
-@dataclass(frozen=True)
-class Decisions:
-    """Σ_z φ_z(x) w_zk: (rows, k)."""
-
-    factors: NDArray[np.intp]
-    w: Array
+    root: Array | None = None
 
     def __call__(self, X: Array) -> Array:
-        return np.asarray(multiplied(with_one(X), self.factors).T @ self.w)
-
-
-@dataclass(frozen=True)
-class Moments:
-    """ΦᵀcΦ_new, where the last `new` products are new, and Φ_newᵀB, for c (m,), B (m, b) and U (m, r).
-
-    Features are less U @ shift, with `shift` (r, products).
-    """
-
-    factors: NDArray[np.intp]
-    new: int
-    shift: Array
-
-    def __call__(self, X: Array, c: Array, B: Array, U: Array) -> list[Array]:
         Phi = multiplied(with_one(X), self.factors)
-        if self.shift.size:
-            Phi -= self.shift.T @ U.T
-        own = Phi[len(Phi) - self.new :]
-        return [Phi @ (own * c).T, own @ B]
-
-
-@dataclass(frozen=True)
-class Largest:
-    """The largest φ_z² in a block: (1, products)."""
-
-    factors: NDArray[np.intp]
-
-    def __call__(self, X: Array) -> Array:
-        return np.asarray(np.square(multiplied(with_one(X), self.factors)).max(axis=1)[None])
+        return Phi if self.root is None else np.multiply(Phi, self.root[:, None], out=Phi)
 
 
 @dataclass(frozen=True)

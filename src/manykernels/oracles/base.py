@@ -66,6 +66,7 @@ class Oracle(ABC):
     size: float  # of the family; inf for a continuum
     dimensions: int = 1  # parameters of an atom that are searched together
     rank_one: bool = False  # whether every kernel is a feature times itself
+    swift: bool = False  # whether a look at the family costs little beside weights learned anew
     streamed: bool = False  # whether samples are read in blocks of rows, so that there are no Grams
 
     @property

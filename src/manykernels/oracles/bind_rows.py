@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +22,7 @@ from ._row_parts import _ROOM, RowParts
 from .base import Array
 from .row_products import RowProducts
 
-_VECTORS = 20  # of n numbers, an output: targets, costs, decisions, dual points
+VECTORS = 20  # of n numbers, an output: targets, costs, decisions, dual points
 _BEGIN = 1 << 16  # rows that a fit begins on
 _LEAST = 1 << 16  # bytes for scores of products, an output
 
@@ -51,7 +52,7 @@ def bind_rows(
     room = _room(source.n, len(names), outputs, memory_limit)
     w = np.ones(source.n) if sample_weight is None else sample_weight
     whole = source.with_read(replace(source.read, columns=places))
-    squares, low, high = _columns(whole, names, w)
+    squares, low, high = columns_of(whole, w)
     largest = np.square(np.maximum(np.abs(low), np.abs(high)))
     constant = high - low <= _CONSTANT * np.sqrt(largest)
     kept = _varying(names, constant, "" if family.scale else "Column")
@@ -93,7 +94,7 @@ def _room(n: int, r: int, outputs: int, memory_limit: int | float | str | None) 
     limit = parse_memory(memory_limit)
     blocks = 2.0 * thread_count() * _ROOM
     rows = 8.0 * r * min(n, _BEGIN)
-    fixed = counted(blocks + rows + 8.0 * _VECTORS * outputs * n)
+    fixed = counted(blocks + rows + 8.0 * VECTORS * outputs * n)
     who = f"Products of {r} columns of {n} samples, read in blocks of rows, need"
     advice = "Raise memory_limit, or select fewer columns (SelectKBest)."
     what = "vectors of all samples, blocks of rows and some of the samples"
@@ -101,9 +102,11 @@ def _room(n: int, r: int, outputs: int, memory_limit: int | float | str | None) 
     return float(limit - fixed)
 
 
-def _columns(source: RowBlocks, names: list[str], w: Array) -> tuple[Array, Array, Array]:
+def columns_of(
+    source: RowBlocks, w: Array, looked: Callable[..., Array] | None = None
+) -> tuple[Array, Array, Array]:
     """(r,) each: Σ w x², the least and the largest value of every column; all must be finite."""
-    found = source.values(_look, w, np.arange(source.n, dtype=np.float64))
+    found = source.values(look if looked is None else looked, w, np.arange(source.n, dtype=np.float64))
     bad = found[:, 3, 0]
     if np.any(bad >= 0.0):
         row = int(bad[bad >= 0.0].min())
@@ -111,7 +114,7 @@ def _columns(source: RowBlocks, names: list[str], w: Array) -> tuple[Array, Arra
     return found[:, 0].sum(axis=0), found[:, 1].min(axis=0), found[:, 2].max(axis=0)
 
 
-def _look(X: Array, w: Array, place: Array) -> Array:
+def look(X: Array, w: Array, place: Array) -> Array:
     """(1, 4, r): what a block says of its columns; last, the place of the first row that is not finite."""
     fine = np.isfinite(X).all(axis=1)
     first = -1.0 if fine.all() else float(place[np.argmin(fine)])

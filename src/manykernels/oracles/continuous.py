@@ -104,7 +104,7 @@ class ContinuousOracle(Oracle):
         if r != np.inf or not self.scale.constant:
             return super().diagonal(r)
         middle = self.coordinates.middle()
-        return np.asarray(self.scale(middle) * self._raw(_rounded(middle)).diag(self.X), dtype=float)
+        return np.asarray(self.scale(middle) * self._raw(rounded(middle)).diag(self.X), dtype=float)
 
     # -- the best kernels -----------------------------------------------------------------------
     def best(self, A: Array, k: int, shrinkage: float = 0.0) -> Best:
@@ -121,11 +121,11 @@ class ContinuousOracle(Oracle):
 
     def _best(self, S: LinePoint, k: int, shrinkage: float) -> Best:
         if S.zero:
-            return Best([_rounded(self.coordinates.middle())], np.zeros(1), 0.0)
+            return Best([rounded(self.coordinates.middle())], np.zeros(1), 0.0)
         peaks = self._peaks(S, k, shrinkage)
         atoms: dict[Parameters, float] = {}
         for parameters, value in zip(peaks.parameters, peaks.values, strict=True):
-            atoms.setdefault(self._merged(_rounded(parameters)), float(value))
+            atoms.setdefault(merged(self._known, rounded(parameters)), float(value))
         return Best(list(atoms), np.array(list(atoms.values())), peaks.upper)
 
     def _peaks(self, S: LinePoint, k: int, shrinkage: float) -> Peaks:
@@ -134,20 +134,10 @@ class ContinuousOracle(Oracle):
         search = BoxSearch(self._form, self.coordinates)
         return search.best(S, k, self._starts(S), shrinkage)
 
-    def _merged(self, parameters: Parameters) -> Parameters:
-        """The kernel in use that these parameters hardly differ from, or themselves."""
-        if not self._known or parameters in self._known:
-            return parameters
-        known = np.array(list(self._known))
-        size = np.maximum(np.abs(known), np.abs(parameters))
-        distance = np.max(np.abs(known - np.array(parameters)) / np.where(size > 0.0, size, 1.0), axis=1)
-        nearest = int(np.argmin(distance))
-        return list(self._known)[nearest] if distance[nearest] < _SAME else parameters
-
     def between(self, atoms: Sequence[Atom], weights: Array) -> Parameters:
         """The mean of these atoms, on the scale on which parameters are searched."""
         u = [self.coordinates.inwards(np.array(parameters_of(atom))) for atom in atoms]
-        return _rounded(self.coordinates.outwards(np.average(u, axis=0, weights=weights)))
+        return rounded(self.coordinates.outwards(np.average(u, axis=0, weights=weights)))
 
     def _line(self) -> ParameterSearch:
         """The search over the only parameter."""
@@ -219,7 +209,7 @@ class ContinuousOracle(Oracle):
         else:
             mean = np.array(self.best(A, 1).atoms[0])
             sigma, density = draw_normal(np.tile(mean, (size, 1)), c.low, c.high, rng, spread)
-        return Draws([_rounded(row) for row in sigma], density)
+        return Draws([rounded(row) for row in sigma], density)
 
     def sample_uniform(self, size: int, rng: np.random.RandomState) -> Draws:
         """σ from the uniform distribution on the box; `probabilities` are its density, as in `sample`."""
@@ -227,10 +217,22 @@ class ContinuousOracle(Oracle):
         varying = high > low
         sigma = low + rng.uniform(size=(size, low.size)) * (high - low)
         density = float(np.prod(1.0 / (high - low)[varying]))
-        return Draws([_rounded(row) for row in sigma], np.full(size, density))
+        return Draws([rounded(row) for row in sigma], np.full(size, density))
 
 
-def _rounded(parameters: Array) -> Parameters:
+def merged(known: dict[Parameters, None], parameters: Parameters) -> Parameters:
+    """The kernel in use that these parameters hardly differ from, or themselves."""
+    if not known or parameters in known:
+        return parameters
+    others = np.array(list(known))
+    size = np.maximum(np.abs(others), np.abs(parameters))
+    distance = np.max(np.abs(others - np.array(parameters)) / np.where(size > 0.0, size, 1.0), axis=1)
+    nearest = int(np.argmin(distance))
+    return list(known)[nearest] if distance[nearest] < _SAME else parameters
+
+
+def rounded(parameters: Array | Sequence[float]) -> Parameters:
+    """Parameters of 12 digits, which are an atom."""
     return tuple(float(f"{value:.{_DIGITS - 1}e}") for value in parameters)
 
 

@@ -275,10 +275,7 @@ class _FamilyDecisions:
     def __call__(self, result: Result) -> Array:
         f = np.zeros((_num_samples(self.new), result.alpha.shape[1]))
         if isinstance(self.bound, Passed):
-            kernels = [self.bound.oracle.kernel(z) for z in result.atoms]
-            for kernel, w in zip(kernels, result.details["coefficients"], strict=True):
-                f += kernel.feature_maps(self.new)[0] * w
-            return f
+            return self.bound.decided(result, self.new)
         if not self.bound.oracle.rank_one:
             kernels = [self.bound.oracle.kernel(z) for z in result.atoms]
             return (

@@ -27,7 +27,7 @@ Index = NDArray[np.intp]
 def from_sums(strategy: Strategy, data: Data, folds: Folds) -> bool:
     """Whether sums over rows are all that this strategy needs: those of the folds, and of all but a fold."""
     options = strategy.options
-    if options is None or options.approx is None or data.scorer is not None:
+    if options is None or options.approx is None or not options.listed or data.scorer is not None:
         return False
     if options.supervised or options.covariates is not None or data.covariates is not None:
         return False  # what is learned from y must not know the fold, nor what levels covariates have

@@ -18,6 +18,8 @@ from .base import Array
 class Held:
     """Features of atoms, asked for as `RowNewton` asks rows that are read in blocks."""
 
+    width, most, noise = 1, np.inf, 0.0
+
     def __init__(self, oracle: Oracle) -> None:
         self.oracle, self.n = oracle, oracle.n
         self.atoms: list[Atom] = []
@@ -78,7 +80,7 @@ class HeldNewton(RowNewton):
         assert isinstance(self.risk, Separable)
         risk, Phi = self.risk.scaled(self.scale), self.held.of(self.atoms).T
         smooth = risk if risk.loss.smooth else _smoothed(risk, self.mu)
-        d, e, _ = self._step(smooth)
+        d, e, _ = self._step(smooth, tol)
         along = Phi @ d + (self.Z @ e)[:, None]
         self.alpha = -smooth.gradient(self.f) - _bent(smooth, self.f) * along
         self.w, self.gamma = self.w + d, self.gamma + e

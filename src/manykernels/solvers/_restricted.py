@@ -20,7 +20,7 @@ from ..objectives import Risk, Separable
 from ..oracles import Oracle
 from ..oracles.base import Atom
 from ..oracles.continuous import ContinuousOracle, parameters_of
-from ..oracles.row_products import RowProducts
+from ..oracles.rows import RowOracle
 from ..penalties import Penalty
 from ._held_newton import HeldNewton
 from ._interior import InteriorPoint
@@ -284,7 +284,7 @@ class Cornered(Finite):
 
 def restricted(oracle: Oracle, risk: Risk, penalty: Penalty, rng: np.random.RandomState) -> Restricted:
     """The fastest form of the restricted problem."""
-    if isinstance(oracle, RowProducts):
+    if isinstance(oracle, RowOracle):
         return row_problem(oracle, risk)
     squares = risk.least_squares() if risk.shape[1] == 1 and oracle.rank_one else None
     if squares is not None:

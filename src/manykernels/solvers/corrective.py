@@ -14,7 +14,7 @@ from .._fast.threads import blas_for, blas_threads
 from ..objectives import Risk
 from ..oracles import Best, Oracle
 from ..oracles.base import Atom
-from ..oracles.row_products import RowProducts
+from ..oracles.rows import RowOracle
 from ..penalties import Penalty
 from ._family import FamilySolver
 from ._restricted import Finite, restricted
@@ -89,7 +89,7 @@ class Corrective(FamilySolver):
         Noise in a score grows as √n C, so that C is chosen to let in as much of it as all rows do.
         """
         n = risk.shape[0]
-        if not isinstance(oracle, RowProducts) or n < _ROWS:
+        if not isinstance(oracle, RowOracle) or n < _ROWS:
             return []
         size = min(n // _FEWER, _MOST)
         rows = np.sort(run.rng.choice(n, size, replace=False))
@@ -188,7 +188,8 @@ class _Growth:
         found = self._best(alpha)
         self._bound(risk, alpha, max(level, float(found.values[0])), found.upper)
         seen = dict(zip(found.atoms, map(float, found.values), strict=True))
-        if self.certified and self.inside is not alpha and self.oracle.work < _LARGE:
+        cheap = self.oracle.swift or self.oracle.work < _LARGE
+        if self.certified and self.inside is not alpha and cheap:
             assert self.inside is not None
             middle = 0.5 * (self.inside + alpha)
             other = self._best(middle)
