@@ -231,6 +231,15 @@ class TestAuto:
         )
         assert distance_quantiles(np.eye(4), None) == pytest.approx([np.sqrt(2.0)])
 
+    def test_distances_are_remembered_by_what_is_in_the_samples(self):
+        A = rng.normal(size=(30, 3))
+        found, scaled = distance_quantiles(A, None), distance_quantiles(2.0 * A, None)
+        assert distance_quantiles(A.copy(), np.ones(30)) == found
+        np.testing.assert_allclose(scaled, 2.0 * np.array(found), rtol=1e-12)
+        A *= 2.0  # in place: nothing of what the array was is kept
+        assert distance_quantiles(A, None) == scaled
+        assert distance_quantiles(A, np.arange(30.0)) != scaled
+
     def test_heavy_tails_also_come_as_normal_scores(self):
         A = X.copy()
         A[:, 1] = np.exp(4.0 * A[:, 1])

@@ -21,6 +21,7 @@ from ..estimators import (
     UFOMKLClassifier,
 )
 from ..families import Products
+from ..inspection.certificates import certificate, why_none
 from ._console import Voice
 
 _ROWS = 72  # samples of the small problems
@@ -46,6 +47,8 @@ def compile_ahead() -> list[str]:
         warnings.simplefilter("ignore")  # about problems that nobody has
         for model, X, y in _problems():
             model.fit(X, y).predict(X)
+            if not why_none(model):
+                certificate(model, X, y)  # which reports show
     return names
 
 

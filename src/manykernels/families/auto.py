@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -159,11 +161,39 @@ def _distances_at(A: Any, sample_weight: Any, quantiles: Array) -> Array:
         ends = np.cumsum(w[rows])
         picks = np.searchsorted(ends, (np.arange(_DISTANCE_ROWS) + 0.5) / _DISTANCE_ROWS * ends[-1])
         rows, w = rows[np.unique(picks)], np.bincount(rows[picks], minlength=n).astype(np.float64)
-    D = squared_distances(A[rows])
-    i, j = np.triu_indices(len(rows), 1)
-    d, weight = np.sqrt(D[i, j]), (w[rows][i] * w[rows][j])
+    return _REMEMBERED(_among, A[rows], w[rows], quantiles)
+
+
+def _among(A: Any, w: Array, quantiles: Array) -> Array:
+    """The same for rows of positive weight, all of which count."""
+    D = squared_distances(A)
+    i, j = np.triu_indices(A.shape[0], 1)
+    d, weight = np.sqrt(D[i, j]), (w[i] * w[j])
     positive = d > _SAME_POINT * np.max(d, initial=0.0)
     return _quantiles(d[positive], weight[positive], quantiles)
+
+
+class _Remembered:
+    """The last results of a function of arrays, by their contents: strategies of a search ask the same."""
+
+    def __init__(self, size: int) -> None:
+        self.size, self.results = size, dict[bytes, Array]()
+
+    def __call__(self, compute: Callable[[Any, Array, Array], Array], A: Any, *more: Array) -> Array:
+        held = [A.data, A.indices, A.indptr] if sparse.issparse(A) else [A]
+        key = blake2b(repr((A.shape, A.dtype)).encode())
+        for part in [*held, *more]:
+            key.update(np.ascontiguousarray(part).data)
+        found = self.results.pop(key.digest(), None)
+        if found is None:
+            found = compute(A, *more)
+        self.results[key.digest()] = found  # the last, of those that will be forgotten
+        for old in list(self.results)[: -self.size]:  # steps that other threads may take at the same time
+            self.results.pop(old, None)
+        return found.copy()
+
+
+_REMEMBERED = _Remembered(64)
 
 
 def _quantiles(d: Array, weight: Array, quantiles: Array) -> Array:

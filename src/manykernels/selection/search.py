@@ -150,17 +150,17 @@ def _finalists(tables: list[Table], winner: Table, key: Key, by_score: bool) -> 
     best = worse(winner)[:, taken]
     near: list[tuple[float, float, tuple[Any, ...]]] = []
     for table in tables:
-        behind = worse(table) - best[:, None]
+        behind, keys = worse(table) - best[:, None], table.keys
         sets: dict[Any, int] = {}  # norm and kernels, and where their best C is
         for i in np.argsort(behind.mean(axis=0), kind="stable"):
-            sets.setdefault(table.keys[i][:2], int(i))
+            sets.setdefault(keys[i][:2], int(i))
         if table is winner:
-            sets[table.keys[taken][:2]] = taken
+            sets[keys[taken][:2]] = taken
         for i in sets.values():
             own = table is winner and i == taken
             d, error = (-np.inf, 0.0) if own else (behind[:, i].mean(), _error(behind[:, i]))
             if d <= _NEAR * error:
-                near.append((d, error, (table.strategy.name, *table.keys[i])))
+                near.append((d, error, (table.strategy.name, *keys[i])))
     near.sort(key=lambda one: one[0])
     names = ("strategy", "norm", "kernels", "C", "behind", "error")
     rows = [(*model, max(float(d), 0.0), float(error)) for d, error, model in near[:_FINALISTS]]

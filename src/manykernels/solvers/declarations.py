@@ -46,7 +46,7 @@ class DataFit:
     """What is known of the risk before there are samples, or after."""
 
     quadratic: bool  # a sum of squared errors
-    label: str  # for a message: "loss=Hinge()"
+    source: Criterion | Risk
     smooth: bool = False
     separable: bool = True  # a sum of losses
 
@@ -57,8 +57,13 @@ class DataFit:
             return given
         if isinstance(given, Risk):
             smooth = bool(np.isfinite(given.smoothness))
-            return cls(given.least_squares() is not None, given.label, smooth, given.separable)
-        return cls(given.quadratic, f"loss={given!r}", given.smooth, given.separable)
+            return cls(given.least_squares() is not None, given, smooth, given.separable)
+        return cls(given.quadratic, given, given.smooth, given.separable)
+
+    @property
+    def label(self) -> str:
+        """For a message: "loss=Hinge()". Only where there is one, since it takes as long as a step."""
+        return self.source.label if isinstance(self.source, Risk) else f"loss={self.source!r}"
 
 
 @dataclass(frozen=True)
