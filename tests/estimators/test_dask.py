@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -245,43 +243,3 @@ def test_two_processes_give_the_answer_of_memory(client):
     np.testing.assert_allclose(
         model.predict(da.from_array(X, chunks=(1000, 5))).compute(), model.predict(X), atol=1e-10
     )
-
-
-def slowly(block, folder):
-    """A block that takes a while, and leaves word of who computed it."""
-    with open(os.path.join(folder, f"{os.getpid()}"), "a") as file:
-        file.write("block\n")
-    time.sleep(0.3)
-    return block
-
-
-@pytest.mark.slow
-def test_a_worker_killed_in_the_middle_changes_nothing(client, tmp_path):
-    data = da.from_array(X, chunks=(150, 5)).map_blocks(slowly, str(tmp_path), dtype=float)
-    expected = fitted(MKLRegressor, X, y)
-    workers = {info["pid"] for info in client.run(lambda: {"pid": os.getpid()}).values()}
-    killer = subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            "import os, signal, sys, time\n"
-            "folder, pids = sys.argv[1], sys.argv[2:]\n"
-            "while True:\n"
-            "    seen = {p: sum(1 for _ in open(os.path.join(folder, p))) for p in os.listdir(folder)}\n"
-            "    if sum(seen.values()) >= 46:\n"  # 41 were read to choose kernels and landmarks
-            "        pid = max(seen, key=seen.get)\n"
-            "        os.kill(int(pid), signal.SIGKILL)\n"
-            "        open(os.path.join(folder, '..', 'killed'), 'w').write(pid)\n"
-            "        break\n"
-            "    time.sleep(0.05)\n",
-            str(tmp_path),
-        ]
-    )
-    try:
-        model = fitted(MKLRegressor, data, da.from_array(y, chunks=150))
-    finally:
-        killer.terminate()
-        killer.wait()
-    killed = int((tmp_path.parent / "killed").read_text())
-    assert killed in workers
-    equal(model, expected)
