@@ -128,7 +128,7 @@ def one_stage_widths() -> tuple[str, str]:
     expect(min(slower) > 2, "CKL (nD) is slower at every γ")
     draws = sorted({len(values(ckl[f"γ = {g}"])) for g in GAMMAS})
     return (
-        f"""{listed([word(n) for n in draws]).replace("and", "or")} draws so far, γ = 0, 10, 40: CKL (nD)
+        f"""{listed([word(n) for n in draws]).replace("and", "or")} draws, γ = 0, 10, 40: CKL (nD)
         {each([ckl[f"γ = {g}"] for g in (0, 10, 40)])} % wrong, GCD-2s (nD) without shrinkage
         {each([free[f"γ = {g}"] for g in (0, 10, 40)])}, CKL (1D)
         {each([one[f"γ = {g}"] for g in (0, 10, 40)])}. CKL (nD) takes {span(slower)} times as long as GCD-2s
