@@ -9,7 +9,7 @@ from sklearn.base import clone
 from tests.oracles.continua import LINE, Mixed, Rational, X, oracle_of
 
 from manykernels.families import ARDGaussians, Dirichlets, Gaussians, Laplacians, Parametric
-from manykernels.grams import BlockGram, StackGram
+from manykernels.grams import BlockGram, FactorGram, StackGram
 from manykernels.kernels import Gaussian
 from manykernels.kernels.ard import ARDGaussian
 from manykernels.oracles._lines import LinePoint
@@ -38,7 +38,9 @@ def test_kernels_grams_and_forms_are_the_same(name):
     oracle = oracle_of(*ALL[name])
     atoms = [oracle.best(A, 1).atoms[0], *oracle.sample_uniform(3, np.random.RandomState(0)).atoms]
     gram, small = oracle.gram(atoms), oracle_of(*ALL[name], memory_limit=11 * 8 * 40**2).gram(atoms)
-    assert isinstance(gram, StackGram) and isinstance(small, BlockGram)
+    few = oracle.family.factor(np.array(atoms[0]), oracle.X) is not None  # features
+    expected = (FactorGram, FactorGram) if few else (StackGram, BlockGram)
+    assert isinstance(gram, expected[0]) and isinstance(small, expected[1])
     for m, atom in enumerate(atoms):
         K = oracle.kernel(atom)(oracle.X)
         for held in (gram, small):

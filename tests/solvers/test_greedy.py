@@ -53,12 +53,12 @@ def test_ends_at_the_optimum_of_the_second_order_method(loss, C, fit_intercept):
 
 
 @each_loss
-@pytest.mark.parametrize("step", ["line-search", "2/(k+1)"])
+@pytest.mark.parametrize("step", ["pairwise", "line-search", "2/(k+1)"])
 def test_several_outputs_and_both_rules(loss, step):
     stack, labels, targets = problem(3, 20, 5, outputs=2)
     risk = risk_of(loss, labels, targets, 2.0)
     best = run(ActiveSet(), stack, risk, Simplex(), 1e-9)
-    found = run(Greedy(step), stack, risk, Simplex(), 1e-2 if step != "line-search" else 1e-4, 2000)
+    found = run(Greedy(step), stack, risk, Simplex(), 1e-2 if step == "2/(k+1)" else 1e-4, 2000)
     assert found.converged
     assert best.dual * (1 - 1e-9) <= found.primal <= best.primal / (1 - found.gap) * (1 + 1e-9)
 
@@ -86,8 +86,10 @@ def test_line_search_ends_where_the_slope_does(loss, monkeypatch):
     descent = walk(FiniteOracle(StackGram(stack)), risk_of(loss, labels, targets, 5.0))
     searched = []
 
-    def search(self, R, first, original=FrankWolfe._search):
-        eta, fit = original(self, R, first)
+    original = FrankWolfe._search
+
+    def search(self, R, first, most=1.0):
+        eta, fit = original(self, R, first, most)
         atom, alpha = self.best.atoms[0], fit.alpha
         before = sum(weight * stack[z] for z, weight in self.theta.items())
         slope = -0.5 * np.sum(alpha * ((stack[atom] - before) @ alpha))
@@ -102,6 +104,23 @@ def test_line_search_ends_where_the_slope_does(loss, monkeypatch):
         np.testing.assert_allclose(descent.K, combined, atol=1e-12)
         np.testing.assert_allclose(sum(descent.theta.values()), 1.0)
     assert 0.0 < min(searched) < 1.0
+
+
+def test_pairwise_steps_keep_the_mixture():
+    """K is the mixture by θ, θ stays on the simplex, and J falls with every step."""
+    stack, labels, targets = problem(2, 25, 6)
+    risk = risk_of(Squared(), labels, targets, 50.0)
+    descent = FrankWolfe(FiniteOracle(StackGram(stack)), risk, Simplex(), told(1e-9, 100), pairwise=True)
+    values = []
+    while descent.k < 40 and not descent.look():
+        descent.move(None)
+        combined = sum(weight * stack[z] for z, weight in descent.theta.items())
+        np.testing.assert_allclose(descent.K, combined, atol=1e-11)
+        assert min(descent.theta.values()) > 0.0 and sum(descent.theta.values()) == pytest.approx(1.0)
+        values.append(risk.machine_value(descent.fit))
+    assert np.all(np.diff(values) <= 1e-6 * values[0])
+    best = run(ActiveSet(), stack, risk, Simplex(), 1e-9)
+    np.testing.assert_allclose(descent.primal, best.primal, rtol=1e-6)
 
 
 def test_the_rule_as_printed(monkeypatch):

@@ -9,10 +9,12 @@ import numpy as np
 from .._arguments import is_number
 from ..kernels import Dirichlet, Gaussian, Kernel, Laplacian
 from ..kernels.ard import ARDGaussian
-from ..kernels.data import Array, Data, numeric
+from ..kernels.data import Array, Data, dense_pair, numeric
 from .auto import distance_quantiles
 from .base import Family, numbers
 
+_NARROW = 8.0  # times as many samples as features: where kernels are held by their features
+_ROOT = np.sqrt(2.0)
 _BEYOND = 4.0  # how far ranges from the data reach beyond the quantiles of distances
 
 
@@ -77,6 +79,10 @@ class Parametric(Family):
         if not self.has_gradient:
             return value, None
         return value, np.asarray(self.gradient(parameters, X, S), dtype=np.float64)
+
+    def factor(self, parameters: Array, X: Data) -> Array | None:
+        """Φ (n, d) with κ(X, X) = ΦΦᵀ on these samples, where there is one of few columns."""
+        return None
 
     def box(self, X: Data, sample_weight: Any = None, feature_names: Any = None) -> tuple[Array, Array]:
         """The smallest and the largest value of each parameter for training data X, checked."""
@@ -210,6 +216,19 @@ class Dirichlets(_Positive):
 
     def kernel(self, *parameters: float) -> Kernel:
         return Dirichlet(parameters[0], self.degree)
+
+    def factor(self, parameters: Array, X: Data) -> Array | None:
+        """Products over the features of 1, √2 cos(kσx) and √2 sin(kσx), k ≤ degree."""
+        A, k = dense_pair(X, None, "Dirichlet")[0], np.arange(1, self.order() + 1)
+        own = type(self).kernel is not Dirichlets.kernel
+        if own or (2.0 * k.size + 1.0) ** min(A.shape[1], 100) > A.shape[0] / _NARROW:
+            return None
+        Phi = np.ones((A.shape[0], 1))
+        for x in _centred(A).T:
+            angles = np.outer(x, k * parameters[0])
+            waves = np.hstack([np.ones((x.size, 1)), _ROOT * np.cos(angles), _ROOT * np.sin(angles)])
+            Phi = (Phi[:, :, None] * waves[:, None, :]).reshape(x.size, -1)
+        return Phi
 
     def box(self, X: Data, sample_weight: Any = None, feature_names: Any = None) -> tuple[Array, Array]:
         self.order()

@@ -71,9 +71,9 @@ class FactorGram(Gram):
         if self._rank_one:
             return np.asarray(phi.T[:, :, None] * inner[:, None, :])
         R = np.zeros((atoms.size, self.n, A.shape[1]))
-        for m in range(atoms.size):
-            columns = owner == m
-            R[m] = phi[:, columns] @ inner[columns]
+        ends = np.searchsorted(owner, np.arange(atoms.size + 1))
+        for m, (lo, hi) in enumerate(pairwise(ends)):
+            R[m] = phi[:, lo:hi] @ inner[lo:hi]
         return R
 
     def _quad(self, A: Array, atoms: Atoms) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._fast import exponentials
 from ..families import ARDGaussians, Parametric
-from ..grams import BlockGram, Gram, StackGram
+from ..grams import BlockGram, FactorGram, Gram, StackGram
 from ..kernels import Fitted, Kernel
 from ..kernels.data import Data, n_samples
 from ..kernels.stationary import squared_distances
@@ -26,6 +26,7 @@ _SAME = 1e-6  # relative: parameters that are closer belong to one kernel
 _SPREAD = 0.5  # of random starts around the best single width, in the logarithm
 _RANDOM = 2  # such starts
 _BEST = 2  # kernels in use that are starts of the next search
+_KEPT = 1000  # kernels whose features are kept
 _RECENT = 50  # kernels in use among which these are: with 10 of them fits over ARD widths end higher
 
 
@@ -45,10 +46,11 @@ class ContinuousOracle(Oracle):
         self.coordinates = Coordinates(low, high)
         self._known: dict[Parameters, None] = {}  # kernels in use: what is found next to them is them
         self._search: ParameterSearch | None = None
+        self._factors: dict[Parameters, Array | None] = {}  # features of kernels that were asked for
         self._D: Array | None = None  # of families exp(c(σ) D)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_search": None}  # it is made anew when asked for
+        return {**self.__dict__, "_search": None, "_factors": {}}  # it is made anew when asked for
 
     # -- single kernels -------------------------------------------------------------------------
     def name(self, atom: Atom) -> str:
@@ -63,8 +65,15 @@ class ContinuousOracle(Oracle):
         kernels = [self._raw(atom) for atom in atoms]
         scales = np.array([self.scale(parameters_of(atom)) for atom in atoms])
         self._known.update(dict.fromkeys(parameters_of(atom) for atom in atoms))
+        gram = self._factored(atoms, scales)
+        if gram is None:
+            gram = self._matrices(kernels, scales)
+        gram.names = [kernel.label for kernel in kernels]
+        return gram
+
+    def _matrices(self, kernels: list[Kernel], scales: Array) -> Gram:
+        """The kernels as matrices, or recomputed from the data where those do not fit in memory."""
         matrix = 8 * self.n**2
-        gram: Gram
         if (len(kernels) + self.matrices) * matrix <= self.limit:
             stack = np.empty((len(kernels), self.n, self.n))
             for kernel, K in zip(kernels, stack, strict=True):
@@ -72,12 +81,23 @@ class ContinuousOracle(Oracle):
                     kernel.fill(self.distances, K)
                 else:
                     kernel(self.X, out=K)
-            gram = StackGram(stack, scales)
-        else:
-            slots = max(self.limit // matrix - self.matrices - 1, 0)
-            gram = BlockGram(kernels, self.X, self.n, min(slots, len(kernels)), scales, room=matrix)
-        gram.names = [kernel.label for kernel in kernels]
-        return gram
+            return StackGram(stack, scales)
+        slots = max(self.limit // matrix - self.matrices - 1, 0)
+        return BlockGram(kernels, self.X, self.n, min(slots, len(kernels)), scales, room=matrix)
+
+    def _factored(self, atoms: Sequence[Atom], scales: Array) -> Gram | None:
+        """The kernels by their features, where those are few; nothing of n × n is then made."""
+        if len(self._factors) > _KEPT:
+            self._factors = {}
+        for parameters in map(parameters_of, atoms):
+            if parameters not in self._factors:
+                self._factors[parameters] = self.family.factor(np.array(parameters), self.X)
+        factors = [self._factors[parameters_of(atom)] for atom in atoms]
+        known = [Phi for Phi in factors if Phi is not None]
+        if not known or len(known) < len(factors):
+            return None
+        ptr = np.concatenate([[0], np.cumsum([Phi.shape[1] for Phi in known])]).astype(np.intp)
+        return FactorGram(np.hstack(known), ptr, scales)
 
     def quad(self, A: Array, atoms: Sequence[Atom]) -> Array:
         """q_σ; for exponentials of shared distances without forming any kernel."""

@@ -24,6 +24,7 @@ from ..oracles.rows import RowOracle
 from ..penalties import Penalty
 from ._held_newton import HeldNewton
 from ._interior import InteriorPoint
+from ._interior_features import FeatureInterior
 from ._interior_lasso import InteriorLasso
 from ._lasso import Lasso
 from ._row_problems import row_problem
@@ -84,6 +85,7 @@ class Finite:
         self.point = self.alpha  # whose bound is the best
         self.scale, self.primal, self.lowest = 0.0, np.inf, np.inf
         self.seen = np.inf  # P of the last trial
+        self.ready = True  # whether α is that of the machine at θ
 
     def add(self, atoms: Sequence[Atom]) -> None:
         """Let more atoms take part; those without weight leave once P has fallen, or they could come back."""
@@ -130,12 +132,10 @@ class Finite:
 
         How exact is known only when P is: at a new C it can be far below what was known of it before.
         """
-        K = np.empty((self.gram.n, self.gram.n))
         theta = self.theta if self.theta.any() else self.penalty.start(len(self.atoms))
         point, size = risk.feasible(self.alpha), self.primal
         for _ in range(_TRIALS):
-            combine = partial(self.gram.combine, out=K)
-            inner = InteriorPoint(risk, self.penalty, combine, self.gram.products, theta, point, self.largest)
+            inner = self._interior(risk, theta, point)
             inner.run(0.3 * size, 0.1 * tol * size)
             point, theta = risk.feasible(inner.alpha), inner.weights()
             if self._settled(risk, theta, point, size, tol):
@@ -145,31 +145,56 @@ class Finite:
             size = min(0.1 * size, self.seen)
         return False
 
+    def _interior(self, risk: Risk, theta: Array, point: Array) -> InteriorPoint:
+        gram, penalty = self.gram, self.penalty
+        if FeatureInterior.serves(gram, risk):
+            assert isinstance(gram, FactorGram)
+            return FeatureInterior(gram, risk, penalty, theta, point, self.largest)
+        combine = partial(gram.combine, out=np.empty((gram.n, gram.n)))
+        return InteriorPoint(risk, penalty, combine, gram.products, theta, point, self.largest)
+
     def _settled(self, risk: Risk, theta: Array, point: Array, size: float, tol: float) -> bool:
-        """Take θ with its machine, and this dual point, if they are as close as they should be."""
-        outputs = risk.shape[1]
-        K = self.gram.combine(theta)
-        fit = risk.solve(K, point, 0.3 * tol * size)
-        q = self.gram.quad(np.hstack([fit.alpha, point]))
-        at, there = q[:, :outputs].sum(axis=1), q[:, outputs:].sum(axis=1)
-        self.seen = risk.primal(self.penalty, theta, at, fit.f, fit.alpha, self.largest)
+        """Take θ and this dual point, if they are as close as they should be, with a function for them.
+
+        That of the point itself will do on the way; where it does not, the machine at θ is solved.
+        """
+        there = self.gram.quad(point).sum(axis=1)
         dual = risk.dual(point, there, self.penalty, self.largest)
+        score = np.einsum("m,mnk->nk", theta, self.gram.products(point))
+        b = risk.intercepts(score)
+        self.seen = risk.primal(self.penalty, theta, there, score + b, point, self.largest)
+        alpha, self.ready = point, relative(self.seen, dual) > tol
+        if self.ready:
+            alpha, b, self.seen = self._machine(risk, theta, point, 0.3 * tol * size)
         if relative(self.seen, dual) > tol:
             return False
         self.theta, self.point, self.primal = theta, point, self.seen
-        self.alpha, self.intercept = fit.alpha, fit.intercept
+        self.alpha, self.intercept = alpha, b
         return True
+
+    def _machine(self, risk: Risk, theta: Array, point: Array, accuracy: float) -> tuple[Array, Array, float]:
+        """α, b and P of the machine at θ."""
+        fit = risk.solve(self.gram.combine(theta), point, accuracy)
+        q = self.gram.quad(fit.alpha).sum(axis=1)
+        value = risk.primal(self.penalty, theta, q, fit.f, fit.alpha, self.largest)
+        return fit.alpha, fit.intercept, value
 
     def _stepwise(self, risk: Risk, tol: float) -> None:
         """Steps in θ, each with its machine."""
         start = (self.theta, risk.feasible(self.alpha)) if self.theta.any() else None
         run = Run(tol=tol, max_iter=_MACHINES, rng=self.rng, start=start)
         last = ActiveSet().run(self.gram, risk, self.penalty, run)
-        self.theta, self.primal = last.weights, last.primal
+        self.theta, self.primal, self.ready = last.weights, last.primal, True
         self.alpha, self.intercept = last.alpha, last.intercept
         self.point = last.alpha if last.dual_alpha is None else last.dual_alpha
 
     def settled(self, primal: float, tol: float) -> float:
+        """The machine at θ, once: its α is zero or at a bound for most samples."""
+        if not self.ready:
+            risk, self.ready = self.risk.scaled(self.scale), True
+            alpha, b, value = self._machine(risk, self.theta, self.alpha, 0.3 * tol * self.primal)
+            if value <= self.primal:
+                self.alpha, self.intercept, self.primal = alpha, b, value
         return self.primal
 
     def merge(self, tol: float) -> float:
@@ -203,7 +228,7 @@ class Finite:
         if found.primal <= self.primal:
             self.atoms, self._gram, self.theta, self.primal = atoms, gram, found.weights, found.primal
             self.largest = gram.largest()
-            self.alpha, self.intercept = found.alpha, found.intercept
+            self.alpha, self.intercept, self.ready = found.alpha, found.intercept, True
 
     def weights(self) -> tuple[list[Atom], Array]:
         used = np.flatnonzero(self.theta if self.alpha.any() else [])  # nothing to learn: no kernels
@@ -223,7 +248,6 @@ class Cornered(Finite):
         super().__init__(oracle, risk, penalty, rng)
         self.inner: InteriorLasso | None = None
         self.Phi, self.held, self.tol = np.empty((risk.shape[0], 0)), 0.0, 1.0
-        self.ready = True  # whether α is the machine at θ
 
     def add(self, atoms: Sequence[Atom]) -> None:
         before = {z: j for j, z in enumerate(self.atoms)}

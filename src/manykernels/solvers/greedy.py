@@ -6,6 +6,9 @@ J(θ), the optimal value of the machine at K_θ, is convex along the step with �
 machine's solution α at η, and φ''(η) = ‖B‖² from the machine's own sensitivity (see `machines`): the line
 search is Newton's method on φ' inside a bracket. It begins at θ⁰ = 0, from where J only falls: η₁ = 1.
 
+The first kernels keep weight for long, since every step takes the same share of all of them. Pairwise steps
+θ ← θ + η(e_I − e_A) take it from the kernel in use of the smallest q_A instead, at most all that it has.
+
 000 Thm 5.1, J(θ_k) − J* ≤ 2C_J/(k + 2), needs a smooth J. That of a piecewise linear loss has corners where α
 is not unique, and the method could stop at one that is no optimum. So there the machine is solved for
 K_θ + δI, which makes α unique; its f, less δα, costs at most δ Σ C|α| more, a share of the gap that shrinks
@@ -34,7 +37,7 @@ _EXACT = 0.03  # of the slope at η = 0 may be left by the line search
 _TRIALS = 30  # machines in one line search at most; Newton's method needs two or three
 _SHARE = 0.1  # of the gap that smoothing may cost
 _BLIND = 1e-6  # the sharpest look at a gap that no kernel would close
-_RULES = ("line-search", "2/(k+1)")
+_RULES = ("pairwise", "line-search", "2/(k+1)")
 
 
 class Greedy(FamilySolver):
@@ -42,9 +45,11 @@ class Greedy(FamilySolver):
 
     Parameters
     ----------
-    step : {"line-search", "2/(k+1)"}
-        The step η_k: exact minimisation along it, or the rule of 000 Alg. 5 (whose §5.2 has 2/(k + 3) in
-        another place), which needs one machine a step and does not lower the objective in each.
+    step : {"pairwise", "line-search", "2/(k+1)"}
+        How weights move to the best kernel: from the worst kernel in use alone ("pairwise", Lacoste-Julien
+        and Jaggi 2015), or from all in proportion (000), both by the η that minimises the objective; or from
+        all by the rule of 000 Alg. 5 (whose §5.2 has 2/(k + 3) in another place), which needs one machine a
+        step and does not lower the objective in each.
     """
 
     serves = Serves(
@@ -55,15 +60,15 @@ class Greedy(FamilySolver):
         because="because its steps stay on the simplex",
     )
 
-    def __init__(self, step: str = "line-search") -> None:
+    def __init__(self, step: str = "pairwise") -> None:
         self.step = step
 
     def _over(self, oracle: Oracle, risk: Risk, penalty: Penalty, run: Run) -> Result:
         self._check(run.max_iter)
         with blas_for(oracle.n):
-            descent = FrankWolfe(oracle, risk, penalty, run)
+            descent = FrankWolfe(oracle, risk, penalty, run, pairwise=self.step == "pairwise")
             while not descent.look() and goes_on(descent.k, run.max_iter):
-                descent.move(None if self.step == "line-search" else 2.0 / (descent.k + 2.0))
+                descent.move(2.0 / (descent.k + 2.0) if self.step == "2/(k+1)" else None)
         return descent.result()
 
     def _check(self, max_iter: int) -> None:
@@ -85,8 +90,10 @@ class Kept(NamedTuple):
 class FrankWolfe:
     """One run: θ as weights of the atoms met, the machine at K_θ, and the best bounds so far."""
 
-    def __init__(self, oracle: Oracle, risk: Risk, penalty: Penalty, run: Run) -> None:
-        self.oracle, self.risk, self.penalty = oracle, risk, penalty
+    def __init__(
+        self, oracle: Oracle, risk: Risk, penalty: Penalty, run: Run, pairwise: bool = False
+    ) -> None:
+        self.oracle, self.risk, self.penalty, self.pairwise = oracle, risk, penalty, pairwise
         self.tol, self.history = run.tol, run.history
         self.k, self.converged, self.gap = 0, False, 1.0
         self.theta: dict[Atom, float] = {}
@@ -160,13 +167,23 @@ class FrankWolfe:
         as one of an earlier α says nothing of the kernels met since.
         """
         if np.isfinite(self.best.upper):
-            bound = self.risk.dual(alpha, np.array([self.best.upper]), self.penalty, largest)
-            if bound > self.certified:
-                self.certified, self.proof = bound, alpha
+            before = self.proof
+            self._prove(alpha, self.best.upper, largest)
+            if before is not None and self.proof is before:
+                middle = 0.5 * (before + alpha)
+                self._prove(middle, self.oracle.best(middle, 1).upper, largest)
         if np.isfinite(self.certified):
             return self.certified
         met = max([*self.best.values[:1], *q], default=0.0)
         return self.risk.dual(alpha, np.array([met]), self.penalty, largest)
+
+    def _prove(self, alpha: Array, upper: float, largest: float) -> None:
+        """D at α, if that is more than was known."""
+        bound = (
+            self.risk.dual(alpha, np.array([upper]), self.penalty, largest) if np.isfinite(upper) else -np.inf
+        )
+        if bound > self.certified:
+            self.certified, self.proof = bound, alpha
 
     def result(self) -> Result:
         kept = self.kept
@@ -195,9 +212,9 @@ class FrankWolfe:
             self.fit = self._solve(self.K, self.fit.alpha)
         if not self.best.atoms:
             return self._sharpen()
-        atom = self.best.atoms[0]
+        atom, last = self.best.atoms[0], self._worst()
         self.oracle.gram([atom]).combine(np.ones(1), out=self.direction)
-        self.direction -= self.K
+        self.direction -= self.K if last is None else self.oracle.gram([last]).combine(np.ones(1))
         if self.k == 1:
             eta, self.fit = 1.0, self._at(1.0, self.fit.alpha)
         elif eta is not None:
@@ -206,11 +223,24 @@ class FrankWolfe:
             R, slope = self._slope(self.fit)
             if slope >= 0.0:
                 return None if renewed else self._sharpen()
-            eta, self.fit = self._search(R, slope)
+            eta, self.fit = self._search(R, slope, 1.0 if last is None else self.theta[last])
         self.K, self.trial = self.trial, self.K
-        self.theta = {z: (1.0 - eta) * weight for z, weight in self.theta.items() if eta < 1.0}
+        if last is None:
+            self.theta = {z: (1.0 - eta) * weight for z, weight in self.theta.items() if eta < 1.0}
+        elif eta < self.theta[last]:
+            self.theta[last] -= eta
+        else:
+            del self.theta[last]
         self.theta[atom] = self.theta.get(atom, 0.0) + eta
         return None
+
+    def _worst(self) -> Atom | None:
+        """The kernel in use of the smallest q, whose weight the best one takes over; None takes of all."""
+        if not self.pairwise or len(self.theta) < 2:
+            return None
+        atoms = list(self.theta)
+        last = atoms[int(np.argmin(self.oracle.quad(self.fit.alpha, atoms)))]
+        return None if last == self.best.atoms[0] else last
 
     def _sharpen(self) -> None:
         """To the eyes of this machine no kernel is better than the mixture: look closer."""
@@ -229,20 +259,20 @@ class FrankWolfe:
         R = self.direction @ fit.alpha
         return R, -0.5 * float(np.sum(fit.alpha * R))
 
-    def _search(self, R: Array, first: float) -> tuple[float, Fit]:
-        """η ∈ (0, 1] where φ' vanishes, or 1: Newton's method, by bisection where it leaves the bracket."""
-        K, fit, slope, eta, lo, hi = self.K, self.fit, first, 0.0, 0.0, 1.0
+    def _search(self, R: Array, first: float, most: float = 1.0) -> tuple[float, Fit]:
+        """η ∈ (0, most] where φ' vanishes, or its end: Newton's method, or bisection outside of a bracket."""
+        K, fit, slope, eta, lo, hi = self.K, self.fit, first, 0.0, 0.0, most
         for _ in range(_TRIALS):
             with self._softened(K):
                 B = self.risk.curvature(K, fit, R[None])[:, 0]
             following = eta - slope / max(float(B @ B), 1e-300)
             if not lo < following < hi:
-                following = hi if slope < 0.0 and hi == 1.0 else 0.5 * (lo + hi)
+                following = hi if slope < 0.0 and hi == most else 0.5 * (lo + hi)
             guess = self.risk.feasible(self.risk.move(fit, fit.alpha, B * (following - eta)))
             K, eta = self.trial, following
             fit = self._at(eta, guess)
             R, slope = self._slope(fit)
-            if abs(slope) <= -_EXACT * first or (eta == 1.0 and slope <= 0.0):
+            if abs(slope) <= -_EXACT * first or (eta == most and slope <= 0.0):
                 break
             lo, hi = (eta, hi) if slope < 0.0 else (lo, eta)
         return eta, fit
