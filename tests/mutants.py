@@ -46,13 +46,14 @@ PARTS: dict[str, tuple[str, tuple[str, ...]]] = {
         "persistence",
         ("tests/test_persistence", "tests/test_kept", "tests/properties/test_model"),
     ),
-    "screening": ("solvers/_screening.py", ("tests/solvers/test_behaviour",)),
+    "screening": ("solvers/_screening.py", ("tests/solvers/test_screening", "tests/solvers/test_behaviour")),
     "checkpoints": ("selection/checkpoint.py", ("tests/selection/test_checkpoint",)),
 }
 DRAWN = ["losses", "penalties", "objectives", "machines", "persistence", "screening"]
 # Where the fast tests of these parts are: those that say most, and those that survivors are run with as well
 NEAR = ["losses", "penalties", "objectives", "machines", "selection/test_checkpoint", "test_persistence"]
 NEAR += ["test_kept_models", "test_certificates", "solvers/test_behaviour", "solvers/test_covariates"]
+NEAR += ["solvers/test_screening"]
 FAR = [
     "solvers/test_optimum",
     "solvers/test_features",

@@ -38,9 +38,18 @@ def test_covariates_in_features_are_those_of_matrices(loss):
     theta, rng = np.array([0.3, 0.2, 0.4, 0.1]), np.random.RandomState(0)
     Z = np.linalg.qr(np.column_stack([np.ones(len(SIGNS)), rng.randn(len(SIGNS), 2)]))[0]
     zero, plain = np.zeros_like(SIGNS), Separable(loss, SIGNS, COST, True, Z=Z)
-    matrix = plain.solve(FactorGram(PHI, PTR).combine(theta), zero, 1e-9)
-    fit = FeatureRisk(plain).solve(FeatureGram(PHI, PTR).combine(theta), zero, 1e-7)
+    K, explicit, risk = (
+        FactorGram(PHI, PTR).combine(theta),
+        FeatureGram(PHI, PTR).combine(theta),
+        FeatureRisk(plain),
+    )
+    matrix, fit = plain.solve(K, zero, 1e-9), risk.solve(explicit, zero, 1e-7)
     np.testing.assert_allclose(Z.T @ fit.alpha, 0.0, atol=1e-7)
     assert plain.machine_value(fit) == pytest.approx(plain.machine_value(matrix), rel=1e-4)
     if loss.smooth:
         np.testing.assert_allclose(fit.f, matrix.f, atol=1e-3 * np.abs(matrix.f).max())
+        R = FactorGram(PHI, PTR).products(matrix.alpha)
+        B, B_plain = risk.curvature(explicit, fit, R), plain.curvature(K, matrix, R)
+        np.testing.assert_allclose(
+            B.T @ B, B_plain.T @ B_plain, atol=1e-2 * np.abs(B_plain.T @ B_plain).max()
+        )
