@@ -102,7 +102,12 @@ def interrupted(fit, folder, k, monkeypatch):
     return model, count
 
 
-@pytest.mark.parametrize("name", FITS)
+FAST = ("rows", "products", "dask")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name in FAST else pytest.mark.slow) for name in FITS]
+)
 def test_interrupted_after_any_piece_it_goes_on(name, tmp_path, monkeypatch):
     expected = learned(FITS[name](None))
     model, whole = interrupted(FITS[name], tmp_path / "whole", 0, monkeypatch)
