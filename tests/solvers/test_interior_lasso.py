@@ -6,6 +6,8 @@ import pytest
 from benchmarks.references import optimal_value
 from tests.solvers.test_lasso import Columns, columns_of
 
+from manykernels import MKLClassifier
+from manykernels.families import rank_one
 from manykernels.losses import EpsilonInsensitive, Hinge, Logistic, Pinball, SquaredHinge
 from manykernels.machines.free import basis
 from manykernels.objectives import Separable
@@ -119,3 +121,16 @@ def test_what_is_returned_has_the_value_that_is_said(loss, scale):
     dual = risk.dual(point, np.array([level]), Simplex(), problem.size)
     assert 0.0 <= said - dual <= 3e-6 * said
     assert level >= float(np.square(F.T @ point).max()) * (1.0 - 1e-12)
+
+
+def test_lists_of_columns_are_learned_on_their_features():
+    """The default for rank_one() and the hinge has the optimum of the active set method."""
+    F, y, _ = columns_of("plain")
+    y = np.where(y > np.median(y), 1, -1)
+    model = MKLClassifier(rank_one(), C=0.5, tol=1e-6, warm_start=True).fit(F, y)
+    plain = MKLClassifier(rank_one(), C=0.5, tol=1e-6, solver="active-set").fit(F, y)
+    np.testing.assert_allclose(model.objective_, plain.objective_, rtol=1e-5)
+    np.testing.assert_allclose(model.decision_function(F), plain.decision_function(F), atol=2e-2)
+    first = model.objective_
+    assert model.dual_gap_ <= 1e-6 and model.certified_
+    np.testing.assert_allclose(model.fit(F, y).objective_, first, rtol=1e-5)

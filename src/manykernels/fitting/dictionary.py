@@ -62,6 +62,8 @@ def bind(options: Options, samples: AnySamples, more: int = 0) -> Bound:
     listed = bind_listed(options, samples, solver, more, narrow)
     if narrow and Held.of(listed.space).factored:
         listed = replace(listed, solver=solver if solver.serves.factored else groups)
+    elif _cornered(options, listed):
+        listed = replace(listed, solver=resolve_solver("corrective"))
     elif solver.serves.factored:
         _require_served(options, solver, [Held.of(listed.space)])
     if solver.serves.problem == "power":
@@ -78,6 +80,13 @@ def _in_groups(options: Options, samples: AnySamples) -> bool:
     outputs = 1 if options.own_weights else getattr(samples.target, "outputs", 1)
     served = why_not(resolve_solver("group-descent"), held, options.loss, options.penalty) is None
     return served and options.gating is None and serves_outputs(outputs, options.loss.quadratic)
+
+
+def _cornered(options: Options, listed: Bound) -> bool:
+    """Whether kernels of rank one and a piecewise linear loss at norm 1 are learned on their features."""
+    auto = options.solver == "auto" and options.gating is None and options.loss.piecewise_linear
+    alone = options.own_weights or listed.Y.shape[1] == 1
+    return auto and alone and listed.space.rank_one and penalty_kind(options.penalty) == "norm 1"
 
 
 def road(options: Options, n: float) -> Road:
@@ -117,6 +126,7 @@ def choose_solver(options: Options, way: Road, asked: Asked | None = None) -> So
     |---|---|---|
     | a list, or features | any | "active-set" |
     | a list of kernels with few explicit features, or features, and a smooth loss | 1 | "group-descent" |
+    | a list of kernels of rank one (`rank_one()`), and a piecewise linear loss | 1 | "corrective" |
     | a family that answers "best", and one that is learned from blocks of rows | 1 | "corrective" |
     | another one that is short enough to be listed, of up to 200 kernels | any | "active-set" |
     | a larger one that is | below 1.1, or the elastic net | "active-set" |

@@ -18,7 +18,7 @@ class FamilySolver(Solver):
     """Moves the weights of the kernels it has met; finite dictionaries are families too."""
 
     def run(self, kernels: Kernels, risk: Risk, penalty: Penalty, run: Run) -> Result:
-        """Over a family; or over a list, with weights for all of it. `run.start` is not used."""
+        """Over a family; or over a list, with weights for all of it."""
         require_served(self, kernels, risk, penalty)
         if isinstance(kernels, Oracle):
             return self._over(kernels, risk, penalty, run)

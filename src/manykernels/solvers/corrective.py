@@ -12,7 +12,7 @@ import numpy as np
 
 from .._fast.threads import blas_for, blas_threads
 from ..objectives import Risk
-from ..oracles import Best, Oracle
+from ..oracles import Best, FiniteOracle, Oracle
 from ..oracles.base import Atom
 from ..oracles.rows import RowOracle
 from ..penalties import Penalty
@@ -62,7 +62,7 @@ class Corrective(FamilySolver):
         self.certify = certify
 
     def _over(self, oracle: Oracle, risk: Risk, penalty: Penalty, run: Run) -> Result:
-        first = self._drawn(oracle, risk, penalty, run)
+        first = self._begun(oracle, run) or self._drawn(oracle, risk, penalty, run)
         search = self._begin(oracle, risk, penalty, run, first)
         self._require_bound(oracle, search.bounded)
         for scale in [1.0] if first else self._path(risk):
@@ -82,6 +82,12 @@ class Corrective(FamilySolver):
         for scale in scales:
             search.grow(scale, run.tol)
             yield search.result(run.tol)
+
+    def _begun(self, oracle: Oracle, run: Run) -> list[Atom]:
+        """The kernels of a list that have weight in the start, where there is one."""
+        if run.start is None or not isinstance(oracle, FiniteOracle):
+            return []
+        return [int(m) for m in np.flatnonzero(run.start[0])]
 
     def _drawn(self, oracle: Oracle, risk: Risk, penalty: Penalty, run: Run) -> list[Atom]:
         """Kernels that some of many rows find best: a look at them costs little, one at all rows much.
