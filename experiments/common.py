@@ -18,12 +18,16 @@ from sklearn.svm import SVC
 from manykernels import KernelAligner, MKLClassifier, MKLRegressor
 from manykernels.kernels import Gaussian, Kernel
 from manykernels.measures import centered_alignment
+from manykernels.solvers import Greedy
 
 from .data import Array, Dataset, Task
 from .tables import Facts, Spread
 from .trials import in_parallel as in_parallel
 
 Rows = NDArray[np.intp]
+CKL = Greedy(
+    "line-search"
+)  # as Afkanpour (2013, Alg. 6) has it; by default steps are others
 
 # Kernels have a training diagonal of mean 1 in what follows, so these grids reach from hardly any fit to
 # hardly any regularisation. C = 1/λ in the notation of the one-stage estimators.

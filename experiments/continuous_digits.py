@@ -18,7 +18,7 @@ from manykernels.kernels import Gaussian
 from manykernels.measures import centered_alignment
 from manykernels.weightings import GreedyAlignment
 
-from .common import in_parallel
+from .common import CKL, in_parallel
 from .data import Array, Source, Task, stand_in
 from .plots import Dots
 from .tables import Facts, Report, Spread, median_ranks
@@ -75,7 +75,7 @@ def methods(low: float, high: float, count: int) -> dict[str, Method]:
     return {
         "GCD-2s": Method(widths, "greedy"),
         "GCD-2s, Alg. 8": Method(widths, GreedyAlignment("distance")),
-        "CKL": Method(widths, options={"solver": "greedy", "max_iter": 50}),
+        "CKL": Method(widths, options={"solver": CKL, "max_iter": 50}),
         "IKL": Method(widths, options={"solver": "corrective", "max_iter": 50}),
         "align": Method(grid, "align"),
         "alignf": Method(grid, "alignf"),

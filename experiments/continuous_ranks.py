@@ -12,7 +12,7 @@ from manykernels.kernels import Gaussian
 from manykernels.solvers import Stochastic
 from manykernels.weightings import GreedyAlignment
 
-from .common import in_parallel
+from .common import CKL, in_parallel
 from .continuous_digits import Method, Part, draw, error_rows, trial
 from .data import Array, Source, Task, stand_in, three_parts
 from .plots import Dots
@@ -143,7 +143,7 @@ def searching_methods(low: float, high: float, task: Task, quick: bool) -> dict[
     for dimension, widths in (("1D", Gaussians(low, high)), ("nD", ARDGaussians(low, high))):
         steps = 50 if dimension == "1D" else 2 if quick else STEPS
         options: dict[str, Facts] = {
-            "CKL": {"solver": "greedy", "max_iter": steps, "tol": GAP},
+            "CKL": {"solver": CKL, "max_iter": steps, "tol": GAP},
             "IKL": {"solver": "corrective", "max_iter": steps, "tol": GAP},
             "SGD-1s": {
                 "solver": Stochastic(batch=4),

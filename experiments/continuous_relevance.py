@@ -16,7 +16,7 @@ from manykernels.families import ARDGaussians, Gaussians, gaussian_grid
 from manykernels.measures import centered_alignment
 from manykernels.weightings import GreedyAlignment
 
-from .common import in_parallel
+from .common import CKL, in_parallel
 from .data import Array
 from .plots import Lines
 from .tables import Facts, Report, Spread
@@ -99,7 +99,7 @@ def trial(gamma: float, seed: int, sizes: tuple[int, int, int], quick: bool = Fa
     for name in ("alignf", "uniform"):
         model = timed(lambda name=name: KernelAligner(grid, weighting=name), parts[0])
         facts[f"{name}, grid"] = machine(*model, parts, costs)
-    for name, solver in (("CKL, one width", "greedy"), ("IKL, one width", "corrective")):
+    for name, solver in (("CKL, one width", CKL), ("IKL, one width", "corrective")):
         facts[name] = tuned(fits(Gaussians(*RANGE), parts, one_stage, 1, solver), parts)
     for norm in (1, 2):
         facts[f"LPMKL norm {norm}, grid"] = tuned(fits(grid, parts, one_stage, norm, "auto"), parts)
@@ -149,7 +149,7 @@ def machine(model: KernelAligner, seconds: float, parts: Parts, costs: list[floa
     return tuned(machines(), parts) | {"alignment": aligned(model, parts[2]), "λ": strength}
 
 
-def fits(kernels: Any, parts: Parts, costs: list[float], norm: int, solver: str) -> Fits:
+def fits(kernels: Any, parts: Parts, costs: list[float], norm: int, solver: Any) -> Fits:
     """Weights and machine in one problem for every C; 000 §6.2 stops after 50 iterations."""
     for C in costs:
         model = MKLClassifier(kernels, norm=norm, C=C, solver=solver, tol=1e-2, max_iter=50)

@@ -7,6 +7,7 @@ import numpy as np
 from manykernels.families import ARDGaussians, Gaussians
 from manykernels.weightings import GreedyAlignment
 
+from .common import CKL
 from .continuous_relevance import (
     COSTS,
     GAMMAS,
@@ -93,7 +94,7 @@ def trial(task: str, seed: int, _: str, sizes: tuple[int, int, int] = SIZES, qui
     }
     families = (Gaussians(*RANGE), ONE_STAGE), (ARDGaussians(*WIDTHS), FEW)
     for name, (family, costs) in zip(ONE, families, strict=True):
-        found[name] = tuned(fits(family, parts, costs[1:4:2] if quick else costs, 1, "greedy"), parts)
+        found[name] = tuned(fits(family, parts, costs[1:4:2] if quick else costs, 1, CKL), parts)
     keep = ("error", "seconds", "alignment", "C")
     return {"found": {name: {key: float(facts[key]) for key in keep} for name, facts in found.items()}}
 

@@ -12,7 +12,7 @@ from manykernels import KernelAligner, MKLClassifier
 from manykernels.families import ARDGaussians, Gaussians, gaussian_grid
 from manykernels.weightings import GreedyAlignment
 
-from .common import in_parallel
+from .common import CKL, in_parallel
 from .continuous_relevance import (
     COSTS,
     ONE_STAGE,
@@ -88,7 +88,7 @@ def by_samples(seed: int, sizes: tuple[int, int, int], count: int, quick: bool =
         warm()
     parts, costs, one_stage = given(seed, sizes, quick)
     found = {name: machine(*model, parts, costs) for name, model in searched(parts, quick).items()}
-    found["CKL (1D)"] = tuned(fits(Gaussians(*RANGE), parts, one_stage, 1, "greedy"), parts)
+    found["CKL (1D)"] = tuned(fits(Gaussians(*RANGE), parts, one_stage, 1, CKL), parts)
     found["CKL (nD)"] = wide(parts, found["CKL (1D)"]["C"], 2 if quick else STEPS)
     return plain(found | listed(parts, count, costs, one_stage))
 
@@ -142,7 +142,7 @@ def listed(parts: Parts, count: int, costs: list[float], one_stage: list[float])
 
 def wide(parts: Parts, C: float, steps: int) -> Facts:
     """CKL with a width for each feature."""
-    model = MKLClassifier(ARDGaussians(*WIDTHS), norm=1, C=C, solver="greedy", tol=1e-2, max_iter=steps)
+    model = MKLClassifier(ARDGaussians(*WIDTHS), norm=1, C=C, solver=CKL, tol=1e-2, max_iter=steps)
     started = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of a gap above tol, which is asked for

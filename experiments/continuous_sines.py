@@ -17,7 +17,7 @@ from manykernels.datasets.papers import FREQUENCIES
 from manykernels.families import Dirichlets
 from manykernels.kernels import Dirichlet, Mixture
 
-from .common import in_parallel
+from .common import CKL, in_parallel
 from .data import Array
 from .tables import Facts, Report, Spread
 
@@ -79,7 +79,7 @@ def trial(seed: int, sizes: tuple[int, int, int], quick: bool = False) -> dict[s
         "alignf, grid": lambda: KernelAligner(GRID, weighting="alignf"),
     }
     facts = {name: two_stage(make, parts, costs) for name, make in given.items()}
-    for name, solver, own in (("CKL", "greedy", one_stage), ("IKL", "corrective", few)):
+    for name, solver, own in (("CKL", CKL, one_stage), ("IKL", "corrective", few)):
         facts[name] = tuned(one_stage_fits(family, parts, own, 1, solver), parts)
     for norm in (1, 2):
         facts[f"LPMKL norm {norm}, grid"] = tuned(one_stage_fits(GRID, parts, one_stage, norm, "auto"), parts)
@@ -112,7 +112,7 @@ def two_stage(make: Callable[[], Any], parts: Parts, costs: list[float]) -> Fact
 
 
 def one_stage_fits(
-    kernels: Any, parts: Parts, costs: list[float], norm: int, solver: str
+    kernels: Any, parts: Parts, costs: list[float], norm: int, solver: Any
 ) -> Iterator[tuple[float, list[Array], Facts]]:
     """Weights and machine in one problem for every C; 000 §6.2 stops after 50 iterations."""
     (X, y), rest = parts[0], parts[1:]

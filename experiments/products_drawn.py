@@ -53,7 +53,7 @@ UCD = Method("UCD", Stochastic(sampling="uniform"), True, 1 / 8)
 NORMS: dict[str, tuple[Penalty, tuple[Method, ...]]] = {
     "norm 1": (
         Simplex(),
-        (SGD, UCD, Method("greedy", Greedy(), share=1 / 4), Method("corrective", Corrective())),
+        (SGD, UCD, Method("greedy", Greedy("line-search"), share=1 / 4), Method("corrective", Corrective())),
     ),
     "norm 2": (LpBall(2.0), (SGD, UCD)),
 }
