@@ -25,9 +25,7 @@ from .tables import Facts, Spread
 from .trials import in_parallel as in_parallel
 
 Rows = NDArray[np.intp]
-CKL = Greedy(
-    "line-search"
-)  # as Afkanpour (2013, Alg. 6) has it; by default steps are others
+CKL = Greedy("line-search")  # as Afkanpour (2013, Alg. 6) has it; by default steps are others
 
 # Kernels have a training diagonal of mean 1 in what follows, so these grids reach from hardly any fit to
 # hardly any regularisation. C = 1/λ in the notation of the one-stage estimators.
