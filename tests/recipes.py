@@ -17,7 +17,8 @@ FOREIGN = (
     "MKLpy",
     "himalaya",
     "scikit-survival, lifelines",
-)  # columns of tables that show the code of other packages
+    "change",  # of the package's own code, in a mutant
+)  # columns of tables that show code of others
 FILES = re.compile(r"^[\w*./-]*(/|\.(py|md|csv|npy|npz|txt|html|css|js))$")
 
 
