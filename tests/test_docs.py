@@ -53,9 +53,13 @@ def commands(path):
 
 # -- Python ---------------------------------------------------------------------------------------
 TESTED = [page for page in PAGES if blocks(page, "{doctest}")]
+LONGER = {"selection.md", "bounds.md", "start.md"}  # pages that take seconds; the slow build runs all of them
 
 
-@pytest.mark.parametrize("page", TESTED, ids=name)
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=[pytest.mark.slow] * (page.name in LONGER), id=name(page)) for page in TESTED],
+)
 def test_the_code_of_a_page_says_what_the_page_says(page):
     text = "\n".join(blocks(page, "{doctest}"))
     assert all(block.endswith("\n\n") for block in blocks(page, "{doctest}")), (
@@ -106,7 +110,8 @@ def test_examples_load_what_everyone_has(path):
 # -- commands -------------------------------------------------------------------------------------
 SHOWN = [(page, line) for page in [README, *PAGES] for line in commands(page)]
 RUN = [(page, line) for page, line in SHOWN if line.startswith("manykernels ")]
-SEARCHES = [line for _, line in RUN if re.search(r"^manykernels (fit(?!.*--method)|demo)", line)]
+LONG = r"^manykernels (fit(?!.*--method)|fit (?!.*--no-score)|demo|warm-up)"  # searches, scores in folds
+TAKE_LONG = [line for _, line in RUN if re.search(LONG, line)]
 
 
 @pytest.fixture(scope="session")
@@ -146,7 +151,7 @@ def check_written(line, folder):
             assert (folder / path).stat().st_size > 100
 
 
-@pytest.mark.parametrize("line", sorted({line for _, line in RUN} - set(SEARCHES)))
+@pytest.mark.parametrize("line", sorted({line for _, line in RUN} - set(TAKE_LONG)))
 def test_commands_run(line, folder, monkeypatch):
     monkeypatch.chdir(folder)
     said = CliRunner().invoke(app, shlex.split(line)[1:])
@@ -155,8 +160,8 @@ def test_commands_run(line, folder, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("line", sorted(set(SEARCHES)))
-def test_commands_that_search_run(line, folder):
+@pytest.mark.parametrize("line", sorted(set(TAKE_LONG)))
+def test_commands_that_take_long_run(line, folder):
     words = [COMMAND, *shlex.split(line)[1:]]
     said = subprocess.run(words, cwd=folder, capture_output=True, text=True, encoding="utf-8")
     assert said.returncode == 0 and "Traceback" not in said.stderr, said.stderr

@@ -16,6 +16,7 @@ from manykernels.inspection.permutations import _null, _Orders, permuted
 from manykernels.kernels import Gaussian
 
 
+@pytest.mark.slow
 def test_noise_is_rarely_called_a_signal_and_a_signal_always_is():
     found = []
     for seed in range(12):

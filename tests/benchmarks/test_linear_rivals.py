@@ -92,6 +92,7 @@ def test_ridge_rows_do_without_the_rival(alone, capsys):
         assert theirs["seconds"] == MISSING and "relative squared error" not in theirs
 
 
+@pytest.mark.slow
 def test_targets_are_scored_without_a_rival(alone):
     ours, theirs = bench_targets.against_the_rival(80, (4, 8), 12, 2)
     assert theirs["seconds"] == MISSING and "median R²" not in theirs

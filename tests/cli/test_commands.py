@@ -98,6 +98,7 @@ def test_many_rows_are_raced_and_features_asked_for(csv, tmp_path, monkeypatch):
     assert "has none; take --method auto" in run(*quick, "-m", "ufo", "--time-budget", 1, code=2).stderr
 
 
+@pytest.mark.slow
 def test_a_model_of_noise_is_no_better_than_guessing(tmp_path):
     """By the first sentence of the page, too; certified or not."""
     draw = np.random.default_rng(1)
@@ -146,6 +147,7 @@ def test_tests_are_left_out_where_nobody_asks_for_them_or_they_do_not_apply(tabl
     assert "nothing is tested" not in run(*asked, "-t", "stage").stderr
 
 
+@pytest.mark.slow
 def test_importance_that_would_take_too_long_is_left_out(csv, tmp_path, monkeypatch):
     monkeypatch.setattr(importances, "_SECONDS", 0.0)
     page = tmp_path / "report.html"
@@ -347,6 +349,7 @@ def test_every_method_runs_on_both_tasks(csv, table, tmp_path):
         assert len(rows) == (12 if path == csv else 11) and not [row for row in rows if row["error"]]
 
 
+@pytest.mark.slow
 def test_processes_change_no_score(csv):
     asked = ["compare", csv, "-t", "sick", "--cv", 2, "--no-tune", "--json", "-m", "sparse", "-m", "uniform"]
     one, two = (json.loads(run(*asked, "--jobs", n).stdout)["results"] for n in (1, 2))

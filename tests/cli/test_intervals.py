@@ -20,6 +20,7 @@ def csv(tmp_path):
     return tmp_path / "table.csv"
 
 
+@pytest.mark.slow
 def test_intervals_stand_beside_predictions(csv, tmp_path):
     model, out = tmp_path / "price.model", tmp_path / "answers.csv"
     quick = ["--no-score", "--no-significance", "--drop", "kind"]

@@ -72,6 +72,7 @@ def test_exact_and_approximate_kernels_and_stacks_agree(center):
     np.testing.assert_allclose(given.predict(stack[:9]), f[:9], atol=1e-3)
 
 
+@pytest.mark.slow
 def test_own_and_random_features_serve_absent_views():
     exact = MKLRegressor(LINEAR, C=3.0, tol=1e-6).fit(X, TARGET)
     own = MKLRegressor(LINEAR, C=3.0, tol=1e-6, approx="features").fit(X, TARGET)

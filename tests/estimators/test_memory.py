@@ -53,11 +53,11 @@ FAST = {
     "centred": MKLRegressor(MANY, center=True),
     "continuum": MKLRegressor(Gaussians(0.3, 10.0)),
     "landmarks": MKLRegressor(FIVE, approx=Nystroem(60)),
+}
+SLOW = {
     "aligner": KernelAligner(MANY),
     "alignment and ridge": AlignMKLRegressor(MANY),
     "online regression": UFOMKLRegressor(FIVE, approx=RandomFeatures(60)),
-}
-SLOW = {
     "power, regression": NonlinearMKLRegressor(MANY, n_starts=1),
     "clusters, regression": LocalizedMKLRegressor(MANY),
     "survival": MKLSurvival(MANY),

@@ -180,6 +180,7 @@ def as_dag(r, D, beta):
     return DAG(parents, prices=prices)
 
 
+@pytest.mark.slow
 def test_a_price_for_each_feature_is_that_of_the_listed_graph():
     X = np.random.RandomState(0).randn(30, 3)
     A = np.random.RandomState(1).randn(30, 2)

@@ -264,6 +264,7 @@ def test_a_search_is_scored_by_what_it_chose():
     assert not hasattr(one, "weights_")
 
 
+@pytest.mark.slow
 def test_a_search_chooses_anew_within_what_it_is_given():
     search = mk.MKLClassifierCV(kernels, Cs=[0.1, 1.0], norms=[2.0], n_jobs=2).fit(X, y)
     one = anew(search)
