@@ -21,6 +21,7 @@ from ..penalties import Penalty
 
 Array = NDArray[np.float64]
 _LEAST = 1e-150  # what can still be divided by, twice
+_STEEPEST = 1e100  # of a cut, whose products with others must be numbers too
 
 
 @dataclass
@@ -48,7 +49,8 @@ class LocalModel:
     def __init__(
         self, c: Array, Q: Array, center: Array, B: Array, mu: float, penalty: Penalty, scale: float
     ) -> None:
-        self.c, self.Q, self.center = c / scale, Q / scale, center
+        with np.errstate(over="ignore"):  # of kernels that are larger than others by all that a number can be
+            self.c, self.Q, self.center = c / scale, np.minimum(Q / scale, _STEEPEST), center
         self.B, self.mu, self.penalty, self.scale = B / np.sqrt(scale), mu / scale, penalty, scale
         # BᵀB once, where that is the cheaper way to solve with diag + BᵀB
         self.H = self.B.T @ self.B if center.size <= max(self.B.shape[0], 300) else None
