@@ -154,3 +154,7 @@ def test_a_class_of_one_member_has_a_log_loss():
     assert np.isfinite(search.best_score_) and search.predict_proba(X[N:]).shape == (N, 4)
     auc = MKLClassifierCV(KERNELS, **FAST, scoring="roc_auc_ovr").fit(X[:N], THREE[:N])
     assert 0.6 < auc.best_score_ < 1.0
+    two = MKLClassifierCV(KERNELS, **FAST, scoring="roc_auc").fit(X[:N], TWO[:N])
+    assert 0.6 < two.best_score_ < 1.0
+    with pytest.raises(ValueError, match=r"for two classes, and y has 3\. Take 'roc_auc_ovr'"):
+        MKLClassifierCV(KERNELS, **FAST, scoring="roc_auc").fit(X[:N], THREE[:N])

@@ -31,7 +31,7 @@ from ..fitting.targets import Target, check_length, check_weights, require_targe
 from ..selection.checkpoint import keeping, prints_of
 from ..selection.data import Data
 from ..selection.paths import refit_path
-from ..selection.scoring import scorer_of_log_loss
+from ..selection.scoring import require_several_classes, scorer_of_log_loss
 from ..selection.search import Effort, Outcome, compare, require_weights
 from ..selection.splits import FOLDS, make_folds
 from ..selection.strategies import Strategy, Wish, strategies
@@ -308,6 +308,8 @@ class Search(HTMLSummary, PairwiseTags):
             raise ValueError(f"scoring={self.scoring!r} was given; expected one score to choose by, or None.")
         if callable(self.scoring):
             require_arguments(self.scoring, 3, "scoring(estimator, X, y)", more=True)
+        if classes is not None and classes.size > 2 and isinstance(self.scoring, str):
+            require_several_classes(self.scoring, classes.size)
         scorer = check_scoring(self, scoring=self.scoring)
         if classes is not None and isinstance(self.scoring, str) and self.scoring == "neg_log_loss":
             scorer = scorer_of_log_loss(classes)

@@ -145,6 +145,15 @@ class Judge:
         return DecidedClassifier(f, self.classes, y=self.y, cost=self.cost)
 
 
+def require_several_classes(scoring: str, count: int) -> None:
+    """An error where a score of two classes is asked for more: scikit-learn's own names no other score."""
+    if scoring == "roc_auc":
+        raise ValueError(
+            f"scoring='roc_auc' was given, which is for two classes, and y has {count}. Take 'roc_auc_ovr' "
+            "(each class against the others) or 'roc_auc_ovo' (each pair of classes)."
+        )
+
+
 def scorer_of_log_loss(classes: NDArray[Any]) -> Any:
     """scikit-learn's "neg_log_loss", also for folds that lack some of the classes."""
     return make_scorer(
