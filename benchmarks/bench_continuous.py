@@ -18,7 +18,7 @@ from .problems import Array
 
 GCD = "GCD-2s"
 GREEDY = 1e-2  # its tolerance: to 1e-3 Frank–Wolfe needs hundreds of steps
-WAVES = np.sqrt([2.0, 12.0, 60.0])  # frequencies of 000 §3.1
+WAVES = np.sqrt([2.0, 12.0, 60.0])  # frequencies of Afkanpour 2013, §3.1
 
 
 def run(report: Report) -> None:
@@ -39,7 +39,7 @@ def run(report: Report) -> None:
 
 
 def digits(first: int, second: int, n: int) -> tuple[Array, Array]:
-    """n images of two digits, as 000 Table 6.4 has them."""
+    """n images of two digits, as Afkanpour 2013, Table 6.4, has them."""
     file = Path(os.environ.get("MANYKERNELS_DATA", "")) / "mnist.npz"
     if "MANYKERNELS_DATA" not in os.environ or not file.exists():
         raise Skip("set MANYKERNELS_DATA to a folder with mnist.npz (X, y).")
@@ -50,7 +50,7 @@ def digits(first: int, second: int, n: int) -> tuple[Array, Array]:
 
 
 def waves(n: int) -> tuple[Array, Array]:
-    """000 §3.1: the sign of three sines whose frequencies no grid of ten has."""
+    """Afkanpour 2013, §3.1: the sign of three sines whose frequencies no grid of ten has."""
     X = np.random.RandomState(0).uniform(-10.0, 10.0, (n, 1))
     return X, np.where(np.sin(X * WAVES).sum(axis=1) > 0.0, 1.0, -1.0)
 

@@ -1,4 +1,4 @@
-"""Localized learning (003): an iteration costs n²Ml, and kernels behind gates are never stored."""
+"""Localized learning (Lei et al. 2016): an iteration costs n²Ml, and kernels behind gates are not stored."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _gated(n: int, M: int, l: int) -> tuple[Gram, Array, Array]:
 
 
 def _pass(gram: Gram, weights: Array, alpha: Array) -> Array:
-    """003 Algorithm 1 but for the machine: Eq. 6, then the norms of Eq. 8."""
+    """Lei et al. 2016, Algorithm 1, but for the machine: Eq. 6, then the norms of Eq. 8."""
     gram.combine(weights)
     return gram.quad(alpha)
 

@@ -34,7 +34,7 @@ def run(report: Report) -> None:
 
 
 def synthetic(n: int, r: int, seed: int = 0) -> tuple[Array, Array]:
-    """000 §6.1.3: ten products of degree ≤ 3 of the first five of r variables, standardised."""
+    """Afkanpour 2013, §6.1.3: ten products of degree ≤ 3 of the first five of r variables."""
     rng = np.random.RandomState(seed)
     X = rng.uniform(-1.0, 1.0, (n, r))
     every = [z for d in range(4) for z in itertools.combinations_with_replacement(range(5), d)]

@@ -19,7 +19,7 @@ TRAIN, ALPHAS = 145, (1e-3, 5e-3)
 
 
 def run(report: Report) -> None:
-    """002 Table 1: the wrapper gets its Gram matrices ready made; UFO-MKL makes its own, or gets them."""
+    """Orabona & Jie 2011, Table 1: the wrapper gets Gram matrices, UFO-MKL makes its own or gets them."""
     X, y = load("sonar")
     order = np.random.RandomState(0).permutation(y.size)
     train, test = order[:TRAIN], order[TRAIN:]

@@ -16,25 +16,53 @@ IMAGES = "images/benchmarks"
 SIZES = ("n", "rows", "M", "kernels", "r", "D", "d", "l", "batch", "clusters", "workers", "targets")
 INTRO = """# Benchmarks
 
-How long things take, beside a rival in the same run or beside what the machine can do at all. `make bench` \
-runs them all, with the rivals installed, and draws this page from what they recorded. A time is the median \
-in seconds with its quartiles in brackets; contenders ran in turns, on the same number of threads. A goal is \
-what was asked for, not what was reached: compare.
+How long things take, compared with a rival in the same run or with the limit of the machine. \
+[How fast](speed.md) has the main figures in one table; this page has every measurement. `make bench` runs \
+all benchmarks, with the rivals installed, and writes this page from their records.
+
+How to read the tables:
+
+- A time is the median in seconds, with its quartiles in brackets.
+- Contenders ran in turns, on the same number of threads.
+- A goal was set before the measurement. Compare it with the result: some goals are missed.
+
+## Summary
 """
+FASTER = "× faster than "
 Facts = dict[str, Any]
 Curve = tuple[str, list[float], list[float]]
 
 
 def write(folder: Path = DOCS, results: Path = HERE / "results") -> Path:
     """Write folder/benchmarks.md and the pictures that it shows."""
-    parts = [INTRO]
-    for file in sorted(results.glob("*.json")):
-        content = json.loads(file.read_text(encoding="utf-8"))
-        parts.append(section(content, folder))
+    contents = [json.loads(file.read_text(encoding="utf-8")) for file in sorted(results.glob("*.json"))]
+    parts = [INTRO, *summary(contents), "", *(section(content, folder) for content in contents)]
     page = folder / "benchmarks.md"
     page.parent.mkdir(parents=True, exist_ok=True)
     page.write_text("\n".join(parts), encoding="utf-8")
     return page
+
+
+def summary(contents: list[Facts]) -> list[str]:
+    """A line for each benchmark: what it measures, and how far it is ahead of its rivals."""
+    lines = ["| benchmark | what it measures | largest ratio |", "|:---|:---|:---|"]
+    for content in contents:
+        title = content["benchmark"].replace("_", " ")
+        link = f"[{title}](#{title.replace(' ', '-')})"
+        lines.append(f"| {link} | {subject(content['benchmark'])} | {escape(largest(content['tables']))} |")
+    return lines
+
+
+def largest(tables: list[Facts]) -> str:
+    """The largest "× faster than" of all tables with its rival; empty where nothing is compared so."""
+    found = [
+        (float(value), column)
+        for table in tables
+        for row in table["rows"]
+        for column, value in row.items()
+        if column.startswith(FASTER) and isinstance(value, int | float)
+    ]
+    return f"{number(max(found)[0])} {max(found)[1]}" if found else ""
 
 
 def section(content: Facts, folder: Path) -> str:
@@ -46,7 +74,6 @@ def section(content: Facts, folder: Path) -> str:
         lines += ["Small sizes (`--quick`): they show that it runs and agrees, not how fast it is.", ""]
     where = f"{machine['processor']}, {machine['processors']} processors, load {machine['load']}"
     speed = f"read {number(limits['read_gb_s'])} GB/s, GEMM {number(limits['gemm_gflop_s'])} GFLOP/s"
-    lines += [f"{machine['date']}; {where}; {limits['threads']} threads: {speed}; {versions}.", ""]
     for index, table in enumerate(content["tables"], start=1):
         lines += [f"**{escape(table['title'])}**", ""]
         if "goal" in table:
@@ -59,7 +86,8 @@ def section(content: Facts, folder: Path) -> str:
             picture = f"{IMAGES}/{name}-{index}.png"
             draw(panels, folder / picture)
             lines += [f"![{name}: seconds by {', '.join(panels)}]({picture})", ""]
-    return "\n".join(lines)
+    about = f"{machine['date']}; {where}; {limits['threads']} threads: {speed}; {versions}."
+    return "\n".join([*lines, f"*Machine: {about}*", ""])
 
 
 def subject(name: str) -> str:

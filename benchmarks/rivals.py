@@ -126,9 +126,9 @@ def qcqp(stack: Array, y: Array, C: float) -> Solved:
 def mklpy_cka(stack: Array, y: Array, C: float, threads: int) -> Callable[[], Any] | None:
     """A fit of MKLpy's CKA (its "alignf"), or None where MKLpy is not installed.
 
-    Its weights are M⁻¹a/‖M⁻¹a‖ (004 Prop. 3.2) by an explicit inverse, so they have any sign and may align a
-    little better than non-negative ones. The SVM gets the combination of the kernels as given, not centred
-    nor scaled, and perhaps indefinite. Kernels are centred M²/2 times.
+    Its weights are M⁻¹a/‖M⁻¹a‖ (Rostamizadeh 2010, Prop. 3.2) by an explicit inverse. They have any sign and
+    may align a little better than non-negative ones. The SVM gets the combination of the kernels as given,
+    not centred nor scaled, and perhaps indefinite. Kernels are centred M²/2 times.
     """
     try:
         import torch

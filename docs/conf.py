@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import manykernels
@@ -25,7 +26,7 @@ exclude_patterns = ["_build", "_templates", "**.ipynb"]
 default_role = "code"
 nitpicky = False
 
-myst_enable_extensions = ["colon_fence"]
+myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 suppress_warnings = ["myst.xref_missing", "config.cache"]  # links of the repository's own pages to its files
 
@@ -39,11 +40,34 @@ napoleon_use_ivar = True
 
 html_theme = "pydata_sphinx_theme"
 html_title = "manykernels"
-html_theme_options = {"show_toc_level": 2, "navigation_with_keys": False, "use_edit_page_button": False}
+html_theme_options = {
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "use_edit_page_button": False,
+    "header_links_before_dropdown": 4,
+    "navbar_persistent": ["search-button"],  # the name of the wide button is not what it shows
+    "logo": {"text": f"manykernels {version}"},  # which version these pages are about
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+html_static_path = ["_static"]
+html_css_files = ["pages.css"]
+html_js_files = ["pages.js"]
 html_show_sourcelink = False
-html_sidebars = {page: [] for page in ("index", "start", "choose", "command-line", "coming-from")}
+# A page that belongs to no section has an empty bar on the left: its place goes to the text.
+html_sidebars = {page.stem: [] for page in Path(__file__).parent.glob("*.md")} | {"gallery/index": []}
+
+
+def _legible(gallery_conf: Any, name: str) -> None:
+    """Letters of the pictures that can be read in a thumbnail too."""
+    import matplotlib
+
+    matplotlib.rcParams.update({"font.size": 13, "figure.figsize": (6.4, 4.2), "savefig.bbox": "tight"})
+
 
 sphinx_gallery_conf = {
+    "reset_modules": ("matplotlib", _legible),
+    "thumbnail_size": (560, 400),
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"plot_",
@@ -57,26 +81,26 @@ sphinx_gallery_conf = {
 }
 
 # -- docstrings -----------------------------------------------------------------------------------
-# They are written to be read as text: names such as `weights_` and bars |x| are no markup there, names of
-# parameters may take two lines, and a last line may say where the others are told of.
+# They are written to be read as text: names such as `weights_` and bars |x| are no markup there. Formulas are
+# indented lines, and examples stay as they are.
 _LITERAL = re.compile(r"(``.*?``|`.*?`|:\w+:`.*?`)")
 _MARKUP = re.compile(r"(?<=\w)_(?!\w)|[|*]")
-_NAMES = re.compile(r"[\w, ]+,")
 
 
 def _plain(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
-    """Escape what Sphinx would take for references and emphasis, and make lists of names whole."""
+    """Escape what Sphinx would take for references and emphasis, and mark formulas as literal blocks."""
     found: list[str] = []
+    example = False
     for line in lines:
-        if found and _NAMES.fullmatch(found[-1]) and line and not line.startswith(" "):
-            line = f"{found.pop()} {line}"
-        if line.startswith("Others as for"):
-            line = line.replace("Others as", "others : as", 1)
+        example = bool(line.strip()) and (example or line.lstrip().startswith(">>> "))
         before = [*found[-2:], "", ""][:2]
         if line.startswith("    ") and before[0] and not before[0].startswith(" ") and not before[1]:
             found += ["::", ""]  # a formula
         inside = line.startswith("    ") and "::" in found and not _ended(found)
-        found.append(line if inside or line.lstrip().startswith((":", "..")) else _escaped(line))
+        literal = example or inside or line.lstrip().startswith((":", ".."))
+        found.append(line if literal else _escaped(line))
+    if found and what in ("attribute", "property"):  # where napoleon takes words before a colon for a type
+        found[0] = re.sub(r"(?<!:):(?= )", " –", found[0])
     lines[:] = found
 
 
@@ -93,11 +117,20 @@ def _escaped(line: str) -> str:
 
 
 def _skip(app: Any, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
-    """Methods that scikit-learn makes for every estimator are told of there."""
+    """Leave out the methods that scikit-learn makes and documents for every estimator."""
     made = r"set_\w+_request|get_metadata_routing|score|set_output|fit_transform|set_params|get_params"
     return True if re.fullmatch(made, name) else None
 
 
+def _included(app: Any, name: str, source: list[str]) -> None:
+    """The page of the experiments is a file of another folder: its links start there."""
+    if name == "inside/experiments":
+        text = (Path(__file__).parents[1] / "experiments" / "README.md").read_text(encoding="utf-8")
+        text = re.sub(r"\]\((?=results/)", "](../../experiments/", text)
+        source[0] = text.replace("](../docs/", "](../")
+
+
 def setup(app: Any) -> None:
+    app.connect("source-read", _included)
     app.connect("autodoc-process-docstring", _plain, priority=400)  # before napoleon, whose priority is 500
     app.connect("autodoc-skip-member", _skip)

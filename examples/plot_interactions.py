@@ -2,8 +2,12 @@
 Many interactions: 176,851 kernels
 ==================================
 
-One hundred features have 176,851 products of up to three factors. Each of them is a kernel, all of them take
-part in the fit, and the certificate covers every one; but only those that matter are ever made.
+One hundred features have 176,851 products of up to three factors. Each product is a kernel, and the
+certificate covers all of them, but only the products that matter are computed. The data are made, so that the
+answer is known.
+
+**What to look at:** the first products of the list are those of the formula. In the picture, predictions lie
+close to the truth, although the model saw 500 noisy samples and 176,851 kernels.
 """
 
 # %%
@@ -28,7 +32,7 @@ for name, weight in list(zip(table["product"], table["weight"], strict=True))[:8
     print(f"{weight:.3f}  {name}")
 
 # %%
-# A linear model cannot see any of it but feature 7.
+# A linear model could only find feature 7.
 new = rng.standard_normal((1000, 100))
 truth = new[:, 3] * new[:, 17] + new[:, 40] * new[:, 41] * new[:, 42] + new[:, 7]
 fig, ax = plt.subplots()

@@ -2,10 +2,13 @@
 A million rows: one pass
 ========================
 
-Kernel matrices have n² entries, which ends at some ten thousand rows. With explicit features nothing of that
-size exists: for least squares a single pass over the rows gathers all that is ever needed of them, and time
-grows as n. The data are made here, so that there is nothing to load; the rows are held once, and what is
-gathered from them has the size of the features, not of the rows.
+A kernel matrix has n² entries, too many for more than some ten thousand rows. With explicit features and the
+squared loss, one pass over the rows computes all sums that a fit needs, and the time grows as n. The data are
+made.
+
+**What to look at:** on the left, seconds grow in proportion to the rows from 10,000 rows on. On the right,
+the accuracy on new rows rises steeply up to 10,000 rows, and then stays between 0.80 and 0.83: which
+landmarks were drawn then matters more than further rows.
 """
 
 # %%
@@ -33,6 +36,7 @@ kernels = {
     "narrow": Gaussian(width=1.5),
 }
 model = MKLClassifier(kernels, norm=1.0, loss="squared", approx=Nystroem(100), C=1.0, random_state=0)
+model.fit(X[:1_000], y[:1_000])  # compiles the inner loops, which is not to be timed
 rows, seconds, accuracy = [1_000, 10_000, 100_000, n], [], []
 for r in rows:
     started = time.perf_counter()
@@ -42,9 +46,9 @@ for r in rows:
     print(f"{r:>7} rows: {seconds[-1]:5.1f} s, accuracy {accuracy[-1]:.3f}, gap {model.dual_gap_:.0e}")
 
 # %%
-# More rows are worth having, and what they cost grows with their number, not with its square.
-fig, (left, right) = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
+# Ten times the rows take about ten times the time, not a hundred times.
+fig, (left, right) = plt.subplots(1, 2, figsize=(7.2, 3.6), layout="constrained")
 left.loglog(rows, seconds, "o-")
 left.set(xlabel="rows", ylabel="seconds")
 right.semilogx(rows, accuracy, "o-")
-right.set(xlabel="rows", ylabel="accuracy on 10,000 others")
+right.set(xlabel="rows", ylabel="accuracy on 10,000 new rows")

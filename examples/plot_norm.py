@@ -2,9 +2,12 @@
 Choosing a norm: few kernels or many?
 =====================================
 
-With norm 1 most weights are exactly zero. With norm ∞ all are equal, which is the plain sum of the kernels.
-Norms between compromise. Which is best depends on how many kernels carry something, as two sets of data
-show: in the first 2 of 20 features matter, in the second all 20 do, a little each.
+With norm 1 most weights are exactly zero. With norm ∞ all weights are equal: the plain sum of the kernels.
+The best norm depends on how many kernels matter. Two made datasets show it: in the first, 2 of 20 features
+matter; in the second, all 20 matter a little.
+
+**What to look at:** the two lines go in opposite directions. Norm 1 is best if few features matter, norm ∞ if
+all do.
 """
 
 # %%
@@ -43,11 +46,10 @@ ax.set(xlabel="norm", ylabel="accuracy", xticks=range(len(norms)), xticklabels=[
 ax.legend()
 
 # %%
-# The fewer the samples, the more the norm matters: learned from 200, the norms are 0.01 and 0.02 apart.
+# The fewer the samples, the more the norm matters: with 200 samples the norms are only 0.01 and 0.02 apart.
 #
-# Who does not know which case it is can let cross-validation choose, for norm and C at once. It needs samples
-# for that, here 200; from the first 60 of them it takes the same norms, but C = 10,000 in the first case, and
-# is right on 79 % there instead of 83 %.
+# If you do not know which case you have, let cross-validation choose norm and C. Here it needs 200 samples:
+# with 60 it takes the same norms, but C = 10,000 in the first case, and 79 % accuracy in place of 83 %.
 for used in (2, 20):
     X, y = draw(1200, used, 0)
     search = MKLClassifierCV(rank_one(), strategy="finite", norms=norms).fit(X[:200], y[:200])

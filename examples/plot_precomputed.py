@@ -2,13 +2,15 @@
 Kernels of your own, computed elsewhere
 =======================================
 
-Sometimes the kernels come as matrices: from another program, from a simulation, or because samples are not
-rows of a table. A stack of them, of shape (n_samples, n_train, n_kernels), takes the place of X.
+Sometimes kernels are matrices: from another program, from a simulation, or because samples are not rows of a
+table. A stack of them, of shape (n_samples, n_train, n_kernels), replaces X. The digits are real.
+
+**What to look at:** the three narrow kernels share most of the weight, and the three wide ones get little. In
+the second picture, bright pairs are kernels that are nearly the same: read their weights together.
 """
 
 # %%
-# Digits, looked at in three ways that a table of columns would not offer: as images, as their rows and
-# columns summed, and as their edges.
+# Digits are compared in three ways: as images, by the sums of their rows and columns, and by their edges.
 import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.metrics.pairwise import rbf_kernel
@@ -49,5 +51,5 @@ print(f"accuracy {model.score(stack(test, train), y[test]):.3f}, gap {model.dual
 WeightsDisplay.from_estimator(model)
 
 # %%
-# Kernels that are nearly the same share their weight in a way that says little; this is where to look.
+# If two kernels are nearly the same, the split of their weight means little. The similarity shows such pairs.
 KernelSimilarityDisplay.from_estimator(model, stack(train, train))

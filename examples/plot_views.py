@@ -4,11 +4,14 @@ Several views: which one matters?
 
 Every tumour in the breast cancer data is described three times: by the means of ten measurements of its
 cells, by their standard errors, and by the worst values. We give each view a linear kernel and Gaussians of
-three widths, and let one fit weigh all twelve.
+three widths, and let one fit weigh all twelve. The data are real and come with scikit-learn.
+
+**What to look at:** the longest bars belong to the worst values. The lines show how much the weights change
+on random halves of the data: a line that reaches zero is a kernel that another sample might not need.
 """
 
 # %%
-# A view is a name and columns; here, also the kernels to try on them.
+# A view has a name, columns, and here also the kernels to try on them.
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -31,19 +34,20 @@ for view, weight in mkl.view_weights_.items():
     print(f"{view:<6} {weight:.3f}")
 
 # %%
-# The certificate: no weights and no machine reach an objective that is lower by more than this share.
+# The certificate: no other weights and no other machine have an objective that is lower by more than this
+# share.
 print(f"{mkl.dual_gap_:.1e}")
 
 # %%
-# One data set gives one set of weights. How much of it would another sample of tumours confirm? Twenty random
-# halves say where 95 % of the weights lie (the lines), and how often a kernel was chosen at all.
+# One dataset gives one set of weights. Would other tumours give the same? The line over each bar spans 95 %
+# of the weights on twenty random halves of the data. The numbers say how often a kernel had any weight.
 halves = {"method": "subsample", "n_resamples": 20, "random_state": 0}
 stability = weight_stability(mkl, model[:-1].transform(X), y, **halves)
 WeightsDisplay.from_estimator(mkl, stability=stability)
 
 # %%
-# And what does weighing the views buy? Not accuracy, here: the plain sum of all kernels is at least as good.
-# What it buys is the answer above.
+# Learned weights are not more accurate here: the plain sum of all kernels is at least as good. But only the
+# weights answer the question.
 for name, norm in (("learned", 1.0), ("plain sum", float("inf"))):
     one = make_pipeline(StandardScaler(), MKLClassifier(kernels, norm=norm))
     print(f"{name:<10} {cross_val_score(one, X, y, cv=5).mean():.3f}")

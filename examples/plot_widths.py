@@ -2,12 +2,17 @@
 Continuous widths: no grid
 ==========================
 
-How wide should a Gaussian kernel be? A grid answers as well as its points happen to lie. Here the width is
-searched in a continuum, and the bound is about all widths in it.
+How wide should a Gaussian kernel be? A grid is only as good as its points. Here the width is searched in a
+continuum, and the certificate covers all widths in it. The data are made: a slow wave, and on it a fast one
+in one part of the line.
+
+**What to look at:** in the second picture the learned widths follow both waves. A single wide kernel misses
+the fast wave on the right, and a single narrow one follows the noise on the left.
 """
+# sphinx_gallery_thumbnail_number = 2
 
 # %%
-# A slow wave, and on it a fast one in one part of the line: no single width is right.
+# No single width is right for this function.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -38,17 +43,18 @@ def error(one):
     return np.sqrt(np.mean((one.predict(line[:, None]) - wave(line)) ** 2))
 
 
-fig, ax = plt.subplots()
-ax.plot(x, y, ".", color="0.7")
-ax.plot(line, model.predict(line[:, None]), label=f"learned widths: error {error(model):.2f}")
+models = {"learned widths": model}
 for width in (0.1, 0.3, 3.0):
-    one = MKLRegressor([Gaussian(width=width)], C=1.0).fit(X, y)
-    ax.plot(line, one.predict(line[:, None]), lw=1, label=f"width {width:g}: error {error(one):.2f}")
-ax.legend()
+    models[f"width {width:g}"] = MKLRegressor([Gaussian(width=width)], C=1.0).fit(X, y)
+fig, axes = plt.subplots(2, 2, sharex=True, sharey=True, figsize=(7.2, 5.0), layout="constrained")
+for ax, (name, one) in zip(axes.flat, models.items(), strict=True):
+    ax.plot(x, y, ".", color="0.7")
+    ax.plot(line, one.predict(line[:, None]))
+    ax.set_title(f"{name}: error {error(one):.2f}", fontsize="medium")
 
 # %%
-# Learned widths do not replace the choice of C. With a large C the fit takes the narrowest width there is, to
-# follow the noise, and a single width that happens to be right is then better:
+# You still have to choose C. With a large C the fit takes the narrowest width and follows the noise, and a
+# single good width is then better:
 for C in (0.1, 1.0, 10.0):
     learned = error(MKLRegressor(Gaussians(0.05, 50.0), C=C).fit(X, y))
     single = error(MKLRegressor([Gaussian(width=0.3)], C=C).fit(X, y))

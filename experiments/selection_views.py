@@ -14,18 +14,18 @@ from manykernels.families import views
 
 from .data import Array, Source, Task, _read, _synthetic
 from .selection import methods
-from .selection.resume import FOLDER, Runs
+from .selection.resume import Runs, kept
 from .selection_tables import difference
 from .tables import Facts, Report, Spread
 
 # Set -> number of views, seeds.
 TASKS = {
-    "nutrimouse": (2, 5),
-    "3sources": (3, 5),
-    "bbcsport": (2, 5),
-    "prokaryotic": (3, 5),
+    "nutrimouse": (2, 10),
+    "3sources": (3, 10),
+    "bbcsport": (2, 10),
+    "prokaryotic": (3, 10),
     "protein_fold": (12, 1),
-    "mfeat": (6, 5),
+    "mfeat": (6, 10),
 }
 QUICK = {"synthetic": (2, 2)}
 TASK: Task = "classification"
@@ -145,11 +145,11 @@ def warm_up() -> None:
 
 def run(report: Report) -> None:
     """What is missing, then the tables."""
-    runs = Runs(None if report.quick else FOLDER / "selection_views.jsonl")
+    runs = Runs() if report.quick else kept("selection_views")
     sets = list(QUICK if report.quick else TASKS)
     if not report.quick:
         warm_up()
-    collect(runs, sets, range(2 if report.quick else 5), METHODS, report.quick)
+    collect(runs, sets, range(2 if report.quick else 10), METHODS, report.quick)
     tables(report, runs, sets)
 
 

@@ -5,11 +5,16 @@ lines, draws mutations (`tests/mutations.py`) of the parts below by a seed, as m
 of the lines, and runs for each the tests that execute the changed line, the nearest ones first. What was
 found is kept in the folder, so that a run that was stopped goes on, and `--again` runs those that survived
 with more of their tests. Every run is a fork of a process that has imported all but the package.
+
+`drawn_mutants.csv` holds the mutations that were drawn once, by what stays the same when other lines of a
+file change, and what became of them. `--listed` runs those in place of a new draw; where the code of some is
+gone, others of their part are drawn in their place (`--seed`).
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import hashlib
 import json
 import os
@@ -36,24 +41,33 @@ from tests.forked import (
 from tests.mutations import Mutation, mutated, mutations
 
 PACKAGE = Path("src") / "manykernels"
-# part -> its source, and the beginnings of the names of its own tests
-PARTS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "losses": ("losses", ("tests/losses/",)),
-    "penalties": ("penalties", ("tests/penalties/",)),
-    "objectives": ("objectives", ("tests/objectives/",)),
-    "machines": ("machines", ("tests/machines/",)),
+LIST = ROOT / "tests" / "drawn_mutants.csv"
+# part -> its sources, and the beginnings of the names of its own tests
+PARTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "losses": (("losses",), ("tests/losses/",)),
+    "penalties": (("penalties",), ("tests/penalties/",)),
+    "objectives": (("objectives",), ("tests/objectives/",)),
+    "machines": (("machines",), ("tests/machines/",)),
     "persistence": (
-        "persistence",
+        ("persistence",),
         ("tests/test_persistence", "tests/test_kept", "tests/properties/test_model"),
     ),
-    "screening": ("solvers/_screening.py", ("tests/solvers/test_screening", "tests/solvers/test_behaviour")),
-    "checkpoints": ("selection/checkpoint.py", ("tests/selection/test_checkpoint",)),
+    "screening": (
+        ("solvers/_screening.py",),
+        ("tests/solvers/test_screening", "tests/solvers/test_behaviour"),
+    ),
+    "checkpoints": (("selection/checkpoint.py", "_pieces.py"), ("tests/selection/test_",)),
 }
 DRAWN = ["losses", "penalties", "objectives", "machines", "persistence", "screening"]
 # Where the fast tests of these parts are: those that say most, and those that survivors are run with as well
 NEAR = ["losses", "penalties", "objectives", "machines", "selection/test_checkpoint", "test_persistence"]
 NEAR += ["test_kept_models", "test_certificates", "solvers/test_behaviour", "solvers/test_covariates"]
-NEAR += ["solvers/test_screening"]
+NEAR += [
+    "solvers/test_screening",
+    "selection/test_pieces",
+    "selection/test_kept_passes",
+    "test_persistence_parts",
+]
 FAR = [
     "solvers/test_optimum",
     "solvers/test_features",
@@ -65,8 +79,8 @@ SECONDS = 6.0, 40.0  # of tests for one mutation, at first and again
 
 def sources(part: str, root: Path = ROOT) -> list[Path]:
     """The files of a part, by their names from the root of the repository."""
-    place = root / PACKAGE / PARTS[part][0]
-    files = [place] if place.is_file() else sorted(place.glob("*.py"))
+    places = [root / PACKAGE / name for name in PARTS[part][0]]
+    files = [file for p in places for file in ([p] if p.is_file() else sorted(p.glob("*.py")))]
     return [file.relative_to(root) for file in files]
 
 
@@ -76,17 +90,51 @@ def test_files(far: bool = True) -> list[str]:
     return [file.relative_to(ROOT).as_posix() for files in found for file in files]
 
 
-def draw(number: int, seed: int, parts: list[str]) -> list[tuple[str, Path, Mutation]]:
+Drawn = tuple[str, Path, Mutation]
+
+
+def all_of(part: str) -> list[Drawn]:
+    """All mutations of a part."""
+    return [(part, file, m) for file in sources(part) for m in mutations((ROOT / file).read_text())]
+
+
+def key_of(drawn: Drawn) -> str:
+    """The name of a mutation in a file of results: what stays the same when other lines change."""
+    return " | ".join(map(str, (drawn[1].as_posix(), *drawn[2].identity)))
+
+
+def draw(number: int, seed: int, parts: list[str]) -> list[Drawn]:
     """Mutations of all parts by their shares of the lines, in an order that is itself drawn."""
     lines = {part: sum(len((ROOT / f).read_text().splitlines()) for f in sources(part)) for part in parts}
     chosen = []
     for part in parts:
         rng = random.Random(f"{seed} {part}")
-        all_of_it = [(part, file, m) for file in sources(part) for m in mutations((ROOT / file).read_text())]
-        share = round(number * lines[part] / sum(lines.values()))
+        all_of_it, share = all_of(part), round(number * lines[part] / sum(lines.values()))
         chosen += rng.sample(all_of_it, min(share, len(all_of_it)))
     random.Random(seed).shuffle(chosen)
     return chosen
+
+
+def listed(seed: int, rows: list[dict[str, str]]) -> list[Drawn]:
+    """The mutations of a list, and in place of those whose code is gone others of their part, by a seed.
+
+    Those that are noted as gone have been replaced before.
+    """
+    known = {part: {key_of(one): one for one in all_of(part)} for part in {row["part"]: 0 for row in rows}}
+    keys = {row["key"] for row in rows}
+    rows = [row for row in rows if row["outcome"] != "gone"]
+    found = [known[row["part"]][row["key"]] for row in rows if row["key"] in known[row["part"]]]
+    for part, those in known.items():
+        gone = sum(row["part"] == part and row["key"] not in those for row in rows)
+        others = sorted(those.keys() - keys)
+        found += [those[key] for key in random.Random(f"{seed} {part} again").sample(others, gone)]
+    return found
+
+
+def kept_list() -> list[dict[str, str]]:
+    """The rows of `drawn_mutants.csv`: part, key, outcome (killed, survived or gone), and why that is so."""
+    with LIST.open(newline="") as file:
+        return list(csv.DictReader(file))
 
 
 # -- which tests execute which lines --------------------------------------------------------------------
@@ -175,12 +223,12 @@ def cause(log: Path) -> str:
     return lines[0][:200] if lines else ""
 
 
-def run(folder: Path, drawn: list[tuple[str, Path, Mutation]], traced: dict[str, Any], asked: Any) -> None:
+def run(folder: Path, drawn: list[Drawn], traced: dict[str, Any], asked: Any) -> None:
     results = folder / "results.jsonl"
     known = read(results)
     todo = []
     for part, file, mutation in drawn:
-        key = f"{file.as_posix()} {mutation.place} {mutation.change}"
+        key = key_of((part, file, mutation))
         if known.get(key, {}).get("killed") or (key in known and not asked.again):
             continue
         if asked.only and f"{file.as_posix()}:{mutation.line}" not in asked.only:
@@ -261,6 +309,7 @@ def main() -> None:
     parser.add_argument(
         "--only", nargs="+", help="files and lines, such as src/manykernels/losses/hinge.py:24"
     )
+    parser.add_argument("--listed", action="store_true", help="those of drawn_mutants.csv, not a new draw")
     parser.add_argument("--summary", action="store_true", help="only tell what is known")
     asked = parser.parse_args()
     if not asked.summary:
@@ -268,7 +317,10 @@ def main() -> None:
         copy_tree(asked.folder, asked.jobs)
         import_all_but_the_package()
         traced = trace_all(asked.folder, asked.jobs, asked.again)
-        run(asked.folder, draw(asked.number, asked.seed, asked.parts), traced, asked)
+        drawn = (
+            listed(asked.seed, kept_list()) if asked.listed else draw(asked.number, asked.seed, asked.parts)
+        )
+        run(asked.folder, drawn, traced, asked)
     print(summary(read(asked.folder / "results.jsonl")))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import copy
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -39,6 +40,7 @@ OPERATORS: dict[type, type] = {
 }
 _PAIRS = [("min", "max"), ("minimum", "maximum"), ("argmin", "argmax"), ("any", "all"), ("floor", "ceil")]
 NAMES = {a: b for pair in _PAIRS for a, b in (pair, pair[::-1])}
+SYMMETRIC = {"np.logaddexp", "np.array_equal", "np.clip"}  # in their first two: a swap changes nothing
 MESSAGES = {"warn", "warning", "ValueError", "TypeError"}  # calls whose strings are for people
 
 
@@ -54,6 +56,14 @@ class Mutation:
     in_function: bool
     before: str
     after: str
+    function: str  # by its whole name, "" outside of all
+    statement: str  # its first line
+    number: int  # among the same changes of the same statement of the same function
+
+    @property
+    def identity(self) -> tuple[str, str, str, str, int]:
+        """What stays the same as long as the statement does, wherever it moves to."""
+        return self.function, self.statement, self.before, self.after, self.number
 
 
 @dataclass
@@ -74,13 +84,17 @@ class _Place:
 
 def mutations(source: str) -> list[Mutation]:
     """All changes of a file, in the order of its syntax tree."""
-    found = []
-    tree = ast.parse(source)
+    found, tree = [], ast.parse(source)
+    names, before = _names(tree), Counter[tuple[str, str, str, str]]()
+    heads: dict[ast.AST, str] = {}
     for number, place in enumerate(_places(tree)):
         statement, scope = place.statement, place.scope
         # a compound statement is executed where its head is
         last = statement.body[0].lineno - 1 if hasattr(statement, "body") else statement.end_lineno
+        if statement not in heads:
+            heads[statement] = _head(statement)
         for change, new in enumerate(_changes(place.node)):
+            what = names[scope], heads[statement], _shown(place.node), _shown(new)
             found.append(
                 Mutation(
                     number,
@@ -89,11 +103,30 @@ def mutations(source: str) -> list[Mutation]:
                     max(last or 0, statement.lineno),
                     (getattr(scope, "lineno", 1), getattr(scope, "end_lineno", 10**9)),
                     isinstance(scope, ast.FunctionDef),
-                    _shown(place.node),
-                    _shown(new),
+                    what[2],
+                    what[3],
+                    what[0],
+                    what[1],
+                    before[what],
                 )
             )
+            before[what] += 1
     return found
+
+
+def _head(statement: ast.stmt) -> str:
+    lines = ast.unparse(statement).split("\n")
+    return next(line for line in lines if not line.startswith("@"))
+
+
+def _names(tree: ast.Module) -> dict[ast.AST, str]:
+    """Of a file, its classes and functions."""
+    names: dict[ast.AST, str] = {tree: ""}
+    for node in ast.walk(tree):  # those around come first
+        for inner in ast.walk(node) if node in names else ():
+            if isinstance(inner, (ast.FunctionDef, ast.ClassDef)) and inner is not node:
+                names[inner] = f"{names[node]}.{inner.name}".lstrip(".")
+    return names
 
 
 def mutated(source: str, mutation: Mutation) -> str:
@@ -204,7 +237,8 @@ def _other_constants(node: ast.Constant) -> list[ast.AST]:
 def _other_calls(node: ast.Call) -> Iterator[ast.AST]:
     if len(node.args) >= 2 and not any(isinstance(arg, ast.Starred) for arg in node.args[:2]):
         first, second, *rest = node.args
-        symmetric = ast.unparse(node.func).split(".")[-1] in NAMES
+        called = ast.unparse(node.func)
+        symmetric = called.split(".")[-1] in NAMES or called in SYMMETRIC
         if ast.dump(first) != ast.dump(second) and not symmetric:
             yield _with(node, args=[second, first, *rest])
     for index, keyword in enumerate(node.keywords):

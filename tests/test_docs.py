@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import doctest
 import re
+import runpy
 import shlex
 import shutil
 import subprocess
@@ -18,10 +19,12 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.metrics.pairwise import rbf_kernel
+from tests.links import dead, dead_in_site
 from typer.testing import CliRunner
 
 import manykernels
 from manykernels.cli.app import app
+from manykernels.datasets import MissingDataset, load_survival
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
@@ -72,7 +75,7 @@ def test_the_code_of_a_page_says_what_the_page_says(page):
 
 
 def test_pages_hold_no_code_that_is_not_run():
-    known = {"{doctest}", "{toctree}", "{eval-rst}", "sh", "text"}
+    known = {"{doctest}", "{toctree}", "{eval-rst}", "{literalinclude}", "sh", "text"}
     for page in PAGES:
         kinds = re.findall(r"^```(\S*)[^\n]*\n.*?^```$", page.read_text(encoding="utf-8"), re.S | re.M)
         assert {k for k in kinds if not k.startswith("{include}")} <= known, name(page)
@@ -95,7 +98,10 @@ def test_the_examples_of_the_readme_run(number, capsys, tmp_path, monkeypatch):
 def test_examples_load_what_everyone_has(path):
     """What they need is the package, scikit-learn, matplotlib and what comes with Python."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    assert (ast.get_docstring(tree) or "").splitlines()[1].startswith("===")
+    text = ast.get_docstring(tree) or ""
+    assert text.splitlines()[1].startswith("===")
+    assert "**What to look at:**" in text and re.search(r"\b(real|made)\b", text)
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 80, "an example fits on a screen or two"
     tops = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -105,6 +111,18 @@ def test_examples_load_what_everyone_has(path):
             assert not [alias.name for alias in node.names if alias.name.startswith("fetch_")]
     allowed = {"manykernels", "sklearn", "numpy", "scipy", "matplotlib", "pandas"}
     assert tops <= allowed | set(sys.stdlib_module_names)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", sorted((DOCS / "tutorials").glob("*.py")), ids=name)
+def test_tutorials_run_where_their_data_are(path, tmp_path):
+    try:
+        load_survival("sksurv_breast_cancer")
+    except MissingDataset as reason:
+        pytest.skip(str(reason))
+    picture = tmp_path / "picture.png"
+    done = subprocess.run([sys.executable, path, picture], capture_output=True, text=True, encoding="utf-8")
+    assert done.returncode == 0 and picture.stat().st_size > 1000, done.stderr
 
 
 # -- commands -------------------------------------------------------------------------------------
@@ -133,6 +151,7 @@ def folder(tmp_path_factory):
     named = frame.assign(patient=[f"P{i}" for i in range(len(frame))])
     named[["patient", "outcome"]].to_csv(where / "outcome.csv", index=False)
     named.drop(columns="outcome")[:0:-1].to_csv(where / "gene-by-patient.csv", index=False)
+    named[["patient", "pressure"]][::2].to_csv(where / "image-by-patient.csv", index=False)
     matrices = {f"g{g}": rbf_kernel(X, gamma=g) for g in (0.1, 1.0)}
     np.savez(where / "kernels.npz", y=y, **matrices)
     made = ["fit", "patients.csv", "-t", "outcome", "-m", "sparse", "--no-score", "--model", "outcome.model"]
@@ -187,13 +206,27 @@ def test_other_commands_exist():
 
 
 # -- links and the build --------------------------------------------------------------------------
-@pytest.mark.parametrize("page", [README, *PAGES], ids=name)
+BESIDE = [ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", ROOT / "experiments" / "README.md"]
+
+
+@pytest.mark.parametrize("page", [README, *BESIDE, *PAGES], ids=name)
 def test_links_lead_somewhere(page):
-    text = re.sub(r"`[^`\n]*`", "", page.read_text(encoding="utf-8"))
-    for link in re.findall(r"\]\(([^)\s]+)\)", text):
-        target = link.split("#")[0]
-        if target and "://" not in target and not target.startswith("gallery/"):
-            assert (page.parent / target).exists(), link
+    assert list(dead(page, ROOT / "examples")) == []
+
+
+def test_a_dead_link_is_found(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("# One & two\n\n[a](#one--two) [b](#three) [c](gone.md) `[d](no.md)`\n", encoding="utf-8")
+    assert list(dead(page, tmp_path)) == ["#three (no such heading)", "gone.md"]
+    (tmp_path / "a.html").write_text('<a href="b.html#x">x</a><a href="c.html">c</a>', encoding="utf-8")
+    (tmp_path / "b.html").write_text('<p id="y"></p><a href="a.html">a</a>', encoding="utf-8")
+    assert dead_in_site(tmp_path) == ["a.html: b.html#x", "a.html: c.html"]
+
+
+def test_the_chart_is_what_its_script_draws():
+    script = DOCS / "flowchart.py"
+    drawn = runpy.run_path(str(script))["chart"]()
+    assert drawn == (DOCS / "images" / "choose.svg").read_text(encoding="utf-8"), f"run {name(script)}"
 
 
 def test_every_public_part_is_in_the_reference():
@@ -205,15 +238,14 @@ def test_every_public_part_is_in_the_reference():
 @pytest.mark.slow
 def test_the_documentation_builds_without_a_warning(tmp_path):
     """As `make docs` does it, but in a copy, so that nothing of an earlier build helps."""
-    for part in ("docs", "examples", "experiments/README.md"):
-        source, target = ROOT / part, tmp_path / part
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if source.is_dir():
-            shutil.copytree(source, target, ignore=shutil.ignore_patterns(*GENERATED))
-        else:
-            shutil.copy(source, target)
+    for part in ROOT.iterdir():
+        if part.name in ("docs", "examples"):
+            shutil.copytree(part, tmp_path / part.name, ignore=shutil.ignore_patterns(*GENERATED))
+        elif not part.name.startswith("."):
+            (tmp_path / part.name).symlink_to(part)  # pages link to files of the repository
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html"]
     done = subprocess.run([*command, tmp_path / "docs", tmp_path / "html"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-4000:]
     for page in ("index", "start", "gallery/plot_views", "api/generated/manykernels.MKLClassifier"):
         assert (tmp_path / "html" / f"{page}.html").exists()
+    assert dead_in_site(tmp_path / "html") == []

@@ -268,7 +268,7 @@ def test_scores_of_all_kinds(scoring):
         (MKLRegressor(), X, {"groups": {"a": "age"}}, "'age' is not in X"),
         (MKLRegressor(), X[:50], {}, "50 samples and y has 90"),
         (MKLRegressor(), ["ab"] * 90, {}, "list of strings"),
-        (KernelAligner(), X, {}, "does not predict"),
+        (KernelAligner(), X, {}, "no predict method"),
     ],
 )
 def test_bad_input(model, data, options, message):

@@ -4,7 +4,7 @@ import ast
 from pathlib import Path
 
 from tests.forked import ROOT, Tracer
-from tests.mutants import PARTS, draw, sources
+from tests.mutants import PARTS, draw, kept_list, key_of, listed, sources
 from tests.mutants import test_files as traced_files
 from tests.mutations import mutated, mutations
 
@@ -65,6 +65,33 @@ def test_draws_are_repeated_by_their_seed():
     first, again, other = draw(40, 0, parts), draw(40, 0, parts), draw(40, 1, parts)
     assert first == again != other and len(set(first)) == len(first)
     assert {part for part, _, _ in first} == set(parts)
+
+
+def test_a_mutation_is_known_again_wherever_its_statement_moves_to():
+    known = {m.identity for m in mutations(SOURCE)}
+    assert len(known) == len(mutations(SOURCE))
+    moved = SOURCE.replace("    total = 0\n", "    other = 0\n    total = 0\n")
+    assert known < {m.identity for m in mutations(moved)}
+    changed = known - {m.identity for m in mutations(SOURCE.replace("x * b", "b * x"))}
+    assert {identity[2] for identity in changed} == {"total += x * b", "x * b"}
+
+
+def test_what_is_gone_from_a_list_is_replaced_once():
+    drawn = draw(12, 0, ["screening"])
+    rows = [{"part": part, "key": key_of((part, file, m)), "outcome": ""} for part, file, m in drawn]
+    assert listed(0, rows) == drawn
+    rows[0]["key"] = "a statement that is there no more"
+    again = listed(0, rows)
+    assert again[:-1] == drawn[1:] and again[-1] not in drawn[1:] and again == listed(0, rows)
+    rows[0]["outcome"] = "gone"
+    assert listed(0, rows) == drawn[1:]
+
+
+def test_the_list_that_is_kept_is_one():
+    rows = kept_list()
+    assert len({row["key"] for row in rows}) == len(rows)
+    assert {row["outcome"] for row in rows} <= {"killed", "survived", "gone"}
+    assert all(row["why"] for row in rows if row["outcome"] != "killed")
 
 
 def test_parts_and_tests_are_where_they_are_looked_for():

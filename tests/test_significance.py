@@ -389,7 +389,7 @@ def test_null_draws_are_uniform(kind, width):
         ({"kernels": Products(degree=3)}, "give a list"),
         ({"kernels": [MKLRegressor(KERNELS).fit(X, y).kernel_]}, "weights that a model learned from y"),
         ({"y": (np.arange(N) % 3).astype(str)}, "y has 3 classes"),
-        ({"y": np.ones(N)}, "y has one value"),
+        ({"y": np.ones(N)}, "y has only one value"),
         ({"y": np.c_[y, y]}, "y has 2 outputs"),
         ({"covariates": Z[:5]}, "expected a row for each"),
         ({"covariates": np.full((N, 1), np.nan)}, "missing or infinite"),

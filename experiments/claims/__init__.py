@@ -1,4 +1,4 @@
-"""docs/experiments.md, "How fast" of README.md and some paragraphs of other pages, computed from the records.
+"""docs/experiments.md, docs/speed.md, a table of README.md and some paragraphs, computed from the records.
 
 `python -m experiments --claims` writes them; `tests/experiments/test_claims.py` says where a page and the
 records differ. A section is a file of this folder; `sections.py` says how a row is added.
@@ -19,6 +19,7 @@ from . import (
     speed,
     steps,
     survival,
+    trust,
     ufo,
     widths,
 )
@@ -28,7 +29,7 @@ from .sections import Section, lacking, problems
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS, README = ROOT / "docs", ROOT / "README.md"
-PAGE = DOCS / "experiments.md"
+PAGE, SPEED = DOCS / "experiments.md", DOCS / "speed.md"
 SECTIONS: list[Section] = [
     part.section
     for part in (
@@ -47,20 +48,15 @@ SECTIONS: list[Section] = [
 ]
 HEAD = """# Claims and results
 
-Each row has a measured claim of a paper, what the same experiment gave here, and a verdict: **holds**, **in part**, **does not hold**, or why it was not run. [experiments/README.md](../experiments/README.md) tells how each experiment was run and what was tried before; [experiments/results](../experiments/results) has all columns.
+Each row has a claim that a paper measured, the result of the same experiment here, and a verdict: **holds**, **in part**, **does not hold**, or why it was not run. [How each experiment was run](inside/experiments.md) is on a page of its own, with what was tried before. [experiments/results](../experiments/results/README.md) has all columns.
 
 How to read the figures:
 
-- Errors are means over random draws of the samples, ± one standard deviation. Where a row says "standard errors", ± is the standard error of the mean. "A less B" is the error of A minus that of B in the same draws: negative where A is better.
+- Errors are means over random draws of the samples, ± one standard deviation. Where a row says "standard errors", ± is the standard error of the mean. "A less B" is the error of A minus the error of B in the same draws. It is negative where A is better.
 - Ranks, iterations and most seconds are medians. Seconds are processor time of one processor.
-- Every figure in a result is computed from the record of its experiment. `python -m experiments --claims` writes this page from the files in `experiments/claims`: change those, not the page.
+- Every figure is computed from the record of its experiment. `python -m experiments --claims` writes this page from the files in `experiments/claims`. Change those files, not the page.
 
-The papers:
-
-- **Afkanpour 2013**: *Multiple Kernel Learning with Many Kernels*, "the thesis" in its sections. **Afkanpour et al. 2013**: *A Randomized Mirror Descent Algorithm for Large Scale Multiple Kernel Learning* (ICML), its short form; its two figures are Figs 6.2 and 6.3 of the thesis.
-- **Orabona & Jie 2011**: *Ultra-Fast Optimization Algorithm for Sparse Multi Kernel Learning* (ICML).
-- **Lei et al.**: slides on *Localized Multiple Kernel Learning – A Convex Approach*.
-- **Rostamizadeh 2010**: *Theoretical Foundations and Algorithms for Learning with Multiple Kernels*, "the thesis" in its section.
+[Papers, experiments and code](references.md) has their titles. "The thesis" is Afkanpour 2013 or Rostamizadeh 2010, whichever the section is about. Afkanpour et al. 2013 is the short form of the first: its two figures are Figs 6.2 and 6.3 of the thesis.
 
 The methods:
 
@@ -72,22 +68,31 @@ The methods:
 - **Certified**: a bound proves that no kernel of the whole family would change the objective by more than the gap.
 - **IDA sets** are the thirteen benchmark sets of Rätsch."""  # noqa: E501
 
+SPEED_HEAD = """# How fast
+
+Figures first, then how to measure them again. Each figure compares with a named rival in the same run, or with what the machine can do at all. [All benchmarks](benchmarks.md) have their tables on one page, and [what it costs](cost-model.md) predicts time and memory for your own sizes."""  # noqa: E501
+
 
 def page() -> str:
     """The whole of docs/experiments.md, from the records."""
     return "\n\n".join([HEAD, *(section.markdown() for section in SECTIONS)]) + "\n"
 
 
+def speeds() -> str:
+    """The whole of docs/speed.md, from the records."""
+    return f"{SPEED_HEAD}\n\n{speed.section.markdown()}\n"
+
+
 def readme() -> str:
-    """README.md with its section about speed as the records have it."""
-    before, _, rest = README.read_text(encoding="utf-8").partition(f"\n## {speed.section.title}\n")
-    after = rest.partition("\n## ")[2]
-    return f"{before}\n{speed.section.markdown()}\n\n## {after}"
+    """README.md with the table of its section about trust as the records have it."""
+    before, head, rest = README.read_text(encoding="utf-8").partition(f"\n## {trust.section.title}\n\n")
+    after = rest.partition("\n\n")[2]
+    return f"{before}{head}{trust.section.table()}\n\n{after}"
 
 
 def pages() -> dict[Path, str]:
     """Every page that has figures of records, as the records have them."""
-    found = {PAGE: page(), README: readme()}
+    found = {PAGE: page(), SPEED: speeds(), README: readme()}
     for one in PARAGRAPHS:
         file = DOCS / one.page
         found[file] = one.put_into(found.get(file) or file.read_text(encoding="utf-8"))
@@ -96,18 +101,19 @@ def pages() -> dict[Path, str]:
 
 def differences() -> list[str]:
     """Rows and paragraphs that are not what the records give."""
-    text, start = (file.read_text(encoding="utf-8") for file in (PAGE, README))
+    text, fast, start = (file.read_text(encoding="utf-8") for file in (PAGE, SPEED, README))
     others = [
         f"{one.page}: {one.compute.__name__}: {problem}"
         for one in PARAGRAPHS
         for problem in lacking((DOCS / one.page).read_text(encoding="utf-8").splitlines(), one.compute)
     ]
-    return [*problems(SECTIONS, text), *problems([speed.section], start), *others]
+    tables = [*problems([speed.section], fast), *problems([trust.section], start)]
+    return [*problems(SECTIONS, text), *tables, *others]
 
 
 def unrecorded() -> list[str]:
     """Rows whose figures nothing recomputes."""
-    sections = [*SECTIONS, speed.section]
+    sections = [*SECTIONS, speed.section, trust.section]
     return [
         f"{section.title}: {row.name}" for section in sections for row in section.rows if not row.recomputed
     ]

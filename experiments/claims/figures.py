@@ -16,6 +16,7 @@ from typing import Any
 
 from .. import records
 from ..plots import number
+from ..selection import sizes
 from ..tables import Facts, Spread
 
 HERE = Path(__file__).resolve().parent.parent
@@ -62,6 +63,8 @@ class Table(list[Facts]):
 def _tables(file: Path) -> list[Facts]:
     if file.suffix == ".json":
         return list(json.loads(file.read_text(encoding="utf-8"))["tables"])
+    if file.suffix == ".csv":
+        return [{"title": "runs", "rows": list(sizes.known(file).values())}]
     return records.read(file).tables
 
 
@@ -73,6 +76,12 @@ def table(name: str, title: str) -> Table:
 def benchmark(name: str, title: str) -> Table:
     """Of benchmarks/results/NAME.json the only table with this title, or with these words in it."""
     return _only(BENCHMARKS / f"{name}.json", title)
+
+
+def by_rows(rows: int) -> dict[sizes.Key, Facts]:
+    """Of experiments/results/selection_sizes.csv the runs with so many rows."""
+    found = [one for one in _only(sizes.TABLE, "runs") if one["rows"] == rows and "failed" not in one]
+    return {(one["set"], rows, one["seed"], one["method"]): one for one in found}
 
 
 def note(name: str, title: str) -> str:

@@ -9,6 +9,7 @@ from .figures import (
     each,
     expect,
     less,
+    listed,
     mean,
     num,
     printed,
@@ -61,18 +62,19 @@ def views() -> tuple[str, str]:
     rows, names = table("localized_views", "Per cent wrong"), ("CLMKL", "HLMKL", "LMKL", "LMKL, sigmoid")
     means = table("localized_views", "Less the errors").row(set="mean")
     away = {name: printed(means[name].split(" (")[0]) for name in names}
+    behind = [row["set"] for row in rows if beyond(less(row["CLMKL"], row["global"])) > 2]
     for row in rows:
-        ours = less(row["CLMKL"], row["global"])
-        expect(abs(beyond(ours)) < 2, "CLMKL is level with global learning on every set")
+        expect(beyond(less(row["CLMKL"], row["global"])) > -2, "CLMKL is ahead of global learning on no set")
         for gates in ("LMKL", "LMKL, sigmoid"):
             expect(mean(row["CLMKL"]) < mean(row[gates]), "ahead of gates that are not convex on every set")
+    expect(0 < len(behind) < len(rows), "CLMKL is behind on some sets and level on the others")
     shown = [f"{row['set']} {each([row['global'], *(row[name] for name in names)])}" for row in rows]
     return (
         f"""{trials(*rows.column("global"))} draws, per cent wrong of global learning, CLMKL, hard clusters,
         softmax and sigmoid gates: {"; ".join(shown)}. Less global learning, mean of the sets (standard
         error): {away["CLMKL"]}, {away["HLMKL"]}, {away["LMKL"]}, {away["LMKL, sigmoid"]}""",
-        """**holds** beside gates that are not convex; **not** beside global learning, with which it is level
-        on each set""",
+        f"""**holds** beside gates that are not convex; **not** beside global learning, with which it is level
+        on {word(len(rows) - len(behind))} sets and behind which it is on {listed(behind)}""",
     )
 
 

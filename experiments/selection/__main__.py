@@ -27,17 +27,18 @@ def main() -> None:
     parser.add_argument("--again", action="store_true", help="also what is known")
     options = parser.parse_args()
     name = f"selection_{options.experiment}"
+    file = FOLDER.parent / f"{name}_runs.jsonl" if options.experiment == "views" else FOLDER / f"{name}.jsonl"
     module = import_module(f"experiments.{name}")
     if options.record:
         report = Report(name, module.__doc__.splitlines()[0])
-        module.tables(report, Runs(FOLDER / f"{name}.jsonl"), list(module.TASKS))
+        module.tables(report, Runs(file), list(module.TASKS))
         report.write(FOLDER.parent)
         return
     first, step = options.part
     sets = list(options.sets or module.TASKS)[first::step]
     with threadpool_limits(1, "blas"):
         module.warm_up()
-        runs = Runs(FOLDER / f"{name}.jsonl")
+        runs = Runs(file)
         seeds = range(*options.seeds)
         module.collect(runs, sets, seeds, options.methods or list(module.METHODS), again=options.again)
 

@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.stats import rankdata
 from sklearn.metrics import log_loss
 from sklearn.model_selection import train_test_split
 
@@ -39,7 +40,7 @@ NAMES = "set,rows,seed,method,d,test,error,log loss,seconds,predict seconds,memo
     ","
 )
 ROWS = (500, 2000, 10_000, 100_000)
-TEST, LEAST = 5000, 10  # rows to test on, at most; members of a class
+TEST, LEAST_TEST, LEAST = 5000, 200, 10  # rows to test on, at most and at least; members of a class
 MADE: dict[str, Task] = {"made friedman": "regression", "made rings": "classification"}
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 Key = tuple[str, int, int, str]
@@ -58,7 +59,10 @@ def made(name: str, n: int, seed: int) -> tuple[Array, Array]:
 
 
 def drawn(name: str, rows: int, seed: int) -> tuple[Array, Array, Array, Array, Task]:
-    """So many rows to learn from and others to test on; ValueError where a set has too few."""
+    """So many rows to learn from and others to test on; ValueError where a set has too few.
+
+    Of sets too small for the smallest number of rows, 60 % are learned from, as in `selection_tables`.
+    """
     from ..selection_tables import TASKS
 
     if name in MADE:
@@ -72,8 +76,12 @@ def drawn(name: str, rows: int, seed: int) -> tuple[Array, Array, Array, Array, 
         labels, counts = np.unique(y[kept], return_counts=True)
         kept &= np.isin(y, labels[counts >= LEAST])
     X, y = X[kept], y[kept]
+    if task == "classification":
+        y = np.unique(y, return_inverse=True)[1]  # xRFM takes no other labels
+    if rows == ROWS[0] and len(y) < rows + LEAST_TEST:
+        rows = int(0.6 * len(y))
     test = min(TEST, len(y) - rows)
-    if test < 200:
+    if rows > ROWS[0] and test < LEAST_TEST:
         raise ValueError(f"{name} has {len(y)} rows, too few for {rows} and a test")
     classes = y if task == "classification" else None
     one, two = train_test_split(
@@ -232,7 +240,8 @@ def page(runs: dict[Key, Facts]) -> str:
     for rows in sorted({key[1] for key in runs}):
         own = {key: facts for key, facts in runs.items() if key[1] == rows and "failed" not in facts}
         methods = [m for m in METHODS if any(key[3] == m for key in own)]
-        lines += ["", f"## {rows} rows", "", *_errors(own, methods), "", *_sums(own, methods)]
+        lines += ["", f"## {rows} rows", "", *_errors(own, methods), "", *_ranks(own, methods)]
+        lines += _sums(own, methods)
     bad = [facts for facts in runs.values() if "failed" in facts]
     failed = [f"- {f['set']}, {f['rows']} rows, seed {f['seed']}, {f['method']}: {f['failed']}" for f in bad]
     return "\n".join([*lines, *(["", "## Failed", "", *failed] if failed else [])]) + "\n"
@@ -256,22 +265,77 @@ def _errors(runs: dict[Key, Facts], methods: list[str]) -> list[str]:
     return lines
 
 
+def ranks(runs: dict[Key, Facts], methods: list[str]) -> dict[str, float]:
+    """The mean rank by error of the methods on the sets that all of them have, the best first."""
+    errors = _common(runs, methods)
+    found = dict(zip(methods, rankdata(errors, axis=1).mean(axis=0).tolist(), strict=True))
+    return dict(sorted(found.items(), key=lambda item: item[1]))
+
+
+def _common(runs: dict[Key, Facts], methods: list[str]) -> Array:
+    sets = sorted({key[0] for key in runs})
+    errors = np.array([[_mean(runs, name, method, "error") for method in methods] for name in sets])
+    return errors[~np.isnan(errors).any(axis=1)]
+
+
+def _ranks(runs: dict[Key, Facts], methods: list[str]) -> list[str]:
+    common = len(_common(runs, methods))
+    if len(methods) < 2 or not common:
+        return []
+    words = ", ".join(f"{method} {rank:.2f}" for method, rank in ranks(runs, methods).items())
+    return [f"- Mean rank by error on the {common} sets that all methods have: {words}."]
+
+
+def differences(runs: dict[Key, Facts], rival: str) -> dict[str, Array]:
+    """Errors of ours less those of a rival, seed by seed, of the sets that both have."""
+    keys = sorted(k for k in runs if k[3] == "ours" and (*k[:3], rival) in runs)
+    found: dict[str, list[float]] = {}
+    for key in keys:
+        less = float(runs[key]["error"]) - float(runs[*key[:3], rival]["error"])
+        found.setdefault(key[0], []).append(less)
+    return {name: np.array(less) for name, less in found.items()}
+
+
+def beyond(less: Array) -> float:
+    """The mean over its standard error; 0 for a single seed, which has none."""
+    spread = less.std(ddof=1) / np.sqrt(less.size) if less.size > 1 else np.inf
+    mean = float(less.mean())
+    return mean / spread if spread > 0.0 else float(np.sign(mean)) * np.inf if mean else 0.0
+
+
+def costs(runs: dict[Key, Facts], rival: str, column: str) -> Array:
+    """(2, runs): what ours and a rival took, where both were run."""
+    keys = [k for k in runs if k[3] == "ours" and (*k[:3], rival) in runs]
+    return np.array([[float(runs[k][column]), float(runs[*k[:3], rival][column])] for k in keys]).T
+
+
 def _sums(runs: dict[Key, Facts], methods: list[str]) -> list[str]:
     """Each rival beside ours, over the sets and seeds that both have."""
     lines = []
     for rival in [m for m in methods if m != "ours"]:
-        pairs = [(k, (*k[:3], rival)) for k in runs if k[3] == "ours" and (*k[:3], rival) in runs]
-        if not pairs:
+        less = differences(runs, rival)
+        if not less:
             continue
-        sets = sorted({k[0] for k, _ in pairs})
-        error = {n: (_mean(runs, n, "ours", "error"), _mean(runs, n, rival, "error")) for n in sets}
-        lost = [f"{n} ({a:.3g} against {b:.3g})" for n, (a, b) in error.items() if a > b]
-        seconds = [sum(float(runs[p[i]]["seconds"]) for p in pairs) for i in (0, 1)]
-        memory = [max(float(runs[p[i]]["memory MB"]) for p in pairs) for i in (0, 1)]
+        behind = [name for name, one in less.items() if beyond(one) > 2.0]
+        paired = {name: one for name, one in less.items() if one.size > 1}
+        ahead = sum(beyond(one) < -2.0 for one in paired.values())
+        errors = f"no more error on {sum(one.mean() <= 0.0 for one in less.values())} of {len(less)} sets"
+        if paired:
+            errors += (
+                f"; of {len(paired)} with several seeds no worse by two paired standard errors on "
+                f"{len(paired) - len(behind)}, better by as many on {ahead}"
+            )
+        lost = [
+            f"{name} ({_mean(runs, name, 'ours', 'error'):.3g} against "
+            f"{_mean(runs, name, rival, 'error'):.3g}{', clearly' if name in behind else ''})"
+            for name, one in less.items()
+            if one.mean() > 0.0
+        ]
+        seconds = costs(runs, rival, "seconds").sum(axis=1)
+        memory = costs(runs, rival, "memory MB").max(axis=1)
         lines.append(
-            f"- Beside {rival}: no more error on {len(error) - len(lost)} of {len(error)} sets; "
-            f"{seconds[0]:.0f} against {seconds[1]:.0f} s of a processor; at most {memory[0]:.0f} against "
-            f"{memory[1]:.0f} MB. Lost: {', '.join(lost) or 'none'}."
+            f"- Beside {rival}: {errors}; {seconds[0]:.0f} against {seconds[1]:.0f} s of a processor; at "
+            f"most {memory[0]:.0f} against {memory[1]:.0f} MB. Lost: {', '.join(lost) or 'none'}."
         )
     return lines
 

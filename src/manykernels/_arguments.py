@@ -178,10 +178,10 @@ def require_arguments(function: Any, count: int, expected: str, more: bool = Fal
 
 
 # -- numbers ----------------------------------------------------------------------------------------------
-def as_numbers(values: Any, what: str, expected: str) -> NDArray[Any]:
+def as_numbers(values: Any, what: str, expected: str, advice: str = "") -> NDArray[Any]:
     """An array of numbers (whole, real or complex) or of truth values, in words of our own where it is none.
 
-    `what` is what it is called in the message, `expected` what it should be.
+    `what` is what it is called in the message, `expected` what it should be, `advice` what to do about words.
     """
     if is_masked(values):
         count = int(np.ma.getmaskarray(values).sum())
@@ -193,13 +193,14 @@ def as_numbers(values: Any, what: str, expected: str) -> NDArray[Any]:
         raise ValueError(f"{what} is a sparse matrix; expected {expected}, a dense array.")
     if isinstance(values, _NOT_ARRAYS) or not (hasattr(values, "__len__") or hasattr(values, "__array__")):
         if not isinstance(values, Real | complex | np.generic):
-            raise TypeError(f"{what} is of type {type(values).__name__}; expected {expected}.")
+            read = " Read a file first, for example by pandas.read_csv." if isinstance(values, str) else ""
+            raise TypeError(f"{what} is of type {type(values).__name__}; expected {expected}.{read}")
     try:
         A = np.asarray(values)
         A = A.astype(np.float64) if A.dtype.kind in "OUST" else A
     except (TypeError, ValueError, OverflowError, RecursionError, AttributeError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"{what} could not be read as numbers ({error}); expected {expected}.") from error
+        raise kind(f"{what} could not be read as numbers ({error}); expected {expected}.{advice}") from error
     if A.dtype.kind not in "biufc":
         raise ValueError(f"{what} holds values of type {A.dtype}; expected {expected}.")
     return A

@@ -21,6 +21,7 @@ except ImportError:  # Windows, where files that are open cannot be removed by o
 
 MODEL_MARK = "manykernels.json"  # the member of a model's archive that says what it is
 REPORT_MARK = '<meta name="generator" content="manykernels">'
+MARKDOWN_MARK = "<!-- generator: manykernels -->"  # of a report in Markdown
 _START = 4096  # bytes of a page that hold the mark
 _STALE = 3600.0  # seconds after which a part is nobody's, where locks cannot tell
 _LONGEST = 56  # characters of a name, lest that of its part be too long for a file system
@@ -44,7 +45,8 @@ def is_model(path: Path) -> bool:
 def is_report(path: Path) -> bool:
     """Whether ``write_report`` wrote a file."""
     with path.open("rb") as file:
-        return REPORT_MARK.encode() in file.read(_START)
+        start = file.read(_START)
+    return REPORT_MARK.encode() in start or start.startswith(MARKDOWN_MARK.encode())
 
 
 def holds_something_else(path: str | os.PathLike[str], ours: Callable[[Path], bool]) -> bool:

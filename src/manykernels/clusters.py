@@ -15,7 +15,35 @@ _ROUNDS, _SETTLED = 100, 1e-9
 def kernel_kmeans(
     K: Array, n_clusters: int, rng: np.random.RandomState, weight: Array | None = None
 ) -> tuple[NDArray[np.intp], float]:
-    """Labels and Σ_i w_i ‖φ(x_i) − μ‖² of the best of several runs of Lloyd's algorithm in feature space."""
+    """Cluster samples in the feature space of a kernel, by the best of several runs of Lloyd's algorithm.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n_samples, n_samples)
+        Kernel matrix.
+    n_clusters : int
+        Number of clusters.
+    rng : RandomState
+        Source of random numbers, for the centres to start from (k-means++).
+    weight : ndarray of shape (n_samples,) or None, default=None
+        Weights of the samples; None stands for 1.
+
+    Returns
+    -------
+    labels : ndarray of int of shape (n_samples,)
+        The cluster of each sample.
+    inertia : float
+        The sum Σ_i w_i ‖φ(x_i) − μ‖² of squared distances to the centres.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.clusters import kernel_kmeans
+    >>> x = np.array([0.0, 0.1, 5.0, 5.1])
+    >>> labels, inertia = kernel_kmeans(np.outer(x, x), 2, np.random.RandomState(0))
+    >>> bool(labels[0] == labels[1] != labels[2] == labels[3]), round(inertia, 6)
+    (True, 0.01)
+    """
     w = np.ones(len(K)) if weight is None else weight
     best: tuple[NDArray[np.intp], float] | None = None
     for _ in range(STARTS if n_clusters > 1 else 1):
@@ -27,7 +55,27 @@ def kernel_kmeans(
 
 
 def centre_weights(R: Array, w: Array) -> Array:
-    """Coefficients of the centres, for shares or labels R."""
+    """Compute the coefficients of the centres of clusters.
+
+    Parameters
+    ----------
+    R : ndarray of shape (n_samples, n_clusters)
+        Shares of the samples in the clusters, or labels as 0 and 1.
+    w : ndarray of shape (n_samples,)
+        Weights of the samples.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_clusters)
+        Coefficients: centre j is Σ_i coefficient_ij φ(x_i).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.clusters import centre_weights
+    >>> centre_weights(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]), np.ones(3)).tolist()
+    [[0.5, 0.0], [0.5, 0.0], [0.0, 1.0]]
+    """
     R = w[:, None] * R
     return np.asarray(R / R.sum(axis=0))
 
@@ -67,7 +115,33 @@ def _spread(K: Array, l: int, rng: np.random.RandomState, w: Array) -> NDArray[n
 
 
 def soften(K: Array, R: Array, t: float, w: Array) -> Array:
-    """Soft k-means from hard labels: centres of shares, shares of distances, until they settle."""
+    """Make hard labels soft: centres of shares, shares of distances, until they settle.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n_samples, n_samples)
+        Kernel matrix.
+    R : ndarray of shape (n_samples, n_clusters)
+        Shares or labels to start from.
+    t : float
+        Temperature. A larger one spreads samples over more clusters.
+    w : ndarray of shape (n_samples,)
+        Weights of the samples.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_clusters)
+        Shares, which add up to 1 for each sample. The last shares with all clusters alive are returned where
+        a cluster dies out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.clusters import soften
+    >>> x = np.array([0.0, 0.1, 5.0, 5.1])
+    >>> soften(np.outer(x, x), np.eye(2)[[0, 0, 1, 1]], 1.0, np.ones(4)).round(3)[:, 0].tolist()
+    [1.0, 1.0, 0.0, 0.0]
+    """
     for _ in range(_ROUNDS):
         weights = centre_weights(R, w)
         products = K @ weights
@@ -81,6 +155,29 @@ def soften(K: Array, R: Array, t: float, w: Array) -> Array:
 
 
 def shares_of(D: Array, t: float) -> Array:
+    """Compute shares of clusters from squared distances: softmax of −D/t, or the nearest centre for t = 0.
+
+    Parameters
+    ----------
+    D : ndarray of shape (n_samples, n_clusters)
+        Squared distances to the centres, up to a constant of each sample.
+    t : float
+        Temperature. A larger one spreads samples over more clusters.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_clusters)
+        Shares, which add up to 1 for each sample.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.clusters import shares_of
+    >>> shares_of(np.array([[0.0, 1.0]]), 0.0).tolist()
+    [[1.0, 0.0]]
+    >>> shares_of(np.array([[0.0, 1.0]]), 1.0).round(3).tolist()
+    [[0.731, 0.269]]
+    """
     if t > 0.0:
         with np.errstate(over="ignore"):  # at a small t all but the nearest centre are infinitely far
             return np.asarray(softmax(-(D - D.min(axis=1, keepdims=True)) / t, axis=1))

@@ -1,4 +1,4 @@
-"""The main job on a dataset that comes with scikit-learn: `make demo`, or `python -m manykernels.demo`.
+"""The demo: learn from a dataset that comes with scikit-learn (`make demo`, `python -m manykernels.demo`).
 
 The breast cancer data has three views of each tumour: the mean, the standard error and the worst value of
 ten measurements of its cells. Which view matters, and at which width? The learned combination answers both,
@@ -64,7 +64,7 @@ def main(path: str = "manykernels-demo.html") -> None:
 
 
 def _searches(kernels: dict[str, Kernel]) -> dict[str, GridSearchCV]:
-    """The three ways to use the kernels, each with its choices made by cross-validation."""
+    """Return the three ways to use the kernels, each with its choices made by cross-validation."""
     singles = [{name: kernel} for name, kernel in kernels.items()]
     choices: dict[str, tuple[list[dict[str, Kernel]], float]] = {
         "learned combination (norm=1)": ([kernels], 1.0),
@@ -82,14 +82,14 @@ def _searches(kernels: dict[str, Kernel]) -> dict[str, GridSearchCV]:
 
 
 def _sentences(compared: Comparison) -> list[str]:
-    """How far the learned combination is from each of the others, and whether that may be chance."""
+    """Describe how far the learned combination is from each of the others, and whether that may be chance."""
     learned, *others = compared.scores
     found = {other: compared.difference(learned, other) for other in others}
     return [said("The learned combination", f"the {o}", one) for o, one in found.items() if one is not None]
 
 
 def _say(search: GridSearchCV) -> None:
-    """Of the model learned from all tumours: the weights, their totals for each view, and the certificate."""
+    """Print the weights, the totals of each view and the certificate of the model of all tumours."""
     learned = search.best_estimator_[-1]
     zeros = len(learned.weights_) - len(learned.active_)
     print(f"\nLearned from all tumours with C = {learned.C:g} in {search.refit_time_:.3f} seconds.")
@@ -104,7 +104,7 @@ def _say(search: GridSearchCV) -> None:
 
 
 def _write(search: GridSearchCV, X: Any, y: Any, compared: Comparison, path: str) -> None:
-    """The same as a page, with how the weights vary over halves of the tumours."""
+    """Write the report, with how the weights vary over halves of the tumours."""
     model = search.best_estimator_
     how: dict[str, Any] = {"method": "subsample", "n_resamples": 20, "random_state": 0}
     stability = weight_stability(model[-1], model[:-1].transform(X), y, **how)
@@ -117,7 +117,7 @@ def _write(search: GridSearchCV, X: Any, y: Any, compared: Comparison, path: str
 
 
 def bars(labels: Sequence[str], values: Sequence[float] | NDArray[np.float64], width: int = 40) -> str:
-    """A bar chart in text: one line per label, the largest value `width` characters long."""
+    """Make a bar chart in text: one line per label, the largest value `width` characters long."""
     largest = max(max(values), np.finfo(float).tiny)
     margin = max(map(len, labels))
     lines = (

@@ -2,7 +2,8 @@
 
 - ``centered_alignment`` is the one to start with: in [0, 1], blind to the kernels' scale and offset, it
   follows the error of the predictors that a kernel allows. ``kernel_similarity`` is the same between kernels.
-- ``uncentered_alignment`` is there for comparison only: unbalanced classes mislead it (004 §2.5.1).
+- ``uncentered_alignment`` is there for comparison only: unbalanced classes mislead it (Rostamizadeh 2010,
+  §2.5.1).
 - ``unnormalized_alignment`` and ``hsic`` measure dependence in the units of the kernels, so compare them only
   between kernels of one scale. ``hsic(unbiased=True)`` is 0 on average where there is no dependence.
 - ``fsm`` (classes only) and ``kl_measure`` are smaller for better kernels. ``fsm`` looks at nothing but the
@@ -37,11 +38,44 @@ _KINDS = ("auto", "kernel", "classification", "regression")
 
 # -- alignment and its relatives ------------------------------------------------------------------
 def centered_alignment(K: Any, target: Any, *, X: Any = None, kind: str = "auto") -> float:
-    """ρ = ⟨K_c, K'_c⟩ / (‖K_c‖ ‖K'_c‖), Frobenius (004 Def. 2.4), in [0, 1] for kernels K and K'.
+    """Compute the centred alignment of a kernel with a target, ρ = ⟨K_c, K'_c⟩ / (‖K_c‖ ‖K'_c‖).
 
-    ``target`` is another kernel K', or y with K' = YYᵀ as in ``target_factor``. ``kind="auto"`` takes a
-    ``Kernel`` or an (n, n) array for a kernel and anything else for y; n outputs of n samples need
-    ``kind="regression"``.
+    Products and norms are Frobenius. It is in [0, 1] for kernels K and K'; 1 where they are the same up to
+    scale and offset.
+
+    Parameters
+    ----------
+    K : array-like of shape (n_samples, n_samples) or Kernel
+        The kernel, as its matrix or with `X`.
+    target : array-like or Kernel
+        Another kernel K', or y with K' = YYᵀ as in `target_factor`.
+    X : array-like of shape (n_samples, n_features) or None, default=None
+        Samples on which a ``Kernel`` is evaluated.
+    kind : {"auto", "kernel", "classification", "regression"}, default="auto"
+        How `target` is read. "auto" takes a ``Kernel`` or an (n, n) array for a kernel and anything else for
+        y; n outputs of n samples need "regression".
+
+    Returns
+    -------
+    float
+        The alignment.
+
+    References
+    ----------
+    Cortes, Mohri & Rostamizadeh (2012), "Algorithms for learning kernels based on centered alignment",
+    Journal of Machine Learning Research 13.
+
+    Rostamizadeh (2010), "Theoretical Foundations and Algorithms for Learning with Multiple Kernels", PhD
+    thesis, New York University, Def. 2.4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import Linear
+    >>> from manykernels.measures import centered_alignment
+    >>> X = np.array([[0.0], [1.0], [5.0], [6.0]])
+    >>> round(centered_alignment(Linear(), [0, 0, 1, 1], X=X), 3)
+    0.962
     """
     K, target, name = _read_pair(K, target, X, kind)
     K_c, target_c = _centre(K), target.centred()
@@ -52,7 +86,40 @@ def centered_alignment(K: Any, target: Any, *, X: Any = None, kind: str = "auto"
 
 
 def uncentered_alignment(K: Any, target: Any, *, X: Any = None, kind: str = "auto") -> float:
-    """⟨K, K'⟩ / (‖K‖ ‖K'‖), Frobenius (004 Eq. 2.41, Cristianini et al.): what centring improves on."""
+    """Compute the alignment ⟨K, K'⟩ / (‖K‖ ‖K'‖) without centring, for comparison.
+
+    Unbalanced classes mislead it: kernels that say nothing are aligned with the target too.
+
+    Parameters
+    ----------
+    K : array-like of shape (n_samples, n_samples) or Kernel
+        The kernel, as its matrix or with `X`.
+    target : array-like or Kernel
+        Another kernel K', or y with K' = YYᵀ as in `target_factor`.
+    X : array-like of shape (n_samples, n_features) or None, default=None
+        Samples on which a ``Kernel`` is evaluated.
+    kind : {"auto", "kernel", "classification", "regression"}, default="auto"
+        How `target` is read, as in `centered_alignment`.
+
+    Returns
+    -------
+    float
+        The alignment.
+
+    References
+    ----------
+    Cristianini, Shawe-Taylor, Elisseeff & Kandola (2001), "On kernel-target alignment", NeurIPS.
+
+    Rostamizadeh (2010), "Theoretical Foundations and Algorithms for Learning with Multiple Kernels", PhD
+    thesis, New York University, Eq. 2.41.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.measures import uncentered_alignment
+    >>> round(uncentered_alignment(np.ones((4, 4)), [0, 1, 1, 1]), 3)
+    0.25
+    """
     K, target, name = _read_pair(K, target, X, kind)
     for values, what in ((K, name), (target.values, "the target")):
         if not values.any():
@@ -61,23 +128,96 @@ def uncentered_alignment(K: Any, target: Any, *, X: Any = None, kind: str = "aut
 
 
 def unnormalized_alignment(K: Any, target: Any, *, X: Any = None, kind: str = "auto") -> float:
-    """η = (1/n²) Σ_ij [K_c]_ij [K'_c]_ij, the estimate of E[K_c K'_c] of 004 Def. 2.5.
+    """Compute η = (1/n²) Σ_ij [K_c]_ij [K'_c]_ij, an estimate of E[K_c K'_c].
 
-    004 Def. 2.6 prints both ⟨K_c, K'_c⟩ and its mean over the n² entries for it: the mean is meant.
+    It has the units of the kernels: compare it only between kernels of one scale.
+
+    Parameters
+    ----------
+    K : array-like of shape (n_samples, n_samples) or Kernel
+        The kernel, as its matrix or with `X`.
+    target : array-like or Kernel
+        Another kernel K', or y with K' = YYᵀ as in `target_factor`.
+    X : array-like of shape (n_samples, n_features) or None, default=None
+        Samples on which a ``Kernel`` is evaluated.
+    kind : {"auto", "kernel", "classification", "regression"}, default="auto"
+        How `target` is read, as in `centered_alignment`.
+
+    Returns
+    -------
+    float
+        The estimate.
+
+    Notes
+    -----
+    Rostamizadeh (2010), Def. 2.6 prints both ⟨K_c, K'_c⟩ and its mean over the n² entries for it: the mean is
+    meant.
+
+    References
+    ----------
+    Rostamizadeh (2010), "Theoretical Foundations and Algorithms for Learning with Multiple Kernels", PhD
+    thesis, New York University, Def. 2.5.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.measures import unnormalized_alignment
+    >>> y = np.array([1.0, 1.0, -1.0, -1.0])
+    >>> unnormalized_alignment(2.0 * np.outer(y, y), [1, 1, 0, 0])
+    2.0
     """
     K, target, _ = _read_pair(K, target, X, kind)
     return float(target.centred().inner(_centre(K)) / K.size)
 
 
 def hsic(K: Any, target: Any, *, X: Any = None, kind: str = "auto", unbiased: bool = False) -> float:
-    """The Hilbert-Schmidt independence criterion tr(KHLH)/(n−1)²: H centres, L is the target's kernel.
+    """Compute the Hilbert–Schmidt independence criterion tr(KHLH)/(n−1)², where L is the target's kernel.
 
-    ``unbiased=True`` is the U-statistic of Song et al. (2012), n ≥ 4. With K̃, L̃ without diagonals it is
+    H centres. The criterion has the units of the kernels: compare it only between kernels of one scale.
+
+    Parameters
+    ----------
+    K : array-like of shape (n_samples, n_samples) or Kernel
+        The kernel, as its matrix or with `X`.
+    target : array-like or Kernel
+        Another kernel L, or y with L = YYᵀ as in `target_factor`.
+    X : array-like of shape (n_samples, n_features) or None, default=None
+        Samples on which a ``Kernel`` is evaluated.
+    kind : {"auto", "kernel", "classification", "regression"}, default="auto"
+        How `target` is read, as in `centered_alignment`.
+    unbiased : bool, default=False
+        Whether to compute the U-statistic of Song et al. (2012), which is 0 on average where there is no
+        dependence; it needs 4 samples.
+
+    Returns
+    -------
+    float
+        The criterion.
+
+    Notes
+    -----
+    With K̃, L̃ without diagonals the U-statistic is
 
         [tr(K̃L̃) + 1ᵀK̃1 · 1ᵀL̃1 / ((n−1)(n−2)) − 2/(n−2) · 1ᵀK̃L̃1] / (n(n−3)) = ⟨K_u, L⟩ / (n(n−3)),
 
     where K_u is zero on the diagonal and K̃_ij − r_i − r_j + const elsewhere, such that its rows sum to zero:
-    neither the diagonal of L nor what centring takes from L matters then.
+    then neither the diagonal of L matters nor the part that centring takes from L.
+
+    References
+    ----------
+    Gretton, Bousquet, Smola & Schölkopf (2005), "Measuring statistical dependence with Hilbert–Schmidt
+    norms", ALT.
+
+    Song, Smola, Gretton, Bedo & Borgwardt (2012), "Feature selection via dependence maximization", Journal of
+    Machine Learning Research 13.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.measures import hsic
+    >>> y = np.array([1.0, 1.0, -1.0, -1.0])
+    >>> round(hsic(np.outer(y, y), [1, 1, 0, 0]), 3)
+    1.778
     """
     K, target, _ = _read_pair(K, target, X, kind)
     n, need = len(K), 4 if unbiased else 2
@@ -95,10 +235,40 @@ def hsic(K: Any, target: Any, *, X: Any = None, kind: str = "auto", unbiased: bo
 
 # -- measures that are smaller for better kernels -------------------------------------------------
 def fsm(K: Any, y: Any, *, X: Any = None) -> float:
-    """Spread of two classes along the line between their centres, over the distance of the centres.
+    """Compute the feature-space measure, the spread of classes over the distance of their centres.
 
-    FSM = (std_+ + std_−) / ‖φ_− − φ_+‖ (Nguyen & Ho 2008, 000 §2.3.2), std of ⟨φ(x_i), u⟩ within a class with
-    u = (φ_− − φ_+)/‖φ_− − φ_+‖. Several classes: the mean over all pairs. Infinite where centres coincide.
+    FSM = (std_+ + std_−) / ‖φ_− − φ_+‖, with std of ⟨φ(x_i), u⟩ within a class and
+    u = (φ_− − φ_+)/‖φ_− − φ_+‖. Less is better. Several classes have the mean over all pairs. It is infinite
+    where centres coincide.
+
+    Parameters
+    ----------
+    K : array-like of shape (n_samples, n_samples) or Kernel
+        The kernel, as its matrix or with `X`.
+    y : array-like of shape (n_samples,)
+        Class labels, at least two samples of each class.
+    X : array-like of shape (n_samples, n_features) or None, default=None
+        Samples on which a ``Kernel`` is evaluated.
+
+    Returns
+    -------
+    float
+        The measure.
+
+    References
+    ----------
+    Nguyen & Ho (2008), "An efficient kernel matrix evaluation measure", Pattern Recognition 41.
+
+    Afkanpour (2013), "Multiple Kernel Learning with Many Kernels", PhD thesis, University of Alberta, §2.3.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import Linear
+    >>> from manykernels.measures import fsm
+    >>> X = np.array([[0.0], [1.0], [5.0], [6.0]])
+    >>> round(fsm(Linear(), [0, 0, 1, 1], X=X), 3)
+    0.283
     """
     if isinstance(y, Kernel):
         raise ValueError(f"fsm was given the kernel {y.label} as y; expected one class label per sample.")
@@ -124,10 +294,43 @@ def fsm(K: Any, y: Any, *, X: Any = None) -> float:
 
 
 def kl_measure(K: Any, target: Any, *, epsilon: float = 1e-3, X: Any = None, kind: str = "auto") -> float:
-    """tr(K*(K + εI)⁻¹) + log|K + εI| with the target's kernel K* (Ying et al. 2009, 000 §2.3.2).
+    """Compute tr(K*(K + εI)⁻¹) + log|K + εI| with the target's kernel K*; less is better.
 
-    That is 2 KL(N(0, K*) ‖ N(0, K + εI)) less what does not depend on K. ε is ``epsilon`` times the mean
-    diagonal of K. The scale of K matters.
+    This is 2 KL(N(0, K*) ‖ N(0, K + εI)) less the part that does not depend on K. The scale of K matters.
+
+    Parameters
+    ----------
+    K : array-like of shape (n_samples, n_samples) or Kernel
+        The kernel, as its matrix or with `X`.
+    target : array-like or Kernel
+        Another kernel K*, or y with K* = YYᵀ as in `target_factor`.
+    epsilon : float, default=0.001
+        The ε in units of the mean diagonal of K, positive. A larger value counts noise.
+    X : array-like of shape (n_samples, n_features) or None, default=None
+        Samples on which a ``Kernel`` is evaluated.
+    kind : {"auto", "kernel", "classification", "regression"}, default="auto"
+        How `target` is read, as in `centered_alignment`.
+
+    Returns
+    -------
+    float
+        The measure.
+
+    References
+    ----------
+    Ying, Huang & Campbell (2009), "Enhanced protein fold recognition through a novel data integration
+    approach", BMC Bioinformatics 10.
+
+    Afkanpour (2013), "Multiple Kernel Learning with Many Kernels", PhD thesis, University of Alberta, §2.3.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.measures import kl_measure
+    >>> y = np.array([1.0, 1.0, -1.0, -1.0])
+    >>> good, bad = np.outer(y, y) + np.eye(4), np.ones((4, 4)) + np.eye(4)
+    >>> bool(kl_measure(good, y) < kl_measure(bad, y))
+    True
     """
     if not is_number(epsilon) or not 0.0 < epsilon < np.inf:
         raise ValueError(f"epsilon={epsilon!r} was given; expected a positive number.")
@@ -152,9 +355,33 @@ def kl_measure(K: Any, target: Any, *, epsilon: float = 1e-3, X: Any = None, kin
 def kernel_similarity(
     kernels: Any, X: Any, *, memory_limit: int | float | str | None = None, n_jobs: int | None = None
 ) -> Array:
-    """(M, M): the centred alignments between kernels on X, given as estimators take them.
+    """Compute the centred alignments between all pairs of kernels.
 
-    ``kernels`` is a list, a dict, a family, "auto", or "precomputed" with X a stack (n, n, M).
+    Parameters
+    ----------
+    kernels : str, Kernel, callable, Family, list or dict
+        The kernels as estimators take them: a list, a dict, a family, "auto", or "precomputed".
+    X : array-like of shape (n_samples, n_features) or (n_samples, n_samples, n_kernels)
+        Samples, or the stack of matrices for "precomputed".
+    memory_limit : int, float, str or None, default=None
+        Memory that may be used: a number of bytes, a string such as "2GB", or None for half of the free
+        memory.
+    n_jobs : int or None, default=None
+        Number of threads; −1 stands for all processors, and None leaves it as it is set.
+
+    Returns
+    -------
+    ndarray of shape (n_kernels, n_kernels)
+        The alignments, 1 on the diagonal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import Gaussian, Linear
+    >>> from manykernels.measures import kernel_similarity
+    >>> X = np.array([[0.0], [1.0], [5.0], [6.0]])
+    >>> kernel_similarity([Linear(), Gaussian(3.0)], X).round(2).tolist()
+    [[1.0, 0.97], [0.97, 1.0]]
     """
     options: dict[str, Any] = {"center": False, "normalize": None, "sample_weight": None}
     options.update(memory_limit=memory_limit, work=0)
@@ -213,10 +440,11 @@ def _cosine(K: Array, target: _Target) -> float:
 
 
 def _centre(K: Array) -> Array:
-    """K_c with [K_c]_ij = (K_ij − r_i) − (r_j − g), r the means of rows, g of all (004 Eq. 2.39): a copy.
+    """Return the centred kernel, as a copy.
 
-    In this order differences of nearly equal numbers, which are exact, come first: a nearly constant kernel
-    keeps the digits that its entries have.
+    [K_c]_ij = (K_ij − r_i) − (r_j − g), r the means of rows, g of all (Rostamizadeh 2010, Eq. 2.39). In this
+    order differences of nearly equal numbers, which are exact,
+    come first: a nearly constant kernel keeps the digits that its entries have.
     """
     r = K.mean(axis=1)
     K_c = K - r[:, None]
@@ -288,14 +516,30 @@ def _read_kernel(K: Any, X: Any, name: str) -> tuple[Array, str]:
 
 # -- targets --------------------------------------------------------------------------------------
 def target_factor(y: Any, kind: str = "auto") -> Array:
-    """Y of shape (n, k) with K_Y = YYᵀ, the kernel of the targets themselves. Nothing is centred.
+    """Compute Y with K_Y = YYᵀ, the kernel of the targets themselves; nothing is centred.
 
-    Two classes: y = ±1, +1 for the second in sorted order (004 §2.5.1). More classes: Y is one-hot, so that
-    K_Y[i, j] is 1 where i and j are of the same class; for two classes that would be (1 + yyᵀ)/2, which is
-    the same after centring and scaling. Numbers: Y = y, one column an output.
+    Two classes are y = ±1, +1 for the second in sorted order (Rostamizadeh 2010, §2.5.1). For more classes Y
+    is one-hot, so that K_Y[i, j] is 1 where i and j are of the same class; for two classes that would be (1 +
+    yyᵀ)/2, which is the same after centring and scaling. For numbers Y = y, one column for each output.
 
-    ``kind`` is "classification", "regression", or "auto": what scikit-learn's ``type_of_target`` finds, where
-    labels in one column are classes and everything else is numbers.
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        Labels or numbers.
+    kind : {"auto", "classification", "regression"}, default="auto"
+        How y is read. "auto" follows scikit-learn's ``type_of_target``: labels in one column are classes and
+        everything else is numbers.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, k)
+        The factor Y.
+
+    Examples
+    --------
+    >>> from manykernels.measures import target_factor
+    >>> target_factor(["no", "yes", "no"]).tolist()
+    [[-1.0], [1.0], [-1.0]]
     """
     if kind not in ("auto", "classification", "regression"):
         raise ValueError(f"kind={kind!r} was given; expected 'auto', 'classification' or 'regression'.")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from manykernels._fast.linalg import factor, solve
+from manykernels._fast.linalg import factor, invert, solve
 
 
 def semidefinite(n, rank, seed=0):
@@ -19,6 +19,14 @@ def test_factor_and_solve(n, order):
     np.testing.assert_allclose(L @ L.T, A, atol=1e-12 * n)
     x = np.random.RandomState(1).randn(n, 2)
     np.testing.assert_allclose(A @ solve(factor(A.copy()), x), x, atol=1e-9)
+
+
+@pytest.mark.parametrize("n", [1, 40, 64, 65, 131, 260])
+def test_invert(n):
+    A = semidefinite(n, n) + np.eye(n)
+    inverse = np.tril(invert(factor(A.copy())))
+    inverse += np.tril(inverse, -1).T
+    np.testing.assert_allclose(A @ inverse, np.eye(n), atol=1e-9)
 
 
 def test_no_samples():

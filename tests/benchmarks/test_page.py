@@ -26,6 +26,14 @@ def test_every_result_has_its_section():
         assert f"\n## {file.stem.replace('_', ' ')}\n" in text
 
 
+def test_the_summary_names_every_benchmark_and_its_largest_ratio():
+    rows = [{"contender": "a", "× faster than b": 3.0}, {"contender": "c", "× faster than b": 12.5}]
+    content = {"benchmark": "finite_small", "tables": [{"rows": rows}, {"rows": [{"seconds": TIME}]}]}
+    line = page.summary([content])[-1]
+    assert line.startswith("| [finite small](#finite-small) | ") and line.endswith("| 12.5 × faster than b |")
+    assert page.largest([{"rows": [{"seconds": TIME}]}]) == ""
+
+
 def test_a_table_escapes_bars_and_tells_times_with_quartiles():
     lines = page.markdown([{"a|b": "x", "seconds": TIME, "n": 3}, {"a|b": "y_z", "ok": True, "n": 1234.5}])
     assert lines == [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import random
@@ -13,7 +14,9 @@ import pytest
 from typer.testing import CliRunner
 
 from manykernels import load
+from manykernels.cli import kept
 from manykernels.cli.app import app
+from manykernels.selection.checkpoint import keeping
 
 rng = np.random.RandomState(0)
 X = pd.DataFrame(rng.randn(60, 3), columns=list("abc"))
@@ -65,6 +68,44 @@ def test_a_command_that_is_killed_is_resumed_without_other_options(folder, monke
         np.testing.assert_array_equal(model.decision_function(X), expected)
         assert not keep.exists() and model.get_params().get("checkpoint") is None
     assert kills > 3
+
+
+def test_a_folder_whose_first_file_was_not_finished_is_taken_again(folder):
+    """As where a process is killed while it notes which command it is."""
+    keep = folder / "keep"
+    keep.mkdir()
+    (keep / ".command.json.manykernels-x1.part").write_text('{"folder": "/')
+    kept.remember(keep, {"method": "lp"})
+    assert [path.name for path in keep.iterdir()] == ["command.json"]
+    assert kept.remembered(keep)["method"] == "lp"
+    kept.forget(keep)
+    assert not keep.exists()
+
+
+def test_a_disk_that_is_full_ends_the_keeping_and_not_the_command(folder, monkeypatch):
+    """Nothing of scores can be kept, and they are told all the same; what refuses a folder still does.
+
+    How an answer is shown may be another one when the command is gone on with.
+    """
+    keep = folder / "keep"
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "about.json")
+
+    def failing(given, title, *more):
+        if title == "scores":
+            raise full
+        return keeping(given, title, *more)
+
+    monkeypatch.setattr(kept, "keeping", failing)
+    command = [*FIT, "--no-significance", "--permutations", 0, "--checkpoint", keep]
+    said = run(*command)
+    assert "No space left on device" in said and "may be lost" in said and "accuracy" in said
+    assert not keep.exists()
+    full = BlockingIOError("checkpoint='keep' is in use by process 1.")
+    assert "is in use by process 1" in run(*command, code=2)
+    monkeypatch.undo()
+    monkeypatch.chdir(folder)
+    shown = CliRunner().invoke(app, ["fit", "--resume", str(keep), "--json"]).stdout
+    assert json.loads(shown)["samples"] == 60 and not keep.exists()
 
 
 def test_a_folder_belongs_to_one_command(folder):

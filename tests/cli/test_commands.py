@@ -19,6 +19,7 @@ from tests.fitted_models import X, kernels, numbers, three, y
 from typer.testing import CliRunner
 
 from manykernels import MKLClassifierCV, load
+from manykernels._checks import RULES
 from manykernels.cli import commands, importances, learned, resamples, scores, work
 from manykernels.cli.app import app
 from manykernels.comparison import folds
@@ -89,7 +90,7 @@ def test_many_rows_are_raced_and_features_asked_for(csv, tmp_path, monkeypatch):
     monkeypatch.setattr(commands, "_MANY_SAMPLES", 40)
     quick = ("fit", csv, "--target", "sick", "--no-score", "--no-importance", "--jobs", 1)
     result = run(*quick, "--time-budget", 60, "--model", tmp_path / "model")
-    assert "models are raced" in result.stderr and "of 11 kernels ha" in result.stdout
+    assert "models are raced" in result.stderr and "chosen by cross-validation: strategy" in result.stdout
     run("predict", tmp_path / "model", csv)
     assert "--method auto, --approx nystroem:200" in run(*quick, "-m", "sparse").stderr
     features = run(*quick, "-m", "sparse", "--approx", "nystroem:30")
@@ -112,6 +113,25 @@ def test_a_model_of_noise_is_no_better_than_guessing(tmp_path):
     assert len(document["permutation"]["null"]) == 19 and document["permutation"]["p_value"] > 0.05
     shown = run(*asked, "--permutations", 0).stdout
     assert "better than guessing (always the largest class)" in shown and "permutations" not in shown
+
+
+def test_fit_lists_what_to_be_careful_about_and_nothing_where_all_is_well(csv, table, tmp_path):
+    asked = ("--target", "sick", "-m", "sparse", "--no-score", "--no-significance")
+    assert "MK" not in run("fit", csv, *asked).stdout
+    leaky = tmp_path / "leaky.csv"
+    table.assign(treated=np.where(y == 1, 2.5, 0.0)).drop(columns="size").to_csv(leaky, index=False)
+    shown = run("fit", leaky, *asked).stdout
+    assert "docs/checks.md" in shown and "MK412  Column 'treated' alone" in shown
+    answer = json.loads(run("fit", leaky, *asked, "--json").stdout)
+    assert [check["code"] for check in answer["checks"]] == ["MK412"]
+
+
+def test_checks_are_explained_by_code():
+    shown = run("checks").stdout
+    assert all(rule.code in shown and rule.advice.split()[0] in shown for rule in RULES)
+    answer = json.loads(run("checks", "mk412", "--json").stdout)
+    assert [check["code"] for check in answer["checks"]] == ["MK412"]
+    assert "MK999" in run("checks", "MK999", code=2).stderr
 
 
 def test_fit_names_the_columns_and_views_that_matter(csv, table, tmp_path):
@@ -332,6 +352,16 @@ def test_compare_writes_a_table(csv, tmp_path, ending):
     if ending == "csv":
         assert "is not empty" in run(*asked, code=2).stderr
         run(*asked, "--force", "-q")
+
+
+def test_compare_writes_a_report_of_all_methods(csv, tmp_path):
+    chosen = ["-m", "uniform", "-m", "align", "-k", "columns"]
+    asked = ["compare", csv, "-t", "sick", "--cv", 2, "--no-tune", "--quiet", *chosen]
+    page, text = tmp_path / "side.html", tmp_path / "side.md"
+    run(*asked, "--report", page)
+    assert "<title>Which model predicts sick best</title>" in page.read_text(encoding="utf-8")
+    assert json.loads(run(*asked, "--report", text, "--json").stdout)["report"] == str(text)
+    assert "## Side by side" in text.read_text(encoding="utf-8")
 
 
 def test_tables_are_written_in_known_forms(csv):

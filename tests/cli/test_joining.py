@@ -373,7 +373,8 @@ def test_files_of_which_no_sample_is_in_all_are_joined_with_the_samples_that_lac
     assert "is in all files" in run(*asked, code=2).stderr
     answer = json.loads(run(*asked, "--json", "--rows", "outer").stdout)
     assert sorted(answer["present"].values())[:2] == [20, 40]
-    assert any("Only 20 of 60 samples have" in note for note in answer["notes"])
+    told = [check["message"] for check in answer["checks"] if check["code"] == "MK411"]
+    assert len(told) == 1 and told[0].startswith("Only 20 of 60 samples have")
 
 
 def test_an_id_may_be_dropped_too(study):

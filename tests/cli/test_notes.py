@@ -11,7 +11,7 @@ from tests.cli.test_bad_files import GOOD
 from typer.testing import CliRunner
 
 from manykernels import MKLClassifier
-from manykernels.cli import commands
+from manykernels.cli import comparing
 from manykernels.cli._console import plainly
 from manykernels.cli.app import app
 from manykernels.cli.notes import Notes, kind_of
@@ -102,7 +102,7 @@ def test_warnings_in_folds_are_one_line(tmp_path, jobs):
     asked += ["--jobs", jobs]
     few = {"sparse": {"max_iter": 1, "tol": 1e-12}, "lp": {"max_iter": 1, "tol": 1e-12, "norm": 2.0}}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(commands, "pipeline", lambda data, name, *_, **__: MKLClassifier(**few[name]))
+        patch.setattr(comparing, "pipeline", lambda data, name, *_, **__: MKLClassifier(**few[name]))
         whole = CliRunner().invoke(app, [str(a) for a in [*asked, "--json"]])
         short = CliRunner().invoke(app, [str(a) for a in asked])
     notes = [note for note in json.loads(whole.stdout)["notes"] if "above tol" in note]

@@ -41,10 +41,13 @@ def test_folds_share_the_events():
 
 def test_predictions_are_kept_where_asked_for():
     splits = make_folds(y, classes=False, cv=3)
-    found = cross_validate({"a": Scored(), "b": Scored()}, X, y, splits, keep=["a"], scoring=BrierScorer())
+    learners = {"a": Scored(), "b": Scored()}
+    keep = {"a": lambda model, X, y: (model.predict(X), y)}
+    found = cross_validate(learners, X, y, splits, keep=keep, scoring=BrierScorer())
     for (_, test), fold in zip(splits, found["a"].folds, strict=True):
-        np.testing.assert_array_equal(fold.predicted, X[test, 0])
-    assert all(fold.predicted is None for fold in found["b"].folds)
+        np.testing.assert_array_equal(fold.kept[0], X[test, 0])
+        np.testing.assert_array_equal(fold.kept[1], y[test])
+    assert all(fold.kept is None for fold in found["b"].folds)
 
 
 def test_methods_by_name_learn_times_to_an_event():

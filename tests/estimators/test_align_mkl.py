@@ -220,10 +220,10 @@ def test_one_centred_kernel_is_ridge_regression_with_an_intercept(alpha, kernel)
         (LogisticRegression(), r"LogisticRegression was given; it takes features.*Pipeline"),
         (KNeighborsClassifier(), "takes features"),
         (GaussianProcessClassifier(), "kernel of its own"),
-        (SVR(kernel="precomputed"), "not say that it is for classification"),
-        (KernelRidge(kernel="precomputed"), "not say that it is for classification"),
-        (OneClassSVM(kernel="precomputed"), "not say that it is for classification"),
-        (KernelPCA(kernel="precomputed"), "not say that it is for classification"),
+        (SVR(kernel="precomputed"), "it is not a learner for classification"),
+        (KernelRidge(kernel="precomputed"), "it is not a learner for classification"),
+        (OneClassSVM(kernel="precomputed"), "it is not a learner for classification"),
+        (KernelPCA(kernel="precomputed"), "it is not a learner for classification"),
     ],
 )
 def test_learners_that_cannot_use_a_kernel(learner, words):
@@ -236,8 +236,8 @@ def test_learners_that_cannot_use_a_kernel(learner, words):
     [
         (KernelRidge(), r"KernelRidge\(kernel='linear'\)"),
         (Ridge(), "takes features"),
-        (SVC(kernel="precomputed"), "not say that it is for regression"),
-        (GridSearchCV(SVC(kernel="precomputed"), {"C": [1.0]}), "not say that it is for regression"),
+        (SVC(kernel="precomputed"), "it is not a learner for regression"),
+        (GridSearchCV(SVC(kernel="precomputed"), {"C": [1.0]}), "it is not a learner for regression"),
     ],
 )
 def test_learners_that_cannot_use_a_kernel_for_numbers(learner, words):

@@ -178,7 +178,7 @@ def test_a_level_that_training_did_not_have_is_an_average_one() -> None:
     ("columns", "change", "said"),
     [
         (["age", "k"], {"k": 3.0}, "covariate k is constant"),
-        (["age", "k"], {"k": 2 * TABLE.age + 1}, "covariate k is constant, or says nothing"),
+        (["age", "k"], {"k": 2 * TABLE.age + 1}, "covariate k is constant, or linear in"),
         (["age", "s=B", "site"], {"s=B": (TABLE.site == "B").astype(float)}, "site=B"),
     ],
 )

@@ -286,7 +286,7 @@ def test_centring_and_solvers_for_lists():
 
 def test_a_table_of_products_needs_products():
     for model in (MKLRegressor(Products()), MKLRegressor([Linear()]).fit(X, Y)):
-        with pytest.raises(AttributeError, match=r"once fitted on Products"):
+        with pytest.raises(AttributeError, match=r"only after a fit with kernels=Products"):
             _ = model.selected_products_
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from html import escape
 
 import pytest
 from sklearn import config_context
 from tests.fitted_models import FITTED, X, fitted, y
 
 from manykernels import MKLClassifier, MKLClassifierCV
-from manykernels.estimators._repr import summary
+from manykernels.estimators._repr import _WIDTH, summary
 from manykernels.kernels import Gaussian, Linear
 
 UNLISTED = {"products", "widths", "many widths", "polynomials", "anova"}
@@ -28,8 +29,11 @@ def test_every_fitted_model_shows_its_largest_kernels(name):
     model, _ = fitted(name)
     html = shown(model)
     assert html.count("manykernels-summary") == 1
-    rows = summary(model).count("<tr")
-    assert rows == min(8, len(model.active_))
+    text = summary(model)
+    names = [name for m, name in enumerate(model.kernel_names_) if m in model.active_]
+    assert sum(f'title="{escape(name)}"' in text for name in names) == min(10, len(names))
+    assert ("more</td>" in text) == (len(names) > 10)
+    assert "<script" not in text and "nan" not in text
     if hasattr(model, "dual_gap_") and name not in UNCERTIFIED:
         assert f"gap {model.dual_gap_:.1e}" in html
         text = summary(model)
@@ -42,7 +46,27 @@ def test_every_fitted_model_shows_its_largest_kernels(name):
 def test_a_search_shows_what_it_chose():
     search = MKLClassifierCV([Linear(), Gaussian(2.0)], Cs=[1.0], cv=2).fit(X, y)
     assert shown(search).count("manykernels-summary") == 1
-    assert summary(search) == summary(search.best_estimator_)
+    text = summary(search)
+    assert f"Cross-validated accuracy {search.best_score_:.3f}" in text and "C = 1," in text
+    assert "Cross-validated" not in summary(search.best_estimator_)
+    search.set_params(scoring="roc_auc").fit(X, y)
+    assert f"Cross-validated roc_auc {search.best_score_:.3f}" in summary(search)
+
+
+def test_views_are_shown_first_and_their_kernels_can_be_unfolded():
+    model, _ = fitted("views of a frame")
+    text = summary(model)
+    assert text.index("Share of each view") < text.index("<details") < text.index("Weights of kernels")
+    share = 100 * model.view_weights_["n"] / sum(model.view_weights_.values())
+    assert f"{share:.0f} %" in text
+    assert f"width: {_WIDTH * share / 100:.0f}px" in text.split("<details")[0]  # the whole bar is 100 %
+
+
+def test_checks_are_shown_where_there_are_any():
+    assert "Be careful" not in summary(fitted("classifier")[0])
+    model = MKLClassifier({"<i>": Gaussian(0.001), "b": Linear()}, norm=2.0).fit(X, y)
+    text = summary(model)
+    assert "<b>MK302</b>" in text and "<i>" not in text
 
 
 def test_the_count_says_what_there_was_to_choose_from():

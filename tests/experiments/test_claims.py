@@ -1,4 +1,4 @@
-"""What docs/experiments.md, "How fast" of README.md and some paragraphs say is what the records say."""
+"""What docs/experiments.md, docs/speed.md, README.md and some paragraphs say is what the records say."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def said(change=None):
     found, known = {}, figures._tables
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(figures, "_tables", lambda file: [altered(table, change) for table in known(file)])
-        for section in [*claims.SECTIONS, claims.speed.section]:
+        for section in [*claims.SECTIONS, claims.speed.section, claims.trust.section]:
             for row in (row for row in section.rows if row.recomputed):
                 try:
                     found[section.title, row.name] = row.line()
@@ -95,14 +95,16 @@ def test_no_row_is_written_without_its_record():
 
 
 def test_the_command_writes_the_page_unless_words_do_not_hold(tmp_path, monkeypatch, capsys):
-    start = claims.README.read_text(encoding="utf-8")
+    known = {name: getattr(claims, name).read_text(encoding="utf-8") for name in ("SPEED", "README")}
     for name in {one.page for one in claims.PARAGRAPHS}:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes((claims.DOCS / name).read_bytes())
-    for name, place in {"DOCS": "", "PAGE": "experiments.md", "README": "README.md"}.items():
+    places = {"DOCS": "", "PAGE": "experiments.md", "SPEED": "speed.md", "README": "README.md"}
+    for name, place in places.items():
         monkeypatch.setattr(claims, name, tmp_path / place)
     text = claims.page()
-    claims.README.write_text(start.replace("MKLpy's CKA |", "its CKA |"), encoding="utf-8")
+    claims.SPEED.write_text(known["SPEED"].replace("MKLpy's CKA |", "its CKA |"), encoding="utf-8")
+    claims.README.write_text(known["README"].replace(" in the same time", " in half"), encoding="utf-8")
     claims.PAGE.write_text(
         text.replace("| on all | **holds** |", "| on most | **holds** |"), encoding="utf-8"
     )
@@ -110,8 +112,9 @@ def test_the_command_writes_the_page_unless_words_do_not_hold(tmp_path, monkeypa
     said = capsys.readouterr().out
     assert "gap: the text has “most”, the record gives “all”" in said
     assert "alignf: the text has “its”, the record gives “MKLpy's”" in said
-    assert claims.PAGE.read_text(encoding="utf-8") == text
-    assert claims.README.read_text(encoding="utf-8") == start and claims.differences() == []
+    assert "accuracy: the text has “half”, the record gives “the same time”" in said
+    assert claims.PAGE.read_text(encoding="utf-8") == text and claims.differences() == []
+    assert all(getattr(claims, name).read_text(encoding="utf-8") == known[name] for name in known)
 
     def broken() -> str:
         raise Drift("the record does not say: this")

@@ -182,7 +182,29 @@ def test_runs_by_rows_are_kept_line_by_line_and_losses_named(tmp_path):
     assert known[keys[0]]["error"] == 2.0 and known[keys[1]]["memory MB"] == 100.0
     said = sizes.page(known)
     assert "no more error on 1 of 2 sets; 1 against 1 s" in said and "Lost: pima (2 against 1)." in said
+    assert "Mean rank by error on the 2 sets that all methods have: ours 1.50, catboost 1.50." in said
     assert "- sonar, 500 rows, seed 0, forest: ImportError: no such package" in said
+    assert "standard errors" not in said  # one seed has none
+
+
+def test_rivals_are_compared_seed_by_seed():
+    errors = {"pima": ([3.0, 4.0, 5.0], [2.0, 3.0, 4.5]), "sonar": ([1.0, 1.0, 1.0], [2.0, 3.0, 2.5])}
+    runs = {
+        (name, 500, seed, method): {"error": one, "seconds": 1.0 + k, "memory MB": 9.0}
+        for name, both in errors.items()
+        for k, (method, found) in enumerate(zip(("ours", "catboost"), both, strict=True))
+        for seed, one in enumerate(found)
+    }
+    less = sizes.differences(runs, "catboost")
+    np.testing.assert_allclose(less["pima"], [1.0, 1.0, 0.5])
+    assert sizes.beyond(less["pima"]) == pytest.approx((2.5 / 3) / (np.std([1, 1, 0.5], ddof=1) / 3**0.5))
+    assert sizes.beyond(np.zeros(3)) == 0.0 and sizes.beyond(np.ones(3)) == np.inf
+    assert sizes.costs(runs, "catboost", "seconds").sum(axis=1).tolist() == [6.0, 12.0]
+    (said,) = (line for line in sizes.page(runs).splitlines() if line.startswith("- Beside"))
+    assert (
+        "of 2 with several seeds no worse by two paired standard errors on 1, better by as many on 1" in said
+    )
+    assert said.endswith("Lost: pima (4 against 3.17, clearly).")
 
 
 def test_made_tables_have_as_many_rows_as_are_asked_for():

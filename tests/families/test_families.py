@@ -35,7 +35,8 @@ from manykernels.families import (
     views,
 )
 from manykernels.families._evidence import _Evidence, learn_widths
-from manykernels.families.auto import distance_quantiles
+from manykernels.families._remembered import Remembered
+from manykernels.families.auto import _plain_quantiles, _quantiles, distance_quantiles
 from manykernels.kernels import (
     Constant,
     Gaussian,
@@ -490,3 +491,34 @@ def test_the_repr_of_views_keeps_their_order_and_cuts_no_name():
         "([0, 1, and 7 more], Gaussian(width=2.0)), 'sex': 'sex'})"
     )
     assert repr(views({str(k): [k] for k in range(25)})).endswith("'19': [19], and 5 more})")
+
+
+def test_quantiles_of_distances_without_sorting_are_the_same():
+    rng = np.random.RandomState(0)
+    for size in (0, 1, 2, 3, 8, 100, 1001):
+        d = rng.rand(size).round(2)
+        for quantiles in (np.array([0.5]), np.linspace(0.05, 0.95, 8)):
+            np.testing.assert_array_equal(
+                _plain_quantiles(d, quantiles), _quantiles(d, np.ones(size), quantiles)
+            )
+
+
+def test_remembered_by_contents():
+    seen = []
+
+    def compute(A, w):
+        seen.append(A.sum())
+        return A.sum(axis=0) * w
+
+    ask, A = Remembered(2), np.arange(6.0).reshape(3, 2)
+    first = ask(compute, A, 2.0)
+    first[:] = np.nan  # results are copies
+    np.testing.assert_array_equal(ask(compute, A.copy(), 2.0), [12.0, 18.0])
+    assert len(seen) == 1
+    for changed in (A.reshape(2, 3), A + 1.0, A + 2.0):
+        ask(compute, changed, 2.0)
+    assert len(seen) == 4
+    ask(compute, A, 2.0)  # forgotten by now
+    ask(compute, A, 3.0, worth=lambda: False)
+    ask(compute, A, 3.0)
+    assert len(seen) == 7

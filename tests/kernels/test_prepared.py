@@ -11,7 +11,8 @@ import pytest
 from scipy import sparse, stats
 from sklearn.base import clone
 
-from manykernels import MKLRegressorCV
+from manykernels import MKLClassifierCV, MKLRegressorCV
+from manykernels.families.tables import read_columns
 from manykernels.kernels import Gaussian, Linear, OnColumns
 from manykernels.kernels.prepared import Preparation, Prepared
 
@@ -215,3 +216,135 @@ def test_one_outlier_among_new_samples_does_not_ruin_a_default_search():
     model = MKLRegressorCV(strategy="finite", cv=3).fit(A, b)
     outlier = np.array([[300.0, 0.0, 0.0]])
     assert abs(model.predict(outlier)[0]) < 10.0 * np.abs(b).max()
+
+
+# -- dates ----------------------------------------------------------------------------------------
+def days_of(n, span, hours=False):
+    rng = np.random.default_rng(3)
+    shift = rng.uniform(0, span, n) if hours else rng.integers(0, span, n)
+    return pd.Timestamp("2021-03-01") + pd.to_timedelta(shift, unit="D")
+
+
+@pytest.mark.parametrize(
+    ("span", "hours", "cycles"),
+    [
+        (1200, False, ["time of year", "day of week"]),
+        (100, False, ["day of week"]),
+        (10, False, []),
+        (10, True, ["time of day"]),
+        (1200, True, ["time of year", "day of week", "time of day"]),
+    ],
+)
+def test_dates_come_back_where_they_span_a_cycle_twice(span, hours, cycles):
+    table = pd.DataFrame({"when": days_of(60, span, hours)})
+    made = Preparation([0], formats={0: "date"}).fit(table)
+    assert [name for _, name in made.cycles_] == cycles
+    Z = made.transform(table)
+    assert Z.shape == (60, 1 + 2 * len(cycles)) == (60, made.n_features)
+    np.testing.assert_allclose(Z.mean(axis=0), 0.0, atol=1e-9)
+    assert len(made.names(["when"])) == made.n_features == made.groups.size
+    later = pd.DataFrame({"when": table["when"] + pd.to_timedelta(7, unit="D")})
+    if "day of week" in cycles:
+        at = made.names(["when"]).index("when day of week, cos")
+        np.testing.assert_allclose(made.transform(later)[:, at : at + 2], Z[:, at : at + 2], atol=1e-9)
+
+
+def test_missing_dates_have_no_wave_and_spans_no_cycle():
+    table = pd.DataFrame({"when": days_of(60, 1200), "took": pd.to_timedelta(np.arange(60.0), unit="D")})
+    table.loc[5, "when"] = pd.NaT
+    made = Preparation([0, 1], formats={0: "date", 1: "span"}).fit(table)
+    assert {k for k, _ in made.cycles_} == {0}
+    assert not made.transform(table)[5, -4:].any()
+    weight = np.r_[np.full(30, 2.0), np.ones(30)]
+    twice = Preparation([0, 1], formats={0: "date", 1: "span"}).fit(pd.concat([table, table[:30]]))
+    once = Preparation([0, 1], formats={0: "date", 1: "span"}).fit(table, sample_weight=weight)
+    np.testing.assert_allclose(once.transform(table), twice.transform(table), atol=1e-9)
+
+
+def test_seasons_and_weekends_are_learned():
+    when = days_of(200, 1400)
+    y = np.cos(2.0 * np.pi * when.day_of_year / 365.25) + 0.6 * (when.day_of_week >= 5)
+    text = pd.DataFrame({"when": when.strftime("%Y-%m-%d"), "x": np.random.default_rng(0).normal(size=200)})
+    model = MKLRegressorCV(strategy="finite", Cs=[10.0, 1e4], cv=3).fit(text[:140], y[:140])
+    assert model.score(text[140:], y[140:]) > 0.8
+
+
+# -- ordered categories ---------------------------------------------------------------------------
+def grades(order, values):
+    return pd.Categorical(values, categories=order, ordered=True)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_neighbours_of_ordered_levels_are_nearer(library):
+    order, values = (
+        ["none", "mild", "severe", "fatal"],
+        ["mild", "none", "severe", "fatal", "none", "mild"] * 5,
+    )
+    if library == "pandas":
+        table = pd.DataFrame({"grade": grades(order, values), "x": np.arange(30.0) % 7})
+    else:
+        table = pl.DataFrame(
+            {"grade": values, "x": np.arange(30.0) % 7}, schema_overrides={"grade": pl.Enum(order)}
+        )
+    found = read_columns(table)
+    assert found.levels[0] == order and found.ordered == [0]
+    made = found.preparation(table, None)
+    Z = made.transform(table)[:, 1:]
+    place = {level: Z[values.index(level)] for level in order}
+    steps = [np.linalg.norm(place["none"] - place[level]) for level in order]
+    assert steps == sorted(steps) and steps[0] < steps[1] < steps[2] < steps[3]
+    np.testing.assert_allclose(Z.mean(axis=0), 0.0, atol=1e-12)
+    assert made.names(["grade", "x"])[1:] == ["grade=none", "grade≥mild", "grade≥severe", "grade≥fatal"]
+
+
+def test_missing_and_new_levels_are_on_no_step():
+    table = pd.DataFrame({"grade": grades(["a", "b", "c"], ["a", "b", "c", None, "c", "b"] * 4)})
+    made = read_columns(table).preparation(table, None)
+    (share, spread) = made.indicators_[0]
+    raw = made.transform(table) * spread + share
+    np.testing.assert_allclose(raw[3], [0, 0, 0, 1], atol=1e-12)
+    np.testing.assert_allclose(raw[2], [0, 1, 1, 0], atol=1e-12)
+    new = pd.DataFrame({"grade": ["z"]})
+    np.testing.assert_allclose(made.transform(new) * spread + share, np.zeros((1, 4)), atol=1e-12)
+
+
+# -- columns of few numbers -----------------------------------------------------------------------
+def test_columns_of_few_numbers_are_levels():
+    """Any function of such a column is linear in its levels; the other columns stay as they are."""
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 4, size=200)
+    codes[:4] = np.arange(4)
+    table = np.column_stack([rng.normal(size=200), codes, rng.integers(0, 2, size=200)])
+    w = rng.integers(1, 4, size=200)
+    made = Preparation().fit(table, sample_weight=w)
+    Z = made.transform(table, "levels")
+    steps = ["code > 0.5", "code > 1.5", "code > 2.5"]
+    assert made.names(["x", "code", "sex"], "levels") == ["x", "sex", *steps]
+    np.testing.assert_array_equal(Z[:, :2], made.transform(table)[:, [0, 2]])
+    np.testing.assert_allclose(w @ Z[:, 2:] / w.sum(), 0.0, atol=1e-12)
+    np.testing.assert_allclose((w @ Z[:, 2:] ** 2).sum() / w.sum(), 1.0, rtol=1e-12)
+    values = np.array([3.0, -1.0, 7.0, 2.0])[codes]
+    A = np.column_stack([np.ones(200), Z[:, 2:]])
+    np.testing.assert_allclose(A @ np.linalg.lstsq(A, values, rcond=None)[0], values, atol=1e-10)
+    new = made.transform(np.array([[0.0, 99.0, 1.0]]), "levels")
+    np.testing.assert_allclose(new[:, 2:], Z[codes == 3][:1, 2:])
+    repeated = Preparation().fit(np.repeat(table, w, axis=0))
+    np.testing.assert_allclose(repeated.transform(table, "levels"), Z, atol=1e-10)
+
+
+def test_levels_are_for_tables_with_many_of_them():
+    rng = np.random.default_rng(0)
+    codes, numbers = rng.integers(0, 4, size=(80, 3)), rng.normal(size=(80, 3))
+    assert Preparation().fit(np.column_stack([codes, numbers[:, :2]])).has_levels
+    assert not Preparation().fit(np.column_stack([codes[:, :2], numbers[:, :2]])).has_levels
+    assert not Preparation().fit(np.column_stack([codes > 1, numbers[:, :1]])).has_levels  # two values
+
+
+def test_codes_of_categories_given_as_numbers_are_learned_from():
+    """Three codes of eight say yes: no line has that, and levels do."""
+    rng = np.random.default_rng(3)
+    codes = rng.integers(0, 8, size=(300, 5))
+    y = (np.isin(codes, [1, 4, 6]).sum(axis=1) > 1.5).astype(int)
+    model = MKLClassifierCV(strategy="finite", Cs=[1.0, 100.0], cv=3).fit(codes[:200], y[:200])
+    assert any("levels" in name for name in model.best_estimator_.kernel_names_)
+    assert model.score(codes[200:], y[200:]) > 0.85

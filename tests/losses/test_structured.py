@@ -210,3 +210,31 @@ def test_order_of_labels_helps():
         distance[type(loss)] = np.mean(errors)
     assert distance[OrdinalHinge] < 0.97 * distance[MulticlassHinge]
     assert distance[OrdinalHinge] < 0.9
+
+
+@pytest.mark.parametrize(
+    ("labels", "given"),
+    [
+        (lambda y: y + CLASSES, "the unknown label"),
+        (lambda y: y - CLASSES, "the unknown label -"),
+        (lambda y: y + 0.5, "the unknown label"),
+        (lambda y: np.array(["far"] * len(y)), "the unknown label 'far'"),
+        (lambda y: y[:-1], r"labels of shape \(19,\)"),
+    ],
+)
+def test_labels_that_are_no_classes_are_refused(labels, given):
+    X, _ = ordinal_problem(20)
+    loss = type("Far", (Own,), {"decode": lambda self, f: labels(f.argmax(axis=1))})()
+    model = UFOMKLClassifier(KERNELS, loss=loss).fit(X, np.arange(20) % CLASSES)
+    with pytest.raises(
+        ValueError, match=rf"Far.decode returned {given}.*from 0 to {CLASSES - 1} for each row"
+    ):
+        model.predict(X)
+
+
+@pytest.mark.parametrize("given", [np.ones(CLASSES + 1), np.full(CLASSES, np.nan), 1.0])
+def test_subgradients_that_are_none_are_refused(given):
+    X, _ = ordinal_problem(20)
+    loss = type("Bent", (Own,), {"subgradient": lambda self, y, f: given})()
+    with pytest.raises(ValueError, match=rf"Bent.subgradient returned .*expected {CLASSES} finite numbers"):
+        UFOMKLClassifier(KERNELS, loss=loss).fit(X, np.arange(20) % CLASSES)

@@ -349,3 +349,29 @@ def test_the_legend_of_many_histories_covers_nothing():
     ax, twin = display.ax_, display.active_ax_
     assert len(ax.get_legend().get_texts()) == len(NAMES) + 1
     assert not covered(ax.get_legend(), ax.patch, twin.yaxis.label, *twin.get_yticklabels())
+
+
+def _drawn(names):
+    """Inches of the axes of each display with kernels of these names, and whether its title fits."""
+    S = np.eye(3)
+    displays = [
+        KernelSimilarityDisplay(names, S).plot(),
+        WeightsDisplay(names, np.ones(3)).plot(),
+        PathDisplay(np.array([0.1, 1.0]), np.ones((2, 3)), names).plot(),
+        ContributionDisplay(names, np.ones((2, 3)), 0.0).plot(),
+    ]
+    sizes = []
+    for display in displays:
+        display.figure_.draw_without_rendering()
+        place = display.ax_.get_window_extent()
+        title = display.ax_.title.get_window_extent()
+        assert title.x1 <= display.figure_.bbox.x1
+        sizes.append(min(place.width, place.height) / display.figure_.dpi)
+        plt.close(display.figure_)
+    return np.array(sizes)
+
+
+def test_long_names_do_not_squeeze_the_axes():
+    ends = ("first", "second", "third")
+    usual, long = _drawn([f"kernel {end}" for end in ends]), _drawn([f"{'long ' * 12}{end}" for end in ends])
+    assert np.all(long > 0.75 * usual), (usual, long)

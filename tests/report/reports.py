@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from datetime import date
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from manykernels.families.remarks import quiet_about_tables
 from manykernels.inspection import importance, weight_stability
 from manykernels.kernels import Gaussian, Linear
 from manykernels.report import report_data, width_stability
+from manykernels.report.baselines import compared
 from manykernels.report.chances import chance_tests
 
 MADE = date(2024, 2, 29)
@@ -172,3 +174,23 @@ def stable() -> dict[str, Any]:
     names = model.kernel_names_
     stability = {"names": names, "frequency": np.linspace(0, 1, len(names)), **spread}
     return document("per feature", stability=stability)
+
+
+@cache
+def held_out() -> dict[str, Any]:
+    """Classes of a raw table with gaps: all that folds say, with traps for names."""
+    draw = np.random.default_rng(0)
+    table = pd.DataFrame({"a": X[:, 0], NASTY[0]: np.where(X[:, 1] > 0, NASTY[1], "v"), NASTY[4]: X[:, 2]})
+    table.loc[draw.random(len(X)) < 0.2, "a"] = np.nan
+    target = np.where(X[:, 0] + (X[:, 1] > 0) > 0.5, NASTY[2], "no").astype(object)
+    with quiet_about_tables():
+        model = MKLClassifier(loss="logistic").fit(table, target)
+        found = compared(model, table, target, cv=3)
+        needed = importance(model, table, target, cv=3, n_repeats=2, random_state=0, n_effects=3)
+    return report_data(model, table, target, made=MADE, fit_path=False, importance=needed, **found)
+
+
+def held_out_numbers() -> dict[str, Any]:
+    model = MKLRegressor({"g": Gaussian(2.0), "l": Linear()}).fit(X, numbers)
+    found = compared(model, X, numbers, cv=2, n_permutations=3)
+    return report_data(model, X, numbers, made=MADE, fit_path=False, **found)

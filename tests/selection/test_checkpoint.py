@@ -165,9 +165,10 @@ def test_who_holds_a_lock_where_files_have_none(tmp_path, monkeypatch):
     search(folder=tmp_path, cv=2)[0].fit(X, y)
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
+    alive = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     for pid, host, free in (
         (gone.pid, None, True),
-        (os.getppid(), None, False),
+        (alive.pid, None, False),
         (1, "elsewhere", False),
     ):
         owner = {"pid": pid, "host": checkpoint.socket.gethostname() if host is None else host}
@@ -177,6 +178,8 @@ def test_who_holds_a_lock_where_files_have_none(tmp_path, monkeypatch):
             continue
         with pytest.raises(BlockingIOError, match=f"process {pid}"):
             search(folder=tmp_path, cv=2)[0].fit(X, y)
+    alive.communicate(b"\n")
+    assert alive.returncode == 0  # it was only looked at
 
 
 def test_damage_is_noticed_and_mended(tmp_path):

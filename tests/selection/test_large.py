@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -14,7 +16,7 @@ from manykernels.estimators import _last
 from manykernels.grams.statistics import statistics
 from manykernels.kernels import Gaussian
 from manykernels.selection import plan
-from manykernels.selection.landmarks import ridge
+from manykernels.selection.landmarks import Fit, grow, ridge
 from manykernels.selection.race import held_rows, some_rows, with_best, within_rows
 
 
@@ -57,6 +59,22 @@ def test_ridge_from_sums_meets_its_optimality_conditions(intercept):
         residual = weight * (y - Phi[:, :first] @ w[:, 0] - b[0])
         np.testing.assert_allclose(w[:, 0], C * Phi[:, :first].T @ residual, atol=1e-8)
         assert abs(residual.sum()) < 1e-8 if intercept else b[0] == 0.0
+
+
+def test_landmarks_double_until_too_little_is_expected_of_more():
+    errors = {500: 1.0, 1000: 0.9, 2000: 0.88, 4000: 0.875, 8000: 0.5}
+
+    def fit(count, C=1.0):
+        sums = SimpleNamespace(G=np.empty((count, 0)))
+        return Fit(None, None, [sums], C, errors[count], 0.0, np.empty(0), errors[count // 2])
+
+    best, tried = grow(fit(1000), [2000, 4000, 8000], fit, lambda count: True)
+    assert best.count == 2000 and tried == [(1000, 0.9), (2000, 0.88)]  # 0.02 · 0.2 is little beside 0.88
+    errors[2000], errors[4000] = 0.81, 0.82
+    best, tried = grow(fit(1000), [2000, 4000, 8000], fit, lambda count: True)
+    assert best.count == 2000 and len(tried) == 3
+    best, tried = grow(fit(1000), [2000, 4000], fit, lambda count: count < 2000)
+    assert best.count == 1000 and len(tried) == 1
 
 
 def test_rows_are_drawn_by_class_and_folds_cut_to_them():

@@ -15,7 +15,7 @@ from manykernels.losses import EpsilonInsensitive, Hinge, Logistic, Squared
 from manykernels.objectives import Separable
 from manykernels.oracles._bind_dags import bind_dag
 from manykernels.penalties import Simplex
-from manykernels.solvers import Hierarchical, History
+from manykernels.solvers import Hierarchical, History, _hull
 from manykernels.solvers._hull import HullProblem, Shape, bending, largest
 
 each_loss = pytest.mark.parametrize("loss", LOSSES, ids=repr)
@@ -163,7 +163,37 @@ def test_optimality_conditions(loss):
     np.testing.assert_allclose(problem.shape.zeta(proof.u) @ q, proof.level, rtol=1e-5)
 
 
-def test_the_derivatives_of_the_weights():
+each_storage = pytest.mark.parametrize("share", [0.0, 1.0], ids=["dense", "sparse"])
+
+
+@each_storage
+@pytest.mark.parametrize("loss", [Squared(), Hinge()], ids=repr)
+def test_the_optimum_is_the_same_however_relations_are_stored(share, loss, monkeypatch):
+    hierarchy, _, labels, targets = data("powers")
+    nodes, problem = whole(hierarchy, risk_of(loss, labels, targets))
+    expected = solve(hierarchy, problem.risk, tol=1e-6)
+    monkeypatch.setattr(_hull, "_SPARSE", share)
+    start = np.full(len(nodes), 1.0 / len(nodes))
+    point = problem.solve(start, problem.risk.zeros(), 1e-6, 500)
+    assert (problem.shape.links is None) == (share == 0.0)
+    assert problem.gap(point) <= 1e-6
+    np.testing.assert_allclose(point.primal, expected.primal, rtol=3e-6)
+
+
+def test_a_gap_that_no_longer_falls_ends_the_search(monkeypatch):
+    """Where rounding may have done more than the gap asked for, more machines are of no use."""
+    upper = HullProblem._upper
+    monkeypatch.setattr(HullProblem, "_upper", lambda *of: 1.01 * upper(*of))
+    hierarchy, _, labels, targets = data("powers")
+    nodes, problem = whole(hierarchy, risk_of(Squared(), labels, targets))
+    start = np.full(len(nodes), 1.0 / len(nodes))
+    point = problem.solve(start, problem.risk.zeros(), 1e-4, 100_000)
+    assert 1e-3 < problem.gap(point) < 2e-2 and problem.machines < 10_000
+
+
+@each_storage
+def test_the_derivatives_of_the_weights(share, monkeypatch):
+    monkeypatch.setattr(_hull, "_SPARSE", share)
     hierarchy, _, labels, targets = data("powers")
     nodes, problem = whole(hierarchy, risk_of(Squared(), labels, targets))
     rng = np.random.RandomState(0)
@@ -217,6 +247,10 @@ def test_sources_and_their_sums_by_enumeration(graph):
         outside = [t for t in nodes if t not in hull and above[t] - {t} <= hull]
         sources = hierarchy.sources(hull)
         assert set(sources) == set(outside) and len(sources) == len(outside)
+        fresh = set(list(hull)[::2])
+        below = [t for t in outside if fresh & set(hierarchy.parents(t))]
+        found = hierarchy.sources(hull, fresh)
+        assert set(found) == set(below) and len(found) == len(below)
         sums = [
             sum(
                 q / sum(hierarchy.price(v) for v in above[w] if t in above[v]) ** 2

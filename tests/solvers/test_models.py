@@ -7,9 +7,10 @@ from benchmarks.references import optimal_value
 from tests.helpers import problem, risk_of
 
 from manykernels.losses import EpsilonInsensitive, Hinge
+from manykernels.machines.barrier import reach
 from manykernels.penalties import ElasticNet, L2Ball, LpBall, Simplex
 from manykernels.solvers._interior import InteriorPoint
-from manykernels.solvers._local_model import LocalModel, reach
+from manykernels.solvers._local_model import LocalModel
 
 PENALTIES = [Simplex(), LpBall(4 / 3), LpBall(2.0), LpBall(3.0), L2Ball(0.3, 0.7), ElasticNet(0.4)]
 each_penalty = pytest.mark.parametrize("penalty", PENALTIES, ids=repr)

@@ -151,7 +151,7 @@ def _powers(s: Array, order: Any, y: Array, out: Array) -> float:
 
 @inner(nogil=True)
 def _moments(s: Array, order: Any, y: Array, starts: Any, total: Array, lost: Array) -> None:
-    """What a tile adds to the moments of each bin.
+    """Add the entries of a tile to the moments of each bin.
 
     The sums of yᵐ are small for m ≥ 1, and count by (ρu)ᵐ exp(−u)/m! < 0.012: what is lost in a tile does not
     matter.

@@ -70,7 +70,7 @@ def laplacian_entered(
     logS: Array,
     W: Array,
 ) -> None:
-    """What ∇²R has above its diagonal, into W."""
+    """Write the part of ∇²R above its diagonal into W."""
     p = np.empty(f.size)
     for l in range(a.size):
         t, d, nn, dn, dd = time[a[l]], b[l] - a[l], 0.0, 0.0, 0.0

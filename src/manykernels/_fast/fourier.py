@@ -61,7 +61,7 @@ def _double(P: Array, scale: Array, root: Array, start: NDArray[np.intp], out: A
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
 def _single(P: Array, scale: Array, root: Array, start: NDArray[np.intp], out: NDArray[np.float32]) -> None:
-    """As above, with f in single precision once the whole turns are gone: errors 5e-9 and 3e-8."""
+    """Compute the same with f in single precision once the whole turns are gone: errors 5e-9 and 3e-8."""
     D = P.shape[1]
     one = np.float32(1.0)
     for i in range(P.shape[0]):

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_solve, lapack
+from scipy.linalg import blas, lapack
 
 Array = NDArray[np.float64]
 _COLUMNS = 1024  # of a wide matrix at a time: what is made of them stays in cache
+_TRIANGLE = 64  # rows of a triangle up to which LAPACK inverts it as fast as products of its blocks do
 
 
 def factor(A: NDArray[Any], jitter: float = 0.0) -> NDArray[Any]:
@@ -43,7 +44,33 @@ def factor(A: NDArray[Any], jitter: float = 0.0) -> NDArray[Any]:
 
 def solve(L: Array, x: Array) -> Array:
     """A⁻¹x from the factor of A."""
-    return np.asarray(cho_solve((L, True), x, check_finite=False))
+    if not x.size:
+        return np.zeros_like(x)
+    single = L.dtype == x.dtype == np.float32
+    return np.asarray((lapack.spotrs if single else lapack.dpotrs)(L, x, lower=1)[0])
+
+
+def invert(L: Array) -> Array:
+    """A⁻¹ from the factor of A, in the memory of L; what lies above its diagonal is not to be read.
+
+    LAPACK's dpotri inverts the triangle at a third of the speed of matrix products. By halves, it is two
+    products: L⁻¹ has the blocks L₁⁻¹ and L₂⁻¹, and −L₂⁻¹ L₂₁ L₁⁻¹ below.
+    """
+    _invert_triangle(L)
+    return np.asarray(lapack.dlauum(L, lower=1, overwrite_c=1)[0])
+
+
+def _invert_triangle(L: Array) -> None:
+    """L ← L⁻¹."""
+    n = L.shape[0]
+    if n <= _TRIANGLE:
+        L[:] = lapack.dtrtri(L, lower=1)[0]
+        return
+    top, low = slice(n // 2), slice(n // 2, n)
+    _invert_triangle(L[top, top])
+    _invert_triangle(L[low, low])
+    half = blas.dtrmm(-1.0, L[low, low], L[low, top], lower=1)
+    L[low, top] = blas.dtrmm(1.0, L[top, top], half, side=1, lower=1, overwrite_b=1)
 
 
 def solve_sum(diagonal: Array, parts: list[Array], rhs: Array) -> Array:

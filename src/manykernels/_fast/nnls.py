@@ -57,7 +57,7 @@ def _times(G: Array, v: Array) -> Array:
 
 
 def _trials(v: Array, free: _Free, candidates: Index) -> Iterator[tuple[Array, _Free]]:
-    """What to go to from v, the most promising first."""
+    """Yield the points to go to from v, the most promising first."""
     if candidates.size > 1:
         some = candidates[: 10 + free.indices.size]
         yield _descend(v, free.anew(np.concatenate([free.indices, some])))
@@ -131,7 +131,7 @@ class _Free:
 
     @property
     def indices(self) -> Index:
-        """Those of the base first, as they were."""
+        """The indices, those of the base first, as they were."""
         kept = self.base[self.mask[self.base]]
         return np.concatenate([kept, self.toggled[self.mask[self.toggled]]])
 
@@ -169,7 +169,7 @@ class _Free:
         return self._solution(c, _solved(self.L, c[self.base]))
 
     def solution(self) -> Array:
-        """That of G v = c, for the c there is."""
+        """Solve G v = c for the c there is."""
         return self._solution(self.c, self.x)
 
     def _solution(self, c: Array, x: Array) -> Array:

@@ -76,7 +76,7 @@ def _mirror_tiles(out: Array, lo: int, hi: int) -> None:
 
 @inner(nogil=True, fastmath=True)
 def _product_eight(k: Any, i: int, v: Array, w: Array) -> None:
-    """What rows i … i+7 left of column i, and their mirror image, add to w = K v."""
+    """Add the part of rows i … i+7 left of column i, and of their mirror image, to w = K v."""
     a, b, c, d = k[i], k[i + 1], k[i + 2], k[i + 3]
     e, f, g, h = k[i + 4], k[i + 5], k[i + 6], k[i + 7]
     va, vb, vc, vd = v[i], v[i + 1], v[i + 2], v[i + 3]
@@ -151,7 +151,7 @@ def _quad_eight(k: Any, i: int, v: Array) -> float:
 
 @inner(nogil=True, fastmath=True)
 def _quad_rows(k: Any, lo: int, hi: int, left: int, v: Array) -> float:
-    """What rows lo … hi−1 add to vᵀKv from column `left` to the diagonal and its mirror image."""
+    """Add rows lo … hi−1, from column `left` to the diagonal and their mirror image, to vᵀKv."""
     total = 0.0
     for i in range(lo, hi):
         s, row = 0.0, k[i]

@@ -16,12 +16,30 @@ _end: ContextVar[float] = ContextVar("_end", default=float("inf"))  # of the clo
 
 @contextmanager
 def stoppable(said: Callable[[], None] | None = None) -> Iterator[threading.Event]:
-    """Within the block the first Ctrl-C asks solvers to stop; a second one interrupts as ever.
+    """Let the first Ctrl-C inside the block stop solvers, and the second one interrupt as usual.
 
-    A solver that is asked ends at its next iteration, as if that were `max_iter`, with the weights, machine
-    and gap that it has. What takes long before its first iteration, such as kernel matrices, goes on first.
-    Gives what tells whether somebody asked; `said` is called at the first Ctrl-C. Python lets signals be
-    handled in the main thread alone: in others the block changes nothing.
+    A solver that is asked to stop ends at its next iteration, as if that were `max_iter`. It returns the
+    weights, the machine and the gap that it has. Work before the first iteration, such as kernel matrices, is
+    finished first. Python handles signals in the main thread alone: in other threads the block changes
+    nothing.
+
+    Parameters
+    ----------
+    said : callable or None, default=None
+        Function without arguments that is called at the first Ctrl-C, for example to print a message.
+
+    Yields
+    ------
+    threading.Event
+        The event is set once somebody has asked to stop.
+
+    Examples
+    --------
+    >>> from manykernels.solvers import stoppable
+    >>> with stoppable() as wish:
+    ...     interrupted = wish.is_set()  # fit a model here
+    >>> interrupted
+    False
     """
     if threading.current_thread() is not threading.main_thread():
         yield threading.Event()

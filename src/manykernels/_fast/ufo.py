@@ -1,4 +1,4 @@
-"""The steps of UFO-MKL (002 Alg. 1) on a block of samples.
+"""The steps of UFO-MKL (Orabona & Jie 2011, Alg. 1) on a block of samples.
 
 A block knows, for its B samples and all F kernels, the scores Z[j, b] = θ^j · φ^j(x_b) ∈ R^k at its start
 and the products K[j, a, b] = φ^j(x_a) · φ^j(x_b) between its samples. A step changes θ^j by g ⊗ φ^j(x_b),

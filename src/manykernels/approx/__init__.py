@@ -20,7 +20,24 @@ __all__ = [
 
 
 def resolve_approx(spec: object) -> Approximation | None:
-    """The approximation that `approx` means: None for exact kernels, "features" for their own maps."""
+    """Return the approximation that the argument ``approx`` of an estimator means.
+
+    Parameters
+    ----------
+    spec : None, "features" or Approximation
+        None stands for exact kernels, "features" for the maps that kernels have themselves.
+
+    Returns
+    -------
+    Approximation or None
+        The approximation; None for exact kernels.
+
+    Examples
+    --------
+    >>> from manykernels.approx import resolve_approx
+    >>> resolve_approx("features")
+    OwnFeatures()
+    """
     if spec is None or isinstance(spec, Approximation):
         return spec
     expected = (

@@ -1,4 +1,4 @@
-"""What every approximation offers: features that are drawn or chosen once, and then applied to any rows."""
+"""The base class of approximations: features that are drawn or chosen once, then applied to any rows."""
 
 from __future__ import annotations
 
@@ -46,13 +46,33 @@ class Part:
 
 
 class Features:
-    """An explicit map φ_m for every kernel: ⟨φ_m(x), φ_m(x')⟩ ≈ k_m(x, x').
+    """Explicit maps φ_m of all kernels, with ⟨φ_m(x), φ_m(x')⟩ ≈ k_m(x, x').
+
+    Parameters
+    ----------
+    parts : sequence of Part
+        Maps, each of which computes the features of some kernels.
+    n_kernels : int
+        Number M of kernels.
 
     Attributes
     ----------
-    ptr : (M + 1,) — the features of kernel m are the columns ptr[m] : ptr[m + 1].
-    mean : (ptr[M],) — what is subtracted from every row, where kernels are centred; None where not.
-    lacking : what samples have that lack the view of a kernel; None where kernels are of no view.
+    ptr : ndarray of int of shape (M + 1,)
+        The features of kernel m are the columns ptr[m] : ptr[m + 1].
+    mean : ndarray of shape (ptr[M],) or None
+        The row that is subtracted from every row, where kernels are centred; None where not.
+    lacking : Lacking or None
+        The features of samples that lack the view of a kernel; None where kernels are of no view.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.approx import Nystroem
+    >>> from manykernels.kernels import Gaussian
+    >>> X = np.random.RandomState(0).randn(20, 2)
+    >>> features = Nystroem(5).fit([Gaussian(1.0), Gaussian(2.0)], X, rng=np.random.RandomState(0))
+    >>> features.ptr.tolist()
+    [0, 5, 10]
     """
 
     mean: Array | None = None
@@ -72,13 +92,25 @@ class Features:
 
     @property
     def n_features(self) -> int:
-        """Of all kernels together: ptr[M]."""
+        """The number of features of all kernels together, ptr[M]."""
         return int(self.ptr[-1])
 
     def transform(self, X: Data, out: Any = None) -> Any:
-        """The features (n, ptr[M]) of the rows of X, in ``out`` (float64 or float32) if given.
+        """Compute the features of the rows of X.
 
-        Row by row: how rows are cut into blocks, here or by the caller, changes nothing but the last digits.
+        Each row is computed by itself: how rows are cut into blocks changes nothing but the last digits.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_columns)
+            Samples.
+        out : ndarray of shape (n_samples, ptr[M]) or None, default=None
+            Memory for the result, of float64 or float32.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, ptr[M])
+            The features, which are `out` if that is given.
         """
         shape = n_samples(X), self.n_features
         if out is None:
@@ -101,7 +133,18 @@ class Features:
         return out
 
     def centred(self, mean: Array | None) -> Features:
-        """The same features less their mean on the training data."""
+        """Return the same features less their mean on the training data.
+
+        Parameters
+        ----------
+        mean : ndarray of shape (n_features,) or None
+            The mean row; None does not centre.
+
+        Returns
+        -------
+        Features
+            A copy with this mean.
+        """
         features = copy(self)
         features.mean = mean
         return features
@@ -122,14 +165,49 @@ class Features:
 
 
 class Approximation(BaseEstimator):
-    """How features are drawn or chosen. Parameters are stored as given and checked in ``fit``."""
+    """Base class of approximations: how explicit features of kernels are drawn or chosen.
+
+    A subclass defines ``fit_sample``, and ``sample`` where features depend on data. The constructor stores
+    parameters as they are given; ``fit`` checks them.
+
+    See Also
+    --------
+    Nystroem : Features from landmarks, for every kernel.
+    RandomFeatures : Features from random frequencies.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.approx import Approximation, Nystroem
+    >>> from manykernels.kernels import Gaussian
+    >>> isinstance(Nystroem(5), Approximation)
+    True
+    >>> X = np.random.RandomState(0).randn(20, 2)
+    >>> features = Nystroem(5).fit([Gaussian(1.0)], X, rng=np.random.RandomState(0))
+    >>> features.transform(X).shape
+    (20, 5)
+    """
 
     def fit(
         self, kernels: Sequence[Kernel], X: Data, *, rng: np.random.RandomState, sample_weight: Any = None
     ) -> Features:
-        """The features of these kernels, from the rows X where they must depend on data, and never on y.
+        """Make the features of kernels, from the rows X where they must depend on data, and never on y.
 
-        A row of weight w counts as w rows.
+        Parameters
+        ----------
+        kernels : sequence of Kernel
+            The kernels.
+        X : array-like of shape (n_samples, n_features)
+            Training samples.
+        rng : RandomState
+            Source of random numbers.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights of the rows: a row of weight w counts as w rows.
+
+        Returns
+        -------
+        Features
+            The features of all kernels.
         """
         rows, weight = self.sample(n_samples(X), checked_weights(X, sample_weight), rng)
         return self.fit_sample(kernels, _safe_indexing(X, rows), weight, rng)
@@ -137,21 +215,67 @@ class Approximation(BaseEstimator):
     def sample(
         self, n: int, weight: Array | None, rng: np.random.RandomState
     ) -> tuple[NDArray[np.intp], Array]:
-        """The positions of the rows that ``fit_sample`` reads, of n rows of these weights, and their weights.
+        """Choose the rows that ``fit_sample`` reads.
 
         They depend on the number and the weights of the rows alone: how data are cut into chunks, or where
-        they are, changes nothing. One row, where features do not depend on data.
+        they are, changes nothing. The general form chooses one row, for features that do not depend on data.
+
+        Parameters
+        ----------
+        n : int
+            Number of rows.
+        weight : ndarray of shape (n,) or None
+            Weights of the rows.
+        rng : RandomState
+            Source of random numbers.
+
+        Returns
+        -------
+        rows : ndarray of int
+            Positions of the rows.
+        weight : ndarray
+            Weights of these rows.
         """
         return np.array([0 if weight is None else np.argmax(weight > 0)], dtype=np.intp), np.ones(1)
 
     def fit_sample(
         self, kernels: Sequence[Kernel], X: Data, weight: Array, rng: np.random.RandomState
     ) -> Features:
-        """The features, from the rows that ``sample`` asked for and their weights."""
+        """Make the features from the rows that ``sample`` asked for.
+
+        Parameters
+        ----------
+        kernels : sequence of Kernel
+            The kernels.
+        X : array-like of shape (n_rows, n_features)
+            The rows.
+        weight : ndarray of shape (n_rows,)
+            Weights of the rows.
+        rng : RandomState
+            Source of random numbers.
+
+        Returns
+        -------
+        Features
+            The features of all kernels.
+        """
         raise NotImplementedError(f"{type(self).__name__} must define fit_sample(kernels, X, weight, rng).")
 
     def serves(self, kernel: Kernel, X: Data) -> bool:
-        """Whether the kernel has features here, on rows like those of X."""
+        """Tell whether a kernel has features here.
+
+        Parameters
+        ----------
+        kernel : Kernel
+            The kernel.
+        X : array-like of shape (n_samples, n_features)
+            Rows like those that features are made for.
+
+        Returns
+        -------
+        bool
+            Whether it has.
+        """
         return True
 
     def _components(self) -> int:

@@ -15,7 +15,38 @@ from .base import Features
 def approximation_error(
     features: Features, kernels: Sequence[Kernel], X: Data, *, n_sample: int = 500, rng: np.random.RandomState
 ) -> Array:
-    """‖Φ_m Φ_mᵀ − K_m‖_F / ‖K_m‖_F of every kernel on ``n_sample`` rows of X drawn without replacement."""
+    """Compute the relative error ‖Φ_m Φ_mᵀ − K_m‖_F / ‖K_m‖_F of the features of every kernel.
+
+    Parameters
+    ----------
+    features : Features
+        The features.
+    kernels : sequence of Kernel
+        The kernels that they stand for.
+    X : array-like of shape (n_samples, n_columns)
+        Samples.
+    n_sample : int, default=500
+        Number of rows that are compared, drawn without replacement.
+    rng : RandomState
+        Source of random numbers.
+
+    Returns
+    -------
+    ndarray of shape (n_kernels,)
+        The errors; 0 for exact features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.approx import Nystroem, approximation_error
+    >>> from manykernels.kernels import Gaussian
+    >>> X = np.random.RandomState(0).randn(30, 2)
+    >>> rng = np.random.RandomState(0)
+    >>> kernels = [Gaussian(4.0)]
+    >>> features = Nystroem(10).fit(kernels, X, rng=rng)
+    >>> bool(approximation_error(features, kernels, X, rng=rng)[0] < 0.05)
+    True
+    """
     if len(kernels) != features.n_kernels:
         raise ValueError(f"{len(kernels)} kernels were given with features of {features.n_kernels}.")
     if n_sample < 1:

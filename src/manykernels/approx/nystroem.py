@@ -26,19 +26,42 @@ _SMALL = 512  # landmarks up to which BLAS's threads wait for each other more th
 
 
 class Nystroem(Approximation):
-    """φ_m(x) = Λ^{−1/2} Uᵀ k_m(L, x), with landmarks L ⊂ X and k_m(L, L) = U Λ Uᵀ.
+    """Features from landmarks, φ_m(x) = Λ^{−1/2} Uᵀ k_m(L, x) with k_m(L, L) = U Λ Uᵀ.
 
-    ⟨φ(x), φ(x')⟩ = k(x, L) k(L, L)⁺ k(L, x'), which is k(x, x') wherever x or x' is a landmark.
-    Eigenvalues below 1e-12 of the largest are cut, so a kernel of rank r has at most r features and nothing
-    is added to the diagonal. This is k(x, L) k(L, L)^{−1/2} up to a rotation, with as many columns as the
-    rank.
-
-    All kernels use the same rows as landmarks, so that kernels of the same distances share them.
-    ``landmarks="kmeans++"`` draws rows in proportion to the squared distance from those drawn before, on the
-    rows as numbers; of more than 50 rows a landmark (and 10,000 in all) it reads a random sample.
-    ``"uniform"`` draws rows without looking at them, which any data allow. Weights of rows are repetitions.
-
+    The landmarks L are rows of X, the same for all kernels, so that kernels of the same distances share them.
+    ⟨φ(x), φ(x')⟩ = k(x, L) k(L, L)⁺ k(L, x'), which is k(x, x') wherever x or x' is a landmark. Eigenvalues
+    below 1e-12 of the largest are cut, so that a kernel of rank r has at most r features, and nothing is
+    added to the diagonal. This is k(x, L) k(L, L)^{−1/2} up to a rotation, with as many columns as the rank.
     With as many components as rows the features give the kernel itself on them.
+
+    Parameters
+    ----------
+    n_components : int, default=100
+        Number of landmarks. More landmarks are closer to the exact kernel; memory and time grow with them.
+    landmarks : {"kmeans++", "uniform"}, default="kmeans++"
+        How landmarks are drawn. "kmeans++" draws rows in proportion to the squared distance from those drawn
+        before, on the rows as numbers; of more than 50 rows a landmark (and 10,000 in all) it reads a random
+        sample. "uniform" draws rows without looking at them, which any data allow. Weights of rows are
+        repetitions.
+
+    See Also
+    --------
+    RandomFeatures : Features that do not depend on the data.
+
+    References
+    ----------
+    Williams & Seeger (2001), "Using the Nyström method to speed up kernel machines", NeurIPS.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLRegressor
+    >>> from manykernels.approx import Nystroem
+    >>> from manykernels.families import gaussian_grid
+    >>> X = np.random.RandomState(0).randn(200, 2)
+    >>> model = MKLRegressor(gaussian_grid(1.0, 4.0, 3), C=10.0, approx=Nystroem(30), random_state=0)
+    >>> bool(model.fit(X, np.sin(X[:, 0])).score(X, np.sin(X[:, 0])) > 0.95)
+    True
     """
 
     def __init__(self, n_components: int = 100, landmarks: str = "kmeans++") -> None:

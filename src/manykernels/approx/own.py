@@ -16,8 +16,21 @@ from .base import Approximation, Features, Part, ours
 
 
 class OwnFeatures(Approximation):
-    """Each kernel's own finite map, k = ΦΦᵀ: Linear, Cosine, Constant, Monomial, FeatureMap, and these on
-    columns, scaled or normalised. The shorthand is ``approx="features"``."""
+    """The finite feature map that a kernel has itself, k = ΦΦᵀ; the shorthand is ``approx="features"``.
+
+    Linear, Cosine, Constant, Monomial and FeatureMap have one, and these on columns, scaled or normalised.
+    Nothing is approximated.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.approx import OwnFeatures
+    >>> from manykernels.kernels import Linear
+    >>> X = np.array([[1.0, 2.0], [3.0, 4.0]])
+    >>> OwnFeatures().fit([Linear()], X, rng=np.random.RandomState(0)).transform(X)
+    array([[1., 2.],
+           [3., 4.]])
+    """
 
     def fit_sample(
         self, kernels: Sequence[Kernel], X: Data, weight: Array, rng: np.random.RandomState

@@ -24,10 +24,11 @@ _LARGEST = 1e150  # of 1/width: narrower kernels are 0 between any two different
 
 
 class RandomFeatures(Approximation):
-    """φ(x) = √(1/D) (cos ω_1ᵀx, …, cos ω_Dᵀx, sin ω_1ᵀx, …, sin ω_Dᵀx), D = n_components / 2.
+    """Random Fourier features, pairs of cosine and sine of random frequencies.
 
-    E⟨φ(x), φ(x')⟩ = E cos ωᵀ(x − x') = k(x, x') (Bochner), ω drawn from the Fourier transform of k, which
-    kernels that have one say themselves (``Kernel.spectral``):
+    φ(x) = √(1/D) (cos ω_1ᵀx, …, cos ω_Dᵀx, sin ω_1ᵀx, …, sin ω_Dᵀx) with D = n_components / 2. By Bochner's
+    theorem E⟨φ(x), φ(x')⟩ = E cos ωᵀ(x − x') = k(x, x'), if ω is drawn from the Fourier transform of k.
+    Kernels that have one define it themselves (``Kernel.spectral``):
 
         Gaussian   exp(−‖x − x'‖²/s²)    ω ~ N(0, 2/s²)
         Laplacian  exp(−‖x − x'‖₁/s)     ω_j ~ Cauchy(1/s), independent (the distance is ℓ₁)
@@ -35,19 +36,45 @@ class RandomFeatures(Approximation):
 
     Pairs of cos and sin have ‖φ(x)‖² = k(x, x) exactly, and no phase to draw. The error falls as 1/√D.
 
-    ``orthogonal=True`` lowers the variance and leaves the mean as it is. Where no direction is favoured, as
-    by Gaussians, the directions of each d frequencies are orthogonal (Yu et al. 2016), and their lengths are
-    one in each of D strata of equal probability. The Laplacian's frequencies have no rotation invariance to
-    use, so each of their coordinates is stratified and the strata are shuffled (a Latin hypercube). On one
-    column both are a stratified sample.
+    Kernels with a finite map of their own of at most `n_components` features (Linear on few columns) use it,
+    so that dictionaries may be mixed. Others have no features here, and ``kernels="auto"`` leaves them out;
+    `Nystroem` serves every kernel.
 
-    Frequencies are drawn once for all kernels of one kind on the same columns, for s = 1, and divided by each
-    width: a grid of widths costs one product XΩ. Their errors are then not independent of each other, and do
-    not average out in a combination of them; with ``shared=False`` each kernel draws its own.
+    Parameters
+    ----------
+    n_components : int, default=100
+        Number of features of each kernel, even. More features are closer to the exact kernel.
+    orthogonal : bool, default=True
+        Whether to lower the variance and leave the mean as it is. Where no direction is favoured, as by
+        Gaussians, the directions of each d frequencies are orthogonal, and their lengths are one in each of D
+        strata of equal probability. The frequencies of the Laplacian have no rotation invariance to use, so
+        that each of their coordinates is stratified and the strata are shuffled (a Latin hypercube). On one
+        column both are a stratified sample.
+    shared : bool, default=True
+        Whether kernels of one kind on the same columns share one draw, divided by each width: a grid of
+        widths then costs one product XΩ. Their errors are then not independent of each other, and do not
+        average out in a combination of them. With False each kernel draws its own.
 
-    Kernels with a finite map of their own of at most ``n_components`` features (Linear on few columns) use
-    it, so that dictionaries may be mixed. Others have no features here, and ``kernels="auto"`` leaves them
-    out; Nystroem serves every kernel.
+    See Also
+    --------
+    Nystroem : Features from landmarks, for every kernel.
+
+    References
+    ----------
+    Rahimi & Recht (2007), "Random features for large-scale kernel machines", NeurIPS.
+
+    Yu, Suresh, Choromanski, Holtmann-Rice & Kumar (2016), "Orthogonal random features", NeurIPS.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLRegressor
+    >>> from manykernels.approx import RandomFeatures
+    >>> from manykernels.families import gaussian_grid
+    >>> X = np.random.RandomState(0).randn(200, 2)
+    >>> model = MKLRegressor(gaussian_grid(1.0, 4.0, 3), C=10.0, approx=RandomFeatures(64), random_state=0)
+    >>> bool(model.fit(X, np.sin(X[:, 0])).score(X, np.sin(X[:, 0])) > 0.95)
+    True
     """
 
     def __init__(self, n_components: int = 100, orthogonal: bool = True, shared: bool = True) -> None:
@@ -84,7 +111,13 @@ class RandomFeatures(Approximation):
         return Features(parts, len(kernels))
 
     def pairs(self) -> int:
-        """D, the number of frequencies."""
+        """Return the number D of frequencies.
+
+        Returns
+        -------
+        int
+            Half of `n_components`.
+        """
         n_components = self._components()
         if n_components % 2:
             raise ValueError(

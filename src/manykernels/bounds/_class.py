@@ -190,7 +190,7 @@ def _class_norm(name: str, given: Any, draws: int | None) -> float:
 
 
 def _training_samples(model: Model, X: Any) -> Data:
-    """Those that the model keeps, or the stack in X, which it does not."""
+    """Return the samples that the model keeps, or the stack in X, which it does not."""
     n = n_samples(model.X_fit)
     if model.layout.kind != "stack":
         if X is not None:

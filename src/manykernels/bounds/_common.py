@@ -1,4 +1,4 @@
-"""What the bounds share: results that can be read, and refusals that say what was expected."""
+"""Common parts of the bounds: readable results, and refusals that say what was expected."""
 
 from __future__ import annotations
 
@@ -69,7 +69,8 @@ def conjugate(norm: Any) -> float:
 
 
 def integer_conjugate(norm: Any) -> int:
-    """r as above for norm > 1, which must be a whole number: the moments of 004 Lemma 2.1 are whole."""
+    """r as above for norm > 1, which must be a whole number: the moments of Rostamizadeh 2010, Lemma 2.1 are
+    whole."""
     r = conjugate(norm)
     nearest = round(r)
     if abs(r - nearest) > 1e-9 * r:

@@ -99,7 +99,7 @@ def is_asked(spec: Any) -> bool:
 def ask(
     family: Family, X: Data, norm: float, *, cosine: bool = False, names: Any = None, memory_limit: Any = None
 ) -> Oracle:
-    """The kernels of a family as they are, neither centred nor normalised; of their cosines if told."""
+    """Bind the kernels of a family as they are, neither centred nor normalised, or their cosines."""
     if getattr(family, "scale", False) and isinstance(family, Products):
         raise ValueError(
             f"{family!r} prepares the columns of X by what these samples tell; expected columns as they are. "

@@ -2,7 +2,8 @@
 
 Normalising and centring use constants of the sample, so the kernels that a fit works with depend on it. The
 function does not need them. With k̃_m = s_m (k_m(x, x') − r_m(x) − r_m(x') + g_m),
-r_m(x) = Σ_j w̄_j k_m(x, z_j), g_m = Σ_j w̄_j r_m(z_j), the training samples z_j and their weights w̄_j (Σw̄ = 1),
+r_m(x) = Σ_j w̄_j k_m(x, z_j), g_m = Σ_j w̄_j r_m(z_j), the training samples z_j and their weights w̄_j (Σw̄ =
+1),
 
     Σ_i α_i k̃_m(x, x_i) = s_m [Σ_i α_i k_m(x, x_i) − A Σ_j w̄_j k_m(x, z_j)] − constant,      A = Σ_i α_i,
 
@@ -121,7 +122,7 @@ def _ratio(kernel: Kernel, member: Kernel, X: Data) -> float:
 
 
 def _points(fitted: list[Fitted], X: Data, alpha: Array) -> tuple[list[tuple[Data, Array]], Array | None]:
-    """Where the f_m have coefficients, and w̄ if the kernels are centred (on the last of these points)."""
+    """Return the points where the f_m have coefficients, and w̄ if the kernels are centred."""
     points = None if is_stack(X) else X
     if not fitted or fitted[0].row_means_ is None:
         return [(points, alpha)], None

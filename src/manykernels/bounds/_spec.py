@@ -1,4 +1,4 @@
-"""What `kernels` says about whether kernels were fixed before the sample was seen."""
+"""Whether the kernels of an estimator were fixed before the sample was seen, read from `kernels`."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _products(family: Products) -> str | None:
 
 
 def assumptions_of(spec: Any, given: str = "") -> tuple[str, ...]:
-    """What the user has to know, since the package cannot see it; `given` was an argument of the bound."""
+    """List the assumptions that the package cannot check; `given` was an argument of the bound."""
     lines = [
         "the training samples are independent draws of the distribution of new ones",
         "kernels, their parameters, norm and intercept_scale were chosen without these samples",

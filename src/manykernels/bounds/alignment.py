@@ -1,7 +1,8 @@
-"""What the alignment of a kernel with the labels says: its concentration, and the predictor it promises.
+"""Statements about the alignment of a kernel with the labels: its concentration, and its predictor.
 
-This is 004 §2.5. K_c is the centred kernel, expectations are over pairs x, x' that are drawn independently,
-ρ(K, K') = E[K_c K'_c]/√(E[K_c²] E[K'_c²]) is the alignment, and K_Y(x, x') = y y' the kernel of the labels.
+This is Rostamizadeh 2010, §2.5. K_c is the centred kernel, expectations are over pairs x, x' that are drawn
+independently, ρ(K, K') = E[K_c K'_c]/√(E[K_c²] E[K'_c²]) is the alignment, and K_Y(x, x') = y y' the kernel
+of the labels.
 """
 
 from __future__ import annotations
@@ -19,11 +20,33 @@ _ROUNDING = 1e-8  # of the largest eigenvalue or entry: what may be negative or 
 
 @dataclass(frozen=True, repr=False)
 class AlignmentPredictor(Readable):
-    """h* on the sample, its error and the bound on it.
+    """The predictor h* of `alignment_predictor` on the sample, its error and the bound on it.
 
-    `alignment` is ρ(K, K_Y), `gamma` Γ, `unnormalized` η(K, K_Y) and `unnormalized_bound` the bound that
-    it gives (classification only). For regression `predictions` and `error` are in units of the standard
-    deviation of y, from its mean.
+    Attributes
+    ----------
+    predictions : ndarray of shape (n_samples,)
+        Values of h*. For regression they are in units of the standard deviation of y, from its mean.
+    error : float
+        Share of wrong signs, or for regression the mean squared error in the same units.
+    bound : float
+        The bound on the error.
+    alignment : float
+        The alignment ρ(K, K_Y).
+    gamma : float
+        The largest Γ of γ(x).
+    unnormalized : float
+        The alignment η(K, K_Y) without norms.
+    unnormalized_bound : float or None
+        The bound by η, for classification only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.bounds import alignment_predictor
+    >>> y = np.array([1.0, 1.0, -1.0, -1.0])
+    >>> found = alignment_predictor(np.outer(y, y), y, task="classification")
+    >>> found.error, round(found.alignment, 6)
+    (0.0, 1.0)
     """
 
     predictions: Array
@@ -36,15 +59,47 @@ class AlignmentPredictor(Readable):
 
 
 def frobenius_deviation(n: int, *, R: float, delta: float = 0.05) -> float:
-    """|⟨K_c, K'_c⟩_F/n² − E[K_c K'_c]| ≤ 18R⁴/n + 24R⁴ √(log(2/δ)/2n) with probability 1 − δ (004 Prop. 2.6).
+    """Bound the distance of ⟨K_c, K'_c⟩_F/n² from its expectation.
 
-    Assumes independent samples, and kernels fixed in advance with K(x, x) ≤ R² and K'(x, x) ≤ R² for all x.
+    With probability at least 1 − δ,
 
-    The first term bounds the bias. Its proof, 004 Lemma A.5, adds coefficients of different expectations with
-    their signs, which does not bound their sum; but the statement is right. For features φ and φ' less their
-    means, ⟨K_c, K'_c⟩_F/n² = ‖A − B‖² with A the mean of φ_i ⊗ φ'_i and B = φ̄ ⊗ φ̄'. E(A − B) = (1 − 1/n) C,
-    ‖C‖² = E[K_c K'_c] ≤ R⁴, and A and B have variances of at most 4R⁴/n each (‖φ‖ ≤ 2R, E‖φ'‖² ≤ R²). So the
-    expectation is at most 2R⁴/n below and at most 16R⁴/n above E[K_c K'_c].
+        |⟨K_c, K'_c⟩_F/n² − E[K_c K'_c]| ≤ 18R⁴/n + 24R⁴ √(log(2/δ)/2n)
+
+    It assumes independent samples, and kernels fixed in advance with K(x, x) ≤ R² and K'(x, x) ≤ R² for all
+    x.
+
+    Parameters
+    ----------
+    n : int
+        Number of samples.
+    R : float
+        √K(x, x) is at most R for both kernels.
+    delta : float, default=0.05
+        Probability δ that the bound fails.
+
+    Returns
+    -------
+    float
+        The bound.
+
+    Notes
+    -----
+    The first term bounds the bias. Its proof, Rostamizadeh (2010), Lemma A.5, adds coefficients of different
+    expectations with their signs, which does not bound their sum; but the statement is right. For features φ
+    and φ' less their means, ⟨K_c, K'_c⟩_F/n² = ‖A − B‖² with A the mean of φ_i ⊗ φ'_i and B = φ̄ ⊗ φ̄'.
+    E(A − B) = (1 − 1/n) C, ‖C‖² = E[K_c K'_c] ≤ R⁴, and A and B have variances of at most 4R⁴/n each (‖φ‖ ≤
+    2R, E‖φ'‖² ≤ R²). So the expectation is at most 2R⁴/n below and at most 16R⁴/n above E[K_c K'_c].
+
+    References
+    ----------
+    Rostamizadeh (2010), "Theoretical Foundations and Algorithms for Learning with Multiple Kernels", PhD
+    thesis, New York University, Prop. 2.6.
+
+    Examples
+    --------
+    >>> from manykernels.bounds import frobenius_deviation
+    >>> round(frobenius_deviation(10**6, R=1.0), 4)
+    0.0326
     """
     n, delta = count("n", n, 1, "samples"), probability(delta)
     R = number("R", R, "√K(x, x) is at most R for both kernels")
@@ -52,11 +107,42 @@ def frobenius_deviation(n: int, *, R: float, delta: float = 0.05) -> float:
 
 
 def alignment_deviation(n: int, *, R: float, second_moments: Any, delta: float = 0.05) -> float:
-    """|ρ(K, K') − ρ̂| ≤ 18β [3/n + 4 √(log(6/δ)/2n)] with probability at least 1 − δ (004 Thm 2.10).
+    """Bound the distance of the alignment of a sample from that of its distribution.
 
-    β = max(R⁴/E[K_c²], R⁴/E[K'_c²]), and `second_moments` are these two expectations, of the distribution;
-    with those of the sample, which :func:`frobenius_deviation` says to be near, it is an estimate. For K_Y
-    the second moment is Var(y)². Assumes what :func:`frobenius_deviation` does, and that neither moment is 0.
+    With probability at least 1 − δ,
+
+        |ρ(K, K') − ρ̂| ≤ 18β [3/n + 4 √(log(6/δ)/2n)],      β = max(R⁴/E[K_c²], R⁴/E[K'_c²])
+
+    It assumes what `frobenius_deviation` does, and that neither moment is 0.
+
+    Parameters
+    ----------
+    n : int
+        Number of samples.
+    R : float
+        √K(x, x) is at most R for both kernels.
+    second_moments : array-like of shape (2,)
+        The expectations E[K_c²] and E[K'_c²] of the distribution. With those of the sample, to which
+        `frobenius_deviation` says they are near, the bound is an estimate. For K_Y the second moment is
+        Var(y)².
+    delta : float, default=0.05
+        Probability δ that the bound fails.
+
+    Returns
+    -------
+    float
+        The bound.
+
+    References
+    ----------
+    Rostamizadeh (2010), "Theoretical Foundations and Algorithms for Learning with Multiple Kernels", PhD
+    thesis, New York University, Thm 2.10.
+
+    Examples
+    --------
+    >>> from manykernels.bounds import alignment_deviation
+    >>> round(alignment_deviation(10**6, R=1.0, second_moments=[0.5, 0.5]), 3)
+    0.223
     """
     n, delta = count("n", n, 1, "samples"), probability(delta)
     R = number("R", R, "√K(x, x) is at most R for both kernels")
@@ -74,7 +160,7 @@ def alignment_deviation(n: int, *, R: float, second_moments: Any, delta: float =
 def alignment_predictor(
     K: Any, y: Any, *, task: Literal["classification", "regression"]
 ) -> AlignmentPredictor:
-    """The predictor that a high alignment promises, on the sample itself (004 Thms 2.11 to 2.13).
+    """Compute the predictor that a high alignment promises, on the sample itself.
 
         h*(x) = E_x'[y' K_c(x, x')]/√E[K_c²],      γ(x)² = E_x'[K_c(x, x')²]/E[K_c²],      Γ = max_x γ(x)
 
@@ -83,12 +169,43 @@ def alignment_predictor(
         classification:   Pr[y h*(x) < 0] ≤ 1 − ρσ/Γ,      and ≤ 1 − η/R²,      R² = max_x K_c(x, x)
         regression:       E (y − h*(x))² ≤ 2 (1 − ρ)
 
-    with σ² = Var(y) and η = E[K_c K_Y]. Assumes K symmetric and positive semidefinite, not constant, and y of
-    both classes −1 and 1; for regression any y that varies, which is centred and divided by σ first.
+    with σ² = Var(y) and η = E[K_c K_Y].
 
-    004 Thm 2.11 prints 1 − ρ/Γ. It uses E[y h*(x)] = ρ, but that is ρσ², since √E[K_Yc²] = σ², which is 1
-    only for classes of equal size; six samples are enough for a counterexample (see the tests). With |h*| ≤ Γ
-    that makes 1 − ρσ²/Γ; and because y' can be replaced by y' − E[y'] in h*, |h*| ≤ σΓ, which makes 1 − ρσ/Γ.
+    Parameters
+    ----------
+    K : array-like of shape (n_samples, n_samples)
+        Kernel matrix, symmetric and positive semidefinite, not constant.
+    y : array-like of shape (n_samples,)
+        Classes −1 and 1, both present; for regression any numbers that vary, which are centred and divided by
+        σ first.
+    task : {"classification", "regression"}
+        The kind of y.
+
+    Returns
+    -------
+    AlignmentPredictor
+        The predictor, its error and the bounds.
+
+    Notes
+    -----
+    Rostamizadeh (2010), Thm 2.11 prints 1 − ρ/Γ. It uses E[y h*(x)] = ρ, but that is ρσ², since √E[K_Yc²] =
+    σ², which is 1 only for classes of equal size; six samples are enough for a counterexample (see the
+    tests). With |h*| ≤ Γ that makes 1 − ρσ²/Γ; and because y' can be replaced by y' − E[y'] in h*, |h*| ≤ σΓ,
+    which makes 1 − ρσ/Γ.
+
+    References
+    ----------
+    Rostamizadeh (2010), "Theoretical Foundations and Algorithms for Learning with Multiple Kernels", PhD
+    thesis, New York University, Thms 2.11 to 2.13.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.bounds import alignment_predictor
+    >>> y = np.array([1.0, 2.0, 3.0])
+    >>> found = alignment_predictor(np.outer(y, y), y, task="regression")
+    >>> bool(found.error <= found.bound + 1e-9)
+    True
     """
     if task not in ("classification", "regression"):
         raise ValueError(f"task={task!r} was given; expected 'classification' or 'regression'.")
@@ -110,7 +227,7 @@ def alignment_predictor(
 
 
 def _centred(K: Any) -> Array:
-    """(I − 11ᵀ/n) K (I − 11ᵀ/n) (004 Eq. 2.39)."""
+    """(I − 11ᵀ/n) K (I − 11ᵀ/n) (Rostamizadeh 2010, Eq. 2.39)."""
     K = np.asarray(K, dtype=np.float64)
     if K.ndim != 2 or K.shape[0] != K.shape[1] or not np.all(np.isfinite(K)):
         raise ValueError(f"K of shape {K.shape} was given; expected a square matrix of finite numbers.")

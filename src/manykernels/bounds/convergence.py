@@ -1,4 +1,5 @@
-"""How many steps of the algorithms of 000 are enough: Theorem 4.1, Corollary 4.3 and Theorem 5.1 as numbers.
+"""How many steps of the algorithms of Afkanpour (2013) are enough: Theorem 4.1, Corollary 4.3 and Theorem 5.1
+as numbers.
 
 They bound J(θ) − min J for the optimal value J of the machine at K_θ, with ∂J/∂θ_z = −½q_z(α(θ)), before a
 step is taken. A gap that a fit reports is of the fit itself, and mostly far smaller.
@@ -14,7 +15,23 @@ from ._common import Readable, count, number, probability
 
 @dataclass(frozen=True, repr=False)
 class MirrorDescent(Readable):
-    """E J(mean of θ) − min J ≤ expected with the constant `step` η; `tail` with probability 1 − epsilon."""
+    """The bounds of `mirror_descent`.
+
+    Attributes
+    ----------
+    step : float
+        The constant step η.
+    expected : float
+        E J(mean of θ) − min J is at most that.
+    tail : float or None
+        J(mean of θ) − min J is at most that with probability 1 − ε; None without ε.
+
+    Examples
+    --------
+    >>> from manykernels.bounds import mirror_descent
+    >>> mirror_descent(100, B=1.0, delta=0.5).expected
+    0.1
+    """
 
     step: float
     expected: float
@@ -30,20 +47,54 @@ def mirror_descent(
     epsilon: float | None = None,
     diameter: float | None = None,
 ) -> MirrorDescent:
-    """Stochastic mirror descent after T steps (000 Thm 4.1).
+    """Bound the error of stochastic mirror descent after T steps.
 
         η = √(2αδ/(BT)),      E J(θ̄) − min J ≤ √(2Bδ/(αT)),      θ̄ = (1/T) Σ_k θ^(k−1)
 
-    Assumes a potential Ψ that is α-strongly convex in some norm, δ = max Ψ − min Ψ over the set, and unbiased
-    estimates of the gradient with E‖ĝ‖_*² ≤ B in the dual norm. If even ‖ĝ‖_*² ≤ B always, then with
+    It assumes a potential Ψ that is α-strongly convex in some norm, δ = max Ψ − min Ψ over the set, and
+    unbiased estimates of the gradient with E‖ĝ‖_*² ≤ B in the dual norm. If even ‖ĝ‖_*² ≤ B always, then with
     probability at least 1 − ε
 
         J(θ̄) − min J ≤ √(2Bδ/(αT)) + 2D √(2B log(1/ε)/T),      D ≥ ‖θ − θ'‖ for all θ, θ' of the set.
 
-    `diameter` is D. Without it, D = 2√(2δ/α), by ½α‖θ − θ^(0)‖² ≤ Ψ(θ) − Ψ(θ^(0)) ≤ δ and the triangle
-    inequality: the last term is 8√(Bδ log(1/ε)/(αT)). 000 Eq. 4.6 prints 4 for 8. Its proof has ½α‖θ − θ*‖² ≤
-    Ψ(θ) − Ψ(θ*), which is false in general (Ψ = ½‖·‖², θ and θ* of the same length), and true of θ* = θ^(0).
-    For Ψ = ½‖·‖₂² on the positive part of the unit ball D = √2.
+    Parameters
+    ----------
+    T : int
+        Number of steps.
+    B : float
+        Bound on the second moment of the estimates of the gradient.
+    delta : float
+        Range δ of the potential over the set.
+    alpha : float, default=1.0
+        Modulus α of strong convexity of the potential.
+    epsilon : float or None, default=None
+        Probability ε that the second bound fails; None computes the first alone.
+    diameter : float or None, default=None
+        The diameter D of the set. None stands for 2√(2δ/α), by ½α‖θ − θ^(0)‖² ≤ Ψ(θ) − Ψ(θ^(0)) ≤ δ and the
+        triangle inequality: the last term is then 8√(Bδ log(1/ε)/(αT)). For Ψ = ½‖·‖₂² on the positive part
+        of the unit ball D = √2.
+
+    Returns
+    -------
+    MirrorDescent
+        The step and the bounds.
+
+    Notes
+    -----
+    Afkanpour (2013), Eq. 4.6 prints 4 for 8. Its proof has ½α‖θ − θ*‖² ≤ Ψ(θ) − Ψ(θ*), which is false in
+    general (Ψ = ½‖·‖², θ and θ* of the same length), and true of θ* = θ^(0).
+
+    References
+    ----------
+    Afkanpour (2013), "Multiple Kernel Learning with Many Kernels", PhD thesis, University of Alberta, Thm
+    4.1.
+
+    Examples
+    --------
+    >>> from manykernels.bounds import mirror_descent
+    >>> found = mirror_descent(100, B=1.0, delta=0.5, epsilon=0.05)
+    >>> found.expected, bool(found.tail > found.expected)
+    (0.1, True)
     """
     T, B = count("T", T, 1, "steps"), number("B", B, "E‖ĝ‖_*² is at most B", zero=True)
     delta = number("delta", delta, "max Ψ − min Ψ over the set", zero=True)
@@ -61,17 +112,49 @@ def mirror_descent(
 def stochastic_gradient(
     T: int, *, gradient: float, ratio: float = 1.0, epsilon: float | None = None
 ) -> MirrorDescent:
-    """SGD-1s after T steps on weights ‖θ‖₂ ≤ 1, θ ≥ 0, one kernel drawn in each (000 Cor. 4.3; 001 Cor. 3.3).
+    """Bound the error of SGD-1s after T steps on weights ‖θ‖₂ ≤ 1, θ ≥ 0, one kernel drawn in each.
 
         η = 1/√(BT),      E J(θ̄) − min J ≤ √(B/T),      B = C² max_z p_z/s_z
 
-    `gradient` is C ≥ ‖∇J(θ)‖₁ = ½ Σ_z q_z(α(θ)) for all θ of the set, p_z = |g_z|/‖g‖₁, s_z the probability
-    of drawing z, and `ratio` the largest p_z/s_z: 1 for draws by the gradient, however many kernels there
-    are, and up to their number for uniform draws. With `epsilon` there is also the bound of
-    :func:`mirror_descent` with probability 1 − ε (D = √2), and B = (C max_z p_z/s_z)² ≥ ‖ĝ‖₂² for both.
+    with p_z = |g_z|/‖g‖₁ and s_z the probability of drawing z.
 
-    The text prints B = ½C² max (p/s). That contradicts its Theorem 4.1: with α = 1 and δ = ½ the bound
-    √(2Bδ/(αT)) is √(B/T) for the B of the theorem, E‖ĝ‖₂² = C² Σ_z p_z²/s_z ≤ C² max (p/s), without ½.
+    Parameters
+    ----------
+    T : int
+        Number of steps.
+    gradient : float
+        The bound C ≥ ‖∇J(θ)‖₁ = ½ Σ_z q_z(α(θ)) for all θ of the set.
+    ratio : float, default=1.0
+        The largest p_z/s_z, at least 1: 1 for draws by the gradient, however many kernels there are, and up
+        to their number for uniform draws.
+    epsilon : float or None, default=None
+        With a number there is also the bound of `mirror_descent` with probability 1 − ε (D = √2), and
+        B = (C max_z p_z/s_z)² ≥ ‖ĝ‖₂² for both.
+
+    Returns
+    -------
+    MirrorDescent
+        The step and the bounds.
+
+    Notes
+    -----
+    Afkanpour (2013), Cor. 4.3 prints B = ½C² max (p/s). That contradicts Theorem 4.1 there: with α = 1 and δ
+    = ½ the bound √(2Bδ/(αT)) is √(B/T) for the B of the theorem, E‖ĝ‖₂² = C² Σ_z p_z²/s_z ≤ C² max (p/s),
+    without ½.
+
+    References
+    ----------
+    Afkanpour (2013), "Multiple Kernel Learning with Many Kernels", PhD thesis, University of Alberta, Cor.
+    4.3.
+
+    Afkanpour, György, Szepesvári & Bowling (2013), "A Randomized Mirror Descent Algorithm for Large Scale
+    Multiple Kernel Learning", ICML, Cor. 3.3.
+
+    Examples
+    --------
+    >>> from manykernels.bounds import stochastic_gradient
+    >>> stochastic_gradient(100, gradient=1.0).expected
+    0.1
     """
     C = number("gradient", gradient, "‖∇J(θ)‖₁ is at most that for all θ", zero=True)
     ratio = number("ratio", ratio, "the largest p_z/s_z, at least 1")
@@ -86,15 +169,41 @@ def stochastic_gradient(
 
 
 def greedy_bound(k: int, *, curvature: float, error: float = 0.0) -> float:
-    """J(θ^(k)) − min J ≤ 2C_J/(k + 2) + ε after k ≥ 1 steps of greedy coordinate descent (000 Thm 5.1).
+    """Bound the error of greedy coordinate descent after k steps, J(θ^(k)) − min J ≤ 2C_J/(k + 2) + ε.
 
-    Assumes J convex on the simplex Θ, steps of η_k = 2/(k + 1) or by exact line search towards the kernel of
-    the largest −∂J/∂θ_z, and J((1 − η)x + ηz) ≤ J(x) + η⟨∇J(x), z − x⟩ + ½C_J η² on Θ: `curvature` is C_J.
+    It assumes that J is convex on the simplex Θ, and that J((1 − η)x + ηz) ≤ J(x) + η⟨∇J(x), z − x⟩ + ½C_J η²
+    there. Steps go towards the kernel of the largest −∂J/∂θ_z, by η_k = 2/(k + 1) or by exact line search.
     For the squared distance ½‖Σ_z θ_z K_z − T‖² of two-stage learning C_J = max_{x, z} ‖K_x − K_z‖_F².
 
-    `error` is ε, by which −∂J/∂θ_z of the kernel that is taken may be below the largest. In
-    h_k ≤ (1 − η_k) h_{k−1} + η_k ε + ½C_J η_k² the number h = 2C_J/(k + 2) + ε reproduces itself, so that ε
-    enters once; the text has 2ε.
+    Parameters
+    ----------
+    k : int
+        Number of steps, at least 1.
+    curvature : float
+        The curvature C_J of J on the simplex.
+    error : float, default=0.0
+        The ε by which −∂J/∂θ_z of the kernel that is taken may be below the largest.
+
+    Returns
+    -------
+    float
+        The bound.
+
+    Notes
+    -----
+    In h_k ≤ (1 − η_k) h_{k−1} + η_k ε + ½C_J η_k² the number h = 2C_J/(k + 2) + ε reproduces itself, so that
+    ε enters once; Afkanpour (2013) has 2ε.
+
+    References
+    ----------
+    Afkanpour (2013), "Multiple Kernel Learning with Many Kernels", PhD thesis, University of Alberta, Thm
+    5.1.
+
+    Examples
+    --------
+    >>> from manykernels.bounds import greedy_bound
+    >>> greedy_bound(8, curvature=5.0)
+    1.0
     """
     k = count("k", k, 1, "steps")
     C = number("curvature", curvature, "C_J, the curvature of J on the simplex", zero=True)

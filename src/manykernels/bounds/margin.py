@@ -1,4 +1,7 @@
-"""The margin bound of a fitted classifier (004 Cors 2.1 and 2.2), of lists of kernels and of families."""
+"""The margin bound of a fitted classifier, of lists of kernels and of families.
+
+See Rostamizadeh (2010), Cors 2.1 and 2.2.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +22,48 @@ _GRID = 129  # margins 2^0, 2^−1, 2^1, …, 2^−64, 2^64: beyond them the bou
 
 @dataclass(frozen=True, repr=False)
 class MarginBound(Readable):
-    """error ≤ value = margin_loss + complexity + confidence, with probability at least 1 − delta.
+    """The bound of `margin_bound`: error ≤ value, with probability at least 1 − delta.
 
-    `margin` and `margin_loss` are those of h = f/‖f‖ and `function_norm` is ‖f‖, so that f itself has the
-    margin ‖f‖·margin. `vacuous` says that the value is 1 or more, and `caveat` why it is not `guaranteed`.
+    Attributes
+    ----------
+    value : float
+        The bound, margin_loss + complexity + confidence.
+    margin_loss : float
+        The margin loss of h = f/‖f‖ on the training samples.
+    complexity : float
+        The term of the Rademacher complexity.
+    confidence : float
+        The term of the probability δ.
+    margin : float
+        The margin ρ of h, so that f itself has the margin ‖f‖·margin.
+    function_norm : float
+        The norm ‖f‖.
+    delta : float
+        Probability that the bound fails.
+    n : int
+        Number of samples.
+    n_kernels : int or float
+        Number of kernels to choose from.
+    vacuous : bool
+        Whether the value is 1 or more, so that it says nothing.
+    guaranteed : bool
+        Whether all assumptions are known to hold.
+    caveat : str
+        Why the number is not guaranteed, where it is not.
+    assumptions : tuple of str
+        The assumptions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.bounds import margin_bound
+    >>> from manykernels.kernels import Gaussian
+    >>> X = np.random.RandomState(0).randn(200, 1)
+    >>> y = np.where(X[:, 0] > 0, 1, -1)
+    >>> found = margin_bound(MKLClassifier([Gaussian(1.0), Gaussian(3.0)]).fit(X, y), y)
+    >>> bool(np.isclose(found.value, found.margin_loss + found.complexity + found.confidence))
+    True
     """
 
     value: float
@@ -54,7 +95,7 @@ def margin_bound(
     n_draws: int | None = None,
     random_state: Any = None,
 ) -> MarginBound:
-    """A bound on the error of a fitted classifier from its own training set (004 Cors 2.1, 2.2, ch. 4).
+    """Bound the error of a fitted classifier from its own training set.
 
         Pr[y f(x) ≤ 0] ≤ R̂_ρ(h) + (2/ρ) R̂(H) + 3 √(log(2/δ)/2n),      h = f/‖f‖,
         R̂_ρ(h) = (1/n) Σ_i min(1, max(0, 1 − y_i h(x_i)/ρ))
@@ -69,10 +110,10 @@ def margin_bound(
     and f/‖f‖ is in H = H_{p+1}^q. The class does not depend on the sample, so it does not matter how f was
     found: C, `class_weight` and `sample_weight` may have been tuned on it. Every training sample counts once.
 
-    The complexity R̂(H) is bounded by √(η₀ r ‖u‖_r)/n, u_m = tr K_m (:func:`rademacher_bound`), or, with
-    `n_draws`, by drawing signs (:func:`empirical_rademacher`), which is sharper and takes δ/10. Families,
-    `Products` and continua such as `Gaussians(low, high)`, are drawn in any case: the supremum over all
-    kernels is what their search bounds. Where it bounds nothing, the number says in `caveat` that it is none.
+    The complexity R̂(H) is bounded by √(η₀ r ‖u‖_r)/n, u_m = tr K_m (`rademacher_bound`), or, with
+    `n_draws`, by drawing signs (`empirical_rademacher`), which is sharper and takes δ/10. Families,
+    `Products` and continua such as `Gaussians(low, high)`, are drawn in any case: their search bounds the
+    supremum over all kernels. Where it bounds nothing, `caveat` says that the number is no bound.
 
     More than two classes: a sample is decided rightly where f_y is above all other f_j, and
     y h(x) is h_y(x) − max_{j≠y} h_j(x) in all of the above. The margin is √2-Lipschitz in the vector f, so
@@ -83,33 +124,66 @@ def margin_bound(
     which grows with the square root of the number of classes. Classes with weights of their own are members
     of the same class, whose a_m² is Σ_k ‖f_mk‖².
 
-    Without `margin`, the best of ρ = 2^0, 2^−1, 2^1, 2^−2, … is taken, the j-th of them (from 0) at
-    δ_j = δ/((j + 1)(j + 2)), which sum to δ.
-
     Parameters
     ----------
-    estimator : fitted classifier with kernels_, weights_, X_fit_, dual_coef_ and intercept_
-    y : (n_samples,)
+    estimator : fitted classifier
+        A model with kernels_, weights_, X_fit_, dual_coef_ and intercept_.
+    y : array-like of shape (n_samples,)
         The labels that it was fitted to, in the same order.
-    X : stack (n_samples, n_samples, n_layers)
+    X : array-like of shape (n_samples, n_samples, n_layers) or None, default=None
         The training stack, where kernels or distances were precomputed; an estimator does not keep it.
-    margin : float or None
-        ρ, a margin of h. Fix it before seeing the data, or leave it None.
-    norm : float or None
-        q of the class; None is the estimator's own (1 for an estimator without one). Any q that was fixed in
-        advance is legitimate for any estimator, but without draws its conjugate exponent must be a whole
+    margin : float or None, default=None
+        A margin ρ of h that was fixed before seeing the data. None takes the best of ρ = 2^0, 2^−1, 2^1,
+        2^−2, …, the j-th of them (from 0) at δ_j = δ/((j + 1)(j + 2)), which sum to δ.
+    delta : float, default=0.05
+        Probability δ that the bound fails.
+    norm : float or None, default=None
+        The q of the class; None is the estimator's own (1 for an estimator without one). Any q that was fixed
+        in advance is legitimate for any estimator, but without draws its conjugate exponent must be a whole
         number, and a continuum of kernels needs 1.
-    accept_data_dependent : bool
-        Kernels whose parameters were chosen from the sample ("auto") are refused; True computes the number
-        all the same and marks it as no guarantee.
-    sharp : bool
-        See :func:`rademacher_bound`.
-    n_draws : int or None
-        Draws of signs for the complexity; None takes the bound by traces for a list of kernels, and 1,000
+    intercept_scale : float, default=1.0
+        The value R_b of the constant feature that carries the intercept. A larger one counts the intercept
+        less and the complexity more.
+    accept_data_dependent : bool, default=False
+        Whether to compute the number for kernels whose parameters were chosen from the sample ("auto"),
+        marked as no guarantee; otherwise they are refused.
+    sharp : bool, default=False
+        Whether to use the sharper constants of `rademacher_bound`.
+    n_draws : int or None, default=None
+        Draws of signs for the complexity. None takes the bound by traces for a list of kernels, and 1,000
         draws for a family.
+    random_state : int, RandomState or None, default=None
+        Seed or source of the draws.
 
-    Refused: regressors (see :func:`regression_bound`), `normalize="cosine"` together with `center` (not
-    linear in the kernel, so that its constants of the sample stay), approximations.
+    Returns
+    -------
+    MarginBound
+        The bound and its terms.
+
+    Raises
+    ------
+    ValueError
+        For regressors (see `regression_bound`), approximations, and `normalize="cosine"` together with
+        `center` (not linear in the kernel, so that its constants of the sample stay).
+
+    References
+    ----------
+    Rostamizadeh (2010), "Theoretical Foundations and Algorithms for Learning with Multiple Kernels", PhD
+    thesis, New York University, Cors 2.1 and 2.2, ch. 4.
+
+    Maurer (2016), "A vector-contraction inequality for Rademacher complexities", ALT.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.bounds import margin_bound
+    >>> from manykernels.kernels import Gaussian
+    >>> X = np.random.RandomState(0).randn(200, 1)
+    >>> y = np.where(X[:, 0] > 0, 1, -1)
+    >>> found = margin_bound(MKLClassifier([Gaussian(1.0), Gaussian(3.0)]).fit(X, y), y)
+    >>> found.guaranteed, found.n
+    (True, 200)
     """
     delta = probability(delta)
     if margin is not None:

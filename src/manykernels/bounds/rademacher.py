@@ -1,4 +1,4 @@
-"""How rich the functions of a learned kernel are: Rademacher complexities of 004 §2.4.
+"""How rich the functions of a learned kernel are: Rademacher complexities of Rostamizadeh 2010, §2.4.
 
 The class is H_p^q = {x ↦ ⟨w, φ_K(x)⟩ : K = Σ_k μ_k K_k, μ ≥ 0, ‖μ‖_q ≤ 1, ‖w‖ ≤ 1} with q = `norm`, and r is
 the conjugate exponent, 1/q + 1/r = 1. The kernels must not depend on the sample (fixed parameters; not
@@ -40,10 +40,33 @@ _ENUMERABLE = 20  # samples, whose 2ⁿ⁻¹ pairs ±σ can all be visited
 class RademacherEstimate(Readable):
     """An empirical Rademacher complexity, and how far off it may be.
 
-    `value` is the mean over draws of the suprema that were found, with its standard error (0 if all signs
-    were visited: `exact`). `upper` is the mean of bounds on them: the same for a list of kernels, hardly more
-    for a family whose search is certified, and infinite for one that cannot be bounded (then `certified` is
-    False, and `value` may be too small). `spread` is what :meth:`bound` needs.
+    Attributes
+    ----------
+    value : float
+        The mean over draws of the suprema that were found.
+    standard_error : float
+        Standard error of the mean; 0 if all signs were visited.
+    n_draws : int
+        Number of draws.
+    exact : bool
+        Whether all signs were visited.
+    upper : float
+        The mean of bounds on the suprema: the same for a list of kernels, hardly more for a family whose
+        search is certified, and infinite for one that cannot be bounded.
+    certified : bool
+        Whether the search bounds all kernels; otherwise `value` may be too small.
+    spread : float
+        The number that `bound` needs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.bounds import empirical_rademacher
+    >>> from manykernels.kernels import Linear
+    >>> X = np.array([[1.0], [2.0], [3.0]])
+    >>> found = empirical_rademacher([Linear()], X, n_draws=None)
+    >>> found.exact, round(found.value, 6)
+    (True, 1.0)
     """
 
     value: float
@@ -55,13 +78,23 @@ class RademacherEstimate(Readable):
     spread: float
 
     def bound(self, delta: float = 0.05) -> float:
-        """A number that R̂ exceeds with probability at most δ, by the choice of the draws.
+        """Return a number that R̂ exceeds with probability at most δ, by the choice of the draws.
 
             R̂ ≤ upper + spread √(log(1/δ)/(2 n_draws)),      spread = (2/n) √(k Σ_i ‖(K_z(x_i, x_i))_z‖_r)
 
         Changing the sign σ_ik changes sup_h Σ σ_ik h_k(x_i) by at most 2 sup_h |h_k(x_i)|, whose square is
         4 ‖(K_z(x_i, x_i))_z‖_r, and McDiarmid's inequality says how far the mean of n_draws suprema is then
         from its expectation.
+
+        Parameters
+        ----------
+        delta : float, default=0.05
+            Probability δ that the bound fails.
+
+        Returns
+        -------
+        float
+            The bound.
         """
         delta = probability(delta)
         if self.exact:
@@ -79,28 +112,44 @@ def empirical_rademacher(
     memory_limit: Any = None,
     n_outputs: int = 1,
 ) -> RademacherEstimate:
-    """The empirical Rademacher complexity of H_p^q on the sample X (004 Prop. 2.5).
+    """Compute the empirical Rademacher complexity of H_p^q on the sample X.
 
         R̂ = (1/n) E_σ √‖u_σ‖_r,      u_σ,z = Σ_k σ_kᵀ K_z σ_k,      σ uniform in {−1, 1}^{n × k}
 
-    At norm 1 this is (1/n) E_σ √(sup_z u_σ,z), and the supremum over a family of any size is what its oracle
-    searches for, with a bound on all kernels: all products of columns up to a degree, or Gaussians of all
-    widths (004 ch. 4 asks for the complexity of such classes). Families whose search bounds nothing, such as
-    a width for each feature, have an infinite `upper` and are not `certified`.
-
-    Assumes that the kernels are positive semidefinite; a quadratic form below zero is refused.
+    At norm 1 this is (1/n) E_σ √(sup_z u_σ,z). The oracle of a family of any size searches for the supremum,
+    with a bound on all kernels: all products of columns up to a degree, or Gaussians of all widths
+    (Rostamizadeh 2010, ch. 4 asks for the complexity of such classes). Families whose search bounds nothing,
+    such as a width for each feature, have an infinite `upper` and are not `certified`.
 
     Parameters
     ----------
-    kernels : as in the estimators
-        A list, dict or family; "precomputed" with X a stack (n_samples, n_samples, n_kernels). They are taken
-        as they are, neither centred nor normalised; products and continua are divided by their ρ².
-    norm : float in [1, inf]
-        q. Continua need 1; products take every q, as long as all of them can be looked at.
-    n_draws : int or None
-        Signs to draw; None visits all 2^{nk} of them (nk ≤ 20), which is exact.
-    n_outputs : int
-        k: functions with values in R^k, of Σ_k ‖w_k‖² ≤ 1 and the same kernel K for all k.
+    kernels : str, Kernel, Family, list or dict
+        The kernels as estimators take them: a list, dict or family; "precomputed" with X a stack (n_samples,
+        n_samples, n_kernels). They must be positive semidefinite. They are taken as they are, neither centred
+        nor normalised; products and continua are divided by their ρ².
+    X : array-like of shape (n_samples, n_features)
+        The sample.
+    norm : float, default=1.0
+        The q in [1, inf]. Continua need 1; products take every q, as long as all of them can be looked at.
+    n_draws : int or None, default=1000
+        Number of signs to draw; None visits all 2^{nk} of them (nk ≤ 20), which is exact.
+    random_state : int, RandomState or None, default=None
+        Seed or source of the draws.
+    memory_limit : int, float, str or None, default=None
+        Memory that may be used: a number of bytes, a string such as "2GB", or None for half of the free
+        memory.
+    n_outputs : int, default=1
+        The k of functions with values in R^k, of Σ_k ‖w_k‖² ≤ 1 and the same kernel K for all k.
+
+    Returns
+    -------
+    RademacherEstimate
+        The complexity, and how far off it may be.
+
+    References
+    ----------
+    Rostamizadeh (2010), "Theoretical Foundations and Algorithms for Learning with Multiple Kernels", PhD
+    thesis, New York University, Prop. 2.5.
 
     Examples
     --------
@@ -202,20 +251,52 @@ def _all_signs(n: int) -> Iterator[Array]:
 def rademacher_bound(
     traces: Any, n: int, *, norm: float = 1.0, r: int | None = None, sharp: bool = False
 ) -> float:
-    """R̂(H_p^q) ≤ √(η₀ r ‖u‖_r) / n with u_k = tr K_k and η₀ = 23/22 (004 Thms 2.5, 2.7).
+    """Bound the complexity of learned kernels by their traces, R̂(H_p^q) ≤ √(η₀ r ‖u‖_r) / n.
 
-    Assumes positive semidefinite kernels. For norm = 1 this holds for every whole r ≥ 1 with no chance
-    involved, so r=None takes the smallest of them. For norm > 1, r is the conjugate exponent and must be a
-    whole number (norm = 2 → 2, 3/2 → 3, inf → 1); other norms are refused.
+    u_k = tr K_k, η₀ = 23/22, and the kernels are positive semidefinite. For norm = 1 this holds for every
+    whole r ≥ 1 with no chance involved. At norm = 1 the best r is never worse than √(η₀ e ⌈log p⌉ ‖u‖_∞) / n,
+    p > 1 being the number of kernels.
 
-    At norm = 1 the best r is never worse than √(η₀ e ⌈log p⌉ ‖u‖_∞) / n, p > 1 being the number of kernels:
-    that is the remark after 004 Thm 2.6, which prints /m inside the root although u holds traces, which grow
-    with the sample, so that it must be /m² (and e^⌈log p⌉ for e⌈log p⌉).
+    Parameters
+    ----------
+    traces : array-like of shape (n_kernels,)
+        Traces u_k = tr K_k on the sample.
+    n : int
+        Number of samples.
+    norm : float, default=1.0
+        The q of the weights, whose conjugate exponent must be a whole number (norm = 2 → 2, 3/2 → 3, inf →
+        1); other norms above 1 are refused.
+    r : int or None, default=None
+        The exponent r for norm = 1; None takes the one of the smallest bound. For norm > 1 it is the
+        conjugate exponent.
+    sharp : bool, default=False
+        Whether to replace η₀ r by ((2r − 1)!!)^{1/r} ≤ r, which is never worse.
 
-    `sharp=True` replaces η₀ r by ((2r − 1)!!)^{1/r} ≤ r: in the proof of 004 Lemma 2.1 the ratio of
-    multinomial coefficients (2r)!/r! ∏ t_i!/(2t_i)! is largest where all t_i are 0 or 1, because
-    (2t)!/t! = 2^t (2t − 1)!! ≥ 2^t; it is then (2r − 1)!!, which is at most r^r (means of 1, 3, …, 2r − 1).
-    So Stirling's formula and η₀ are not needed, and for large r the bound falls to √(2/(eη₀)) = 84 %.
+    Returns
+    -------
+    float
+        The bound.
+
+    Notes
+    -----
+    The bound at norm = 1 is the remark after Rostamizadeh (2010), Thm 2.6. That prints /m inside the root,
+    but u holds traces, which grow with the sample, so that it must be /m² (and e^⌈log p⌉ for e⌈log p⌉).
+
+    For `sharp`: in the proof of Lemma 2.1 there the ratio of multinomial coefficients (2r)!/r! ∏ t_i!/(2t_i)!
+    is largest where all t_i are 0 or 1, because (2t)!/t! = 2^t (2t − 1)!! ≥ 2^t; it is then (2r − 1)!!, which
+    is at most r^r (means of 1, 3, …, 2r − 1). So Stirling's formula and η₀ are not needed, and for large r
+    the bound falls to √(2/(eη₀)) = 84 %.
+
+    References
+    ----------
+    Rostamizadeh (2010), "Theoretical Foundations and Algorithms for Learning with Multiple Kernels", PhD
+    thesis, New York University, Thms 2.5 and 2.7.
+
+    Examples
+    --------
+    >>> from manykernels.bounds import rademacher_bound
+    >>> round(rademacher_bound([100.0, 100.0], 100, norm=2.0), 4)
+    0.172
     """
     u = finite_array("traces", traces, "tr K_k of each kernel on the sample")
     n = count("n", n, 1, "samples")
@@ -249,13 +330,40 @@ def _orders(norm: Any, r: Any, p: int) -> list[int]:
 
 
 def rademacher_bound_uniform(R: float, n_kernels: int, n: int, *, norm: float = 1.0) -> float:
-    """Bounds on R̂(H_p^q) for kernels with K_k(x, x) ≤ R² for all x and all p of them (004 Thms 2.6, 2.8).
+    """Bound the complexity of learned kernels with K_k(x, x) ≤ R² for all x and all p of them.
 
         norm = 1:   √(η₀ e ⌈log p⌉ R² / n)      for p > 1
         norm > 1:   √(η₀ r p^{1/r} R² / n)      for a whole conjugate exponent r
 
-    With R² = max_k tr K_k / n the first is the (corrected) remark after 004 Thm 2.6: all that the proof uses
-    is tr K_k ≤ n R².
+    With R² = max_k tr K_k / n the first is the (corrected) remark after Rostamizadeh (2010), Thm 2.6: the
+    proof uses tr K_k ≤ n R² alone.
+
+    Parameters
+    ----------
+    R : float
+        √K_k(x, x) is at most R for every kernel.
+    n_kernels : int
+        Number p of kernels.
+    n : int
+        Number of samples.
+    norm : float, default=1.0
+        The q of the weights.
+
+    Returns
+    -------
+    float
+        The bound.
+
+    References
+    ----------
+    Rostamizadeh (2010), "Theoretical Foundations and Algorithms for Learning with Multiple Kernels", PhD
+    thesis, New York University, Thms 2.6 and 2.8.
+
+    Examples
+    --------
+    >>> from manykernels.bounds import rademacher_bound_uniform
+    >>> round(rademacher_bound_uniform(1.0, 1000, 10_000), 4)
+    0.0446
     """
     R = number("R", R, "√K_k(x, x) is at most R for every kernel", zero=True)
     p, n = count("n_kernels", n_kernels, 1, "kernels to choose from"), count("n", n, 1, "samples")
@@ -271,9 +379,37 @@ def rademacher_bound_uniform(R: float, n_kernels: int, n: int, *, norm: float = 
 
 
 def linear_rademacher_bound(X_norm: float, W: float, n: int, r: int) -> float:
-    """R̂ ≤ X W √(η₀ r / 2n) for {x ↦ ⟨w, x⟩ : ‖w‖_q ≤ W} on ‖x‖_r ≤ X, 1/q + 1/r = 1 (004 Thm 2.9).
+    """Bound the complexity of linear functions, R̂ ≤ X W √(η₀ r / 2n).
 
-    Assumes an even r ≥ 2, because the r-th moment of Σ σ_i x_ij is the (r/2)-th of its square.
+    The functions are {x ↦ ⟨w, x⟩ : ‖w‖_q ≤ W} on ‖x‖_r ≤ X, 1/q + 1/r = 1, and η₀ = 23/22.
+
+    Parameters
+    ----------
+    X_norm : float
+        The bound X on ‖x‖_r.
+    W : float
+        The bound on ‖w‖_q.
+    n : int
+        Number of samples.
+    r : int
+        The norm of the samples, even and at least 2, because the r-th moment of Σ σ_i x_ij is the (r/2)-th of
+        its square.
+
+    Returns
+    -------
+    float
+        The bound.
+
+    References
+    ----------
+    Rostamizadeh (2010), "Theoretical Foundations and Algorithms for Learning with Multiple Kernels", PhD
+    thesis, New York University, Thm 2.9.
+
+    Examples
+    --------
+    >>> from manykernels.bounds import linear_rademacher_bound
+    >>> round(linear_rademacher_bound(1.0, 1.0, 100, 2), 4)
+    0.1022
     """
     X_norm = number("X_norm", X_norm, "‖x‖_r is at most X_norm", zero=True)
     W = number("W", W, "‖w‖_q is at most W", zero=True)

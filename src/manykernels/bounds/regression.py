@@ -17,11 +17,54 @@ from .margin import exponents
 
 @dataclass(frozen=True, repr=False)
 class RegressionBound(Readable):
-    """E min(M, ‖y − f(x)‖)^j ≤ value = empirical + complexity + confidence, with probability 1 − delta.
+    """The bound of `regression_bound`: E min(M, ‖y − f(x)‖)^j ≤ value, with probability 1 − delta.
 
-    j is 1 for loss="absolute" and 2 for "squared". `function_norm` is ‖f‖, and `class_norm` the B ≥ ‖f‖ of
-    the class {‖f‖ ≤ B} that the bound is of. `vacuous` says that the value is M^j or more, and `caveat` why
-    it is not `guaranteed`.
+    j is 1 for loss="absolute" and 2 for "squared".
+
+    Attributes
+    ----------
+    value : float
+        The bound, empirical + complexity + confidence.
+    empirical : float
+        The mean loss on the training samples.
+    complexity : float
+        The term of the Rademacher complexity.
+    confidence : float
+        The term of the probability δ.
+    function_norm : float
+        The norm ‖f‖.
+    class_norm : float
+        The B ≥ ‖f‖ of the class {‖f‖ ≤ B} that the bound is of.
+    loss : str
+        "absolute" or "squared".
+    M : float
+        The error that counts as the worst.
+    delta : float
+        Probability that the bound fails.
+    n : int
+        Number of samples.
+    n_kernels : int or float
+        Number of kernels to choose from.
+    vacuous : bool
+        Whether the value is M^j or more, so that it says nothing.
+    guaranteed : bool
+        Whether all assumptions are known to hold.
+    caveat : str
+        Why the number is not guaranteed, where it is not.
+    assumptions : tuple of str
+        The assumptions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLRegressor
+    >>> from manykernels.bounds import regression_bound
+    >>> from manykernels.kernels import Gaussian
+    >>> X = np.random.RandomState(0).uniform(-1, 1, (100, 1))
+    >>> model = MKLRegressor([Gaussian(1.0), Gaussian(3.0)], C=0.1).fit(X, X[:, 0])
+    >>> found = regression_bound(model, X[:, 0], M=2.0)
+    >>> bool(np.isclose(found.value, found.empirical + found.complexity + found.confidence))
+    True
     """
 
     value: float
@@ -57,32 +100,62 @@ def regression_bound(
     n_draws: int | None = None,
     random_state: Any = None,
 ) -> RegressionBound:
-    """A bound on the error of a fitted regressor on new samples, where an error above M counts as M.
+    """Bound the error of a fitted regressor on new samples, where an error above M counts as M.
 
         E ℓ(f(x), y) ≤ (1/n) Σ_i ℓ(f(x_i), y_i) + 2LB R̂(H) + 3 M^j √(log(2/δ)/2n)
         ℓ = min(M, |y − f|), L = 1, j = 1      or      ℓ = min(M, |y − f|)², L = 2M, j = 2
 
-    H is the class of :func:`margin_bound` (kernels fixed in advance, ‖f‖ ≤ 1), and R̂(H) is bounded in the
-    same ways, also for `Products` and continua. It is the bound of a class of functions by its Rademacher
-    complexity (Bartlett and Mendelson 2002) with L the Lipschitz constant of the loss; 004 §2.3 bounds
-    ridge regression by its stability instead (:func:`lkrr_stability`), that of one algorithm and one norm.
-    Several outputs: |·| is the Euclidean norm, f has values in R^k, and L is √2 times as large (Maurer 2016).
-
-    ‖f‖ is not known in advance, so that B is the best of M·2^0, M·2^−1, M·2^1, … that are at least ‖f‖, the
-    j-th of them (from 0) at δ_j = δ/((j + 1)(j + 2)), which sum to δ.
+    H is the class of `margin_bound` (kernels fixed in advance, ‖f‖ ≤ 1), and R̂(H) is bounded in the same
+    ways, also for `Products` and continua. The bound is that of a class of functions by its Rademacher
+    complexity (Bartlett & Mendelson 2002), with L the Lipschitz constant of the loss. Rostamizadeh (2010),
+    §2.3 bounds ridge regression by its stability instead (`lkrr_stability`), which is about one algorithm and
+    one norm. Several outputs: |·| is the Euclidean norm, f has values in R^k, and L is √2 times as large
+    (Maurer 2016).
 
     Parameters
     ----------
-    estimator : fitted regressor with kernels_, weights_, X_fit_, dual_coef_ and intercept_
-    y : (n_samples,) or (n_samples, n_outputs)
+    estimator : fitted regressor
+        A model with kernels_, weights_, X_fit_, dual_coef_ and intercept_.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         The targets that it was fitted to, in the same order.
     M : float
         The error that counts as the worst, in units of y. Fix it before seeing the data: with |y| ≤ Y and
         predictions clipped to [−Y, Y], M = 2Y makes it a bound on the error itself.
-    function_norm : float or None
-        B, fixed in advance and at least ‖f‖; or None.
-    X, delta, norm, intercept_scale, accept_data_dependent, sharp, n_draws, random_state
-        As in :func:`margin_bound`.
+    loss : {"absolute", "squared"}, default="absolute"
+        The loss ℓ.
+    X : array-like of shape (n_samples, n_samples, n_layers) or None, default=None
+        The training stack, where kernels or distances were precomputed; an estimator does not keep it.
+    function_norm : float or None, default=None
+        The B, fixed in advance and at least ‖f‖. None takes the best of M·2^0, M·2^−1, M·2^1, … that are at
+        least ‖f‖, the j-th of them (from 0) at δ_j = δ/((j + 1)(j + 2)), which sum to δ.
+    delta : float, default=0.05
+        Probability δ that the bound fails.
+    norm : float or None, default=None
+        The q of the class; None is the estimator's own (1 for an estimator without one).
+    intercept_scale : float, default=1.0
+        The value of the constant feature that carries the intercept.
+    accept_data_dependent : bool, default=False
+        Whether to compute the number for kernels whose parameters were chosen from the sample ("auto"),
+        marked as no guarantee; otherwise they are refused.
+    sharp : bool, default=False
+        Whether to use the sharper constants of `rademacher_bound`.
+    n_draws : int or None, default=None
+        Draws of signs for the complexity. None takes the bound by traces for a list of kernels, and 1,000
+        draws for a family.
+    random_state : int, RandomState or None, default=None
+        Seed or source of the draws.
+
+    Returns
+    -------
+    RegressionBound
+        The bound and its terms.
+
+    References
+    ----------
+    Bartlett & Mendelson (2002), "Rademacher and Gaussian complexities: risk bounds and structural results",
+    Journal of Machine Learning Research 3.
+
+    Maurer (2016), "A vector-contraction inequality for Rademacher complexities", ALT.
 
     Examples
     --------

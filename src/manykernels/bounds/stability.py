@@ -1,6 +1,7 @@
-"""How much kernel ridge regression with a learned kernel depends on one sample (004 §2.3), and what follows.
+"""How much kernel ridge regression with a learned kernel depends on one sample, and what follows.
 
-LKRR is 004 Eqs 2.8 to 2.12: with μ in the ball B = {μ ≥ 0, ‖μ − μ₀‖₂ ≤ Λ} around μ₀ ≥ 0 and no intercept,
+LKRR is that of Rostamizadeh (2010), §2.3, Eqs 2.8 to 2.12: with μ in the ball B = {μ ≥ 0, ‖μ − μ₀‖₂ ≤ Λ}
+around μ₀ ≥ 0 and no intercept,
 
     minimise F_S(w) = Ω(w) + (1/(λ₀n)) Σ_i (h(x_i) − y_i)²,   Ω(w) = min_{μ∈B} Σ_k ‖w_k‖²/μ_k,
     h(x) = Σ_k ⟨w_k, φ_k(x)⟩.
@@ -31,9 +32,25 @@ Method = Literal["convexity", "thesis"]
 
 @dataclass(frozen=True, repr=False)
 class RidgeStability(Readable):
-    """|Δh(x)| ≤ beta_S + beta_K and |Δ(h(x) − y)²| ≤ beta for samples that differ in one point.
+    """The stability of `lkrr_stability`: changes for samples that differ in one point.
 
-    beta_S is what a fixed kernel has, beta_K the price of learning it.
+    Attributes
+    ----------
+    beta_S : float
+        The part of the bound |Δh(x)| ≤ beta_S + beta_K that a fixed kernel has.
+    beta_K : float
+        The price of learning the kernel.
+    beta : float
+        The bound on |Δ(h(x) − y)²|.
+    method : str
+        "convexity" or "thesis".
+
+    Examples
+    --------
+    >>> from manykernels.bounds import lkrr_stability
+    >>> found = lkrr_stability(1000, lam0=1.0, radius=1.0, M=1.0, R0=1.0)
+    >>> found.beta_S, found.beta_K
+    (0.002, 0.004)
     """
 
     beta_S: float
@@ -54,23 +71,49 @@ def lkrr_stability(
     n_kernels: int | None = None,
     orthogonal: bool = False,
 ) -> RidgeStability:
-    """The uniform stability of LKRR: how much h and its losses change where one sample is replaced.
+    """Compute the uniform stability of LKRR: how much h and its losses change where one sample is replaced.
 
-    Assumes |h(x) − y| ≤ M for all x and y and all h that LKRR returns (see :func:`lkrr_range`),
-    (Σ_k K_k(x, x)²)^{1/2} ≤ R₀ and Σ_k μ₀_k K_k(x, x) ≤ R_A² for all x, no intercept, and kernels fixed in
-    advance.
-
-    method="convexity" (no assumption on the kernels; O(√p/n), since R₀ ≤ √p max_k K_k(x, x)):
+    ``method="convexity"`` makes no assumption on the kernels, and is O(√p/n), since R₀ ≤ √p max_k K_k(x, x):
 
         |Δh(x)| ≤ 2M (R_A² + 3ΛR₀)/(λ₀n),      β_S = 2M (R_A² + ΛR₀)/(λ₀n),      β_K = 4MΛR₀/(λ₀n)
 
-    Proof. Ω*(v) = max_{μ∈B} ¼ Σ μ_k‖v_k‖² = ¼ (Σ μ₀_k‖v_k‖² + Λ‖v‖²_{2,4}) by 004 Thm 2.1: Ω is the infimal
-    convolution of Σ‖w_k‖²/μ₀_k and ‖w‖²_{2,4/3}/Λ. And ‖v + d‖² ≤ ‖v‖² + ⟨∇, d⟩ + 3‖d‖² for the norm 2,4.
-    Hence with |d|² = Σ μ₀_k‖d_k‖² + 3Λ‖d‖²_{2,4}, a squared norm, Ω*(v + d) ≤ Ω*(v) + ⟨∇, d⟩ + ¼|d|², and by
-    conjugation, with the dual norm |·|_*, Ω(w') ≥ Ω(w) + ⟨g, w' − w⟩ + |w' − w|_*² for every subgradient g at
-    w. (For μ₀ = 0 this is the strong convexity of ‖w‖²_{2,4/3}/Λ, with modulus 1/3.)
-    Let w minimise F_S and w' F_S', let S' have (x', y') in place of the sample (x, y) of S, and Δ = w' − w.
-    The quadratic part of F_S adds Σ_i Δh(x_i)²/(λ₀n) to the inequality for Ω, so that
+    Kernels must be fixed in advance, and there must be no intercept.
+
+    Parameters
+    ----------
+    n : int
+        Number of samples.
+    lam0 : float
+        The λ₀ = 1/(C n), C as in MKLRegressor.
+    radius : float
+        The radius Λ of the ball of weights.
+    M : float
+        The bound on |h(x) − y| for all x and y and all h that LKRR returns (see `lkrr_range`).
+    R0 : float
+        (Σ_k K_k(x, x)²)^½ is at most R₀ for all x.
+    RA : float, default=0.0
+        Σ_k μ₀_k K_k(x, x) is at most R_A² for all x.
+    method : {"convexity", "thesis"}, default="convexity"
+        "convexity" is the bound above. "thesis" is that of Rostamizadeh (2010), corrected, for comparison.
+    n_kernels : int or None, default=None
+        The number p of kernels, for "thesis".
+    orthogonal : bool, default=False
+        Your word that the kernels are orthogonal, for "thesis".
+
+    Returns
+    -------
+    RidgeStability
+        The bounds β_S and β_K on h, and β on its losses.
+
+    Notes
+    -----
+    Proof. Ω*(v) = max_{μ∈B} ¼ Σ μ_k‖v_k‖² = ¼ (Σ μ₀_k‖v_k‖² + Λ‖v‖²_{2,4}) by Rostamizadeh 2010, Thm 2.1: Ω
+    is the infimal convolution of Σ‖w_k‖²/μ₀_k and ‖w‖²_{2,4/3}/Λ. And ‖v + d‖² ≤ ‖v‖² + ⟨∇, d⟩ + 3‖d‖² for
+    the norm 2,4. Hence with |d|² = Σ μ₀_k‖d_k‖² + 3Λ‖d‖²_{2,4}, a squared norm, Ω*(v + d) ≤ Ω*(v) + ⟨∇, d⟩ +
+    ¼|d|², and by conjugation, with the dual norm |·|_*, Ω(w') ≥ Ω(w) + ⟨g, w' − w⟩ + |w' − w|_*² for every
+    subgradient g at w. (For μ₀ = 0 this is the strong convexity of ‖w‖²_{2,4/3}/Λ, with modulus 1/3.) Let w
+    minimise F_S and w' F_S', let S' have (x', y') in place of the sample (x, y) of S, and Δ = w' − w. The
+    quadratic part of F_S adds Σ_i Δh(x_i)²/(λ₀n) to the inequality for Ω, so that
 
         |Δ|_*² + Σ_{i∈S} Δh(x_i)²/(λ₀n) ≤ F_S(w') − F_S(w),      and the same of S', w and w' exchanged.
 
@@ -81,11 +124,12 @@ def lkrr_stability(
 
     as |Δh(x)| ≤ |Δ|_* |φ(x)|, and |φ(x)|² = Σ μ₀_k K_k(x, x) + 3Λ (Σ K_k(x, x)²)^{1/2} ≤ R_A² + 3ΛR₀. ∎
 
-    method="thesis" evaluates 004 Thms 2.2, 2.3 and Prop. 2.4. It needs `n_kernels` and `orthogonal=True`, the
-    user's word that the kernels are orthogonal (004 Def. 2.2; taken literally, all kernels are, in the direct
-    sum of their feature spaces). R² = max(R_A² + ΛR₀, R₀) bounds K(x, x) and every K_k(x, x), since the text
-    uses one R for both. Two things differ from what is printed, which is wrong (the tests have an example of
-    one sample in the plane for the first, and of two kernels for the second):
+    method="thesis" evaluates Rostamizadeh 2010, Thms 2.2, 2.3 and Prop. 2.4. It needs `n_kernels` and
+    `orthogonal=True`, the user's word that the kernels are orthogonal (Rostamizadeh 2010, Def. 2.2; taken
+    literally, all kernels are, in the direct sum of their feature spaces). R² = max(R_A² + ΛR₀, R₀) bounds
+    K(x, x) and every K_k(x, x), since the text uses one R for both. Two things differ from what is printed,
+    which is wrong (the tests have an example of one sample in the plane for the first, and of two kernels for
+    the second):
 
     - λ_min is 0. Thm 2.2 takes the smallest eigenvalue of ΦᵀΦ = K' for that of ΦΦᵀ, which is 0 wherever there
       are more features than samples.
@@ -98,6 +142,17 @@ def lkrr_stability(
     The proof in the text has another gap: Eq. A.6 bounds F₁ by 4, although with μ_k ∝ v_k its terms sum to
     4p/Λ². The values hold all the same, because R² ≥ R_A² + ΛR₀ and R² ≥ R₀, so that neither is below its
     counterpart of method="convexity"; but they are never better either.
+
+    References
+    ----------
+    Rostamizadeh (2010), "Theoretical Foundations and Algorithms for Learning with Multiple Kernels", PhD
+    thesis, New York University, Thms 2.2, 2.3 and Prop. 2.4.
+
+    Examples
+    --------
+    >>> from manykernels.bounds import lkrr_stability
+    >>> lkrr_stability(1000, lam0=1.0, radius=1.0, M=1.0, R0=1.0).beta_S
+    0.002
     """
     n = count("n", n, 1, "samples")
     lam0 = number("lam0", lam0, "λ₀ = 1/(C n), C as in MKLRegressor")
@@ -113,8 +168,9 @@ def lkrr_stability(
     if n_kernels is None or orthogonal is not True:
         raise ValueError(
             f"method='thesis' was given with n_kernels={n_kernels!r} and orthogonal={orthogonal!r}; expected "
-            "the number of kernels and orthogonal=True, your word that they are orthogonal (004 Def. 2.2). "
-            "Or take method='convexity', which does not need it and is never worse."
+            "the number of kernels and orthogonal=True, your word that they are orthogonal "
+            "(Rostamizadeh 2010, Def. 2.2). Or take method='convexity', which does not need it and is never "
+            "worse."
         )
     p = count("n_kernels", n_kernels, 1, "kernels to choose from")
     R2 = max(RA2 + radius * R0, R0)
@@ -124,9 +180,33 @@ def lkrr_stability(
 
 
 def lkrr_range(y_max: float, *, lam0: float, radius: float, R0: float, RA: float = 0.0) -> float:
-    """M = Y (1 + √((R_A² + ΛR₀)/λ₀)): what :func:`lkrr_stability` needs, for |y| ≤ Y and without data.
+    """Bound |h(x) − y| of LKRR without data, M = Y (1 + √((R_A² + ΛR₀)/λ₀)).
 
-    F_S(w) ≤ F_S(0) gives Ω(w) ≤ Y²/λ₀, and h(x)² ≤ Ω(w) max_{μ∈B} Σ_k μ_k K_k(x, x), by Cauchy-Schwarz.
+    F_S(w) ≤ F_S(0) gives Ω(w) ≤ Y²/λ₀, and h(x)² ≤ Ω(w) max_{μ∈B} Σ_k μ_k K_k(x, x), by Cauchy–Schwarz.
+
+    Parameters
+    ----------
+    y_max : float
+        The bound Y on |y|.
+    lam0 : float
+        The λ₀ = 1/(C n), C as in MKLRegressor.
+    radius : float
+        The radius Λ of the ball of weights.
+    R0 : float
+        (Σ_k K_k(x, x)²)^½ is at most R₀ for all x.
+    RA : float, default=0.0
+        Σ_k μ₀_k K_k(x, x) is at most R_A² for all x.
+
+    Returns
+    -------
+    float
+        The bound M, which `lkrr_stability` needs.
+
+    Examples
+    --------
+    >>> from manykernels.bounds import lkrr_range
+    >>> lkrr_range(1.0, lam0=1.0, radius=1.0, R0=4.0)
+    3.0
     """
     y_max = number("y_max", y_max, "|y| is at most y_max", zero=True)
     lam0 = number("lam0", lam0, "λ₀ = 1/(C n), C as in MKLRegressor")
@@ -139,12 +219,40 @@ def lkrr_range(y_max: float, *, lam0: float, radius: float, R0: float, RA: float
 def lkrr_stability_of(
     estimator: Any, *, diagonal: Any, M: float | None = None, y_max: float | None = None
 ) -> RidgeStability:
-    """:func:`lkrr_stability` ("convexity") of a fitted MKLRegressor, with λ₀ = 1/(C n).
+    """Compute `lkrr_stability` ("convexity") of a fitted MKLRegressor, with λ₀ = 1/(C n).
 
-    `diagonal` holds sup_x K_k(x, x) of each kernel (1 for a Gaussian), over all x and not only the training
-    samples; R₀ and R_A² follow from it. Give M, or y_max ≥ |y|, from which :func:`lkrr_range` has an M.
-    Refused unless the fit was LKRR: squared loss, norm=L2Ball(...), no intercept, neither centred nor
-    normalised. Sample weights must not have been used; they leave no trace in the model and are not checked.
+    The model must be LKRR: squared loss, norm=L2Ball(...), no intercept, neither centred nor normalised.
+    Sample weights must not have been used; they leave no trace in the model and are not checked.
+
+    Parameters
+    ----------
+    estimator : MKLRegressor
+        The fitted model.
+    diagonal : float or array-like of shape (n_kernels,)
+        The sup_x K_k(x, x) of each kernel (1 for a Gaussian), over all x and not only the training samples;
+        R₀ and R_A² follow from it.
+    M : float or None, default=None
+        The bound on |h(x) − y|. Give this or `y_max`.
+    y_max : float or None, default=None
+        The bound on |y|, from which `lkrr_range` has an M.
+
+    Returns
+    -------
+    RidgeStability
+        The stability.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLRegressor
+    >>> from manykernels.bounds import lkrr_stability_of
+    >>> from manykernels.kernels import Gaussian
+    >>> from manykernels.penalties import L2Ball
+    >>> X = np.random.RandomState(0).randn(50, 2)
+    >>> model = MKLRegressor([Gaussian(1.0)], norm=L2Ball(), C=0.01, fit_intercept=False, normalize=None)
+    >>> found = lkrr_stability_of(model.fit(X, X[:, 0]), diagonal=1.0, M=3.0)
+    >>> found.method
+    'convexity'
     """
     if not is_regressor(estimator) or not hasattr(estimator, "kernels"):
         name = type(estimator).__name__
@@ -199,22 +307,57 @@ def stability_bound(
     *,
     change: Literal["replace", "remove"] = "replace",
 ) -> float:
-    """A bound on E (h(x) − y)², which holds with probability at least 1 − δ (004 Thm 2.4).
+    """Bound E (h(x) − y)² of a stable algorithm, with probability at least 1 − δ.
 
         replace:   R ≤ R̂ +  β + (2nβ + M²) √(log(1/δ)/2n)
         remove:    R ≤ R̂ + 2β + (4nβ + M²) √(log(1/δ)/2n)
 
-    Assumes independent samples, |h(x) − y| ≤ M, and an algorithm whose losses (h(x) − y)² change by at most β
-    when one sample is replaced by another (004 Def. 2.1; what :func:`lkrr_stability` gives) or is removed
-    (Bousquet and Elisseeff; then replacing changes them by at most 2β). 004 Thm 2.4 prints the second with
-    the β of the first, which is true and twice too much, and M where the loss is bounded by M²; as printed it
-    is not the same bound when y is measured in other units.
+    It assumes independent samples and |h(x) − y| ≤ M. The value is not clipped: where it is above M² it says
+    nothing.
 
-    Proof of the first, with g = R − R̂. E g = E[ℓ(h_S, z) − ℓ(h_S', z)] ≤ β, where S' has z for a sample of S.
-    Replacing one sample changes R by at most β and R̂ by at most β + M²/n, so McDiarmid's inequality gives
+    Parameters
+    ----------
+    empirical_risk : float
+        The mean R̂ of (h(x_i) − y_i)² on the training samples.
+    beta : float
+        The stability β: losses (h(x) − y)² change by at most β when one sample is changed.
+    n : int
+        Number of samples.
+    M : float
+        The bound on |h(x) − y|.
+    delta : float, default=0.05
+        Probability δ that the bound fails.
+    change : {"replace", "remove"}, default="replace"
+        The change that β is about: a sample is replaced by another (Rostamizadeh 2010, Def. 2.1, and
+        `lkrr_stability`) or removed (Bousquet & Elisseeff 2002; then replacing changes losses by at most 2β).
+
+    Returns
+    -------
+    float
+        The bound.
+
+    Notes
+    -----
+    Rostamizadeh (2010), Thm 2.4 prints the second with the β of the first, which is true and twice too much.
+    It prints M where the loss is bounded by M²: as printed it is not the same bound when y is measured in
+    other units.
+
+    Proof of the first, with g = R − R̂. E g = E[ℓ(h_S, z) − ℓ(h_S', z)] ≤ β, where S' has z for a sample of
+    S. Replacing one sample changes R by at most β and R̂ by at most β + M²/n, so McDiarmid's inequality gives
     g ≤ E g + (2β + M²/n) √(n log(1/δ)/2). ∎
 
-    The value is not clipped: where it is above M² it says nothing.
+    References
+    ----------
+    Bousquet & Elisseeff (2002), "Stability and generalization", Journal of Machine Learning Research 2.
+
+    Rostamizadeh (2010), "Theoretical Foundations and Algorithms for Learning with Multiple Kernels", PhD
+    thesis, New York University, Thm 2.4.
+
+    Examples
+    --------
+    >>> from manykernels.bounds import stability_bound
+    >>> round(stability_bound(0.1, beta=1e-5, n=10_000, M=1.0), 3)
+    0.115
     """
     empirical_risk = number("empirical_risk", empirical_risk, "mean of (h(x_i) − y_i)²", zero=True)
     beta = number("beta", beta, "the stability coefficient", zero=True)

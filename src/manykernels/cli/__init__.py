@@ -6,7 +6,7 @@ import sys
 
 
 def main() -> None:
-    """The command `manykernels`."""
+    """Run the command `manykernels`."""
     try:
         from .app import run
 

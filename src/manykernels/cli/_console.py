@@ -1,4 +1,4 @@
-"""What the commands say and how they end: one line for what a user can mend, and no traceback."""
+"""Output and exit codes of the commands: one line for errors that a user can mend, and no traceback."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Voice:
 
     @property
     def notes(self) -> list[str]:
-        """All of them, in full."""
+        """All notes, in full."""
         return self.said.texts
 
     def show(self, *things: Any) -> None:
@@ -153,7 +153,7 @@ def _plain(value: Any) -> Any:
 
 
 def require_known(option: str, given: str, choices: Iterable[str]) -> None:
-    """An error for what is none of the choices."""
+    """Raise an error for what is none of the choices."""
     if given not in choices:
         told = f"{option} {given}: expected one of {', '.join(choices)}."
         raise UserError(told + did_you_mean(given, choices))

@@ -60,6 +60,11 @@ class OneLine(TyperGroup):
             said = one_line(error.format_message()).rstrip(".")
             typer.echo(f"error: {said}; `{where} --help` says what there is.", err=True)
             raise SystemExit(BAD_INPUT) from None
+        except MemoryError:  # while options are read; what comes after them says more
+            if not standalone_mode:
+                raise
+            typer.echo("error: there is not enough memory to read the options.", err=True)
+            raise SystemExit(2) from None
         return sys.exit(code if isinstance(code, int) else 0) if standalone_mode else code
 
 
@@ -142,7 +147,7 @@ def fit(
         Path | None, typer.Option("--model", "-o", metavar="FILE", help="write the model to this file")
     ] = None,
     report: Annotated[
-        Path | None, typer.Option("--report", metavar="FILE", help="write a report to this .html file")
+        Path | None, typer.Option("--report", metavar="FILE", help="write a report to this .html or .md file")
     ] = None,
     checkpoint: Annotated[
         Path | None,
@@ -264,6 +269,12 @@ def compare(
         Path | None,
         typer.Option("--out", "-o", metavar="FILE", help="write the table to this .csv, .tex or .html file"),
     ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            "--report", metavar="FILE", help="write all methods side by side to this .html or .md file"
+        ),
+    ] = None,
     jobs: Jobs = None,
     force: Force = False,
     json_: Json = False,
@@ -289,6 +300,7 @@ def compare(
         methods=list(method or []),
         jobs=jobs,
         out=out,
+        report_path=report,
         force=force,
     )
 
@@ -307,6 +319,20 @@ def demo(
     _run("demo", json_, quiet, debug, report_path=report, force=force)
 
 
+@app.command(short_help="List what models are checked for, by code, and what to do.")
+def checks(
+    code: Annotated[str | None, typer.Argument(metavar="CODE", help="of one check, such as MK201")] = None,
+    json_: Json = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """List the checks that `fit` makes on every model, with what to do about each."""
+    from ._console import plainly
+    from .careful import explain
+
+    plainly(explain)(code, json_=json_, quiet=quiet, debug=debug)
+
+
 @app.command("warm-up", short_help="Compile ahead what fits need, once after installing.")
 def warm_up(json_: Json = False, quiet: Quiet = False, debug: Debug = False) -> None:
     """Compile what fits need and keep it on disk, so that no first fit waits for it.
@@ -320,7 +346,7 @@ def warm_up(json_: Json = False, quiet: Quiet = False, debug: Debug = False) -> 
 
 
 def _given(**options: str | None) -> dict[str, str]:
-    """Those that were."""
+    """Return the options that were given."""
     return {name: value for name, value in options.items() if value}
 
 
@@ -330,7 +356,7 @@ def _names(given: list[str] | None) -> tuple[str, ...]:
 
 
 def _asked(data: Path | None, view: list[str] | None, how: dict[str, Any], **what: Any) -> Any:
-    """What the options say about data: which files, how they are read and joined, and what is in them."""
+    """Return the options about data: files, how they are read and joined, and what is in them."""
     from .files import Reading
     from .ids import Joining
     from .sources import Asked
@@ -347,7 +373,7 @@ def _asked(data: Path | None, view: list[str] | None, how: dict[str, Any], **wha
 
 
 def _run(command: str, json_: bool, quiet: bool, debug: bool, *args: Any, **options: Any) -> None:
-    """Only now, since all that learns is imported by it, which takes seconds."""
+    """Import and run a command; the import takes seconds, so that it comes this late."""
     from . import commands
     from ._console import plainly
 
@@ -355,13 +381,14 @@ def _run(command: str, json_: bool, quiet: bool, debug: bool, *args: Any, **opti
 
 
 def _resume(folder: Path, json_: bool, quiet: bool, debug: bool) -> None:
-    """The command that was begun, with its own options; all others are left out."""
+    """The command that was begun, with its own options; how its answer is shown may be another one."""
     from ._console import plainly
     from .kept import remembered
 
     found: dict[str, Any] = {}
     plainly(lambda voice: found.update(remembered(folder)))(json_=json_, quiet=quiet, debug=debug)
-    fit(**found)
+    shown = {"json_": json_, "quiet": quiet, "debug": debug}
+    fit(**found | {name: True for name, asked in shown.items() if asked})
 
 
 def run() -> None:

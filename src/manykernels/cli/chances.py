@@ -46,7 +46,7 @@ class Chances:
 
 
 def chances(voice: Voice, learned: Learned, asked: bool | None) -> Chances:
-    """The tests; where they were not asked for, only if they are quick."""
+    """Run the tests; if they were not asked for, only if they are quick."""
     if asked is False:
         return Chances()
     try:

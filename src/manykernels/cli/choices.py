@@ -1,4 +1,4 @@
-"""What options may say, for --help: nothing is imported here, so that help comes at once."""
+"""The choices of options, for --help; nothing is imported here, so that help comes at once."""
 
 from __future__ import annotations
 

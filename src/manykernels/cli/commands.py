@@ -1,11 +1,10 @@
-"""What the commands do."""
+"""The work of the commands."""
 
 from __future__ import annotations
 
 import shlex
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -18,17 +17,18 @@ from .._files import write_atomically
 from ..comparison.methods import METHODS
 from ..comparison.results import Comparison
 from ..families.remarks import quiet_about_tables
-from ..fitting.absence import few_have
 from ..persistence import load
 from ._console import INTERRUPTED, UserError, Voice, require_known, unless_closed
+from .careful import careful
 from .chances import Chances, chances
+from .comparing import compare as compare
 from .data import Data, new_data, tell, training_data
 from .importances import Needed, needed
 from .kept import forget, keeping_scores, part_of, remember
 from .learned import Learned
-from .models import adjusts, pipeline, reads_raw, sized
+from .models import pipeline, reads_raw, sized
 from .outcomes import said_of
-from .outputs import FORMS, model_output, predictions_output, report_output, require_safe, table_output
+from .outputs import model_output, predictions_output, report_output, require_safe
 from .predictions import (
     CONFIDENCE,
     KINDS,
@@ -40,7 +40,7 @@ from .predictions import (
     names_of_rows,
     neutralised,
 )
-from .scores import Judged, compared, folds, judged
+from .scores import Judged, folds, judged
 from .sources import Asked
 from .tables import views_table, weights_table
 from .work import jobs_for
@@ -101,10 +101,12 @@ def fit(
     scored |= need.say(voice)
     tests = chances(voice, learned, significance if not voice.stopped else False)
     scored |= tests.say(voice, bool(significance))
+    spread: dict[str, Any] = {}
     if report_path is not None:
         spread = learned.spread(voice, at_once) if stability and not voice.stopped else {}
         _chosen_again(voice, spread)
         _write_report(voice, learned, report_path, found, _for_report(need, tests) | spread, force)
+    scored |= careful(voice, learned, found, spread)
     written = {"model": model_path, "report": report_path}
     for what, path in written.items():
         if path is not None:
@@ -120,7 +122,7 @@ def fit(
 
 
 def _say_size(voice: Voice, n: int, method: str, approx: str) -> None:
-    """What many samples mean for this method."""
+    """Print what many samples mean for this method."""
     if n <= _MANY_SAMPLES or approx not in ("auto", "none"):
         return
     if method == "auto" and approx == "auto":
@@ -136,7 +138,7 @@ def _say_size(voice: Voice, n: int, method: str, approx: str) -> None:
 
 
 def _require_sense(method: str, kernels: str, report_path: Path | None) -> None:
-    """An error for options that do not go together."""
+    """Raise an error for options that do not go together."""
     require_known("--method", method, METHODS)
     if method == "single" and report_path is not None:
         raise UserError("--report is about learned kernels, and --method single learns none.")
@@ -186,7 +188,7 @@ def _partial(voice: Voice, learned: Learned, seconds: float) -> NoReturn:
 
 
 def _about(data: Data, method: str, kernels: str) -> dict[str, Any]:
-    """What `predict` must know of the data, in the model itself."""
+    """Return what `predict` must know of the data, to be kept in the model."""
     return {
         "target": data.target,
         "task": data.task,
@@ -225,8 +227,6 @@ def _say_views(voice: Voice, data: Data, facts: dict[str, Any], need: Needed) ->
     table = views_table(data.views, facts, None if need.found is None else need.found.views)
     if table is not None:
         voice.show(table)
-    for told in few_have(facts["present"], data.n):
-        voice.note(told)
 
 
 def _chosen_again(voice: Voice, spread: dict[str, Any]) -> None:
@@ -239,7 +239,7 @@ def _chosen_again(voice: Voice, spread: dict[str, Any]) -> None:
 
 
 def _for_report(need: Needed, tests: Chances) -> dict[str, Any]:
-    """What both say, with all that they leave out."""
+    """Return what a report needs of both, without omissions."""
     parts = need.for_report | tests.for_report
     return parts | {"left_out": need.for_report.get("left_out", {}) | tests.left_out}
 
@@ -253,9 +253,9 @@ def _write_report(
     force: bool,
 ) -> None:
     told: dict[str, Any] = {
-        "title": f"{learned.data.target}: which kernels matter",
+        "title": f"What predicts {learned.data.target}",
         "call": shlex.join(["manykernels", *sys.argv[1:]]),
-        "target": learned.data.target,
+        "target": learned.data.outcome.get("time", learned.data.target),
         "sample_names": learned.data.ids,
     }
     if voice.stopped:  # a path is many fits
@@ -283,10 +283,17 @@ def predict(
         raise UserError(f"{out}: an .npy file holds risks alone; with --times, write to .csv or .parquet.")
     require_safe([predictions_output(out)], [model_path, *asked.paths], force)
     if not model_path.exists():
-        raise UserError(f"{model_path}: there is no such file.")
+        raise UserError(
+            f"{model_path}: there is no such file. `manykernels fit … --model {model_path}` writes it."
+        )
     if model_path.is_dir():
         raise UserError(
             f"{model_path} is a folder, and no model; `manykernels fit … --model FILE` writes one."
+        )
+    if model_path.suffix.lower() in (".csv", ".tsv", ".parquet"):
+        raise UserError(
+            f"{model_path} is a table, and no model; expected `manykernels predict MODEL DATA`. "
+            "`manykernels fit … --model FILE` writes a model."
         )
     model = load(model_path)
     about = getattr(model, "manykernels_", None)
@@ -316,49 +323,6 @@ def predict(
             sys.stdout.flush()
 
 
-# -- compare --------------------------------------------------------------------------------------
-@quiet_about_tables()
-def compare(
-    voice: Voice,
-    asked: Asked,
-    *,
-    kernels: str,
-    cv: int,
-    repeats: int,
-    tune: bool,
-    methods: list[str],
-    jobs: int | None,
-    out: Path | None,
-    force: bool = False,
-) -> None:
-    for name in methods:
-        require_known("--method", name, METHODS)
-    require_safe([table_output(out)], asked.paths, force)
-    data = training_data(asked, voice)
-    tell(data, voice, text=kernels == "auto")
-    chosen = methods or [m for m in METHODS if METHODS[m].serves(data.task, bool(data.kernels))]
-    if data.covariates and not methods:
-        able = [name for name in chosen if adjusts(data, name, kernels)]
-        voice.note(f"without covariates, and left out: {', '.join(n for n in chosen if n not in able)}.")
-        chosen = able
-    models = {name: pipeline(data, name, kernels, tune=tune) for name in chosen}
-    results = compared(voice, models, data, folds(data, cv, repeats), jobs_for(data, jobs))
-    table = results.table()
-    voice.show(f"{number_of(data.n, 'sample')}, {data.task}")
-    voice.show(escape(replace(table, notes=table.notes[:1]).text()))
-    for name, scores in results.scores.items():
-        if scores.failed:
-            voice.note(f"{name} {scores.error}")
-    if out is not None:
-        write_atomically(out, FORMS[out.suffix.lower()](table).encode())
-        voice.show(f"table: {escape(str(out))}")
-    rows = [row | results.scores[row["method"]].as_dict() for row in table.values if row["method"] in chosen]
-    document = {"command": "compare", "task": data.task, "metric": results.metric, "results": rows}
-    voice.answer(document | {"chance": results.chance.as_dict(), "out": str(out) if out else None})
-    if voice.stopped:
-        raise SystemExit(INTERRUPTED)
-
-
 # -- demo -----------------------------------------------------------------------------------------
 def demo(voice: Voice, *, report_path: Path | None, force: bool = False) -> None:
     """The whole way on the breast cancer data: three views of each tumour."""
@@ -386,6 +350,7 @@ def demo(voice: Voice, *, report_path: Path | None, force: bool = False) -> None
     scored |= need.say(voice)
     spread = learned.spread(voice, jobs)
     _write_report(voice, learned, path, found, need.for_report | spread, force)
+    scored |= careful(voice, learned, found, spread)
     voice.show(f"report: {escape(str(path.resolve()))}")
     document = {
         "command": "demo",

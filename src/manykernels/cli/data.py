@@ -62,7 +62,7 @@ class Data:
 
 # -- learning -------------------------------------------------------------------------------------
 def training_data(asked: Asked, voice: Voice) -> Data:
-    """What to learn from, with everything that was left out or filled in told."""
+    """Return the training data, with notes on everything that was left out or filled in."""
     require_known("--task", asked.task, TASKS)
     require_outcome(asked)
     if asked.precomputed:
@@ -277,7 +277,7 @@ def new_data(asked: Asked, about: dict[str, Any], voice: Voice) -> New:
 
 
 def _require_views(needed: list[str], given: Any, missing: list[str]) -> None:
-    """An error where whole views are missing, which columns by the hundred would not say."""
+    """Raise an error if whole views are missing, which columns by the hundred would not say."""
     absent = [v for v in needed if v not in given and any(name.startswith(f"{v}__") for name in missing)]
     if absent:
         told = (

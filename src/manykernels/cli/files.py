@@ -37,7 +37,7 @@ class Reading:
 def read_file(path: Path, how: Reading) -> pd.DataFrame | dict[str, np.ndarray[Any, Any]]:
     """A frame of a CSV or Parquet file or an .npy array, the arrays of an .npz file."""
     if not path.exists():
-        raise UserError(f"{path}: there is no such file.")
+        raise UserError(f"{path}: there is no such file. Check its name, and the folder that you are in.")
     if path.is_dir():
         raise UserError(f"{path} is a folder; a file is expected.")
     kind = path.suffix.lower()
@@ -56,7 +56,10 @@ def read_file(path: Path, how: Reading) -> pd.DataFrame | dict[str, np.ndarray[A
             with np.load(path, allow_pickle=False) as archive:
                 return {name: archive[name] for name in archive.files}
     known = ", ".join([*TEXT, *PARQUET, ".npy", ".npz", ".h5ad", ".h5mu"])
-    raise UserError(f"{path}: files that end in {kind or 'nothing'} are not read; expected one of {known}.")
+    raise UserError(
+        f"{path}: files that end in {kind or 'nothing'} are not read; expected one of {known}. Save the "
+        "table as CSV, for example."
+    )
 
 
 def _require_numpy(path: Path, kind: str) -> None:
@@ -113,7 +116,7 @@ def free_memory() -> int:
 
 @contextmanager
 def _said(path: Path) -> Iterator[None]:
-    """Whatever a reader finds wrong, in one line that names the file."""
+    """Return the error of a reader in one line that names the file."""
     try:
         yield
     except (UserError, MemoryError):
@@ -156,7 +159,7 @@ def _encoding(how: Reading) -> str:
 
 
 def read_as_text(path: Path, frame: pd.DataFrame, how: Reading, name: str) -> pd.Series:
-    """A column of a file that was read, with its cells as they are written: 001 is no number."""
+    """A column of a file that was read, with its cells as they are written: 007 is not a number."""
     if path.suffix.lower() not in TEXT:
         return frame[name]
     column = list(frame.columns).index(name)
@@ -203,7 +206,7 @@ def _scan(path: Path, encoding: str, rows: int | None) -> str:
 
 
 def _separator(start: str) -> str:
-    """That of the header: a table of one column has none, and any will do."""
+    """Return the separator of the header; a table of one column has none."""
     first = next(line for line in start.splitlines() if line.strip())
     counts = {separator: first.count(separator) for separator in (",", "\t", ";", "|")}
     best = max(counts, key=lambda separator: counts[separator])
@@ -219,13 +222,13 @@ def _decimal_comma(column: pd.Series) -> pd.Series:
 
 
 def _with_index(frame: pd.DataFrame) -> pd.DataFrame:
-    """With an index that has names as columns: of samples, for example."""
+    """Return the frame with an index that has names as columns."""
     named = [name is not None and name not in frame.columns for name in frame.index.names]
     return frame.reset_index() if all(named) else frame
 
 
 def _named(frame: pd.DataFrame, path: Path, how: Reading) -> pd.DataFrame:
-    """With names as text, each once, and at least one row."""
+    """Return the frame with unique names as text, or raise an error if it has no rows."""
     frame = frame.iloc[: how.rows].reset_index(drop=True)
     frame.columns = [str(name) for name in frame.columns]
     _require_once(list(frame.columns), path)

@@ -1,4 +1,4 @@
-"""Which column of a table names its samples, and how such names are compared."""
+"""Ids of samples: the column that holds them, and how they are compared."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Part:
     cut: bool = False  # whether the file may have more rows, which were not read
 
     def full(self, name: str) -> str:
-        """What a column is called beside those of other views."""
+        """Return the name of a column beside those of other views."""
         return f"{self.view}__{name}" if self.view else name
 
 
@@ -68,7 +68,7 @@ def named_id(part: Part, given: str) -> str:
 
 
 def shared_id(tables: Sequence[Part], how: Joining) -> Names | None:
-    """What the id is called in each of the tables; None if there is none.
+    """Return the name of the id in each of the tables, or None.
 
     It has the same name in all of them, no value twice, and most of its values are in every table. Names that
     say that a column is an id come before others. Where no name is shared, a column that holds the ids of
@@ -258,7 +258,7 @@ def meet(tables: Sequence[Part], names: Names, outer: bool = False) -> bool:
 
 
 def _require_unique_ids(tables: Sequence[Part], shared: Sequence[Names]) -> None:
-    """An error where what is called an id has a few repeated values: rows would be joined by their order."""
+    """Raise an error if an id has a few repeated values, since rows would be joined by their order."""
     for names in shared:
         mostly = _mostly_distinct(columns_of(tables, names))
         if like_id(names[0]) and mostly and meet(tables, names):
@@ -285,7 +285,7 @@ def own_id(part: Part, how: Joining) -> str | None:
 
 # -- ids as text ----------------------------------------------------------------------------------
 def ids_of(part: Part, name: str) -> pd.Series:
-    """The ids of a table: its own values, or text where these are not what the file says (001)."""
+    """The ids of a table: its own values, or text if these differ from the file (007)."""
     own = part.frame[name]
     if part.texts is None:
         return own
@@ -301,7 +301,7 @@ def texts(column: pd.Series) -> list[str]:
 
 
 def loose(ids: Sequence[str]) -> list[str]:
-    """001, 1 and 1.0 are one id, and so are p1 and P1."""
+    """Return a key under which 007, 7 and 7.0 are one id, and so are p1 and P1."""
     return [str(int(t.partition(".")[0])) if _WHOLE_NUMBER.fullmatch(t) else t.casefold() for t in ids]
 
 

@@ -1,4 +1,4 @@
-"""Which columns and views a model needs, where that does not take too long."""
+"""Importance of columns and views, if it does not take too long."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn.utils.metaestimators import _safe_split
 
 from ..comparison.folds import Splits
 from ..inspection import Importance, importance
-from ..report.importances import TITLE
+from ..report.importances import EFFECTS, TITLE
 from ._console import Voice, one_line
 from .learned import Learned
 
@@ -66,7 +66,7 @@ def _values(table: Importance) -> dict[str, Any]:
 
 
 def needed(voice: Voice, learned: Learned, splits: Splits, jobs: int) -> Needed:
-    """What the score loses in these folds without each column and view; fewer of them where that is slow."""
+    """Compute the loss of score without each column and view; fewer of them if that is slow."""
     data = learned.data
     try:
         how = _affordable(learned, splits, jobs)
@@ -81,6 +81,7 @@ def needed(voice: Voice, learned: Learned, splits: Splits, jobs: int) -> Needed:
                 cv=splits,
                 random_state=0,
                 n_jobs=jobs,
+                n_effects=EFFECTS,
                 **how,
             )
     except KeyboardInterrupt:
@@ -98,7 +99,7 @@ def _screening(width: int, columns: int) -> float:
 
 
 def _affordable(learned: Learned, splits: Splits, jobs: int) -> dict[str, Any] | None:
-    """How many permutations of how many columns there is time for, by one fit and one prediction."""
+    """Count how many permutations of how many columns there is time for, by one fit and one prediction."""
     data, (train, test) = learned.data, splits[0]
     model = learned.settled()
     started = time.perf_counter()

@@ -99,7 +99,7 @@ def _in_order(parts: Sequence[Part], tables: Sequence[Part], how: Joining, voice
 
 
 def _require_order(parts: Sequence[Part], tables: Sequence[Part], how: Joining) -> None:
-    """An error where rows cannot, or should not, be taken in order."""
+    """Raise an error if rows cannot, or should not, be taken in order."""
     if how.rows is not None:
         raise UserError(f"--rows {how.rows}: no column names the rows of all files; say which by --id NAME.")
     whole = {len(part.frame) for part in parts if not part.cut}
@@ -117,7 +117,7 @@ def _require_order(parts: Sequence[Part], tables: Sequence[Part], how: Joining) 
 
 
 def _require_nothing_shared(pair: tuple[Part, Part], how: Joining) -> None:
-    """An error where columns of different names share some of their ids: rows in order are other pairs."""
+    """Raise an error if columns of different names share some of their ids: rows in order are other pairs."""
     own = [ids_by_name(part, how) for part in pair]
     for names in product(*own):
         keys = [set(values[name]) for values, name in zip(own, names, strict=True)]
@@ -133,7 +133,7 @@ def _require_nothing_shared(pair: tuple[Part, Part], how: Joining) -> None:
 
 
 def _apart(tables: Sequence[Part], how: Joining) -> str:
-    """What is said of ids that have nothing in common: they may be of other samples, or of another kind."""
+    """Return a message about ids that have nothing in common."""
     own = [(part, ids_by_name(part, how)) for part in tables]
     named = [(part, name, set(ids[name])) for part, ids in own for name in ids if like_id(name)]
     if len({part.path for part, _, _ in named}) < 2:
@@ -145,7 +145,7 @@ def _apart(tables: Sequence[Part], how: Joining) -> str:
 
 
 def _require_same_order(pair: tuple[Part, Part], how: Joining) -> None:
-    """An error where two of the tables have ids that contradict their order."""
+    """Raise an error if two of the tables have ids that contradict their order."""
     for names in [*shared_columns(pair, how), *renamed_ids(pair, how)]:
         columns = columns_of(pair, names)
         if not (like_id(names[0]) and all(map(is_unique, columns))):

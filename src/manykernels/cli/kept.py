@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from .._files import write_atomically
+from .._warn import warn
 from ..selection.checkpoint import clear, keeping, print_of
 from ._console import UserError
 from .data import Data
@@ -24,18 +25,29 @@ def part_of(folder: Path | None, name: str) -> Path | None:
     return None if folder is None else folder / name
 
 
-def keeping_scores(folder: Path | None, data: Data, method: str, kernels: str) -> Any:
-    """A block in which scores are kept, of each method in each fold."""
+@contextmanager
+def keeping_scores(folder: Path | None, data: Data, method: str, kernels: str) -> Iterator[None]:
+    """A block in which scores are kept, of each method in each fold.
+
+    A model is learned by then: a disk that is full ends the keeping and not the command.
+    """
 
     def prints() -> dict[str, str]:
         told = {"the table": (data.X, data.y), "--method": method, "--kernels": kernels}
         return {name: print_of(name, value) for name, value in told.items()}
 
-    return keeping(part_of(folder, "scores"), "scores", prints)
+    with ExitStack() as kept:
+        try:
+            kept.enter_context(keeping(part_of(folder, "scores"), "scores", prints))
+        except OSError as error:
+            if error.errno is None:  # refused by us, and not by the system
+                raise
+            warn(f"{error.strerror}: {folder} keeps no more work; what is done from here on may be lost.")
+        yield
 
 
 def remember(folder: Path | None, given: Mapping[str, Any]) -> None:
-    """Note which command works in a folder; an error that names the options in which it is another one."""
+    """Write which command works in a folder, or raise an error that names the options that differ."""
     if folder is None:
         return
     told = {"folder": os.getcwd(), "options": {name: _plain(value) for name, value in given.items()}}
@@ -43,7 +55,8 @@ def remember(folder: Path | None, given: Mapping[str, Any]) -> None:
         raise UserError(f"--checkpoint {folder} is a file; give the name of a folder.")
     file = folder / _COMMAND
     if not file.exists():
-        if folder.exists() and any(folder.iterdir()):
+        # a process that was killed while it wrote the file has left a part of it
+        if folder.exists() and any(not path.name.startswith(f".{_COMMAND}") for path in folder.iterdir()):
             raise UserError(
                 f"--checkpoint {folder} holds other files; give an empty folder, or the name of a new one."
             )

@@ -1,4 +1,4 @@
-"""What a command learns, and all that commands do with it."""
+"""Models of the commands: fitting, saving, scoring and reports."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Learned:
     data: Data
 
     def fit(self, voice: Voice, jobs: int = 1, checkpoint: Path | None = None) -> None:
-        """With the bar of the solver or search, which knows how far it is, where somebody can see it."""
+        """Fit, with a progress bar if there is a terminal."""
         voice.flush()
         last = opened(self.whole).last
         known = last.get_params(deep=False)
@@ -69,7 +69,7 @@ class Learned:
         return stopped
 
     def save(self, path: Path, about: dict[str, Any], force: bool) -> None:
-        """To a file, with what `predict` must know of the data."""
+        """Save the model, with what `predict` must know of the data."""
         self.whole.manykernels_ = about
         save(self.whole, path, overwrite=force)
 
@@ -87,22 +87,22 @@ class Learned:
         )
 
     def to_score(self, voice: Voice, seconds: float, cv: int, jobs: int) -> tuple[Learner, str]:
-        """What stands for it in the folds, and whether a search in it chooses "anew" in each or "before"."""
+        """Return the model to score in the folds, and whether its search chooses "anew" or "before"."""
         search = opened(self.whole).searched
         if search is not None and searches_again(voice, search.comparison["seconds"], seconds, cv, jobs):
             return anew(self.whole), "anew"
         return settled(self.whole), "before"
 
     def rivals(self) -> dict[str, Learner]:
-        """What it is compared with."""
+        """Return the models that it is compared with."""
         return baseline_models(self.whole, self.data.X)
 
     def settled(self) -> Any:
-        """It, not fitted, with what a search chose in the place of the search."""
+        """Return the model, not fitted, with the choice of a search in place of the search."""
         return opened(self.whole).settled()
 
     def spread(self, voice: Voice, jobs: int) -> dict[str, Any]:
-        """How its weights or widths, and the choice of a search, vary over halves of the data."""
+        """Compute how weights or widths, and the choice of a search, vary over halves of the data."""
         model, X = model_of(self.whole, self.data.X)
         face, parts, y = face_of(self.whole)[0], opened(self.whole), self.data.y
         searched = face if parts.searched is None else parts.last
@@ -118,5 +118,5 @@ class Learned:
         return resampled(voice, model, face.kernels, again, jobs)
 
     def write_report(self, path: Path, told: dict[str, Any], force: bool) -> None:
-        """With what else is told: title, scores and so on."""
+        """Write the report, with title, scores and so on."""
         write_report(report_data(self.whole, self.data.X, self.data.y, **told), path, overwrite=force)

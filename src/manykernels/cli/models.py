@@ -59,7 +59,7 @@ def sized(model: Any, method: str, approx: str, time_budget: float | None) -> An
 
 
 def _own(params: dict[str, Any], name: str, method: str, option: str) -> str:
-    """What a parameter is called in a model that may stand behind a preparation."""
+    """Return the name of a parameter in a model that may be the last step of a pipeline."""
     found = [key for key in params if key in (name, f"model__{name}")]
     if not found:
         raise UserError(f"{option} was given with --method {method}, which has none; take --method auto.")

@@ -22,7 +22,7 @@ _ROWS = 20  # that two columns must have in common to be compared
 
 
 def require_outcome(asked: Asked) -> None:
-    """An error for options that do not go together."""
+    """Raise an error for options that do not go together."""
     given = {OPTIONS[part]: name for part, name in asked.outcome.items()}
     said = " ".join(f"{option} {name}" for option, name in given.items())
     if asked.task == "survival" and not given:
@@ -199,7 +199,7 @@ def _require_events(y: NDArray[Any], name: str) -> None:
 
 
 def said_of(y: NDArray[Any], outcome: dict[str, str]) -> str:
-    """What is learned from, in a line."""
+    """Describe the training data in a line."""
     events = number_of(int(y["event"].sum()), "event")
     strata = "" if "stratum" not in outcome else f" in {np.unique(y['stratum'].astype(str)).size} strata"
     return f"{events} ({outcome['event']!r} by {outcome['time']!r}){strata}"

@@ -1,4 +1,4 @@
-"""Where commands write: checked before any work, so that no file that somebody else made is destroyed."""
+"""Output files: checked before any work, so that no file of somebody else is replaced."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from .._files import holds_something_else, is_model, is_report
 from ..comparison.tables import Table
 from ._console import UserError
 from .predictions import is_predictions
+
+_NO_REPORTS = (".pdf", ".png", ".svg", ".tex", ".json", ".ipynb")  # that somebody may hope for
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,12 @@ def model_output(path: Path | None) -> Output | None:
 
 
 def report_output(path: Path | None) -> Output | None:
+    """Return the file of a report; another ending would hide what is in it."""
+    if path is not None and path.suffix.lower() in _NO_REPORTS:
+        raise UserError(
+            f"--report {path}: reports do not end in {path.suffix}; expected .html or .md. A "
+            "browser prints the .html file to PDF, and saves its charts as SVG."
+        )
     return None if path is None else Output("--report", path, "a report that this command wrote", is_report)
 
 
@@ -49,7 +57,7 @@ FORMS: dict[str, Callable[[Table], str]] = {".csv": Table.csv, ".tex": Table.lat
 
 
 def table_output(path: Path | None) -> Output | None:
-    """Of `compare`; its kind is that of the ending."""
+    """Return the table file of `compare`; its kind follows from its ending."""
     if path is None:
         return None
     if path.suffix.lower() not in FORMS:
@@ -58,7 +66,7 @@ def table_output(path: Path | None) -> Output | None:
 
 
 def require_safe(outputs: Iterable[Output | None], inputs: Sequence[Path], force: bool) -> None:
-    """An error for an output that is an input or another output, cannot be written, or would replace a file.
+    """Raise an error for an output that is an input, cannot be written, or would replace a file.
 
     ``force`` allows the last of these only.
     """
@@ -110,7 +118,7 @@ def _same(a: Path, b: Path) -> bool:
 
 
 def _require_writable(path: Path) -> None:
-    """Said before hours of work, not after."""
+    """Raise an error before hours of work if a file cannot be written."""
     if path.is_dir():
         raise UserError(f"{path} is a folder; give the name of a file to write.")
     folder = Path(os.path.realpath(path)).parent

@@ -88,7 +88,7 @@ def in_bytes(frame: pd.DataFrame, predicted: Any, kind: str) -> bytes:
 
 # -- spreadsheets ---------------------------------------------------------------------------------
 def neutralised(frame: pd.DataFrame, voice: Voice) -> pd.DataFrame:
-    """With ' before text that a spreadsheet would run as a formula, such as =HYPERLINK(…)."""
+    """Put ' before text that a spreadsheet would run as a formula, such as =HYPERLINK(…)."""
     formulas = [str(name) for name in frame.columns if _is_formula(name)]
     new = frame.rename(columns={name: f"'{name}" for name in formulas})
     for j, name in enumerate(new.columns):

@@ -21,7 +21,7 @@ SECONDS = 60.0  # that the resamples may take in all
 
 @dataclass(frozen=True)
 class Again:
-    """What can be learned anew: from one half of the samples, and from as many halves as are asked for."""
+    """Functions that learn anew: from one half of the samples, and from several."""
 
     half: Callable[[], Any]
     weights: Callable[..., Stability]

@@ -18,7 +18,8 @@ from ..comparison.folds import Splits, make_folds
 from ..comparison.results import Comparison, Permuted, said, verdict
 from ..comparison.scores import Learner
 from ..inspection.permutations import permuted
-from ..report.survival import held_out_groups
+from ..report.held import HeldOut, Look, gathered
+from ..report.verdict import the
 from ._console import UserError, Voice, one_line
 from .choices import PERMUTATIONS
 from .data import Data
@@ -26,19 +27,25 @@ from .learned import Learned
 
 
 def folds(data: Data, cv: int, repeats: int = 1) -> Splits:
-    """The same for all methods; an error in the words of the command line where there are too few samples."""
+    """Make the folds of all methods, or raise an error that names options if samples are too few."""
     try:
         return make_folds(data.y, classes=data.task == "classification", cv=cv, n_repeats=repeats)
     except ValueError as error:
-        raise UserError(f"{error} The option is --cv; `fit` can do without scores by --no-score.") from error
+        raise UserError(
+            f"{error} Give fewer folds by --cv, add rows, or leave the scores of `fit` out by --no-score."
+        ) from error
 
 
 def compared(
-    voice: Voice, learners: Mapping[str, Learner], data: Data, splits: Splits, jobs: int = 1
+    voice: Voice,
+    learners: Mapping[str, Learner],
+    data: Data,
+    splits: Splits,
+    jobs: int = 1,
+    keep: Mapping[str, Look] | None = None,
 ) -> Comparison:
     """Scores of all learners and of a constant; ``jobs`` fits at a time. Ctrl-C leaves those until then."""
     with voice.steps("scoring", len(splits) * len(learners)) as advance:
-        keep = ["learned"] if data.outcome else []
         how: dict[str, Any] = {"task": data.task, "n_jobs": jobs, "advance": advance, "keep": keep}
         found = in_folds(learners, data.X, data.y, splits, until_stopped=True, **how)
     for name, scores in found.scores.items():
@@ -61,12 +68,12 @@ class Judged:
     results: Comparison
     searched: str = ""
     permuted: Permuted | str | None = None
-    risk_groups: Any = None  # of times to an event: of each sample, by its risk when it was held out
+    held_out: HeldOut | None = None  # what the models of the folds say of samples they did not learn from
 
     @property
     def for_report(self) -> dict[str, Any]:
         told = {"scores": self.results, "searched": self.searched, "permuted": self.permuted}
-        return told if self.risk_groups is None else told | {"risk_groups": self.risk_groups}
+        return told | {"held_out": self.held_out}
 
     def say(self, voice: Voice, facts: dict[str, Any]) -> dict[str, Any]:
         """Say how the model compares with guessing and its rivals, and where folds failed; also as values."""
@@ -85,7 +92,7 @@ class Judged:
             voice.show(f"cross-validated ({told}): {escape(judged.sentence)}")
         found = None if rival is None else results.difference("learned", rival)
         if rival is not None and found is not None:
-            voice.show(escape(said("the model", rival, found)))
+            voice.show(escape(said("the model", the(rival), found)))
         return {
             "score": results.scores["learned"].as_dict(),
             "chance": results.chance.as_dict(),
@@ -107,14 +114,12 @@ def judged(
     """A fitted model, which took so many seconds, in these folds."""
     own, searched = learned.to_score(voice, seconds, len(splits), jobs)
     learners = {"learned": own, **(learned.rivals() if rivals else {})}
-    results = compared(voice, learners, learned.data, splits, jobs)
+    results = compared(voice, learners, learned.data, splits, jobs, {"learned": Look()} if rivals else None)
     scores = results.scores["learned"]
     data = learned.data
-    groups = None
-    if data.outcome and scores.complete and not scores.interrupted:
-        groups = held_out_groups(data.y, splits, [fold.predicted for fold in scores.folds])
+    held = gathered(scores, splits)
     if not permutations or not scores.complete or scores.interrupted:
-        return Judged(results, searched, risk_groups=groups)
+        return Judged(results, searched, held_out=held)
     try:
         with voice.waiting(f"learning from {permutations} permutations of the target"):
             null = permuted(
@@ -130,8 +135,8 @@ def judged(
     except KeyboardInterrupt:
         voice.stopped = True
         voice.note("stopped by Ctrl-C; there is no test on permuted targets.")
-        return Judged(results, searched, risk_groups=groups)
+        return Judged(results, searched, held_out=held)
     except ValueError as error:
         voice.note(f"there is no test on permuted targets: {one_line(error)}")
-        return Judged(results, searched, one_line(error), groups)
-    return Judged(results, searched, null, groups)
+        return Judged(results, searched, one_line(error), held)
+    return Judged(results, searched, null, held)

@@ -1,4 +1,4 @@
-"""The files that a command is told of, as one frame."""
+"""The files of a command, as one frame."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .joining import Joined, join
 
 @dataclass(frozen=True)
 class Asked:
-    """What the options of a command say about data."""
+    """The options of a command about data."""
 
     data: Path | None
     views: list[str]
@@ -102,7 +102,7 @@ def view_of(given: str) -> tuple[str, Path]:
 
 
 def _symmetric(A: np.ndarray[Any, Any]) -> bool:
-    """As kernels are, and tables of features by chance never."""
+    """Whether a matrix is symmetric, as kernels are."""
     return A.ndim == 2 and len(A) == A.shape[1] > 2 and A.dtype.kind in "iuf" and np.allclose(A, A.T)
 
 

@@ -44,13 +44,13 @@ def model_facts(model: Model, best: Mapping[str, Any] | None, end: str = "") -> 
 
 
 def facts_without_kernels(title: str) -> dict[str, Any]:
-    """Of an estimator that learns none."""
+    """Return the facts about an estimator without kernels."""
     empty: dict[str, Any] = {"weights": {}, "views": {}, "view_shares": {}, "present": {}}
     return {"estimator": title, "chosen": None, "end_of_path": "", **empty, "certificate": ""}
 
 
 def _coefficients(model: Model) -> dict[str, Any]:
-    """Of covariates, by their names; none without covariates."""
+    """Return the coefficients of covariates by name; empty without covariates."""
     if model.covariates is None:
         return {}
     values = model.single(model.covariates.coefficients)
@@ -64,13 +64,13 @@ def _shares(model: Model) -> dict[str, Any]:
 
 
 def _lacked(model: Model) -> dict[str, int]:
-    """How many samples have each view, where some lack one."""
+    """Count how many samples have each view, where some lack one."""
     present, samples = model.layout.present or {}, model.layout.samples
     return dict(present) if any(count < samples for count in present.values()) else {}
 
 
 def _chosen(best: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """What a search took, as plain values."""
+    """Return the choice of a search as plain values."""
     if best is None:
         return None
     simple = str | int | float | None

@@ -1,4 +1,4 @@
-"""The target of a command: which columns of the table say what is to be predicted, and what they say."""
+"""The target of a command: its columns in the table, and their contents."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CATEGORIES = 50  # values that a column of categories may have
 
 @dataclass(frozen=True)
 class Target:
-    """What is to be predicted, of the rows that have it."""
+    """The target, for the rows that have it."""
 
     y: Any
     name: str
@@ -35,7 +35,7 @@ class Target:
 
 
 def wanted(asked: Asked) -> frozenset[str]:
-    """What the columns of the target may be called: in DATA, or in a view."""
+    """Return possible names of the target columns: in DATA, or in a view."""
     names = [name for name in (asked.target, *asked.outcome.values()) if name]
     names += [name.rpartition("=")[0] for name in names if "=" in name]  # --event died=yes
     return frozenset({"", *names, *(f"{view_of(view)[0]}__{name}" for view in asked.views for name in names)})
@@ -119,21 +119,28 @@ def classes_or_numbers(column: pd.Series, name: str, asked: str) -> tuple[Any, s
     distinct = column.nunique()
     if distinct < 2:
         only = f"only the value {column.tolist()[0]!r}" if len(column) else "no value"
-        raise UserError(f"the target {name!r} has {only}; there is nothing to learn.")
+        raise UserError(
+            f"the target {name!r} has {only}; there is nothing to learn. Name another column by --target, or "
+            "add rows with other values."
+        )
     if numeric and not np.isfinite(column.to_numpy(dtype=float)).all():
-        raise UserError(f"the target {name!r} has infinite values.")
+        raise UserError(f"the target {name!r} has infinite values. Correct or empty these cells.")
     whole = numeric and bool(np.all(np.mod(column.to_numpy(dtype=float), 1) == 0))
     task = asked
     if asked == "auto":
         task = "classification" if not numeric or (whole and distinct <= _CLASSES) else "regression"
     if task == "regression":
         if not numeric:
-            raise UserError(f"the target {name!r} holds text such as {column.iloc[0]!r}: not for regression.")
+            raise UserError(
+                f"the target {name!r} holds text such as {column.iloc[0]!r}: not for regression. Name a "
+                "column of numbers by --target, or say --task classification."
+            )
         return column.to_numpy(dtype=float), task
     if distinct > max(_CATEGORIES, len(column) // 2):
         raise UserError(
             f"the target {name!r} has {distinct} different values in {len(column)} rows; too many for "
-            "classes. Is it the right column?"
+            "classes. Is it the right column? Name another one by --target, or say --task regression for "
+            "numbers."
         )
     labels = column.to_numpy()
     return (labels.astype(int) if whole else labels.astype(str).astype(object)), task

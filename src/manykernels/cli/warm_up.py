@@ -1,4 +1,4 @@
-"""Compiling ahead: what the first fit in a new installation would wait for."""
+"""Compiling ahead what the first fit in a new installation would wait for."""
 
 from __future__ import annotations
 

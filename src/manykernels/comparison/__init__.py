@@ -1,4 +1,4 @@
-"""Comparisons of methods: which there are by name, and how they are held against each other."""
+"""Comparisons of methods in the same folds."""
 
 from .comparing import compare
 from .datasets import Comparisons

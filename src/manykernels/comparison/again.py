@@ -1,4 +1,4 @@
-"""A fitted model, ready to learn once more in each fold: with its search, or with what the search chose."""
+"""Copies of a fitted model for cross-validation: with its search, or with the choice of the search."""
 
 from __future__ import annotations
 
@@ -11,18 +11,57 @@ from .methods import inner_folds
 
 
 def settled(model: Any) -> Any:
-    """The model, not fitted, with what a search chose in the place of the search.
+    """Return the model, not fitted, with the choice of a search in place of the search.
 
-    It is quick to score, but since the choice has seen all samples, the scores are a little too good.
+    It is quick to score. Since the choice has seen all samples, the scores are a little too good.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted model of any package, or a pipeline that ends in one.
+
+    Returns
+    -------
+    estimator
+        A copy that is not fitted.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from manykernels import MKLClassifierCV
+    >>> from manykernels.comparison.again import settled
+    >>> search = MKLClassifierCV(strategy="finite", cv=2, random_state=0).fit(*load_iris(return_X_y=True))
+    >>> type(settled(search)).__name__
+    'MKLClassifier'
     """
     require_named(model)
     return opened(model).settled()
 
 
 def anew(model: Any) -> Any:
-    """The model, not fitted; a search in it chooses anew within whatever it is given, in fewer folds.
+    """Return the model, not fitted; a search in it chooses anew on the samples that it gets.
 
-    What it scores in a cross-validation is honest: no choice has seen the samples that it is scored on.
+    The search has fewer folds. Its scores in a cross-validation are honest: no choice has seen the samples
+    that it is scored on.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted model of any package, or a pipeline that ends in one.
+
+    Returns
+    -------
+    estimator
+        A copy that is not fitted.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from manykernels import MKLClassifierCV
+    >>> from manykernels.comparison.again import anew
+    >>> search = MKLClassifierCV(strategy="finite", cv=2, random_state=0).fit(*load_iris(return_X_y=True))
+    >>> type(anew(search)).__name__
+    'MKLClassifierCV'
     """
     require_named(model)
     parts = opened(model)

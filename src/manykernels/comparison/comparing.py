@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from .datasets import Comparisons
 from .folds import Splits, cross_validate, learns_times, make_folds, task_of, times_of
 from .methods import METHODS
 from .results import METRIC, Comparison, chance, share_of
-from .scores import Scores
+from .scores import Look, Scores
 
 
 def compare(
@@ -50,49 +50,57 @@ def compare(
         package, or a dict from names of your own to either.
     X : array-like, frame, sparse matrix, list, stack of kernels, or dict
         The samples. Without y, a dict from names of datasets to pairs (X, y).
-    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        Or events and times: a structured array, or a frame with the columns ``event`` and ``time``.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
+        The targets, or events and times: a structured array, or a frame with the columns ``event`` and
+        ``time``.
     cv : int, splitter or list of (training rows, test rows), default=5
         A number means shuffled folds, which keep the shares of the classes.
     n_repeats : int, default=1
-        How often the folds are cut anew.
+        The number of times that the folds are drawn anew.
     scoring : str, callable or None, default=None
-        As of scikit-learn, larger is better; None is each estimator's own score, which is accuracy or R².
+        The score, as in scikit-learn; larger is better. None is each estimator's own: accuracy, R² or the C
+        index.
     groups : array-like of shape (n_samples,) or None, default=None
-        Samples of a group stay in one fold.
-    kernels : default="auto"
+        The groups of the samples. Samples of a group stay in one fold.
+    kernels : str, list, dict, Kernel or Family, default="auto"
         The kernels of methods given by name, as an estimator takes them.
     tune : bool, default=True
         Whether methods given by name choose C by cross-validation within each training part.
-    task : "classification", "regression", "survival" or None, default=None
-        For methods given by name; estimators must be for the same. None: as the estimators are; without any,
-        whole numbers of at most 20 values are classes. Text always is.
+    task : {"classification", "regression", "survival"} or None, default=None
+        The task of methods given by name; estimators must be for the same. None is the task of the
+        estimators. Without any, text and whole numbers of at most 20 values are classes.
     reference : str or None, default=None
-        The method that others are held against; None is the one of the largest mean.
+        The method that others are compared with. None is the one with the largest mean.
     random_state : int, RandomState or None, default=0
-        Of the folds.
+        The seed of the folds.
     n_jobs : int or None, default=None
-        Fits at a time.
+        The number of fits at the same time.
     verbose : int, default=0
-        1 for a bar with the time left.
+        With 1 a progress bar shows the time left.
     sample_weight : array-like of shape (n_samples,) or None, default=None
-        A sample of weight 2 counts as two, in fits and in scores, also in those of a constant. A choice of C
-        within the folds (``tune``) weighs the fits alone. A method whose fit takes no weights says so in
-        place of a score.
+        The weights of the samples, in fits and in scores, also in those of a constant. A sample of weight 2
+        counts as two. A choice of C within the folds (``tune``) weighs the fits alone. A method whose fit
+        takes no weights says so in place of a score.
 
     Returns
     -------
-    Comparison, or Comparisons for several datasets
-        A table with a row for each method and one for chance, which is what a constant scores. ``seconds``
-        are those of all folds together. Differences
-        are tested by the corrected t-test of Nadeau and Bengio (2003) and adjusted by Holm's method; over
-        several datasets, ranks are compared by the tests of Friedman, Nemenyi and Wilcoxon (Demšar 2006).
+    Comparison or Comparisons
+        A table with a row for each method and one for chance, the score of a constant; for several datasets
+        a table of ranks. ``seconds`` are those of all folds together. Differences are tested by the corrected
+        t-test of Nadeau and Bengio (2003) and adjusted by Holm's method; over several datasets, ranks are
+        compared by the tests of Friedman, Nemenyi and Wilcoxon (Demšar 2006).
 
     Notes
     -----
     A method that fails in a fold has no mean; the reason is in the notes below the table, and the other
-    methods are compared all the same. To hold all against the best is to choose after having seen: the
-    p-values are then a little too small, unless you say ``reference`` beforehand.
+    methods are compared all the same. The best method is known only after the scores: p-values against it
+    are a little too small. Name a ``reference`` beforehand to avoid this.
+
+    References
+    ----------
+    - Nadeau and Bengio (2003), Inference for the generalization error, Machine Learning 52.
+    - Demšar (2006), Statistical comparisons of classifiers over multiple data sets, Journal of Machine
+      Learning Research 7.
 
     Examples
     --------
@@ -141,7 +149,7 @@ def _one(
     weight: Any = None,
     **how: Any,
 ) -> Comparison:
-    """On one dataset."""
+    """Compare the methods on one dataset."""
     for name, labelled in (("y", y), ("sample_weight", weight)):
         require_order(X, labelled, name)
     given, X, kernels = _joined(_named(methods), X, y, kernels)
@@ -179,7 +187,7 @@ def _one(
 
 
 def _targets(y: Any, task: str | None, given: Mapping[str, Any]) -> Any:
-    """An array of targets; times to an event, where y is such, as a structured array."""
+    """Return the targets as an array; times to an event as a structured array."""
     asked = any(learns_times(one) for one in given.values() if not isinstance(one, str))
     times = task == "survival" or (task is None and (asked or survival_pair(y) is not None))
     return times_of(y) if times else np.asarray(y)
@@ -198,9 +206,9 @@ def in_folds(
     advance: Callable[[str], None] = lambda name: None,
     until_stopped: bool = False,
     weight: Any = None,
-    keep: Collection[str] = (),
+    keep: Mapping[str, Look] | None = None,
 ) -> Comparison:
-    """The learners and a constant in these folds; see :func:`cross_validate` for what is not said here."""
+    """Score the learners and a constant in these folds; :func:`cross_validate` has the other arguments."""
     how: dict[str, Any] = {"scoring": scoring, "weight": weight}
     found = cross_validate(
         learners, X, y, splits, n_jobs=n_jobs, advance=advance, until_stopped=until_stopped, keep=keep, **how
@@ -212,7 +220,7 @@ def in_folds(
 
 
 def _named(methods: Any) -> dict[str, Any]:
-    """Each method under a name: a name of METHODS, or an estimator."""
+    """Give each method a name; a method is a name of METHODS or an estimator."""
     if isinstance(methods, Mapping):
         named = {str(name): one for name, one in methods.items()}
     else:
@@ -249,7 +257,7 @@ def _named(methods: Any) -> dict[str, Any]:
 
 
 def _joined(given: dict[str, Any], X: Any, y: Any, kernels: Any) -> tuple[dict[str, Any], Any, Any]:
-    """Samples that came in parts (a dict of views, matrices) in one piece; methods and kernels for these."""
+    """Join samples in parts (a dict of views, or matrices), with methods and kernels for them."""
     own = {name: in_one_piece(one, X, y) for name, one in given.items() if not isinstance(one, str)}
     wholes = [joined for _, joined in own.values()]
     if len(own) < len(given):
@@ -261,7 +269,7 @@ def _joined(given: dict[str, Any], X: Any, y: Any, kernels: Any) -> tuple[dict[s
 
 
 def _task(given: Mapping[str, Any], y: Any) -> str:
-    """What the estimators are for, or else what y looks like."""
+    """Return the task of the estimators, or else the task that y suggests."""
     own = [one for one in given.values() if not isinstance(one, str)]
     if y.dtype.names is not None:
         return "survival"
@@ -274,7 +282,7 @@ def _task(given: Mapping[str, Any], y: Any) -> str:
 
 
 def _require_task(given: Mapping[str, Any], task: str, y: Any) -> None:
-    """An error about the first method that is for another task."""
+    """Raise an error about the first method that is for another task."""
     for name, one in given.items():
         if task == "survival" and isinstance(one, str) and not METHODS[one].times:
             known = ", ".join(repr(key) for key, method in METHODS.items() if method.times)

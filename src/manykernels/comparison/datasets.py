@@ -16,23 +16,50 @@ from .tables import Table, Tabled
 
 @dataclass(frozen=True, repr=False)
 class Comparisons(Tabled):
-    """The same methods on several datasets.
+    """Comparisons of the same methods on several datasets, by their ranks (Demšar 2006).
 
-    ``of`` has the comparison on each dataset, ``ranking`` the mean ranks with the tests of Friedman, Nemenyi
-    and Wilcoxon (Demšar 2006); it is None where fewer than two methods have a mean on each of at least two
-    datasets. ``to_frame``, ``to_csv``, ``to_latex`` and ``to_html`` write the table.
+    ``to_frame``, ``to_csv``, ``to_latex`` and ``to_html`` write the table.
+
+    Parameters
+    ----------
+    of : dict
+        The comparison on each dataset, by the name of the dataset.
+
+    Attributes
+    ----------
+    methods : list of str
+        The names of all methods, in the order in which they were given.
+    ranking : Ranking or None
+        The mean ranks with the tests of Friedman, Nemenyi and Wilcoxon. None if fewer than two methods have a
+        mean on each of at least two datasets.
+
+    References
+    ----------
+    - Demšar (2006), Statistical comparisons of classifiers over multiple data sets, Journal of Machine
+      Learning Research 7.
+
+    Examples
+    --------
+    >>> import manykernels as mk
+    >>> from sklearn.datasets import load_iris, load_wine
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> data = {"iris": load_iris(return_X_y=True), "wine": load_wine(return_X_y=True)}
+    >>> found = mk.compare([GaussianNB(), DummyClassifier()], data)
+    >>> found.ranking.mean_ranks
+    {'GaussianNB': 1.0, 'DummyClassifier': 2.0}
     """
 
     of: Mapping[str, Comparison]
 
     @property
     def methods(self) -> list[str]:
-        """All of them, in the order given."""
+        """The names of all methods, in the order in which they were given."""
         return list(dict.fromkeys(name for one in self.of.values() for name in one.scores))
 
     @cached_property
     def ranking(self) -> Ranking | None:
-        """Of the methods that have a mean on every dataset."""
+        """The ranks of the methods that have a mean on every dataset."""
         means = {name: self._means(name) for name in self.methods}
         whole = {name: np.array(values) for name, values in means.items() if None not in values}
         return ranking(whole) if len(whole) > 1 and len(self.of) > 1 else None
@@ -42,7 +69,13 @@ class Comparisons(Tabled):
         return [one.mean if one is not None and one.complete else None for one in scores]
 
     def table(self) -> Table:
-        """A row for each method, by mean rank, and a column for each dataset."""
+        """Make a table with a row for each method, by mean rank, and a column for each dataset.
+
+        Returns
+        -------
+        Table
+            The rows, as values and as text.
+        """
         found = self.ranking
         ranks = {} if found is None else found.mean_ranks
         adjusted = {} if found is None else found.p_adjusted

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -20,7 +20,7 @@ from .._pieces import current, kept
 from ..estimators import opened, silent
 from ..fitting.survival import read_survival, records_of
 from ..selection.splits import split
-from .scores import Learner, Scores, score_fold
+from .scores import Learner, Look, Scores, score_fold
 
 Index = NDArray[np.intp]
 Splits = list[tuple[Index, Index]]
@@ -28,7 +28,7 @@ CLASSES = 20  # whole numbers with at most so many values are classes, unless to
 
 
 def task_of(y: Any) -> str:
-    """ "classification" for text, truth values and few whole numbers, else "regression"."""
+    """Return "classification" for text, truth values and few whole numbers, else "regression"."""
     values = np.asarray(y)
     if values.dtype.kind not in "iuf" or values.ndim > 1:
         return "regression" if values.dtype.kind in "iuf" else "classification"
@@ -39,7 +39,7 @@ def task_of(y: Any) -> str:
 def make_folds(
     y: Any, *, classes: bool, cv: Any = 5, n_repeats: int = 1, groups: Any = None, random_state: Any = 0
 ) -> Splits:
-    """Rows to learn from and rows to score on: shuffled folds, cut anew in each repetition.
+    """Make shuffled folds, drawn anew in each repetition.
 
     Classes (and events, of samples that may be censored) keep their shares, and samples of one group stay
     together. ``cv`` may also be a splitter of
@@ -66,7 +66,7 @@ def make_folds(
 
 
 def _given(cv: Any, y: Any, groups: Any, n_repeats: int) -> Splits:
-    """The folds of a splitter, or a list of them."""
+    """Return the folds of a splitter, or a list of folds."""
     if n_repeats != 1:
         raise ValueError(
             f"n_repeats={n_repeats} was given with cv={shown(cv)}, whose folds are taken as they are; give a "
@@ -83,17 +83,17 @@ def _given(cv: Any, y: Any, groups: Any, n_repeats: int) -> Splits:
 
 
 def as_cut(learner: Any, y: Any) -> Any:
-    """Targets whose rows can be taken: times to an event as a structured array, others as they are."""
+    """Return targets whose rows can be taken: times to an event as a structured array, others as they are."""
     return times_of(y) if learns_times(learner) else y
 
 
 def learns_times(learner: Any) -> bool:
-    """Whether its last step is for times to an event."""
+    """Whether the learner, or its last step, is for times to an event."""
     return hasattr(type(opened(learner).last), "predict_survival_function")
 
 
 def times_of(y: Any) -> Any:
-    """Times to an event as a structured array with the fields that there are; one that is given stays it."""
+    """Return times to an event as a structured array; one that is given is returned as it is."""
     return y if has_fields(y) else records_of(read_survival(y))
 
 
@@ -103,7 +103,7 @@ def has_fields(y: Any) -> bool:
 
 
 def _events(y: Any, cv: int) -> NDArray[np.bool_]:
-    """Which samples had the event, of which every fold needs one."""
+    """Return which samples had the event, since every fold needs one."""
     event = read_survival(y).event
     if (count := int(event.sum())) < cv:
         raise ValueError(
@@ -114,7 +114,7 @@ def _events(y: Any, cv: int) -> NDArray[np.bool_]:
 
 
 def _require_enough(y: Any, cv: int, classes: bool, groups: Any) -> None:
-    """An error where folds would lack what they need: a class, or two samples for R²."""
+    """Raise an error if a fold would lack a class, or two samples for R²."""
     if groups is not None:
         found = np.unique(np.asarray(groups)).size
         if found < cv:
@@ -134,7 +134,7 @@ def _require_enough(y: Any, cv: int, classes: bool, groups: Any) -> None:
 
 
 def _remedy(rare: str, few: int, labels: Any) -> str:
-    """What helps where a class has few samples: one sample cannot be both learned from and scored."""
+    """Return advice for classes with few samples: one sample cannot be both learned from and scored."""
     alike = [
         str(label) for label in labels if label != rare and label.strip().lower() == rare.strip().lower()
     ]
@@ -154,13 +154,14 @@ def cross_validate(
     advance: Callable[[str], None] = lambda name: None,
     until_stopped: bool = False,
     weight: Any = None,
-    keep: Collection[str] = (),
+    keep: Mapping[str, Look] | None = None,
 ) -> dict[str, Scores]:
-    """Scores of each learner in each fold, fold by fold; ``n_jobs`` fits at a time; samples may have weights.
+    """Score each learner in each fold, with ``n_jobs`` fits at the same time.
 
     ``advance`` is told the name of each learner that has been scored. With ``until_stopped`` Ctrl-C ends it
-    with the scores until then, which are comparable since the folds are the same. Of the learners in `keep`,
-    folds have what these predict for the samples that are scored. Where work is kept, each score is a piece.
+    with the scores until then, which are comparable since the folds are the same. Folds of the learners in
+    `keep` have what its function makes of the fitted learner and the samples that are scored. Where work is
+    kept, each score is a piece.
     """
     how: dict[str, Any] = {"scoring": scoring, "weight": weight}
     results = {name: Scores() for name in learners}
@@ -173,7 +174,7 @@ def cross_validate(
             delayed(kept)(
                 store,
                 () if store is None else ("score", name, told, joblib.hash(split, hash_name="sha1")),
-                partial(score_fold, keep=name in keep, **how),
+                partial(score_fold, keep=(keep or {}).get(name), **how),
                 *(silent(clone(learners[name])), X, y, *split),
             )
             for name, split in tasks

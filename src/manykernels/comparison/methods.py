@@ -27,7 +27,7 @@ INNER = 3  # folds in which a choice is made within a fold
 
 @dataclass(frozen=True)
 class Method:
-    """A way to learn; ``make(task, kernels)`` gives an estimator that is not fitted."""
+    """A method by name; ``make(task, kernels)`` makes an estimator that is not fitted."""
 
     says: str
     make: Callable[[str, Any], Any]
@@ -39,19 +39,19 @@ class Method:
     times: bool = False  # whether it learns times to an event too
 
     def serves(self, task: str, stack: bool) -> bool:
-        """Whether it is for this task, and for precomputed kernels where X holds these."""
+        """Whether the method is for this task, and takes precomputed kernels if X holds them."""
         known = {"classification": True, "survival": self.times}.get(task, self.numbers)
         return known and (self.stack or not stack)
 
     def estimator(self, task: str, kernels: Any = "auto", *, tune: bool = False) -> Any:
-        """Not fitted; with ``tune``, C is chosen by cross-validation wherever the method has one."""
+        """Make the estimator, not fitted; with ``tune`` its C is chosen by cross-validation."""
         model = self.make(task, kernels)
         if not tune or self.tune is None:
             return model
         return GridSearchCV(model, {self.tune: TUNED}, cv=inner_folds(task == "classification"))
 
     def for_samples(self, X: Any, task: str, kernels: Any, *, tune: bool) -> Any:
-        """The same for samples as users give them; kernels of its own need columns of one scale."""
+        """Make the estimator for samples as users give them; its own kernels need scaled columns."""
         model = self.estimator(task, kernels, tune=tune)
         if not self.own or np.ndim(X) != 2:
             return model
@@ -60,12 +60,12 @@ class Method:
 
 
 def inner_folds(classes: bool) -> Any:
-    """Shuffled, since rows of files are often in some order."""
+    """Make shuffled folds, since rows of files are often in some order."""
     return (StratifiedKFold if classes else KFold)(INNER, shuffle=True, random_state=0)
 
 
 def rival(classes: bool) -> GridSearchCV:
-    """One Gaussian kernel, as people tune it today."""
+    """Make a machine with one Gaussian kernel, tuned as usual."""
     widths = ["scale", 0.01, 0.1]
     if classes:
         grid = {"C": [1.0, 10.0, 100.0], "gamma": widths}
@@ -75,7 +75,7 @@ def rival(classes: bool) -> GridSearchCV:
 
 
 def sparse_rival(classes: bool) -> Any:
-    """A linear model of few columns, as people take it where there are more columns than samples."""
+    """Make a sparse linear model, as usual if there are more columns than samples."""
     if not classes:
         return LassoCV(eps=1e-2, cv=inner_folds(False), tol=1e-3)
     linear = LinearSVC(penalty="l1", dual=False, tol=1e-3, max_iter=5000, random_state=0)
@@ -83,7 +83,7 @@ def sparse_rival(classes: bool) -> Any:
 
 
 def _pair(name: str, search: str = "", **options: Any) -> Callable[[str, Any], Any]:
-    """What makes the classifier or the regressor of this name, as the task needs."""
+    """Return a function that makes the classifier or the regressor of this name, as the task needs."""
 
     def make(task: str, kernels: Any) -> Any:
         kind: Any = getattr(estimators, f"{name}{_FACES.get(task, 'Regressor')}{search}")
@@ -102,19 +102,36 @@ def _hierarchical(task: str, kernels: Any) -> Any:
 
 METHODS = {
     "auto": Method(
-        "what the package takes by itself", _pair("MKL", "CV"), tune=None, searches=True, times=True
+        "a search over kernels, norms and C", _pair("MKL", "CV"), tune=None, searches=True, times=True
     ),
-    "sparse": Method("norm 1: few kernels", _pair("MKL"), times=True),
-    "lp": Method("norm 2: all, unequally", _pair("MKL", norm=2.0), times=True),
-    "uniform": Method("the plain sum", _pair("MKL", norm=math.inf), times=True),
-    "alignf": Method("alignment, together", _pair("AlignMKL", weighting="alignf"), tune=None),
-    "align": Method("alignment, one by one", _pair("AlignMKL", weighting="align"), tune=None),
+    "sparse": Method("learned weights, most of them zero (norm 1)", _pair("MKL"), times=True),
+    "lp": Method("learned weights for all kernels (norm 2)", _pair("MKL", norm=2.0), times=True),
+    "uniform": Method("all kernels with equal weights", _pair("MKL", norm=math.inf), times=True),
+    "alignf": Method(
+        "weights that align the sum of the kernels with the target",
+        _pair("AlignMKL", weighting="alignf"),
+        tune=None,
+    ),
+    "align": Method(
+        "weights by the alignment of each kernel with the target",
+        _pair("AlignMKL", weighting="align"),
+        tune=None,
+    ),
     "easymkl": Method(
-        "distance of the classes", _pair("AlignMKL", weighting="easymkl"), tune=None, numbers=False
+        "weights that keep the classes far apart",
+        _pair("AlignMKL", weighting="easymkl"),
+        tune=None,
+        numbers=False,
     ),
-    "localized": Method("weights by region", _pair("LocalizedMKL", random_state=0)),
-    "nonlinear": Method("a power of the sum", _pair("NonlinearMKL", n_starts=2, random_state=0)),
-    "ufo": Method("online, in the primal", _pair("UFOMKL", random_state=0), tune=None),
-    "hierarchical": Method("products of columns", _hierarchical, stack=False, own=True),
-    "single": Method("a tuned Gaussian", _single, tune=None, stack=False, own=True, searches=True),
+    "localized": Method(
+        "weights that differ between regions of the data", _pair("LocalizedMKL", random_state=0)
+    ),
+    "nonlinear": Method(
+        "a power of a weighted sum of kernels", _pair("NonlinearMKL", n_starts=2, random_state=0)
+    ),
+    "ufo": Method("weights learned online, sample by sample", _pair("UFOMKL", random_state=0), tune=None),
+    "hierarchical": Method(
+        "products of columns, from simple to complex", _hierarchical, stack=False, own=True
+    ),
+    "single": Method("one Gaussian kernel, tuned", _single, tune=None, stack=False, own=True, searches=True),
 }

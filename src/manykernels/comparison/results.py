@@ -1,4 +1,4 @@
-"""Methods that were scored in the same folds, held against each other and against guessing."""
+"""Results of methods in the same folds, compared with each other and with a constant."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ from .statistics import ALPHA, Difference, corrected_ttest, holm, p_shown, signe
 from .tables import Table, Tabled
 
 METRIC = {"classification": "accuracy", "regression": "R²", "survival": "C index"}
+PLAIN_SUM = ("plain sum of the kernels", "uniform")  # what it is called in a report, and among METHODS
 CHANCE = "chance"  # the row of a constant
 CONSTANT = {"accuracy": "always the largest class", "R²": "the mean", "C index": "the same risk for all"}
 
 
 class SameRisk(BaseEstimator):
-    """The same risk for all samples: every pair is tied, so that its C is one half."""
+    """An estimator that predicts the same risk for all samples: every pair is tied, so that C is one half."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         seen = read_survival(y)
@@ -44,7 +45,7 @@ class SameRisk(BaseEstimator):
 
 
 def chance(y: Any, splits: Splits, *, task: str, scoring: Any = None, weight: Any = None) -> Scores:
-    """What a constant scores in the same folds: the shares of classes, the mean of targets, the same risk."""
+    """Score a constant in the same folds: the shares of classes, the mean of targets, the same risk."""
     kinds: dict[str, Any] = {"classification": DummyClassifier(strategy="prior"), "survival": SameRisk()}
     constant = kinds.get(task, DummyRegressor())
     nothing = np.zeros((len(y), 1))
@@ -52,12 +53,12 @@ def chance(y: Any, splits: Splits, *, task: str, scoring: Any = None, weight: An
 
 
 def share_of(splits: Splits) -> float:
-    """n_test/n_train, the mean over the folds."""
+    """Compute the mean of n_test/n_train over the folds."""
     return float(np.mean([len(test) / len(train) for train, test in splits]))
 
 
 def between(first: Scores, second: Scores, test_share: float) -> Difference | None:
-    """How far the first is above the second, by a corrected t-test; None where one has no scores."""
+    """Test how far the first is above the second; None if one has no scores."""
     J = min(len(first.folds), len(second.folds))  # they differ where the comparison was stopped
     if not (first.complete and second.complete and J):
         return None
@@ -67,9 +68,37 @@ def between(first: Scores, second: Scores, test_share: float) -> Difference | No
 
 @dataclass(frozen=True, repr=False)
 class Permuted:
-    """The score of a model on targets in another order, many times; see ``inspection.permutation_test``.
+    """The score of a model beside its scores on permuted targets.
 
-    ``p_value`` is (1 + the number of orders that score as well as the true one) / (1 + their number).
+    Parameters
+    ----------
+    score : float
+        The score on the true targets.
+    null : sequence of float
+        The scores on permuted targets.
+
+    Attributes
+    ----------
+    p_value : float
+        The p-value (1 + the number of orders that score as well as the true one) / (1 + their number).
+    shown : str
+        The p-value in words.
+
+    See Also
+    --------
+    manykernels.inspection.permutation_test : Computes these scores.
+
+    References
+    ----------
+    - Phipson and Smyth (2010), Permutation p-values should never be zero, Statistical Applications in
+      Genetics and Molecular Biology 9.
+
+    Examples
+    --------
+    >>> from manykernels.comparison.results import Permuted
+    >>> found = Permuted(0.9, [0.5, 0.6, 0.4])
+    >>> found.p_value
+    0.25
     """
 
     score: float
@@ -81,37 +110,68 @@ class Permuted:
 
     @property
     def p_value(self) -> float:
-        """Phipson and Smyth (2010): never 0, since the true order is one of the possible ones."""
+        """The p-value by Phipson and Smyth (2010): never 0, since the true order is a possible one."""
         null = np.asarray(self.null, dtype=np.float64)
         reached = np.count_nonzero(null >= self.score - 1e-12 * max(1.0, abs(self.score)))
         return (1.0 + float(reached)) / (1.0 + null.size)
 
     @property
     def shown(self) -> str:
-        """The p-value with what it means, for people."""
+        """The p-value in words, with the number of permutations."""
         count = len(self.null)
         least = f", the least that {count} can show" if self.p_value * (count + 1) < 1.5 else ""
         return f"{p_shown(self.p_value)} by {count} permutations of the target{least}"
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values."""
+        """Return the scores and the p-value as plain values.
+
+        Returns
+        -------
+        dict
+            With the keys ``score``, ``null`` and ``p_value``.
+        """
         return {"score": self.score, "null": list(self.null), "p_value": self.p_value}
 
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Tabled):
-    """Scores of methods in the same folds, held against one of them.
+    """Scores of methods in the same folds, compared with one of them.
 
     ``to_frame``, ``to_csv``, ``to_latex`` and ``to_html`` write the table, and
     :class:`manykernels.plots.ComparisonDisplay` draws it.
 
+    Parameters
+    ----------
+    metric : str
+        The name of the score.
+    scores : dict
+        The :class:`Scores` of each method, by its name.
+    chance : Scores, default=Scores()
+        The scores of a constant.
+    test_share : float, default=nan
+        The ratio n_test/n_train, for the corrected t-test.
+    reference : str or None, default=None
+        The method that others are compared with. None is the best one.
+
     Attributes
     ----------
-    metric : what the scores are
-    scores : of each method, with ``mean``, ``std``, ``values`` (fold by fold) and, where it failed, ``error``
-    chance : the scores of a constant
-    test_share : n_test/n_train
-    reference : the method that others are held against; None for the best
+    best : str or None
+        The method with the largest mean, the first of equals. None if no method has a mean.
+    against : str or None
+        The method that the others are compared with.
+
+    Examples
+    --------
+    >>> import manykernels as mk
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = load_iris(return_X_y=True)
+    >>> found = mk.compare([GaussianNB(), DummyClassifier()], X, y)
+    >>> found.best, found.ranks()
+    ('GaussianNB', {'GaussianNB': 1, 'DummyClassifier': 2})
+    >>> found.difference("DummyClassifier").clear
+    True
     """
 
     metric: str
@@ -122,51 +182,111 @@ class Comparison(Tabled):
 
     @property
     def best(self) -> str | None:
-        """The method of the largest mean, the first of equals; None where none has a mean."""
+        """The method with the largest mean, the first of equals; None if no method has a mean."""
         known = {name: scores.mean for name, scores in self.scores.items() if scores.complete}
         return max(known, key=lambda name: known[name]) if known else None
 
     @property
     def against(self) -> str | None:
-        """The method that the others are held against."""
+        """The method that the others are compared with."""
         return self.best if self.reference is None else self.reference
 
     def difference(self, name: str, other: str | None = None) -> Difference | None:
-        """How far a method is above another one, by default above the reference."""
+        """Test how far a method is above another one.
+
+        Parameters
+        ----------
+        name : str
+            The name of the method.
+        other : str or None, default=None
+            The other method. None is the reference.
+
+        Returns
+        -------
+        Difference or None
+            The mean difference with its test. None for the reference itself, and if one of them has no mean.
+        """
         other = self.against if other is None else other
         if other is None or other == name:
             return None
         return between(self.scores[name], self.scores[other], self.test_share)
 
     def above_chance(self, name: str) -> Difference | None:
-        """How far a method is above what a constant scores."""
+        """Test how far a method is above the score of a constant.
+
+        Parameters
+        ----------
+        name : str
+            The name of the method.
+
+        Returns
+        -------
+        Difference or None
+            The mean difference with its test. None if one of them has no mean.
+        """
         return between(self.scores[name], self.chance, self.test_share)
 
     def strongest_rival(self, name: str) -> str | None:
-        """The best of the other methods that have a mean."""
+        """Find the best of the other methods that have a mean.
+
+        Parameters
+        ----------
+        name : str
+            The name of the method.
+
+        Returns
+        -------
+        str or None
+            The name of that method. None if there is none.
+        """
         others = {o: s.mean for o, s in self.scores.items() if o != name and s.complete}
         return max(others, key=lambda other: others[other]) if others else None
 
     def as_rows(self) -> list[dict[str, Any]]:
-        """``name``, ``mean``, ``std``, ``folds`` and ``error`` of each method, and last of a constant."""
+        """Return the scores as plain values, with a row for each method and last one for a constant.
+
+        Returns
+        -------
+        list of dict
+            Each row has ``name``, ``mean``, ``std``, ``folds`` and ``error``.
+        """
         keys, constant = ("mean", "std", "folds", "error"), {CHANCE: self.chance} if self.chance.folds else {}
         facts = {name: scores.as_dict() for name, scores in {**self.scores, **constant}.items()}
         return [{"name": name, **{key: found[key] for key in keys}} for name, found in facts.items()]
 
     def ranks(self) -> dict[str, int]:
-        """1 for the largest mean; equal means share a rank."""
+        """Rank the methods by their means.
+
+        Returns
+        -------
+        dict
+            The rank of each method that has a mean, 1 for the largest. Equal means share a rank.
+        """
         means = {name: round(scores.mean, 12) for name, scores in self.scores.items() if scores.complete}
         return {name: 1 + sum(other > mean for other in means.values()) for name, mean in means.items()}
 
     def differences(self) -> dict[str, tuple[Difference, float]]:
-        """How far methods are above the reference, with p-values by Holm's method for their number."""
+        """Test how far all methods are above the reference.
+
+        Returns
+        -------
+        dict
+            For each method that has a mean its :class:`Difference`, and its p-value adjusted by Holm's
+            method.
+        """
         found = {name: self.difference(name) for name in self.scores}
         known = {name: one for name, one in found.items() if one is not None}
         adjusted = holm([one.p_value for one in known.values()])
         return {name: (one, float(p)) for (name, one), p in zip(known.items(), adjusted, strict=True)}
 
     def table(self) -> Table:
-        """A row for each method, the best first, and one for chance."""
+        """Make a table with a row for each method, the best first, and one for chance.
+
+        Returns
+        -------
+        Table
+            The rows, as values and as text.
+        """
         ranks, differences = self.ranks(), self.differences()
         order = sorted(self.scores, key=lambda name: ranks.get(name, len(self.scores) + 1))
         values = [_values(name, self.scores[name], ranks.get(name), differences.get(name)) for name in order]
@@ -238,7 +358,7 @@ def _cells(name: str, scores: Scores, rank: int | None, found: tuple[Difference,
 
 
 def from_rows(rows: Sequence[Mapping[str, Any]], metric: str) -> Comparison:
-    """A comparison from rows as of ``as_rows``; their folds are taken for those of one cut."""
+    """Make a comparison from the rows of ``as_rows``, whose folds count as one cross-validation."""
     scores = {str(row["name"]): _scores(row) for row in rows}
     J = max((len(one.folds) for one in scores.values()), default=0)
     constant = scores.pop(CHANCE, Scores())
@@ -246,7 +366,7 @@ def from_rows(rows: Sequence[Mapping[str, Any]], metric: str) -> Comparison:
 
 
 def _scores(row: Mapping[str, Any]) -> Scores:
-    """The folds of one row."""
+    """Return the folds of one row."""
     missing = sum(value is None for value in row["folds"])
     reason = str(row.get("error") or "it has no score.")
     reason = reason.removeprefix(f"failed in {missing} of {len(row['folds'])} folds: ")
@@ -257,14 +377,14 @@ def _scores(row: Mapping[str, Any]) -> Scores:
 # -- sentences ------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a model is better than guessing, and a sentence that says so with its numbers."""
+    """Whether a model is better than guessing, with a sentence that says so in numbers."""
 
     better: bool
     sentence: str
 
 
 def verdict(comparison: Comparison, name: str, permuted: Permuted | None = None) -> Verdict | None:
-    """Of one method; None where it or guessing has no scores.
+    """Decide whether a method is better than guessing; None if one of them has no scores.
 
     It is better if its mean is above that of a constant, and the p-value (of the permutations, where there
     are any, else of the corrected t-test, as it is shown) is at most 0.05. The t-test alone has few folds to
@@ -290,7 +410,7 @@ def _minus(value: float) -> str:
 
 
 def said(name: str, rival: str, found: Difference) -> str:
-    """What the difference between two methods is, in words."""
+    """Describe the difference between two methods in words."""
     if found.mean == 0.0 and found.ahead == found.behind == 0:
         return f"{name} and {rival} have the same score in every fold."
     word = "above" if found.mean > 0 else "below"

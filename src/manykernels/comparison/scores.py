@@ -1,10 +1,11 @@
-"""Scores of a method in the folds of a cross-validation, and what is said of folds where it failed."""
+"""Scores of a method in the folds of a cross-validation, and reasons for folds that failed."""
 
 from __future__ import annotations
 
 import time
 import warnings
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
@@ -21,12 +22,13 @@ from ..estimators import model_of, opened
 from ..families.remarks import TableWarning
 from ..selection.survival import ConcordanceScorer
 
+Look = Callable[[Any, Any, Any], Any]  # of a fitted model, the samples it is scored on and their targets
 _TOLD = 2  # reasons that are told, if folds failed for different ones
 _LONGEST_REASON = 300  # characters of a reason
 
 
 class Learner(Protocol):
-    """An estimator of any package, of which no more is used than this."""
+    """The methods that an estimator of any package must have."""
 
     def fit(self, X: Any, y: Any) -> Any: ...
 
@@ -35,28 +37,73 @@ class Learner(Protocol):
 
 @dataclass(frozen=True)
 class Fold:
-    """Of one method: its score, the seconds it took and the kernels it used, or why it has no score."""
+    """The result of one method in one fold: score, seconds and kernels, or the reason why it has no score."""
 
     value: float = float("nan")
     seconds: float = 0.0
     kernels: int | None = None
     error: str = ""
     warnings: tuple[str, ...] = ()
-    predicted: Any = None  # for the samples that are scored, where it was asked for
+    kept: Any = None  # what `keep` made of the fitted model and the samples that are scored
 
 
 @dataclass
 class Scores:
-    """Of one method, fold by fold. Its mean is known only if it has a score in each fold that was tried."""
+    """Scores of one method, fold by fold.
+
+    Parameters
+    ----------
+    folds : list of Fold, default=[]
+        The result in each fold: a value, or the reason why there is none.
+    interrupted : bool, default=False
+        Whether the comparison was stopped before all folds were done.
+
+    Attributes
+    ----------
+    values : list of float
+        The scores of the folds that have one.
+    failed : int
+        The number of folds without a score.
+    complete : bool
+        Whether every fold that was tried has a score.
+    mean : float
+        The mean over the folds; −∞ if a fold has no score.
+    std : float
+        The standard deviation over the folds.
+    shown : str
+        The mean and the standard deviation as text.
+    why : str
+        The reasons for which folds failed.
+    error : str
+        The text in place of a mean. Empty if there is one.
+    warned : list of str
+        The warnings of the folds, each once.
+
+    Examples
+    --------
+    >>> from manykernels.comparison import Scores
+    >>> from manykernels.comparison.scores import Fold
+    >>> scores = Scores([Fold(0.9), Fold(0.7)])
+    >>> print(scores.shown)
+    0.800 ± 0.141
+    """
 
     folds: list[Fold] = field(default_factory=list)
     interrupted: bool = False
 
     def add(self, one: Fold) -> None:
+        """Add the result of one fold.
+
+        Parameters
+        ----------
+        one : Fold
+            The result.
+        """
         self.folds.append(one)
 
     @property
     def values(self) -> list[float]:
+        """The scores of the folds that have one."""
         return [fold.value for fold in self.folds if not fold.error]
 
     @property
@@ -66,11 +113,12 @@ class Scores:
 
     @property
     def complete(self) -> bool:
+        """Whether every fold that was tried has a score."""
         return bool(self.folds) and not self.failed
 
     @property
     def why(self) -> str:
-        """Why folds failed, each reason once; empty where none did."""
+        """The reasons for which folds failed, each once; empty if none failed."""
         reasons = list(dict.fromkeys(fold.error for fold in self.folds if fold.error))
         told = [shortened(reason, _LONGEST_REASON) for reason in reasons[:_TOLD]]
         told = [reason.removesuffix(".") for reason in told[:-1]] + told[-1:]
@@ -78,31 +126,41 @@ class Scores:
 
     @property
     def error(self) -> str:
-        """What is told in the place of a mean; empty where there is one."""
+        """The text in place of a mean; empty if there is one."""
         if not self.failed:
             return ""
         return f"failed in {self.failed} of {len(self.folds)} folds: {self.why}"
 
     @property
     def warned(self) -> list[str]:
-        """What was warned of in folds, each once, with the number of folds."""
+        """The warnings of the folds, each once, with the number of folds."""
         counts = Counter(text for fold in self.folds for text in fold.warnings)
         return [f"{text} (in {n} of {len(self.folds)} folds)" for text, n in counts.items()]
 
     @property
     def mean(self) -> float:
+        """The mean over the folds; −∞ if a fold has no score."""
         return float(np.mean(self.values)) if self.complete else -np.inf
 
     @property
     def std(self) -> float:
+        """The standard deviation over the folds; 0 for one fold."""
         return float(np.std(self.values, ddof=1)) if len(self.values) > 1 else 0.0
 
     @property
     def shown(self) -> str:
+        """The mean and the standard deviation as text."""
         return f"{self.mean:.3f} ± {self.std:.3f}" if len(self.values) > 1 else f"{self.mean:.3f}"
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values; a fold without a score is None."""
+        """Return the scores as plain values.
+
+        Returns
+        -------
+        dict
+            With the keys ``mean``, ``std``, ``folds``, ``seconds``, ``kernels`` and ``error``. A fold without
+            a score is None.
+        """
         kernels = [fold.kernels for fold in self.folds if fold.kernels is not None]
         return {
             "mean": self.mean if self.complete else None,
@@ -123,11 +181,12 @@ def score_fold(
     *,
     scoring: Any = None,
     weight: Any = None,
-    keep: bool = False,
+    keep: Look | None = None,
 ) -> Fold:
-    """Fit on some rows and score on others. What fails has a reason in place of a score.
+    """Fit on some rows and score on others; a failure has a reason in place of a score.
 
-    Samples may have weights, in the fit and in the score. With `keep`, the fold has the predictions too.
+    Samples may have weights, in the fit and in the score. The fold has what `keep` makes of the fitted model
+    and the samples that it is scored on: its predictions, for example.
     """
     started = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
@@ -139,7 +198,7 @@ def score_fold(
             score = _scorer(learner, scoring, weight is not None)
             part = _part(learner, X, y, test, train)
             value = float(score(*part, **told))
-            predicted = learner.predict(part[0]) if keep else None
+            seen = None if keep is None else keep(learner, *part)
             error = "" if np.isfinite(value) else f"the score is {value}."
         except Exception as problem:  # of whatever kind: an estimator of another package may raise any
             value, error = float("nan"), _told(problem)
@@ -147,21 +206,21 @@ def score_fold(
     said = tuple(dict.fromkeys(" ".join(str(one.message).split()) for one in caught))
     if error:
         return Fold(seconds=seconds, error=error, warnings=said)
-    return Fold(value, seconds, _kernels(learner), warnings=said, predicted=predicted)
+    return Fold(value, seconds, _kernels(learner), warnings=said, kept=seen)
 
 
 def _part(learner: Learner, X: Any, y: Any, rows: Any, train: Any) -> tuple[Any, Any]:
-    """Rows of the samples; of kernels between samples, the columns of the training rows too."""
+    """Take rows of the samples; of kernels between samples also the columns of the training rows."""
     return tuple(_safe_split(learner, X, y, rows, train))
 
 
 def _weights(learner: Any, weight: Any, rows: Any) -> dict[str, Any]:
-    """What ``fit`` is told of the weights of some rows."""
+    """Return the arguments that give ``fit`` the weights of some rows."""
     return {} if weight is None else {_weight_of(learner): weight[rows]}
 
 
 def _weight_of(learner: Any) -> str:
-    """What the argument is called: in a pipeline the last step gets it, in a search what it searches for."""
+    """Return the name of the argument, which depends on pipelines and searches around the learner."""
     if isinstance(learner, BaseSearchCV):
         return _weight_of(learner.estimator)
     parts = opened(learner)
@@ -173,7 +232,7 @@ def _weight_of(learner: Any) -> str:
 
 
 def _scorer(learner: Any, scoring: Any, weighted: bool) -> Any:
-    """What gives the score of (X, y): the learner's own, or that of a name or function of scikit-learn."""
+    """Return the function that scores (X, y): the learner's own, or that of a name or scorer."""
     if scoring is None and weighted:  # which not every score takes
         return partial(_weighted_score, learner)
     if scoring is None:
@@ -183,7 +242,7 @@ def _scorer(learner: Any, scoring: Any, weighted: bool) -> Any:
 
 
 def _weighted_score(learner: Any, X: Any, y: Any, sample_weight: Any) -> float:
-    """Accuracy, R², or Harrell's C of times to an event, with weights."""
+    """Compute the accuracy, R² or Harrell's C, with weights."""
     if getattr(getattr(y, "dtype", None), "names", None) is not None:
         return ConcordanceScorer()(learner, X, y, sample_weight)
     kind = accuracy_score if is_classifier(learner) else r2_score
@@ -191,7 +250,7 @@ def _weighted_score(learner: Any, X: Any, y: Any, sample_weight: Any) -> float:
 
 
 def _told(problem: Exception) -> str:
-    """The reason for people: what we and scikit-learn raise says it all, other errors need their kind."""
+    """Return the message of an error; errors other than ValueError and TypeError with their type."""
     text = " ".join(str(problem).split())
     if text.startswith("could not convert string to float"):
         text += (
@@ -203,7 +262,7 @@ def _told(problem: Exception) -> str:
 
 
 def _kernels(learner: Any) -> int | None:
-    """How many kernels have weight; None for a learner of another package."""
+    """Count the kernels with weight; None for a learner of another package."""
     try:
         return int(model_of(learner)[0].active.size)
     except (TypeError, AttributeError):

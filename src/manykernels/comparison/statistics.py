@@ -1,4 +1,4 @@
-"""Tests of differences between methods that were scored in the same folds, or on the same datasets."""
+"""Tests of differences between methods with scores in the same folds, or on the same datasets."""
 
 from __future__ import annotations
 
@@ -19,10 +19,42 @@ _SAME = 1e-12  # of their size: differences that vary less than this vary by rou
 
 @dataclass(frozen=True)
 class Difference:
-    """The mean difference of two methods over folds, what it may be, and how likely it is by chance.
+    """The mean difference of two methods over folds, with an interval and a p-value.
 
-    ``low`` and ``high`` bound the interval of ``level``, ``p_value`` is two-sided, and ``ahead`` and
-    ``behind`` count the folds in which the first method is better and worse.
+    Parameters
+    ----------
+    mean : float
+        The mean of the differences.
+    low : float
+        The lower end of the interval.
+    high : float
+        The upper end of the interval.
+    p_value : float
+        The two-sided p-value.
+    ahead : int
+        The number of folds in which the first method is better.
+    behind : int
+        The number of folds in which it is worse.
+    folds : int
+        The number of folds.
+    level : float, default=0.95
+        The level of the interval.
+
+    Attributes
+    ----------
+    clear : bool
+        Whether the p-value is at most 0.05.
+    interval : str
+        The interval in words.
+    shown : str
+        The interval and the p-value in words.
+
+    Examples
+    --------
+    >>> from manykernels.comparison import corrected_ttest
+    >>> found = corrected_ttest([0.02, 0.04, 0.01, 0.03, 0.05], 1 / 4)
+    >>> found.clear, found.ahead
+    (True, 5)
     """
 
     mean: float
@@ -36,49 +68,59 @@ class Difference:
 
     @property
     def clear(self) -> bool:
-        """Whether p ≤ 0.05."""
+        """Whether the p-value is at most 0.05."""
         return self.p_value <= ALPHA
 
     @property
     def shown(self) -> str:
-        """The interval and the p-value, for people."""
+        """The interval and the p-value in words."""
         if math.isnan(self.p_value):
             return "one fold says nothing of the noise"
         return f"{self.interval}, {p_shown(self.p_value)}"
 
     @property
     def interval(self) -> str:
-        """The interval alone."""
+        """The interval in words."""
         return f"{100 * self.level:g} % interval {signed(self.low)} to {signed(self.high)}"
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values."""
+        """Return the fields as plain values.
+
+        Returns
+        -------
+        dict
+            The fields by name.
+        """
         names = ("mean", "low", "high", "p_value", "ahead", "behind", "folds", "level")
         return {name: getattr(self, name) for name in names}
 
 
 def corrected_ttest(differences: ArrayLike, test_share: float, *, level: float = LEVEL) -> Difference:
-    """The corrected resampled paired t-test of Nadeau and Bengio (2003, §3).
+    """Compare two methods by the corrected resampled paired t-test of Nadeau and Bengio (2003, §3).
 
-    Scores in the folds of a cross-validation, repeated or not, depend on each other, since their training
-    parts overlap. Their plain variance s²/J makes differences look certain that are not. The test takes
+    Scores in the folds of a cross-validation depend on each other, since their training parts overlap. Their
+    plain variance s²/J makes differences look certain that are not. The test takes
 
         Var(d̄) ≈ (1/J + n_test/n_train) s²,      t = d̄/√Var(d̄) with J − 1 degrees of freedom
 
     Parameters
     ----------
     differences : array-like of shape (J,)
-        Score of one method minus that of the other, in each fold of each repetition.
+        The score of one method minus that of the other, in each fold of each repetition.
     test_share : float
-        n_test/n_train: 1/(k − 1) for k folds.
+        The ratio n_test/n_train: 1/(k − 1) for k folds.
     level : float, default=0.95
-        Of the interval.
+        The level of the interval.
 
     Returns
     -------
     Difference
-        Its interval and p-value are NaN for one fold. Where all differences are equal the estimate of the
-        variance is 0; then p is 0, or 1 if they are all 0.
+        The mean with its interval and p-value, which are NaN for one fold. If all differences are equal, the
+        estimate of the variance is 0; then p is 0, or 1 if they are all 0.
+
+    References
+    ----------
+    - Nadeau and Bengio (2003), Inference for the generalization error, Machine Learning 52.
 
     Examples
     --------
@@ -102,7 +144,22 @@ def corrected_ttest(differences: ArrayLike, test_share: float, *, level: float =
 
 
 def holm(p_values: ArrayLike) -> Array:
-    """p-values adjusted for their number by the method of Holm (1979); NaN stays, and is not counted.
+    """Adjust p-values for their number by the method of Holm (1979).
+
+    Parameters
+    ----------
+    p_values : array-like of shape (n,)
+        The p-values. NaN stays, and is not counted.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The adjusted p-values, at most 1.
+
+    References
+    ----------
+    - Holm (1979), A simple sequentially rejective multiple test procedure, Scandinavian Journal of Statistics
+      6.
 
     Examples
     --------
@@ -121,12 +178,29 @@ def holm(p_values: ArrayLike) -> Array:
 # -- several datasets -----------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Ranking:
-    """Methods over several datasets, by ranks (Demšar 2006).
+    """Mean ranks of methods over several datasets, with tests (Demšar 2006).
 
-    ``mean_ranks`` has 1 for the best. ``p_value`` is Friedman's, of the hypothesis that all are alike;
-    methods whose mean ranks are less than ``critical_difference`` apart do not differ by Nemenyi's test.
-    ``against`` names the best method, and ``p_adjusted`` has the p-values of the others against it, by
-    Wilcoxon's signed-rank test and Holm's method.
+    Parameters
+    ----------
+    mean_ranks : dict
+        The mean rank of each method, 1 for the best.
+    p_value : float
+        The p-value of Friedman's test that all methods are alike; for two methods that of Wilcoxon's test.
+    critical_difference : float
+        Methods whose mean ranks are less than this apart do not differ by Nemenyi's test.
+    against : str
+        The best method.
+    p_adjusted : dict
+        The p-values of the other methods against the best, by Wilcoxon's signed-rank test and Holm's method.
+    datasets : int
+        The number of datasets.
+
+    Examples
+    --------
+    >>> from manykernels.comparison import ranking
+    >>> found = ranking({"a": [0.9, 0.8, 0.7], "b": [0.8, 0.7, 0.6]})
+    >>> found.against, found.mean_ranks
+    ('a', {'a': 1.0, 'b': 2.0})
     """
 
     mean_ranks: Mapping[str, float]
@@ -138,15 +212,37 @@ class Ranking:
 
 
 def ranking(scores: Mapping[str, ArrayLike], *, alpha: float = ALPHA) -> Ranking:
-    """Ranks of methods with a score on each of several datasets, and the tests of Demšar (2006).
+    """Rank methods with a score on each of several datasets, and test the ranks (Demšar 2006).
 
     Parameters
     ----------
-    scores : mapping of names to array-like of shape (n_datasets,)
-        Larger is better.
+    scores : dict
+        An array of shape (n_datasets,) for each method, by its name. Larger is better.
     alpha : float, default=0.05
-        Of Nemenyi's test: CD = q_α √(k(k + 1)/(6N)) for k methods and N datasets, q_α the quantile of the
-        studentized range over √2.
+        The level of Nemenyi's test: CD = q_α √(k(k + 1)/(6N)) for k methods and N datasets, with q_α the
+        quantile of the studentized range over √2.
+
+    Returns
+    -------
+    Ranking
+        The mean ranks and the tests.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two methods or two datasets.
+
+    References
+    ----------
+    - Demšar (2006), Statistical comparisons of classifiers over multiple data sets, Journal of Machine
+      Learning Research 7.
+
+    Examples
+    --------
+    >>> from manykernels.comparison import ranking
+    >>> found = ranking({"a": [0.9, 0.8, 0.7], "b": [0.8, 0.7, 0.6], "c": [0.85, 0.6, 0.5]})
+    >>> round(found.mean_ranks["b"], 2), round(found.critical_difference, 2)
+    (2.33, 1.91)
     """
     from scipy.stats import friedmanchisquare, rankdata, studentized_range  # slow to import
 
@@ -173,7 +269,7 @@ def ranking(scores: Mapping[str, ArrayLike], *, alpha: float = ALPHA) -> Ranking
 
 
 def _wilcoxon(d: Array) -> float:
-    """The two-sided p-value of Wilcoxon's signed-rank test; differences of 0 are split among both signs."""
+    """Compute the two-sided p-value of Wilcoxon's signed-rank test; zeros are split among both signs."""
     from scipy.stats import wilcoxon
 
     return float(wilcoxon(np.round(d, 12), zero_method="zsplit").pvalue) if d.any() else 1.0
@@ -181,11 +277,11 @@ def _wilcoxon(d: Array) -> float:
 
 # -- for people -----------------------------------------------------------------------------------
 def signed(value: float) -> str:
-    """+0.03, −0.03, or 0 for what rounds to it."""
+    """Format a number with its sign: +0.030, −0.030, or 0."""
     text = f"{abs(value):.3f}"
     return "0" if float(text) == 0.0 else f"{'+' if value > 0 else '−'}{text}"
 
 
 def p_shown(p: float) -> str:
-    """p = 0.03, or p < 0.001."""
+    """Format a p-value: p = 0.03, or p < 0.001."""
     return "p < 0.001" if p < 0.001 else f"p = {p:.2g}" if p < 0.995 else "p = 1"

@@ -108,11 +108,23 @@ class Tabled:
 
     @abstractmethod
     def table(self) -> Table:
-        """The rows, as values and as text."""
+        """Make the rows of the table.
+
+        Returns
+        -------
+        Table
+            The rows, as values and as text.
+        """
         raise NotImplementedError
 
     def to_frame(self) -> Any:
-        """A pandas data frame of the values, with a row for each row of the table."""
+        """Return the values as a pandas data frame.
+
+        Returns
+        -------
+        DataFrame
+            A row for each row of the table.
+        """
         try:
             import pandas as pd
         except ImportError as error:
@@ -121,15 +133,54 @@ class Tabled:
         return frame.set_index(frame.columns[0]) if len(frame) else frame
 
     def to_csv(self, path: str | os.PathLike[str] | None = None, *, overwrite: bool = False) -> str | None:
-        """The values as CSV: written to ``path``, or returned where there is none."""
+        """Write the values as CSV.
+
+        Parameters
+        ----------
+        path : str, path or None, default=None
+            The file to write to. None returns the text.
+        overwrite : bool, default=False
+            Whether a file that is not empty is replaced.
+
+        Returns
+        -------
+        str or None
+            The text, if no path was given.
+        """
         return _written(self.table().csv(), path, overwrite)
 
     def to_latex(self, path: str | os.PathLike[str] | None = None, *, overwrite: bool = False) -> str | None:
-        """A ``tabular`` for LaTeX (with booktabs): written to ``path``, or returned where there is none."""
+        """Write a ``tabular`` for LaTeX, with the rules of booktabs.
+
+        Parameters
+        ----------
+        path : str, path or None, default=None
+            The file to write to. None returns the text.
+        overwrite : bool, default=False
+            Whether a file that is not empty is replaced.
+
+        Returns
+        -------
+        str or None
+            The text, if no path was given.
+        """
         return _written(self.table().latex(), path, overwrite)
 
     def to_html(self, path: str | os.PathLike[str] | None = None, *, overwrite: bool = False) -> str | None:
-        """A table in HTML: written to ``path``, or returned where there is none."""
+        """Write a table in HTML.
+
+        Parameters
+        ----------
+        path : str, path or None, default=None
+            The file to write to. None returns the text.
+        overwrite : bool, default=False
+            Whether a file that is not empty is replaced.
+
+        Returns
+        -------
+        str or None
+            The text, if no path was given.
+        """
         return _written(self.table().html(), path, overwrite)
 
     def __repr__(self) -> str:
@@ -140,7 +191,7 @@ class Tabled:
 
 
 def _written(text: str, path: str | os.PathLike[str] | None, overwrite: bool) -> str | None:
-    """The text, or None where it was written to a file; one that holds something is not replaced."""
+    """Write the text to a file, which is not replaced if it is not empty; without a path return it."""
     if path is None:
         return text
     require_replaceable(path, lambda _: False, "empty", overwrite)

@@ -1,4 +1,4 @@
-"""What the generators are given, checked before anything is drawn."""
+"""Checks of the arguments of generators, before anything is drawn."""
 
 from __future__ import annotations
 

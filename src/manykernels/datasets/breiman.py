@@ -15,9 +15,36 @@ PAIRS = np.array([[0, 1], [0, 2], [1, 2]])  # of the waves that a class mixes
 
 
 def make_ringnorm(n_samples: int = 400, *, random_state: Random = None) -> tuple[Array, Labels]:
-    """Breiman 1996: N(0, 4I) (class 0) against N(a, I) (class 1) in 20 dimensions, a = (2, …, 2)/√20.
+    """Make the ringnorm problem: N(0, 4I) (class 0) against N(a, I) (class 1) in 20 dimensions.
 
-    Some texts print a = (1, …, 1)/√20; the rows of the IDA collection, and Breiman's error of 1.3 %, have 2.
+    The mean is a = (2, …, 2)/√20. Some texts print a = (1, …, 1)/√20; the rows of the IDA collection, and
+    Breiman's error of 1.3 %, have 2.
+
+    Parameters
+    ----------
+    n_samples : int, default=400
+        Number of samples.
+    random_state : int, RandomState or None, default=None
+        Seed or source of random numbers.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, 20)
+        Samples.
+    y : ndarray of int of shape (n_samples,)
+        Classes 0 and 1.
+
+    References
+    ----------
+    Breiman (1996), "Bias, variance, and arcing classifiers", Technical Report 460, University of California,
+    Berkeley.
+
+    Examples
+    --------
+    >>> from manykernels.datasets import make_ringnorm
+    >>> X, y = make_ringnorm(100, random_state=0)
+    >>> X.shape, sorted(set(y.tolist()))
+    ((100, 20), [0, 1])
     """
     n, rng = count("n_samples", n_samples), check_random_state(random_state)
     y, z = rng.randint(0, 2, n), rng.standard_normal((n, 20))
@@ -25,10 +52,36 @@ def make_ringnorm(n_samples: int = 400, *, random_state: Random = None) -> tuple
 
 
 def make_waveform(n_samples: int = 400, *, random_state: Random = None) -> tuple[Array, Labels]:
-    """Breiman et al. 1984: three classes, u h_a + (1 − u) h_b + N(0, I) of two of three triangular waves.
+    """Make the waveform problem: three classes, each a noisy mixture of two of three triangular waves.
 
-    u is uniform in [0, 1], the waves h rise to 6 at the places 11, 15 and 7 of 21. The binary problem of
-    that name in the IDA collection (and in 000) is `load("ida_waveform")`, not this one.
+    The rows are u h_a + (1 − u) h_b + N(0, I) with u uniform in [0, 1]; the waves h rise to 6 at the places
+    11, 15 and 7 of 21. The binary problem of that name in the IDA collection (and in Afkanpour 2013) is
+    `load("ida_waveform")`, not this one.
+
+    Parameters
+    ----------
+    n_samples : int, default=400
+        Number of samples.
+    random_state : int, RandomState or None, default=None
+        Seed or source of random numbers.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, 21)
+        Samples.
+    y : ndarray of int of shape (n_samples,)
+        Classes 0, 1 and 2.
+
+    References
+    ----------
+    Breiman, Friedman, Olshen & Stone (1984), "Classification and Regression Trees", Wadsworth.
+
+    Examples
+    --------
+    >>> from manykernels.datasets import make_waveform
+    >>> X, y = make_waveform(100, random_state=0)
+    >>> X.shape, sorted(set(y.tolist()))
+    ((100, 21), [0, 1, 2])
     """
     n, rng = count("n_samples", n_samples), check_random_state(random_state)
     y, u = rng.randint(0, 3, n), rng.uniform(size=(n, 1))

@@ -1,4 +1,4 @@
-"""The made problems of 000 and 002, by the formulas of the texts."""
+"""The made problems of Afkanpour (2013) and of Orabona & Jie (2011), by the formulas of the texts."""
 
 from __future__ import annotations
 
@@ -25,13 +25,51 @@ def make_polynomials(
     noise: float = 0.0,
     random_state: Random = None,
 ) -> tuple[Array, Array, list[Term]]:
-    """000 §6.1.3: X uniform in [−1, 1]^r, y the mean of ten products of the first five variables.
+    """Make a regression problem whose target is the mean of a few products of a few variables.
 
         y = (1/n_terms) Σ_z ∏_{j ∈ z} x_j + noise · std · N(0, 1)
 
-    The products z, which are returned as tuples of columns ((0, 0, 3) is x_0² x_3, () the constant), are
-    drawn without repetition among all of at most `degree` factors, with or without the constant. `noise` is
-    in units of the standard deviation of y. Nothing is standardised.
+    X is uniform in [−1, 1]^r. The products z are drawn without repetition among all of at most `degree`
+    factors of the first `n_relevant` variables. Nothing is standardised.
+
+    Parameters
+    ----------
+    n_samples : int, default=500
+        Number of samples.
+    n_features : int, default=100
+        Number r of variables.
+    n_relevant : int, default=5
+        Number of variables, the first ones, that occur in products.
+    n_terms : int, default=10
+        Number of products.
+    degree : int, default=3
+        Largest number of factors.
+    constant : bool, default=True
+        Whether the constant may be among the products.
+    noise : float, default=0.0
+        Noise in units of the standard deviation of y.
+    random_state : int, RandomState or None, default=None
+        Seed or source of random numbers.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, n_features)
+        Samples.
+    y : ndarray of shape (n_samples,)
+        Targets.
+    terms : list of tuple of int
+        The products as tuples of columns: (0, 0, 3) is x_0² x_3, () the constant.
+
+    References
+    ----------
+    Afkanpour (2013), "Multiple Kernel Learning with Many Kernels", PhD thesis, University of Alberta, §6.1.3.
+
+    Examples
+    --------
+    >>> from manykernels.datasets import make_polynomials
+    >>> X, y, terms = make_polynomials(50, 10, random_state=0)
+    >>> X.shape, len(terms), max(map(len, terms)) <= 3
+    ((50, 10), 10, True)
     """
     n, r = count("n_samples", n_samples), count("n_features", n_features)
     used, ten = count("n_relevant", n_relevant), count("n_terms", n_terms)
@@ -61,10 +99,41 @@ def make_relevance(
     distance: float = 1.75,
     random_state: Random = None,
 ) -> tuple[Array, Array]:
-    """000 §6.2.1: x ~ N(±μ, I) for y = ±1 with μ = ρβ/‖β‖, β_i = (i/r)^γ, ρ = `distance`.
+    """Make two normal classes whose features differ in relevance.
 
-    γ = 0 makes all features equally relevant, a large γ only the last few. No classifier errs less than
-    Φ(−ρ), whatever γ is: 4.0 % for the default.
+    x ~ N(±μ, I) for y = ±1 with μ = ρβ/‖β‖, β_i = (i/r)^γ. No classifier errs less than Φ(−ρ), whatever γ is:
+    4.0 % for the default.
+
+    Parameters
+    ----------
+    n_samples : int, default=50
+        Number of samples.
+    n_features : int, default=50
+        Number r of features.
+    gamma : float, default=10.0
+        The exponent γ. 0 makes all features equally relevant, a large value only the last few.
+    distance : float, default=1.75
+        The distance ρ of the means from 0. A larger one makes the problem easier.
+    random_state : int, RandomState or None, default=None
+        Seed or source of random numbers.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, n_features)
+        Samples.
+    y : ndarray of shape (n_samples,)
+        Classes −1 and 1.
+
+    References
+    ----------
+    Afkanpour (2013), "Multiple Kernel Learning with Many Kernels", PhD thesis, University of Alberta, §6.2.1.
+
+    Examples
+    --------
+    >>> from manykernels.datasets import make_relevance
+    >>> X, y = make_relevance(random_state=0)
+    >>> X.shape, sorted(set(y.tolist()))
+    ((50, 50), [-1.0, 1.0])
     """
     n, r = count("n_samples", n_samples), count("n_features", n_features)
     gamma, rho = size("gamma", gamma), size("distance", distance)
@@ -77,7 +146,35 @@ def make_relevance(
 def make_sines(
     n_samples: int = 500, *, frequencies: Any = None, random_state: Random = None
 ) -> tuple[Array, Array]:
-    """000 §3.1: x uniform in [−10, 10], y = sign(sin √2x + sin √12x + sin √60x), or other frequencies."""
+    """Make two classes by the sign of a sum of sines, y = sign(sin √2x + sin √12x + sin √60x).
+
+    Parameters
+    ----------
+    n_samples : int, default=500
+        Number of samples, uniform in [−10, 10].
+    frequencies : array-like or None, default=None
+        Angular frequencies of the sines. None stands for √2, √12 and √60.
+    random_state : int, RandomState or None, default=None
+        Seed or source of random numbers.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, 1)
+        Samples.
+    y : ndarray of shape (n_samples,)
+        Classes −1 and 1.
+
+    References
+    ----------
+    Afkanpour (2013), "Multiple Kernel Learning with Many Kernels", PhD thesis, University of Alberta, §3.1.
+
+    Examples
+    --------
+    >>> from manykernels.datasets import make_sines
+    >>> X, y = make_sines(100, random_state=0)
+    >>> X.shape, sorted(set(y.tolist()))
+    ((100, 1), [-1.0, 1.0])
+    """
     n, rng = count("n_samples", n_samples), check_random_state(random_state)
     sigma = np.asarray(FREQUENCIES if frequencies is None else frequencies, dtype=np.float64)
     if sigma.ndim != 1 or not sigma.size or not np.all(np.isfinite(sigma)):
@@ -89,11 +186,38 @@ def make_sines(
 def make_three_views(
     n_per_class: int = 100, *, noise: float = 0.1, random_state: Random = None
 ) -> tuple[Array, Labels]:
-    """002 §5.2: three classes (0, 1, 2) and four views of two columns each, of which only the last is enough.
+    """Make three classes and four views of two columns each, of which only the last is enough.
 
     Views 1 to 3 put class 2, 0 or 1 at a distance of 1 from the two others; the fourth puts the classes at
-    the corners of a triangle of side 1. `noise` is the standard deviation of what is added. 002 shows its
-    kernels in a figure only; these give matrices of the same blocks. Rows are in the order of the classes.
+    the corners of a triangle of side 1. Orabona & Jie (2011) show its kernels in a figure only; these give
+    matrices of the same blocks. Rows are in the order of the classes.
+
+    Parameters
+    ----------
+    n_per_class : int, default=100
+        Number of samples of each class.
+    noise : float, default=0.1
+        Standard deviation of the noise that is added to every column.
+    random_state : int, RandomState or None, default=None
+        Seed or source of random numbers.
+
+    Returns
+    -------
+    X : ndarray of shape (3 · n_per_class, 8)
+        Samples.
+    y : ndarray of int of shape (3 · n_per_class,)
+        Classes 0, 1 and 2.
+
+    References
+    ----------
+    Orabona & Jie (2011), "Ultra-Fast Optimization Algorithm for Sparse Multi Kernel Learning", ICML, §5.2.
+
+    Examples
+    --------
+    >>> from manykernels.datasets import make_three_views
+    >>> X, y = make_three_views(10, random_state=0)
+    >>> X.shape, y[:3].tolist()
+    ((30, 8), [0, 0, 0])
     """
     n, noise = count("n_per_class", n_per_class), size("noise", noise)
     rng, y = check_random_state(random_state), np.repeat([0, 1, 2], n)

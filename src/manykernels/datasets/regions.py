@@ -1,4 +1,4 @@
-"""Problems for localized learning (003), whose right kernel differs by region."""
+"""Problems for localized learning (Lei et al. 2016), whose right kernel differs by region."""
 
 from __future__ import annotations
 
@@ -9,11 +9,32 @@ from ._checks import Array, Random, count
 
 
 def make_regions_views(n_samples: int = 300, *, random_state: Random = None) -> tuple[Array, Array]:
-    """Which of two views is informative depends on a third. y = ±1, X has 14 columns.
+    """Make a problem in which a place decides which of two views is informative.
 
-    The place (columns 0 and 1) is N((±2, 0), 0.49 I), + in one region and − in the other; the first view
-    (2 to 7) and the second (8 to 13) are N(0, I). y = sign(v_0 + v_1 + 0.3 N(0, 1)) with v the first view
-    in the region on the left and the second on the right.
+    The place (columns 0 and 1) is N((±2, 0), 0.49 I), + in one region and − in the other; the first view (2
+    to 7) and the second (8 to 13) are N(0, I). y = sign(v_0 + v_1 + 0.3 N(0, 1)) with v the first view in the
+    region on the left and the second on the right.
+
+    Parameters
+    ----------
+    n_samples : int, default=300
+        Number of samples.
+    random_state : int, RandomState or None, default=None
+        Seed or source of random numbers.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, 14)
+        Samples.
+    y : ndarray of shape (n_samples,)
+        Classes −1 and 1.
+
+    Examples
+    --------
+    >>> from manykernels.datasets import make_regions_views
+    >>> X, y = make_regions_views(50, random_state=0)
+    >>> X.shape, sorted(set(y.tolist()))
+    ((50, 14), [-1.0, 1.0])
     """
     n, rng = count("n_samples", n_samples), check_random_state(random_state)
     region = rng.randint(0, 2, n)
@@ -25,12 +46,33 @@ def make_regions_views(n_samples: int = 300, *, random_state: Random = None) -> 
 
 
 def make_regions_widths(n_samples: int = 300, *, random_state: Random = None) -> tuple[Array, Array, Array]:
-    """Smooth in three features on the left; on the right samples lie on a line, along which it is wiggly.
+    """Make a regression problem that is smooth on the left and wiggly along a line on the right.
 
         left, x_0 = u_0 − 2.5:    f = sin(2u_0 + u_1 + u_2) + cos(2u_1 − u_0),   u uniform in [−1, 1]³
         right, x_0 = u_0 + 2.5:   f = 1.4 sin(5π u_0),                           u_1 = u_2 = 0
 
-    Returned are X, y = f + 0.1 N(0, 1) and f, which tests without the noise.
+    Parameters
+    ----------
+    n_samples : int, default=300
+        Number of samples.
+    random_state : int, RandomState or None, default=None
+        Seed or source of random numbers.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, 3)
+        Samples.
+    y : ndarray of shape (n_samples,)
+        Targets f + 0.1 N(0, 1).
+    f : ndarray of shape (n_samples,)
+        The function without noise, for tests.
+
+    Examples
+    --------
+    >>> from manykernels.datasets import make_regions_widths
+    >>> X, y, f = make_regions_widths(50, random_state=0)
+    >>> X.shape, y.shape, f.shape
+    ((50, 3), (50,), (50,))
     """
     n, rng = count("n_samples", n_samples), check_random_state(random_state)
     right = rng.randint(0, 2, n) == 1

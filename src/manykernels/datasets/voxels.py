@@ -22,32 +22,45 @@ def make_voxels(
     n_runs: int = 1,
     random_state: Random = None,
 ) -> tuple[Array, Array, Array]:
-    """Targets that are sums of linear functions of several feature spaces, and noise.
+    """Make targets that are sums of linear functions of several feature spaces, and noise.
 
         y_k = √r_k Σ_m √s_km z_mk + √(1 − r_k) N(0, 1),      z_mk(t) ∝ Σ_d response_d X_m(t − d) b_mk
 
-    Feature spaces X_m of the given ``widths`` stand one after another in X. Their columns are independent and
+    Feature spaces X_m of the given `widths` stand one after another in X. Their columns are independent and
     normal, with variances 1, 2^−decay, 3^−decay and so on; b_mk is normal, and z_mk has variance 1. The share
-    s_km of space m in target k is 1 for one space in ``single`` of the targets, and drawn from all mixtures
-    for the others. r_k, uniform within ``ceiling``, is the R² of the perfect model. Delays do not reach over
-    the borders of the ``n_runs`` runs of equal length.
+    s_km of space m in target k is 1 for one space in `single` of the targets, and drawn from all mixtures
+    for the others. r_k, uniform within `ceiling`, is the R² of the perfect model. Delays do not reach over
+    the borders of the `n_runs` runs of equal length.
 
     Parameters
     ----------
-    n_samples, n_targets : int
-    widths : features of each space
-    single : share of the targets that only one space drives
-    ceiling : smallest and largest R² of the perfect model
-    decay : how fast variances of features fall
-    response : weights of the delays 0, 1, 2 and so on
-    n_runs : int
-    random_state : int, RandomState or None
+    n_samples : int, default=600
+        Number of samples.
+    n_targets : int, default=200
+        Number of targets.
+    widths : sequence of int, default=(20, 60, 120)
+        Number of columns of each feature space.
+    single : float, default=0.3
+        Share of the targets that depend on one space alone.
+    ceiling : tuple of (float, float), default=(0.1, 0.8)
+        Smallest and largest R² of the perfect model.
+    decay : float, default=1.0
+        How fast the variances of the columns of a space fall; 0 makes them alike.
+    response : sequence of float, default=(1.0,)
+        Weights of the delays 0, 1, 2, … in the response.
+    n_runs : int, default=1
+        Number of runs of equal length.
+    random_state : int, RandomState or None, default=None
+        Seed or source of random numbers.
 
     Returns
     -------
-    X : (n_samples, Σ widths)
-    Y : (n_samples, n_targets)
-    parts : (n_spaces, n_targets): r_k s_km, the part of R² of each space for the perfect model
+    X : ndarray of shape (n_samples, Σ widths)
+        Features.
+    Y : ndarray of shape (n_samples, n_targets)
+        Targets.
+    parts : ndarray of shape (n_spaces, n_targets)
+        The parts r_k s_km of R² of each space for the perfect model.
 
     Examples
     --------

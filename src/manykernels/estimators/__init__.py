@@ -1,4 +1,4 @@
-"""The scikit-learn face.
+"""The estimators, with the interface of scikit-learn.
 
 Names are imported when they are first used, so that whoever needs one estimator does not wait for all.
 """
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from .._lazy import attach
 
 if TYPE_CHECKING:  # private modules: what reads estimators is for other parts, not for users
+    from ._checked import facts_of as facts_of
     from ._copies import Copies as Copies
     from ._copies import copies_of as copies_of
     from ._copies import same_trade_off as same_trade_off
@@ -64,6 +65,7 @@ if not TYPE_CHECKING:
     __getattr__, __dir__ = attach(
         __name__,
         {
+            "._checked": ["facts_of"],
             "._copies": ["Copies", "copies_of", "same_trade_off"],
             "._dask": ["LazyScore", "MatchedScore"],
             "._finalists": ["Finalists", "finalists_of", "fitted_search"],

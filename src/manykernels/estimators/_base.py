@@ -1,4 +1,4 @@
-"""What the one-stage estimators share: their road from parameters and data to a model, and its decisions."""
+"""Base classes of the one-stage estimators: from parameters and data to a model, and its decisions."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from ..approx import Features, resolve_approx
 from ..families import Products
 from ..fitting.lazy import pose
 from ..fitting.learning import learn
+from ..fitting.model import Model
 from ..fitting.options import Options
 from ..fitting.targets import Labels, Numbers, Target, log_probabilities
 from ..losses import Criterion, Loss, resolve_loss
@@ -35,7 +36,7 @@ _SHARED = (
 
 
 class BaseMKL(Explained):
-    """Fits a combination of kernels and the machine that uses it; see the estimators for the parameters."""
+    """Base class of the one-stage estimators, which document the parameters."""
 
     loss: Any
     intercept_: Any
@@ -47,14 +48,14 @@ class BaseMKL(Explained):
     # -- what an estimator supplies -------------------------------------------------------------
     @abstractmethod
     def _loss(self) -> Criterion:
-        """The loss, checked to be one for the task."""
+        """Return the loss, or raise an error if it is not one for the task."""
 
     @abstractmethod
     def _target(self) -> Target:
-        """What y holds."""
+        """Return the kind of target that y holds."""
 
     def _parts(self) -> dict[str, Any]:
-        """Options that are not called as the parameters are, beside loss and kernels."""
+        """Return the options whose names differ from those of the parameters, except loss and kernels."""
         return {}
 
     # -- the road -------------------------------------------------------------------------------
@@ -63,17 +64,23 @@ class BaseMKL(Explained):
 
         Parameters
         ----------
-        X : array, CSR matrix, frame, list of strings, stack (n_samples, n_train, n_kernels), or dict
-            The samples; a stack only with ``kernels="precomputed"`` or ``from_distances(...)``. A dict {name:
-            samples × features} holds views, which get kernels of their own; with ``kernels="precomputed"``
-            it holds kernel matrices by name.
-        y : array of shape (n_samples,), or (n_samples, n_outputs) for regression
-        sample_weight : array of shape (n_samples,), optional
-            A sample of weight 2 counts as two samples, one of weight 0 as none.
-        covariates : array or frame of shape (n_samples, n_covariates), optional
-            Enter unpenalised beside the kernels, where X has no columns that could be named by
-            ``covariates`` of the estimator: stacks, strings, or a table of their own. ``predict`` and the
-            like then take those of the new samples.
+        X : array-like, sparse matrix, frame, list or dict
+            The samples, of shape (n_samples, n_features). A dict {name: samples × features} holds views,
+            which get kernels of their own. With ``kernels="precomputed"`` it is a stack of kernel matrices,
+            of shape (n_samples, n_train, n_kernels), or a dict of them by name.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            The targets: labels for a classifier, numbers for a regressor. Only a regressor takes several
+            outputs.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weights of the samples. A sample of weight 2 counts as two samples, one of weight 0 as none.
+        covariates : array-like or frame of shape (n_samples, n_covariates), default=None
+            Covariates that enter unpenalised beside the kernels, if X has no columns that ``covariates`` of
+            the estimator could name. ``predict`` then needs those of the new samples.
+
+        Returns
+        -------
+        self : estimator
+            The fitted estimator.
         """
         options = self._options()
         previous = self.__dict__.get("_model") if self.warm_start else None
@@ -86,7 +93,7 @@ class BaseMKL(Explained):
         return self
 
     def _options(self) -> Options:
-        """Everything that was asked, checked and resolved."""
+        """Return all parameters, checked and resolved."""
         given = self._given()
         check_learning(given)
         self._check_types()
@@ -96,21 +103,27 @@ class BaseMKL(Explained):
 
     # -- deciding -------------------------------------------------------------------------------
     def _decide(self, X: Any, *, covariates: Any = None) -> Array:
-        """(n, outputs)."""
+        """Compute the decisions, of shape (n_samples, n_outputs)."""
         check_is_fitted(self)
         return self._model.decide(X, covariates=covariates)
+
+
+class ProductTable:
+    """A table of the products with weight, for estimators that learn from ``Products(...)``."""
+
+    _model: Model
 
     @property
     def selected_products_(self) -> dict[str, list[Any]]:
         """The products with weight, as columns of a table: product, degree, weight, contribution.
 
-        For ``kernels=Products(...)``, largest contribution first. A contribution is the root mean square,
-        over the training samples, of what the product adds to the decision. ``pandas.DataFrame`` takes it as
-        it is.
+        It exists for ``kernels=Products(...)``, with the largest contribution first. A contribution is the
+        root mean square, over the training samples, of what the product adds to the decision.
+        ``pandas.DataFrame`` takes the table as it is.
         """
         if "weights_" not in self.__dict__ or not isinstance(self._model.layout.kernels, Products):
             raise AttributeError(
-                f"{type(self).__name__} has selected_products_ once fitted on Products(...)."
+                f"{type(self).__name__} has selected_products_ only after a fit with kernels=Products(...)."
             )
         model = self._model
         assert model.function is not None and model.atoms is not None
@@ -129,7 +142,7 @@ class BaseMKL(Explained):
 
 
 def mkl_parts(given: dict[str, Any]) -> dict[str, Any]:
-    """The options of MKLClassifier and MKLRegressor that have names of their own."""
+    """Return the options of the one-stage estimators whose names differ from those of the parameters."""
     resolve_solver(given["solver"])  # says so if there is no such solver
     return {
         "penalty": resolve_penalty(given["norm"]),
@@ -139,17 +152,17 @@ def mkl_parts(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def is_logistic(loss: Any) -> bool:
-    """Whether decisions have probabilities, or an AttributeError that says how to get some."""
+    """Whether the loss gives probabilities; raise an AttributeError if it does not."""
     if (isinstance(loss, str) and loss == "logistic") or getattr(loss, "probabilistic", False):
         return True
     raise AttributeError(
-        f"probabilities need loss='logistic', and loss={loss!r}; or calibrate: "
+        f"loss={loss!r} was given; probabilities need loss='logistic', or a calibration: "
         "sklearn.calibration.CalibratedClassifierCV(model)."
     )
 
 
 class MKLClassification(LazyScore, ClassifierMixin, BaseMKL):
-    """Decisions about classes."""
+    """Base class of the one-stage classifiers."""
 
     classes_: NDArray[Any]
     class_weight: Any
@@ -165,15 +178,38 @@ class MKLClassification(LazyScore, ClassifierMixin, BaseMKL):
 
     @over_blocks
     def decision_function(self, X: Any, covariates: Any = None) -> Array:
-        """(n_samples,), positive for ``classes_[1]``; (n_samples, n_classes) for more than two classes.
+        """Compute the decision on each sample.
 
-        ``covariates`` are those of the samples, where ``fit`` was given them beside X.
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame, list or dict
+            The samples, in the form in which ``fit`` got them.
+        covariates : array-like or frame of shape (n_samples, n_covariates), default=None
+            The covariates of the samples, if ``fit`` got them beside X.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            The decisions: for two classes one number, positive for ``classes_[1]``; else one for each class.
         """
         return self._single(self._decide(X, covariates=covariates))
 
     @over_blocks
     def predict(self, X: Any, covariates: Any = None) -> NDArray[Any]:
-        """The class of each sample; ``covariates`` where ``fit`` was given them beside X."""
+        """Predict the class of each sample.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame, list or dict
+            The samples, in the form in which ``fit`` got them.
+        covariates : array-like or frame of shape (n_samples, n_covariates), default=None
+            The covariates of the samples, if ``fit`` got them beside X.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The labels.
+        """
         f = self._decide(X, covariates=covariates)
         assert self._model.target is not None
         return np.asarray(self._model.target.predict(f))
@@ -181,18 +217,48 @@ class MKLClassification(LazyScore, ClassifierMixin, BaseMKL):
     @available_if(lambda self: is_logistic(self.loss))  # type: ignore[untyped-decorator]
     @over_blocks
     def predict_proba(self, X: Any, covariates: Any = None) -> Array:
-        """(n_samples, n_classes): the logistic function of the decision, normalised over several classes."""
+        """Predict the probabilities of the classes; only with the logistic loss.
+
+        They are the logistic function of the decision, normalised over several classes.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame, list or dict
+            The samples, in the form in which ``fit`` got them.
+        covariates : array-like or frame of shape (n_samples, n_covariates), default=None
+            The covariates of the samples, if ``fit`` got them beside X.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            The probabilities, in the order of ``classes_``.
+        """
         return np.asarray(np.exp(log_probabilities(self._decide(X, covariates=covariates))))
 
     @available_if(lambda self: is_logistic(self.loss))  # type: ignore[untyped-decorator]
     @over_blocks
     def predict_log_proba(self, X: Any, covariates: Any = None) -> Array:
-        """Logarithms of ``predict_proba``, exact also where probabilities are tiny."""
+        """Predict the logarithms of the probabilities; only with the logistic loss.
+
+        They are exact also if probabilities are tiny.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame, list or dict
+            The samples, in the form in which ``fit`` got them.
+        covariates : array-like or frame of shape (n_samples, n_covariates), default=None
+            The covariates of the samples, if ``fit`` got them beside X.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            The logarithms of the probabilities, in the order of ``classes_``.
+        """
         return log_probabilities(self._decide(X, covariates=covariates))
 
 
 class MKLRegression(LazyScore, RegressorMixin, BaseMKL):
-    """Decisions about numbers."""
+    """Base class of the one-stage regressors."""
 
     def _loss(self) -> Loss:
         return resolve_loss(self.loss, "regression")
@@ -202,9 +268,19 @@ class MKLRegression(LazyScore, RegressorMixin, BaseMKL):
 
     @over_blocks
     def predict(self, X: Any, covariates: Any = None) -> Array:
-        """(n_samples,), or (n_samples, n_outputs) where y had two dimensions.
+        """Predict the target of each sample.
 
-        ``covariates`` are those of the samples, where ``fit`` was given them beside X.
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame, list or dict
+            The samples, in the form in which ``fit`` got them.
+        covariates : array-like or frame of shape (n_samples, n_covariates), default=None
+            The covariates of the samples, if ``fit`` got them beside X.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            The predictions, with two dimensions if y of ``fit`` had two.
         """
         return self._single(self._decide(X, covariates=covariates))
 

@@ -1,4 +1,4 @@
-"""Methods of new samples that take Dask collections too."""
+"""Methods that also take new samples in Dask collections."""
 
 from __future__ import annotations
 
@@ -16,19 +16,51 @@ from ..fitting.matching import matched
 
 
 class MatchedScore:
-    """``score`` of frames about different samples, which are matched with y as ``fit`` does it."""
+    """Adds a ``score`` that matches the samples of frames with y, as ``fit`` does."""
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The accuracy, or R² of a regressor."""
+        """Compute the accuracy of a classifier, or R² of a regressor.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame, list or dict
+            The samples, in the form in which ``fit`` got them.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            The true targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weights of the samples in the score.
+
+        Returns
+        -------
+        float
+            The accuracy of a classifier, R² of a regressor.
+        """
         found: float = super().score(matched(X, y, quiet=True), y, sample_weight)  # type: ignore[misc]
         return found
 
 
 class LazyScore:
-    """``score`` of samples in a Dask collection, whose predictions are made block by block."""
+    """Adds a ``score`` that also takes Dask collections, block by block."""
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:
-        """The accuracy, or R² of a regressor; ``covariates`` where ``fit`` was given them beside X."""
+        """Compute the accuracy of a classifier, or R² of a regressor.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame, list or dict
+            The samples, in the form in which ``fit`` got them.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            The true targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weights of the samples in the score.
+        covariates : array-like or frame of shape (n_samples, n_covariates), default=None
+            The covariates of the samples, if ``fit`` got them beside X.
+
+        Returns
+        -------
+        float
+            The accuracy of a classifier, R² of a regressor.
+        """
         X = matched(X, y, quiet=True)
         if not is_lazy(X) and covariates is None:
             found: float = super().score(X, y, sample_weight)  # type: ignore[misc]
@@ -43,7 +75,7 @@ class LazyScore:
 
 
 def over_blocks(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A method of new samples that gives a Dask array for a Dask collection, block by block."""
+    """Make a method of new samples return a Dask array for a Dask collection, block by block."""
 
     @wraps(method)
     def call(self: Any, X: Any, *args: Any, **options: Any) -> Any:
@@ -55,7 +87,7 @@ def over_blocks(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _call(method: Callable[..., Any], args: Any, options: Any, block: Any) -> Any:
-    """A method of a model on a block of rows, which may be none."""
+    """Call a method of a model on a block of rows, which may be empty."""
     with threads(1):
         if len(block):
             return method(block, *args, **options)

@@ -1,4 +1,4 @@
-"""What fitted models say about their kernels: parts of a decision, weights of views and of features."""
+"""Explanations of fitted models: contributions of kernels, weights of views and of features."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 
 
 class PairwiseTags(NestedKernels):
-    """Tells scikit-learn how to cut X: a stack of kernels in rows and columns."""
+    """Sets the tags by which scikit-learn cuts X: a stack of kernels in rows and in columns."""
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -34,12 +34,12 @@ class PairwiseTags(NestedKernels):
         return tags
 
     def _fills_gaps(self) -> bool:
-        """Whether cells of X may be missing: kernels prepare every column that they read."""
+        """Whether cells of X may be missing, since the kernels prepare every column that they read."""
         return only_prepares(self.kernels)
 
 
 class LearnedKernel(HTMLSummary, PairwiseTags):
-    """A model with weighted kernels."""
+    """Base class of all estimators with weighted kernels."""
 
     kernels_: list[Fitted]
     kernel_names_: list[str]
@@ -50,7 +50,7 @@ class LearnedKernel(HTMLSummary, PairwiseTags):
     _model: Model
 
     def _publish(self, model: Model) -> None:
-        """Set what was learned, and nothing of an earlier fit."""
+        """Set the fitted attributes, and remove those of an earlier fit."""
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)
         self._model = model
@@ -62,60 +62,63 @@ class LearnedKernel(HTMLSummary, PairwiseTags):
 
     @property
     def kernel_(self) -> Any:
-        """The learned kernel, callable on new data; a list where classes or outputs have their own."""
+        """The learned kernel, callable on new data; a list if classes or outputs have their own."""
         check_is_fitted(self)
         return self._model.mixtures
 
     @property
     def view_weights_(self) -> dict[str, Any]:
-        """The total weight of each view; a kernel that belongs to none counts under its own name."""
+        """The total weight of each view; a kernel of no view counts under its own name."""
         check_is_fitted(self)
         return self._model.view_weights
 
 
 class Explained(LearnedKernel):
-    """A model whose decisions are sums of what each kernel says."""
+    """Base class of estimators whose decision is a sum of contributions of the kernels."""
 
     def contributions(
         self, X: Any, by: Literal["kernel", "view"] = "kernel", *, outputs: Any = None
     ) -> Array:
-        """What each kernel adds to the decision on each sample; they and ``intercept_`` sum to the decision.
+        """Compute what each kernel adds to the decision on each sample.
 
-        With covariates, Z @ ``covariate_coef_`` is the rest of the sum.
+        The contributions and ``intercept_`` sum to the decision; with covariates Z @ ``covariate_coef_`` is
+        the rest of the sum.
 
         Parameters
         ----------
-        X : samples
-        by : "kernel" or "view"
-            "view" adds up the kernels of each view.
-        outputs : list of int, slice or None
-            Places of some outputs, for models of so many that all of them do not fit into memory.
+        X : array-like, sparse matrix, frame, list or dict
+            The samples, in the form in which ``fit`` got them.
+        by : {"kernel", "view"}, default="kernel"
+            With "view" the kernels of each view are added up.
+        outputs : list of int, slice or None, default=None
+            The positions of some outputs, for models with so many that all of them do not fit into memory.
 
         Returns
         -------
-        array of shape (n_samples, len(active_))
-            In the order of ``active_``; with ``by="view"`` (n_samples, n_views), in the order of
-            ``view_weights_``. Models of several outputs have them on a last axis.
+        ndarray of shape (n_samples, n_active) or (n_samples, n_views)
+            The contributions, in the order of ``active_``, or of ``view_weights_`` with ``by="view"``. Models
+            of several outputs have these on a last axis.
         """
         check_is_fitted(self)
         return self._added(X, by, outputs, self._model.function)
 
     def _added(self, X: Any, by: str, outputs: Any, function: Function | None) -> Array:
-        """Contributions to all outputs of a function, as users see them, or to some."""
+        """Compute the contributions to all outputs of a function, or to some of them."""
         assert function is not None
         if outputs is None:
             return self._single(self._model.contributions(X, by, function))
         return self._model.contributions(X, by, function.of(_places(outputs, function.intercept.size)))
 
     def _single(self, f: Array) -> Array:
-        """Decisions or coefficients (…, outputs) as users see them."""
+        """Drop the last axis of decisions or coefficients (…, outputs) if y had none."""
         return self._model.single(f)
 
     @property
     def coef_(self) -> Array:
-        """Weights of the features where all active kernels are linear: X @ coef_.T + intercept_ decides.
+        """The weights of the features, if all active kernels are linear.
 
-        Of shape (n_features,), or (n_outputs, n_features) where there are several outputs.
+        ``X @ coef_.T + intercept_`` decides. The shape is (n_features,), or (n_outputs, n_features) for
+        several outputs.
         """
         if "weights_" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__} has no coef_ before it is fitted.")
@@ -149,7 +152,7 @@ class Explained(LearnedKernel):
 
 
 def _places(outputs: Any, count: int) -> NDArray[np.intp]:
-    """Which of the outputs are meant."""
+    """Return the positions of the selected outputs."""
     try:
         places = np.arange(count)[outputs]
     except (IndexError, TypeError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""The choice of a search, made once more on other samples, among the models that came near the best."""
+"""Repeat the choice of a search on other samples, among the models that came near the best."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Finalist:
         return called(self.strategy.name, self.norm, self.kernels)
 
     def model(self, share: float) -> BaseEstimator:
-        """For a share of the samples, at the same trade-off: C n stays."""
+        """Make the model for a share of the samples, at the same trade-off: C n stays the same."""
         params = self.strategy.params(self.norm, self.kernels, self.C / share)
         return silent(clone(self.strategy.template).set_params(**params))
 
@@ -52,7 +52,7 @@ class Finalists:
 
     @quiet_about_tables()
     def choose(self, X: Any, y: NDArray[Any], rows: NDArray[np.intp]) -> tuple[str, Model | None]:
-        """Learn each from some rows, and take the one that is best on the others.
+        """Fit each model on some rows, and choose the one that is best on the others.
 
         Returns what it is called and what it learned, None for an estimator of another package.
         """
@@ -74,7 +74,7 @@ class Finalists:
         return name, getattr(chosen, "_model", None)
 
     def _rank(self, model: Any, X: Any, y: NDArray[Any], labels: NDArray[Any]) -> float:
-        """How bad a model is on samples that it has not seen."""
+        """Compute the loss of a model on samples that it has not seen."""
         if self.scorer is not None:
             return -float(self.scorer(model, X, y))
         if not hasattr(model, "classes_"):
@@ -86,7 +86,7 @@ class Finalists:
     def _lost(
         self, model: Any, X: Any, y: NDArray[Any], held: NDArray[np.intp], rows: NDArray[np.intp]
     ) -> float:
-        """How bad a model of times to an event is on the samples held out, as a search judges it."""
+        """Compute the loss of a survival model on held-out samples, as a search does."""
         both = np.concatenate([held, rows])
         seen, times = _safe_split(model, X, y, both, rows)
         ties = getattr(model, "ties", "breslow")
@@ -96,14 +96,14 @@ class Finalists:
 
 
 def finalists_of(search: Any, X: Any, y: Any) -> Finalists | None:
-    """Of a fitted search of this package, given its data; None of other estimators."""
+    """Return the finalists of a fitted search of this package; None for other estimators."""
     if not isinstance(search, Search) or "finalists_" not in vars(search):
         return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the search has warned when it was fitted
         data, target, layout = search._read(X, y, None)
     seen = data.X if data.given is None else data.given.X
-    found = strategies(search._wish(target, layout), seen, target.outputs)
+    found = strategies(search._wish(target, layout), seen, target.outputs, layout.table)
     known = {one.name: one for one in found}
     table = search.finalists_
     rows = zip(table["strategy"], table["norm"], table["kernels"], table["C"], strict=True)
@@ -112,6 +112,6 @@ def finalists_of(search: Any, X: Any, y: Any) -> Finalists | None:
 
 
 def fitted_search(estimator: Any, X: Any, y: Any, groups: Any = None) -> Any:
-    """The estimator; a search of this package that is not fitted is, in a copy."""
+    """Return the estimator; for an unfitted search of this package, a fitted copy."""
     unfitted = isinstance(estimator, Search) and "comparison_" not in vars(estimator)
     return clone(estimator).fit(X, y, groups=groups) if unfitted else estimator

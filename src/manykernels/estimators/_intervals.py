@@ -1,4 +1,4 @@
-"""A search over regression models that can say how far off its predictions may be."""
+"""Searches over regression models with prediction intervals."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Array = NDArray[np.float64]
 
 
 def _keeps_models(search: Intervals) -> bool:
-    """Whether there are, or will be, models of the folds."""
+    """Whether the search keeps a model of each fold."""
     if not (isinstance(search.intervals, bool | np.bool_) and search.intervals):
         raise AttributeError(
             "predict_interval needs a model of each fold, and intervals=False was given. Fit with "
@@ -50,23 +50,31 @@ class Intervals(OwnOutputs):
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, covariates: Any = None
     ) -> Self:
-        """Compare strategies along their paths in C and fit the best; or choose weights for every output.
+        """Compare strategies along their paths in C and fit the best, or choose weights for every output.
 
         Parameters
         ----------
-        X : array, CSR matrix, frame, list of strings, or stack (n_samples, n_train, n_kernels)
-            With ``approx`` and the squared loss also a Dask array or frame, which stays where it is.
-        y : array of shape (n_samples,) or (n_samples, n_outputs)
-        sample_weight : array of shape (n_samples,), optional
-            A sample of weight 2 counts as two samples, in fits and in scores.
-        groups : array of shape (n_samples,), optional
-            For ``cv`` that keeps groups together, such as GroupKFold().
-        covariates : array or frame of shape (n_samples, n_covariates), optional
-            Enter unpenalised beside the kernels; not with ``multi_output="own"``.
+        X : array-like, sparse matrix, frame, list, dict or path
+            The samples, of shape (n_samples, n_features). A dict {name: samples × features} holds views,
+            which get kernels of their own. With ``kernels="precomputed"`` it is a stack of kernel matrices,
+            of shape (n_samples, n_train, n_kernels), or a dict of them by name. With ``approx`` and the
+            squared loss it may also be a Dask array or frame, which stays where it is, and with
+            ``approx="auto"`` the path of a Parquet file.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), or str
+            The targets: labels for a classifier, numbers for a regressor. Only a regressor takes several
+            outputs. If X is a Parquet file, the name of its column.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weights of the samples, in fits and in scores. A sample of weight 2 counts as two samples.
+        groups : array-like of shape (n_samples,), default=None
+            The groups of the samples, for a ``cv`` that keeps groups together, such as ``GroupKFold()``.
+        covariates : array-like or frame of shape (n_samples, n_covariates), default=None
+            Covariates that enter unpenalised beside the kernels, if X has no columns that ``covariates`` of
+            the estimator could name. Not with ``multi_output="own"``.
 
         Returns
         -------
-        self
+        self : estimator
+            The fitted estimator.
         """
         self._check_types()
         if self.intervals:
@@ -84,25 +92,32 @@ class Intervals(OwnOutputs):
 
     @available_if(_keeps_models)  # type: ignore[untyped-decorator]
     def predict_interval(self, X: Any, coverage: float = 0.9, covariates: Any = None) -> Array:
-        """Intervals that hold the target of a new sample with about this probability.
+        """Compute intervals that hold the target of a new sample with a given probability.
 
-        They are those of CV+ (Barber et al. 2021), from models that are learned without one fold each:
-        weights, widths per feature and C are learned anew in every one. Only the strategy is that of all
-        samples. Of more than 1,500 samples one fold is held out, which is split conformal prediction.
+        They are the intervals of CV+ (Barber et al. 2021), from models that are learned without one fold
+        each. Weights, widths of features and C are learned anew in every one; only the strategy is that of
+        all samples. With more than 1,500 samples one fold is held out, which is split conformal prediction.
 
         Parameters
         ----------
-        X : as in ``predict``
-        coverage : float between 0 and 1
-            How many of 100 new samples shall lie inside, divided by 100. Larger is wider.
-        covariates : array or frame of shape (n_samples, n_covariates), optional
-            Where ``fit`` was given them beside X.
+        X : array-like, sparse matrix, frame, list or dict
+            The samples, in the form in which ``fit`` got them.
+        coverage : float, default=0.9
+            The probability, between 0 and 1, with which a new target shall lie inside. A larger one gives
+            wider intervals.
+        covariates : array-like or frame of shape (n_samples, n_covariates), default=None
+            The covariates of the samples, if ``fit`` got them beside X.
 
         Returns
         -------
-        array of shape (n_samples, 2), or (n_samples, 2, n_outputs)
-            Where intervals begin and end. They are infinite, with a warning, where there are fewer training
-            samples than the coverage needs: coverage / (1 − coverage).
+        ndarray of shape (n_samples, 2) or (n_samples, 2, n_outputs)
+            The lower and upper ends. They are infinite, with a warning, if there are fewer training samples
+            than coverage / (1 − coverage).
+
+        References
+        ----------
+        - Barber, Candès, Ramdas and Tibshirani (2021), Predictive inference with the jackknife+, Annals of
+          Statistics 49.
 
         Examples
         --------
@@ -152,7 +167,7 @@ class Intervals(OwnOutputs):
             )
 
     def _held_out(self, data: Data, groups: Any) -> list[HeldOut]:
-        """One model of each fold that was learned without it; of many samples, one model."""
+        """Fit one model without each fold; with many samples, one model without one fold."""
         assert data.given is not None
         folds, stack = self._folds_once(data, groups), data.given.layout.kind == "stack"
         learned = folds if len(data.y) <= WHOLE else folds[:1]
@@ -171,7 +186,7 @@ class Intervals(OwnOutputs):
         return found
 
     def _folds_once(self, data: Data, groups: Any) -> Folds:
-        """The folds of the search, or an error where they hold a sample out more than once."""
+        """Return the folds of the search, or raise an error if they hold a sample out more than once."""
         loo = isinstance(self.cv, str) and self.cv == "loo"
         cut = np.zeros((len(data.y), 1)) if in_matrices(data.X) else data.X
         folds = make_folds(None if loo else self.cv, cut, data, groups, self.random_state)
@@ -184,7 +199,7 @@ class Intervals(OwnOutputs):
         return folds
 
     def _twin(self, others: Folds, train: Any) -> Any:
-        """The search of the strategy that was chosen, for one fold: everything else is learned anew."""
+        """Make the search of the chosen strategy for one fold; everything else is learned anew."""
         name = self.best_params_["strategy"]
         strategy = name if name in NAMES else [clone(self.best_estimator_)]
         plain = self.cv is None or isinstance(self.cv, int | np.integer)

@@ -1,4 +1,4 @@
-"""A search over more rows than can be tried on whole: the stages of `selection/plan.py`, in a row."""
+"""Searches over many rows: the stages of `selection/plan.py`, one after the other."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ from ..selection.strategies import strategies
 from ._last import last_stage
 
 Array = NDArray[np.float64]
-_FOLDS = 4  # of the race, where nobody gave any
+_FOLDS = 3  # of the race, where nobody gave any
 _JUDGED = 2000  # rows held out on which finalists are compared
 _RACE, _SECOND = 0.5, 0.7  # of the time budget until when these stages go on
 
 
 @dataclass(frozen=True)
 class Round:
-    """The finalists that were learned from more rows, the best first; these rows, and those held out."""
+    """The finalists that were learned from more rows, the best first, with the rows of each part."""
 
     contenders: list[Contender]
     data: Data  # of the rows that were learned from and judged on
@@ -52,13 +52,13 @@ class Round:
 
     @property
     def judged(self) -> Index:
-        """Places of those that were judged on."""
+        """The positions of the rows on which finalists were compared."""
         return np.setdiff1d(np.arange(len(self.data.y)), self.learned)
 
 
 @dataclass
 class Stages:
-    """One search on its way: what is known of the samples, the clock, the bar, and what is to be told."""
+    """The state of a search in stages: samples, clock, progress bar, and sentences for the user."""
 
     search: Any
     plan: Plan
@@ -84,23 +84,23 @@ class Stages:
             self.folds = make_folds(cv, cut, self.data, self.groups, self.search.random_state)
 
     def left(self, share: float = 1.0) -> float:
-        """Seconds until this share of the time budget is used."""
+        """Return the seconds until this share of the time budget is used."""
         budget = self.search.time_budget
         return float("inf") if budget is None else share * budget - (time.monotonic() - self.started)
 
     def affords(self, seconds: float) -> bool:
-        """Whether what should take so long ends within the budget, by how long the race took."""
+        """Whether work of so many planned seconds ends within the budget, given how long the race took."""
         return self.search.time_budget is None or seconds * self.slow <= self.left()
 
     def pick(self, rows: Index) -> tuple[Any, NDArray[Any], Array | None, dict[str, Any]]:
-        """X in the user's own form, y, weights and covariates of some rows."""
+        """Return X in the user's own form, y, weights and covariates of some rows."""
         data = self.data
         X = self.samples.take(rows) if data.given is None else take(data.X, rows)
         return X, data.y[rows], None if data.weight is None else data.weight[rows], data.beside(rows)
 
     # -- the race -------------------------------------------------------------------------------
     def race(self) -> Any:
-        """The search itself, on some of the rows."""
+        """Run the search itself on some of the rows."""
         search, data, plan = self.search, self.data, self.plan
         rows = some_rows(self.rows, data.y, data.classes, plan.race, self.rng)
         X, y, weight, beside = self.pick(rows)
@@ -131,7 +131,7 @@ class Stages:
 
     # -- more rows ------------------------------------------------------------------------------
     def split(self) -> tuple[Index, Index]:
-        """Rows to learn from, and rows that are held out for good."""
+        """Return the rows to learn from, and the rows that are never learned from."""
         if self.folds is None:
             held = held_rows(self.rows, self.data.y, self.data.classes, self.plan.held, self.rng)
             return np.setdiff1d(self.rows, held), held
@@ -139,7 +139,7 @@ class Stages:
         return np.sort(train), np.sort(test[self.rng.permutation(test.size)[: self.plan.held]])
 
     def second(self, twin: Any) -> Round:
-        """The finalists, from more rows."""
+        """Fit the finalists on more rows."""
         search, data = self.search, self.data
         train, held = self.split()
         size = self.plan.second
@@ -170,14 +170,14 @@ class Stages:
         return Round(contenders, some, places[0], train, held)
 
     def publish(self, one: Contender, score: float, C: float) -> None:
-        """What the search says of its choice."""
+        """Set the choice of the search and its score."""
         named = {"strategy": one.strategy.name, "norm": one.step.norm, "kernels": one.step.only}
         self.search.best_params_ = named | {"C": float(C)}
         self.search.best_score_ = float(score)
 
 
 def plan_of(search: Any, X: Any, n: int | None = None) -> Plan:
-    """How this search is done on these samples; `n` where it is known how many there are."""
+    """Make the plan of this search on these samples; `n` is their number if it is known."""
     rows, d = shape_of(X)
     n = rows if n is None else n
     asked = search.strategy if isinstance(search.strategy, list | tuple) else [search.strategy]
@@ -191,7 +191,7 @@ def plan_of(search: Any, X: Any, n: int | None = None) -> Plan:
 
 
 def shape_of(X: Any) -> tuple[int, int]:
-    """Rows and columns, as far as X says; nothing is read for it."""
+    """Return the numbers of rows and columns as far as X says, without reading it."""
     if isinstance(X, dict):
         parts = [shape_of(part) for part in X.values()]
         return max((n for n, _ in parts), default=0), sum(d for _, d in parts)
@@ -207,7 +207,7 @@ def shape_of(X: Any) -> tuple[int, int]:
 def search_in_stages(
     search: Any, plan: Plan, data: Data, target: Target, layout: Layout, groups: Any
 ) -> None:
-    """Set all that a search knows after its fit."""
+    """Run all stages of a search, and set its fitted attributes."""
     started, said = time.monotonic(), [plan.opening]
     title = type(search).__name__
     options = Options(title, kernels=search.kernels, approx=Nystroem(), fit_intercept=search.fit_intercept)
@@ -233,5 +233,5 @@ def search_in_stages(
 
 
 def gathered(X: Any) -> Any:
-    """A small Dask collection in memory; all else as it is."""
+    """Load a small Dask collection into memory; return anything else as it is."""
     return in_memory(X)[0] if is_lazy(X) and 0 < shape_of(X)[0] <= plans.WHOLE else X

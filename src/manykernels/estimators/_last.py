@@ -1,4 +1,4 @@
-"""The last stage of a search over many rows: the model that was chosen, on all of them."""
+"""The last stage of a search over many rows: the chosen model, on all of them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 
 from .._fast.stopping import goes_on, within
-from .._pieces import current, kept, part
+from .._pieces import current, fingerprint, kept, part
 from ..approx import Nystroem
 from ..families import resolve_kernels
 from ..families.remarks import quiet_about_tables
+from ..fitting.layout import take
 from ..fitting.model import Model
 from ..fitting.options import Options
 from ..fitting.outside import is_mapped
@@ -23,8 +24,9 @@ from ..selection.calibration import Calibration
 from ..selection.data import Index
 from ..selection.landmarks import Fit, Held, around, fit_landmarks, grow
 from ..selection.paths import refit_path
-from ..selection.plan import ROWS
-from ..selection.race import Contender, model_of, names_among, near
+from ..selection.plan import LANDMARKS, ROWS
+from ..selection.race import Contender, model_of, names_among, near, with_kernels
+from ..selection.widths import has_widths, learn_again
 
 if TYPE_CHECKING:
     from ._large import Round, Stages
@@ -34,7 +36,7 @@ _FEATURES = 2000  # explicit features in all, for losses that need every sample
 
 
 def last_stage(stages: Stages, options: Options, found: Round) -> BaseEstimator:
-    """The model on all rows: exact, at landmarks, or by explicit features of its own."""
+    """Fit the chosen model on all rows: exactly, at landmarks, or by explicit features of its kernels."""
     search, data, best = stages.search, stages.data, found.contenders[0]
     assert best.strategy.options is not None
     adjusted = search.covariates is not None or data.covariates is not None
@@ -56,7 +58,7 @@ def last_stage(stages: Stages, options: Options, found: Round) -> BaseEstimator:
 
 
 def _template(chosen: Contender, C: float) -> Any:
-    """The estimator that stands for this choice, not fitted."""
+    """Make the estimator of this choice, not fitted."""
     strategy, step = chosen.strategy, chosen.step
     model: Any = clone(strategy.template).set_params(**strategy.params(step.norm, step.only, float(C)))
     return model.set_params(verbose=0)
@@ -64,7 +66,7 @@ def _template(chosen: Contender, C: float) -> Any:
 
 # -- as a user would --------------------------------------------------------------------------------
 def _fitted(stages: Stages, best: Contender) -> BaseEstimator:
-    """The model that was chosen, fitted on all rows: exactly, or by explicit features of its kernels."""
+    """Fit the chosen model on all rows: exactly, or by explicit features of its kernels."""
     data, plan = stages.data, stages.plan
     model = _template(_renamed(stages, best), best.step.C)
     with quiet_about_tables(), warnings.catch_warnings(), within(max(stages.left(), 1.0)):
@@ -84,7 +86,7 @@ def _fitted(stages: Stages, best: Contender) -> BaseEstimator:
 
 
 def _renamed(stages: Stages, best: Contender) -> Contender:
-    """The same with kernels by the names that they have on all rows."""
+    """Rename the kernels to the names that they have on all rows."""
     spec, given = best.strategy.template.get_params(deep=False)["kernels"], stages.data.given
     if best.step.only is None or given is None:
         return best
@@ -94,7 +96,7 @@ def _renamed(stages: Stages, best: Contender) -> Contender:
 
 
 def _exact(stages: Stages, best: Contender, model: Any) -> BaseEstimator:
-    """With the samples as they were read, and at one C."""
+    """Fit the exact model at one C, with the samples as they were read."""
     data = stages.data
     given = data.X, data.targets, data.weight, data, data.covariates
     read_again = stages.search._with_samples(best.strategy, *given).given
@@ -115,11 +117,13 @@ class _Landmarks:
     order: Index
 
     def best(self) -> tuple[Contender, Fit]:
-        """The best kernel, at as many landmarks as pay."""
+        """Find the best kernel, at as many landmarks as lower the error."""
         stages, few = self.stages, self.stages.plan.steps[0]
         while few > _FEWEST and not stages.affords(stages.plan.pass_seconds(few)):
             few = max(few // 2, _FEWEST)
         going = near(self.found.contenders)
+        again = self._again()
+        going += [] if again is None else [again]
         models = [model_of(one, self.found.learned) for one in going]
         chosen, first = 0, None
         if len(going) > 1:
@@ -139,12 +143,37 @@ class _Landmarks:
 
         fit, tried = grow(first, [m for m in stages.plan.steps if m > few], more, self._affordable)
         words = ", ".join(f"{error:.4g} with {count}" for count, error in tried)
+        learned = ", learned again from more rows at landmarks" if one is again else ""
         stages.said.append(
-            f"Last: kernels and weights of {one.strategy.name}, and the function of them from all "
+            f"Last: kernels and weights of {one.strategy.name}{learned}, and the function of them from all "
             f"{stages.plan.n} rows at {fit.count} landmarks. Errors on {self.found.held.size} rows held out: "
             f"{words}. C was chosen by them too, and then these rows joined the others."
         )
         return one, fit
+
+    def _again(self) -> Contender | None:
+        """The best model with a width for each feature, whose widths and weights more rows say anew."""
+        stages, plan = self.stages, self.stages.plan
+        wide = [
+            one
+            for one in self.found.contenders
+            if one.known is not None and one.step.weights is not None and has_widths(one.known.kernels)
+        ]
+        if not wide or not stages.affords(plan.widths_seconds):
+            return None
+        (one, *_), rows = wide, self.order[: plan.widths]
+        known, weights = one.known, one.step.weights
+        assert known is not None and weights is not None
+        if weights.ndim != 1:
+            return None
+        sorted_rows, back = np.unique(rows, return_inverse=True)  # rows of a cluster come in rising order
+        X = take(stages.samples.take(sorted_rows), back)
+        Y, cost = stages.samples.take_targets(sorted_rows)[back], stages.data.cost(rows)
+        given = known.kernels, one.step.C * weights, X, Y, cost, LANDMARKS, stages.data.classes is not None
+        with within(max(stages.left(), 0.0)):
+            found = kept(current(), ("widths", fingerprint((one.step.C, weights, rows))), learn_again, *given)
+        stages.shown.step("widths", plan.widths_seconds)
+        return with_kernels(one, found.kernels, found.weights)
 
     def _costs(self, C: float, steps: int) -> list[float]:
         given = self.stages.search.Cs
@@ -154,7 +183,7 @@ class _Landmarks:
         return goes_on(0, 1) and self.stages.affords(self.stages.plan.pass_seconds(count))
 
     def _rows(self, few: int) -> Index | None:
-        """Some of many rows, on which kernels are compared; None for all of few."""
+        """Draw the rows on which kernels are compared; None means all rows."""
         held = self.found.held
         if self.stages.plan.n <= ROWS:
             return None
@@ -175,7 +204,7 @@ class _Landmarks:
 
 
 def _in_memory(stages: Stages, rows: Index) -> AnySamples:
-    """Some of the samples, in memory."""
+    """Load some of the samples into memory."""
     data, search = stages.data, stages.search
     if data.given is not None:
         return data.given.part(rows).in_place()

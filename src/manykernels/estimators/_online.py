@@ -1,4 +1,4 @@
-"""What UFOMKLClassifier and UFOMKLRegressor share: the stream of samples, and what has come of it."""
+"""Base class of the online estimators: the stream of samples, and what was learned from it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SHARED = "normalize fit_intercept memory_limit random_state n_jobs verbose".spl
 
 
 class BaseUFO(Explained):
-    """Learns online; see the estimators for the parameters."""
+    """Base class of the online estimators, which document the parameters."""
 
     approx: Any
     warm_start: bool
@@ -39,15 +39,15 @@ class BaseUFO(Explained):
     # -- what an estimator supplies -------------------------------------------------------------
     @abstractmethod
     def _read_y(self, y: Any) -> NDArray[Any]:
-        """y validated."""
+        """Return y, validated."""
 
     @abstractmethod
     def _learn_targets(self, y: NDArray[Any]) -> None:
-        """Set what the first y tells: classes, or the shape and mean of numbers."""
+        """Set what the first y determines: classes, or the shape and mean of numbers."""
 
     @abstractmethod
     def _target(self) -> Target:
-        """What y holds, once learned."""
+        """Return the kind of target, with what was learned of it."""
 
     @abstractmethod
     def _structured_loss(self) -> StructuredLoss: ...
@@ -57,29 +57,39 @@ class BaseUFO(Explained):
 
     @abstractmethod
     def _encode(self, y: NDArray[Any], loss: StructuredLoss) -> Array:
-        """Targets (n, outputs) for the loss, or (n, 1) with the number of the class."""
+        """Encode the targets for the loss: (n, outputs), or (n, 1) with the number of the class."""
 
     @abstractmethod
     def _constant(self, outputs: int) -> Array:
-        """(outputs,): the decision where no kernel has any weight."""
+        """Return the decision, of shape (outputs,), for a model in which no kernel has weight."""
 
     def _count(self, y: NDArray[Any]) -> None:
-        """Take note of what is learned from."""
+        """Count the samples of each class."""
 
     def _shift(self) -> Array | float:
-        """What targets were taken from."""
+        """Return the number that was subtracted from the targets."""
         return 0.0
 
     # -- fitting --------------------------------------------------------------------------------
     def fit(self, X: Any, y: Any) -> Self:
-        """Take ``epochs`` passes over the samples, from the beginning or (``warm_start``) from the last one.
+        """Make ``epochs`` passes over the samples.
+
+        They start anew, or with ``warm_start`` from the state of the last fit.
 
         Parameters
         ----------
-        X : array, CSR matrix, frame, list of strings, stack (n_samples, n_train, n_kernels), or dict
-            A dict {name: samples × features} holds views, which get kernels of their own; with
-            ``kernels="precomputed"`` it holds kernel matrices by name.
-        y : array of shape (n_samples,), or (n_samples, n_outputs) for regression
+        X : array-like, sparse matrix, frame, list or dict
+            The samples, of shape (n_samples, n_features). A dict {name: samples × features} holds views,
+            which get kernels of their own. With ``kernels="precomputed"`` it is a stack of kernel matrices,
+            of shape (n_samples, n_train, n_kernels), or a dict of them by name.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            The targets: labels for a classifier, numbers for a regressor. Only a regressor takes several
+            outputs.
+
+        Returns
+        -------
+        self : estimator
+            The fitted estimator.
         """
         options, steps = self._asked(y)
         if not self.warm_start:
@@ -107,7 +117,7 @@ class BaseUFO(Explained):
         self._store(state, proof_of_passes(primal, history), fingerprint)
 
     def _stream(self, X: Any, y: NDArray[Any]) -> Self:
-        """The samples of a ``partial_fit``."""
+        """Learn from the samples of a ``partial_fit``."""
         options, steps = self._asked(y)
         require_same_samples(X)
         X, layout = self._read(options, X)
@@ -126,7 +136,20 @@ class BaseUFO(Explained):
         return self
 
     def objective(self, X: Any, y: Any) -> float:
-        """The objective ½ λ ‖w‖²_{2,p} + α Σ_j ‖w^j‖ + mean loss of what was learned, on any samples."""
+        """Compute the objective of the learned function on any samples.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame, list or dict
+            The samples, in the form in which ``fit`` got them.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            The targets of the samples.
+
+        Returns
+        -------
+        float
+            ½ λ ‖w‖²_{2,p} + α Σ_j ‖w^j‖ + the mean loss.
+        """
         check_is_fitted(self)
         require_target(type(self).__name__, y)
         y, state, function = self._read_y(y), self._state, self._model.function
@@ -150,7 +173,7 @@ class BaseUFO(Explained):
         return options, Steps(*(given[name] for name in ("lam", "alpha", "epochs", "average", "shuffle")))
 
     def _going_on(self) -> Stream | None:
-        """The state of before, where there is one."""
+        """Return the state of the last call, or None."""
         return self.__dict__.get("_state")
 
     def _forget(self) -> None:
@@ -164,7 +187,7 @@ class BaseUFO(Explained):
         return state.layout.read(X), state.layout
 
     def _next(self, options: Options, steps: Steps, X: Any, layout: Layout, stored: bool) -> Stream:
-        """A state at zero, or a copy of the one of before, which is the model's until this call ends."""
+        """Return a new state, or a copy of the last one, which stays the model's until this call ends."""
         state = self._going_on()
         if state is None:
             loss = self._structured_loss()

@@ -1,4 +1,4 @@
-"""A search that gives every output weights and a C of its own."""
+"""Searches that choose weights and a C for every output."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NORMS = (1.0, 2.0)  # the default, which says nothing
 
 
 class OwnOutputs(Search):
-    """A search over models of several outputs, which share what is chosen or do not."""
+    """A search over models of several outputs, which share their weights or have their own."""
 
     multi_output: str
     loss: Any
@@ -35,19 +35,31 @@ class OwnOutputs(Search):
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, covariates: Any = None
     ) -> Self:
-        """Compare strategies along their paths in C and fit the best; or choose weights for every output.
+        """Compare strategies along their paths in C and fit the best, or choose weights for every output.
 
         Parameters
         ----------
-        X : array, CSR matrix, frame, list of strings, or stack (n_samples, n_train, n_kernels)
-            With ``approx`` and the squared loss also a Dask array or frame, which stays where it is.
-        y : array of shape (n_samples,) or (n_samples, n_outputs)
-        sample_weight : array of shape (n_samples,), optional
-            A sample of weight 2 counts as two samples, in fits and in scores.
-        groups : array of shape (n_samples,), optional
-            For ``cv`` that keeps groups together, such as GroupKFold().
-        covariates : array or frame of shape (n_samples, n_covariates), optional
-            Enter unpenalised beside the kernels; not with ``multi_output="own"``.
+        X : array-like, sparse matrix, frame, list, dict or path
+            The samples, of shape (n_samples, n_features). A dict {name: samples × features} holds views,
+            which get kernels of their own. With ``kernels="precomputed"`` it is a stack of kernel matrices,
+            of shape (n_samples, n_train, n_kernels), or a dict of them by name. With ``approx`` and the
+            squared loss it may also be a Dask array or frame, which stays where it is, and with
+            ``approx="auto"`` the path of a Parquet file.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), or str
+            The targets: labels for a classifier, numbers for a regressor. Only a regressor takes several
+            outputs. If X is a Parquet file, the name of its column.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weights of the samples, in fits and in scores. A sample of weight 2 counts as two samples.
+        groups : array-like of shape (n_samples,), default=None
+            The groups of the samples, for a ``cv`` that keeps groups together, such as ``GroupKFold()``.
+        covariates : array-like or frame of shape (n_samples, n_covariates), default=None
+            Covariates that enter unpenalised beside the kernels, if X has no columns that ``covariates`` of
+            the estimator could name. Not with ``multi_output="own"``.
+
+        Returns
+        -------
+        self : estimator
+            The fitted estimator.
         """
         if not has_own_weights(self.multi_output):
             return super().fit(X, y, sample_weight, groups, covariates)
@@ -88,7 +100,7 @@ class OwnOutputs(Search):
         return self
 
     def _own_options(self) -> Options:
-        """What every output is learned with, or an error that says what cannot be."""
+        """Return the options of every output, or raise an error that names a parameter which does not fit."""
         model: Any = self._own(self.kernels)
         options: Options = model._options().replace(
             title=type(self).__name__, n_jobs=self.n_jobs, verbose=self.verbose, C=1.0
@@ -136,18 +148,27 @@ class OwnOutputs(Search):
 
     @property
     def deltas_(self) -> Array:
-        """(n_kernels, n_outputs): log(weight · C) of every output, for those who come from himalaya.
+        """The logarithm of weight · C for every kernel and output, as himalaya has it.
 
-        −∞ where a kernel has no weight. With λ = 1/C it is the logarithm of weight over λ.
+        The shape is (n_kernels, n_outputs), and −∞ stands for no weight. With λ = 1/C it is the logarithm of
+        weight/λ.
         """
         if not has_own_weights(self.multi_output):
-            raise AttributeError("deltas_ is there with multi_output='own'; see weights_ and best_params_.")
+            raise AttributeError(
+                "deltas_ exists only with multi_output='own'; read weights_ and best_params_ instead."
+            )
         check_is_fitted(self, "best_estimator_")
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(np.atleast_2d(self.weights_) * np.atleast_1d(self.best_C_)[:, None]).T)
 
     def describe(self) -> str:
-        """What was tried, what was chosen and why, and what the kernels are, as text."""
+        """Describe in words what was tried, what was chosen and why, and what the kernels are.
+
+        Returns
+        -------
+        str
+            Several sentences, one line each.
+        """
         check_is_fitted(self)
         model: Model | None = getattr(self.__dict__.get("best_estimator_"), "_model", None)
         if not has_own_weights(self.multi_output):

@@ -1,4 +1,4 @@
-"""Parameters: kernels in dicts and lists can be set and searched, and numbers are checked."""
+"""Parameters of estimators: access to kernels in dicts and lists, and checks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TARGETS = ("auto", "classification", "regression")
 
 
 class NestedKernels(WholeFits):
-    """`kernels__gene` is the kernel of that name in a dict, `kernels__0` the first of a list.
+    """Gives access to single kernels: `kernels__gene` in a dict, `kernels__0` in a list.
 
     `kernels__gene__width` is then a parameter of that kernel.
     """
@@ -27,15 +27,27 @@ class NestedKernels(WholeFits):
     kernels: Any
 
     def _given(self) -> dict[str, Any]:
-        """The parameters by name."""
+        """Return the parameters by name."""
         return {name: getattr(self, name) for name in self._get_param_names()}
 
     def _check_types(self) -> None:
-        """An error where a parameter is of another type than the constructor says."""
+        """Raise an error if a parameter is not of the type that the constructor says."""
         check_types(self, but=("verbose", "n_jobs"))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters, with ``deep`` also those of the parts and of each kernel in a dict or list."""
+        """Get the parameters of the estimator.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether parameters of its parts are in it, and those of each kernel in a dict or list.
+
+        Returns
+        -------
+        dict
+            The parameters by name. ``kernels__gene`` is the kernel called gene in a dict, ``kernels__0`` the
+            first kernel of a list, and ``kernels__gene__width`` a parameter of that kernel.
+        """
         params: dict[str, Any] = super().get_params(deep=deep)
         if deep:
             for name, part in self._members().items():
@@ -46,7 +58,19 @@ class NestedKernels(WholeFits):
         return params
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters and, by kernels__name and kernels__name__param, kernels and theirs."""
+        """Set parameters of the estimator, of its parts and of its kernels.
+
+        Parameters
+        ----------
+        **params : dict
+            Parameters by name. ``kernels__name`` replaces a kernel in a dict or list, and
+            ``kernels__name__parameter`` changes a parameter of it.
+
+        Returns
+        -------
+        self : estimator
+            The estimator.
+        """
         if "kernels" in params:
             self.kernels = params.pop("kernels")
         members = self._members()
@@ -68,7 +92,7 @@ class NestedKernels(WholeFits):
         return self
 
     def _members(self) -> dict[str, Any]:
-        """The kernels of a dict by name, those of a list by position."""
+        """Return the kernels of a dict by name, those of a list by position."""
         spec = self.__dict__.get("kernels")
         if isinstance(spec, Mapping):
             return {str(name): part for name, part in spec.items()}
@@ -85,7 +109,7 @@ class NestedKernels(WholeFits):
 
 
 def check_learning(given: Mapping[str, Any], *switches: str) -> None:
-    """Numbers and names that every fit needs, or an error that says what was given and what was expected."""
+    """Check the parameters that every one-stage fit needs."""
     if "C" in given:  # a search has several
         _require_positive(
             "C", given["C"], "how much a training error costs; larger fits the data more closely"
@@ -101,7 +125,7 @@ def check_learning(given: Mapping[str, Any], *switches: str) -> None:
 
 
 def check_two_stage(given: Mapping[str, Any]) -> None:
-    """The same for two-stage learning."""
+    """Check the parameters of two-stage learning."""
     check_common(given, "center")
     if not isinstance(given["target"], str) or given["target"] not in TARGETS:
         raise ValueError(
@@ -110,19 +134,19 @@ def check_two_stage(given: Mapping[str, Any]) -> None:
 
 
 def check_online(given: Mapping[str, Any]) -> None:
-    """The same for online learning."""
+    """Check the parameters of online learning."""
     _require_positive("lam", given["lam"], "the strength of the regulariser, about 1/(C n_samples)")
     if not is_number(given["alpha"]) or not (0 <= given["alpha"] < np.inf):
         raise ValueError(
-            f"alpha={shown(given['alpha'])} was given; expected a finite number ≥ 0: how much a kernel "
-            "must do per sample to get any weight."
+            f"alpha={shown(given['alpha'])} was given; expected a finite number ≥ 0: kernels whose norm "
+            "stays below it in a step have no weight."
         )
     require_count("epochs", given["epochs"])
     check_common(given, "average", "shuffle", "fit_intercept", "warm_start")
 
 
 def check_common(given: Mapping[str, Any], *switches: str) -> None:
-    """What all estimators have."""
+    """Check the parameters that all estimators have."""
     resolve_approx(given.get("approx"))
     normalize = given["normalize"]
     if normalize is not None and (not isinstance(normalize, str) or normalize not in NORMALIZE):
@@ -156,6 +180,6 @@ def _require_positive(name: str, value: Any, meaning: str) -> None:
 
 
 def require_count(name: str, value: Any) -> None:
-    """An error unless the value is a whole number of at least 1."""
+    """Raise an error unless the value is a whole number of at least 1."""
     if not is_integral(value) or not is_whole(value) or value < 1:
         raise ValueError(f"{name}={shown(value)} was given; expected a whole number, at least 1.")

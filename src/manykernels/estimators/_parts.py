@@ -1,4 +1,4 @@
-"""What was given as kernels, solver, norm and so on, looked at before anything is done with it."""
+"""Checks of parts that users give as kernels, solver, norm and so on, before they are used."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DEEPEST = 100  # levels of kernels in kernels: each costs some of Python's stac
 
 
 def check_parts(given: Mapping[str, Any]) -> None:
-    """An error where a parameter is a part with arguments of another type, or nested without an end."""
+    """Raise an error if a part has arguments of a wrong type, or holds itself."""
     waiting = [(value, 0, name) for name, value in given.items()]
     while waiting:
         value, depth, where = waiting.pop()
@@ -47,7 +47,7 @@ def check_parts(given: Mapping[str, Any]) -> None:
 
 
 def _check_members(kernel: Kernel, given: dict[str, Any]) -> None:
-    """The kernels that a kernel is made of."""
+    """Check the kernels that a kernel is made of."""
     name = type(kernel).__name__
     if "kernel" in given and not isinstance(given["kernel"], Kernel):
         hint = _hint(given["kernel"])

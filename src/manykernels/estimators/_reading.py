@@ -1,4 +1,4 @@
-"""What other parts of the package know of an estimator: the model that it holds, and what is around it.
+"""Access of other parts of the package to estimators: the model, and what is around it.
 
 Only functions that users call take an estimator. They ask here for what they need of it, and pass that on.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -18,20 +18,19 @@ from ..fitting.matching import matched
 from ..fitting.model import Model
 from ..fitting.stacks import in_matrices
 from ..selection.checkpoint import is_folder
-from ..selection.text import end_of_path
+from ..selection.tried import Searched as Searched
 from ._explain import LearnedKernel
 from ._search import Search
 
 
 def model_of(estimator: Any, X: Any = None) -> tuple[Model, Any]:
-    """What was learned by an estimator of this package, also inside searches and pipelines, and X as it gets
-    there."""
+    """Return the model of an estimator of this package, also inside searches and pipelines, and its X."""
     face, X = face_of(estimator, X)
     return face._model, X
 
 
 def face_of(estimator: Any, X: Any = None) -> tuple[LearnedKernel, Any]:
-    """The fitted estimator of this package inside searches and pipelines, and X as it gets there."""
+    """Return the fitted estimator inside searches and pipelines, and X in the form in which it gets there."""
     given = type(estimator).__name__
     while True:
         if isinstance(estimator, Pipeline):
@@ -48,14 +47,16 @@ def face_of(estimator: Any, X: Any = None) -> tuple[LearnedKernel, Any]:
             "one."
         )
     if isinstance(estimator, Search) and "best_score_" in vars(estimator):
-        raise NotFittedError("the search was fitted with refit=False, so that there is no model to look at.")
+        raise NotFittedError(
+            "the search was fitted with refit=False, so that it has no model. Fit it with refit=True."
+        )
     if isinstance(estimator, Search) or "_model" not in vars(estimator):
         raise NotFittedError(f"This {type(estimator).__name__} is not fitted yet. Call fit(X, y) first.")
     return estimator, X if X is None else estimator._model.layout.joined(X)
 
 
 def in_one_piece(estimator: Any, X: Any, y: Any = None) -> tuple[Any, Any]:
-    """Samples in parts (a dict of views, or matrices) joined, and a copy of the estimator for them.
+    """Join samples in parts (a dict of views, or matrices), and copy the estimator for them.
 
     The copy learns from the joined samples what the estimator learns from the parts: its kernels say which
     columns each view has. So whoever cuts samples into folds need not know that they came in parts. Frames
@@ -83,7 +84,7 @@ def in_one_piece(estimator: Any, X: Any, y: Any = None) -> tuple[Any, Any]:
 
 
 def require_named(estimator: Any) -> None:
-    """An error where copies would be learned without covariates: those given beside X do not come along."""
+    """Raise an error if the estimator was fitted with covariates beside X, since copies would lack them."""
     estimator = opened(estimator).last
     model = vars(vars(estimator).get("best_estimator_", estimator)).get("_model")
     if model is not None and model.layout.separated is not None and not model.layout.separated.columns:
@@ -95,31 +96,8 @@ def require_named(estimator: Any) -> None:
 
 
 @dataclass(frozen=True)
-class Searched:
-    """What a search of this package tried, and what it took."""
-
-    title: str
-    kernels: Any  # that it began with
-    comparison: dict[str, list[Any]]
-    path: dict[str, dict[str, Any]]  # of each strategy
-    best: dict[str, Any]
-    by: Literal["error", "score"]  # what it chose by
-    folds: Any  # as given
-
-    @property
-    def whole(self) -> dict[str, Any] | None:
-        """The path of what it took on all samples, where it kept one."""
-        return self.path[self.best["strategy"]].get("all samples")
-
-    @property
-    def end_of_path(self) -> str:
-        """ "largest" or "smallest" where the C that it took is the last one that it tried; else empty."""
-        return end_of_path(self.path, self.best)
-
-
-@dataclass(frozen=True)
 class Opened:
-    """A pipeline in two parts: what is in front, and its last step. Other estimators are their last step."""
+    """A pipeline in two parts: the steps in front and the last step. Other estimators are a last step."""
 
     front: list[tuple[str, Any]]
     name: str
@@ -127,39 +105,33 @@ class Opened:
 
     @property
     def searched(self) -> Searched | None:
-        """What the last step tried, if it is a fitted search of this package."""
-        last = self.last
-        if not isinstance(last, Search) or "comparison_" not in vars(last):
-            return None
-        by: Literal["error", "score"] = "error" if last.scoring is None else "score"
-        found = last.comparison_, last.path_, last.best_params_
-        return Searched(type(last).__name__, last.kernels, *found, by, last.cv)
+        """The models that the last step tried, if it is a fitted search of this package."""
+        return self.last._searched() if isinstance(self.last, Search) else None
 
     def given_groups(self, groups: Any) -> dict[str, Any]:
-        """The arguments with which ``fit`` of the whole gives these groups to a search of this package."""
+        """Return the arguments by which ``fit`` hands these groups to a search of this package."""
         if groups is None or not isinstance(self.last, Search):
             return {}
         return {f"{self.name}__groups" if self.name else "groups": groups}
 
     def settled(self) -> Any:
-        """The whole, not fitted, with what a fitted search chose in the place of the search."""
+        """Return the whole, not fitted, with the choice of a fitted search in place of the search."""
         chosen = getattr(self.last, "best_estimator_", None)
         if chosen is None or getattr(vars(chosen).get("_model"), "validated", False):
             return self.behind(clone(self.last))  # a choice for every output cannot be given to one model
         return self.behind(opened(chosen).settled())
 
     def behind(self, last: Any) -> Any:
-        """Another last step behind the same preparation, which is not fitted."""
+        """Put another last step behind the same steps in front, not fitted."""
         if not self.front:
             return last
         return Pipeline([*((name, clone(step)) for name, step in self.front), (self.name, last)])
 
 
 def silent(estimator: Any) -> Any:
-    """The estimator, which is changed, without what only its user asked for: bars, models for intervals, and
-    a folder that keeps its work, which is that of one fit.
+    """Turn off progress bars, models for intervals and the checkpoint of an estimator, which is changed.
 
-    Others learn with it, for its predictions alone.
+    They are for the user of one fit. Copies are fitted for their predictions alone.
     """
     known = {name: (name.rpartition("__")[2], value) for name, value in estimator.get_params().items()}
     asked = {n: type(v)() for n, (own, v) in known.items() if v and own in ("verbose", "intervals")}
@@ -168,7 +140,7 @@ def silent(estimator: Any) -> Any:
 
 
 def opened(estimator: Any) -> Opened:
-    """An estimator of any package, fitted or not, in its parts."""
+    """Split an estimator of any package, fitted or not, into its parts."""
     if not isinstance(estimator, Pipeline):
         return Opened([], "", estimator)
     *front, (name, last) = estimator.steps

@@ -1,4 +1,4 @@
-"""What both searches share: what is tried, the model that was chosen, and what that says."""
+"""Base class of the searches: the comparison, and the chosen model."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import warnings
 from abc import abstractmethod
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import check_scoring
 from sklearn.utils import indexable
 from sklearn.utils.metaestimators import available_if
@@ -36,6 +37,7 @@ from ..selection.search import Effort, Outcome, compare, require_weights
 from ..selection.splits import FOLDS, make_folds
 from ..selection.strategies import Strategy, Wish, strategies
 from ..selection.text import describe_search, end_of_path
+from ..selection.tried import Searched
 from ._explain import PairwiseTags
 from ._large import gathered, plan_of, search_in_stages
 from ._params import check_learning
@@ -57,7 +59,7 @@ _LEAST = 1.0  # seconds that each of them has in any case
 
 
 def refitted(method: str) -> Any:
-    """Whether the model that was chosen can be asked for this."""
+    """Make a check that the chosen model has this method."""
 
     def check(search: Search) -> bool:
         if not search.refit:
@@ -73,7 +75,7 @@ def refitted(method: str) -> Any:
 
 
 class Search(HTMLSummary, PairwiseTags):
-    """What both tasks share: the folds, the comparison, and the model that was chosen."""
+    """Base class of the searches: the folds, the comparison, and the chosen model."""
 
     best_estimator_: Any
     classes_: NDArray[Any]
@@ -98,21 +100,21 @@ class Search(HTMLSummary, PairwiseTags):
     # -- what a task supplies -------------------------------------------------------------------
     @abstractmethod
     def _own(self, kernels: Any) -> BaseEstimator:
-        """The estimator of the task, with the options of this one."""
+        """Make the estimator of the task, with the options of the search."""
 
     @abstractmethod
     def _aligned(self) -> BaseEstimator:
-        """The same in two stages."""
+        """Make the two-stage estimator of the task."""
 
     @abstractmethod
     def _target(self) -> Target:
-        """What y holds."""
+        """Return the kind of target that y holds."""
 
     def _passed(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in _PASSED} | {"approx": self._approx()}
 
     def _approx(self) -> Any:
-        """What models are fitted with: "auto" decides by the number of rows, and its models are exact."""
+        """Return the approximation of single models, which is None for "auto"."""
         auto = isinstance(self.approx, str) and self.approx == "auto"
         return None if auto else self.approx
 
@@ -127,19 +129,27 @@ class Search(HTMLSummary, PairwiseTags):
 
         Parameters
         ----------
-        X : array, CSR matrix, frame, list of strings, stack (n_samples, n_train, n_kernels), or dict
-            A dict {name: samples × features} holds views, which get kernels of their own; with
-            ``kernels="precomputed"`` it holds kernel matrices by name.
-            With ``approx`` and the squared loss also a Dask array or frame, which stays where it is; with
-            ``approx="auto"`` also the path of a Parquet file.
-        y : array of shape (n_samples,), or (n_samples, n_outputs) for regression; or a column of that file
-        sample_weight : array of shape (n_samples,), optional
-            A sample of weight 2 counts as two samples, in fits and in scores.
-        groups : array of shape (n_samples,), optional
-            For ``cv`` that keeps groups together, such as GroupKFold().
-        covariates : array or frame of shape (n_samples, n_covariates), optional
-            Enter unpenalised beside the kernels, where X has no columns that ``covariates`` of the estimator
-            could name.
+        X : array-like, sparse matrix, frame, list, dict or path
+            The samples, of shape (n_samples, n_features). A dict {name: samples × features} holds views,
+            which get kernels of their own. With ``kernels="precomputed"`` it is a stack of kernel matrices,
+            of shape (n_samples, n_train, n_kernels), or a dict of them by name. With ``approx`` and the
+            squared loss it may also be a Dask array or frame, which stays where it is, and with
+            ``approx="auto"`` the path of a Parquet file.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), or str
+            The targets: labels for a classifier, numbers for a regressor. Only a regressor takes several
+            outputs. If X is a Parquet file, the name of its column.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weights of the samples, in fits and in scores. A sample of weight 2 counts as two samples.
+        groups : array-like of shape (n_samples,), default=None
+            The groups of the samples, for a ``cv`` that keeps groups together, such as ``GroupKFold()``.
+        covariates : array-like or frame of shape (n_samples, n_covariates), default=None
+            Covariates that enter unpenalised beside the kernels, if X has no columns that ``covariates`` of
+            the estimator could name. ``predict`` then needs those of the new samples.
+
+        Returns
+        -------
+        self : estimator
+            The fitted estimator.
         """
         given = {"X": X, "y": y, "sample_weight": sample_weight, "groups": groups, "covariates": covariates}
         prints, own = partial(prints_of, self, given), self._given().values()
@@ -149,7 +159,7 @@ class Search(HTMLSummary, PairwiseTags):
         return self
 
     def _go_on(self, X: Any, y: Any, sample_weight: Any, groups: Any, covariates: Any) -> None:
-        """What follows the search, if anything does."""
+        """Do what follows the search."""
 
     def _search(self, X: Any, y: Any, sample_weight: Any, groups: Any, covariates: Any) -> None:
         started = time.monotonic()
@@ -165,17 +175,19 @@ class Search(HTMLSummary, PairwiseTags):
             return
         with within(self._until(_SEARCH, started)):
             outcome = self._compare(X, y, sample_weight, covariates, groups, data, target, layout)
-        self.comparison_, self.path_ = outcome.comparison, outcome.path
-        self.best_params_, self.best_score_ = outcome.params, outcome.score
-        self.finalists_ = outcome.finalists
-        if outcome.calibration is not None:
-            self.calibration_ = outcome.calibration
+        self._announce(outcome)
         if self.refit:
             with within(self._until(1.0, started)):
                 self.best_estimator_ = self._refit(outcome, data)
 
+    def _announce(self, outcome: Outcome) -> None:
+        """Set what the comparison found."""
+        self.comparison_, self.path_ = outcome.comparison, outcome.path
+        self.best_params_, self.best_score_ = outcome.params, outcome.score
+        self.finalists_ = outcome.finalists
+
     def _until(self, share: float, started: float) -> float:
-        """Seconds until this share of the time budget is used, one at least."""
+        """Return the seconds until this share of the time budget is used, at least one."""
         budget = getattr(self, "time_budget", None)
         return np.inf if budget is None else max(share * budget - (time.monotonic() - started), _LEAST)
 
@@ -190,7 +202,7 @@ class Search(HTMLSummary, PairwiseTags):
         target: Target,
         layout: Layout,
     ) -> Outcome:
-        """All strategies on all samples, in the same folds."""
+        """Compare all strategies on all samples, in the same folds."""
         seen = data.X if data.given is None else data.given.X
         found = strategies(self._wish(target, layout), seen, target.outputs, layout.table)
         found = [self._with_samples(strategy, X, y, sample_weight, data, covariates) for strategy in found]
@@ -202,7 +214,7 @@ class Search(HTMLSummary, PairwiseTags):
         return compare(found, data, folds, effort)
 
     def _begin(self, y: Any) -> None:
-        """Look at the parameters, and forget an earlier fit."""
+        """Check the parameters, and remove the attributes of an earlier fit."""
         require_target(type(self).__name__, y)
         check_learning(self._given(), "refit")
         self._check_types()
@@ -212,7 +224,7 @@ class Search(HTMLSummary, PairwiseTags):
     def _read(
         self, X: Any, y: Any, sample_weight: Any, covariates: Any = None, approx: Any = None
     ) -> tuple[Data, Any, Layout]:
-        """Samples and targets, the target that has seen them, and how X is laid out.
+        """Read the samples and targets; return them with the fitted target and the layout of X.
 
         With an approximation samples may stay where they are.
         """
@@ -255,7 +267,7 @@ class Search(HTMLSummary, PairwiseTags):
     def _with_samples(
         self, strategy: Strategy, X: Any, y: Any, sample_weight: Any, data: Data, covariates: Any
     ) -> Strategy:
-        """The strategy with the samples as its own kernels read them, and its own costs of classes."""
+        """Give the strategy the samples as its kernels read them, and its costs of classes."""
         strategy = self._adjusted(strategy, covariates)
         options = strategy.options
         if options is None:
@@ -274,7 +286,7 @@ class Search(HTMLSummary, PairwiseTags):
         return replace(strategy, given=given, target=target)
 
     def _adjusted(self, strategy: Strategy, covariates: Any) -> Strategy:
-        """The strategy with the covariates of the search, or an error where it cannot have any."""
+        """Give the strategy the covariates of the search, or raise an error if it takes none."""
         if self.covariates is None and covariates is None:
             return strategy
         template, options = strategy.template, strategy.options
@@ -318,7 +330,7 @@ class Search(HTMLSummary, PairwiseTags):
         return scorer
 
     def _refit(self, outcome: Outcome, data: Data) -> BaseEstimator:
-        """The model that was chosen, on all samples."""
+        """Fit the chosen model on all samples."""
         best, chosen = outcome.params, outcome.chosen
         chosen_params = chosen.params(best["norm"], best["kernels"], best["C"])
         model: Any = clone(chosen.template).set_params(**chosen_params)
@@ -341,17 +353,37 @@ class Search(HTMLSummary, PairwiseTags):
             return getattr(self.best_estimator_, name)
         try:
             return object.__getattribute__(self, name)
+        except NotFittedError:
+            raise
         except AttributeError as error:  # of a method that cannot be asked for, its own reason
             reason = error.__cause__ or f"{type(self).__name__!r} object has no attribute {name!r}"
             raise AttributeError(str(reason)) from None
 
     @available_if(refitted("predict"))  # type: ignore[untyped-decorator]
     def predict(self, X: Any, covariates: Any = None) -> Any:
-        """The prediction of the model that was chosen, for each sample.
+        """Predict with the chosen model.
 
-        ``covariates`` are those of the samples, where ``fit`` was given them beside X.
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame, list or dict
+            The samples, in the form in which ``fit`` got them.
+        covariates : array-like or frame of shape (n_samples, n_covariates), default=None
+            The covariates of the samples, if ``fit`` got them beside X.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            The labels, numbers or risks that the chosen model predicts.
         """
         return self._ask("predict", X, covariates)
+
+    def _searched(self) -> Searched | None:
+        """What was tried and what was taken, once fitted; weights for every output have no such table."""
+        if "comparison_" not in vars(self):
+            return None
+        by: Literal["error", "score"] = "error" if self.scoring is None else "score"
+        found = self.comparison_, self.path_, self.best_params_
+        return Searched(type(self).__name__, self.kernels, *found, by, self.cv)
 
     def _ask(self, method: str, X: Any, covariates: Any = None) -> Any:
         check_is_fitted(self, "best_estimator_")
@@ -359,7 +391,13 @@ class Search(HTMLSummary, PairwiseTags):
         return getattr(self.best_estimator_, method)(X, **beside)
 
     def describe(self) -> str:
-        """What was tried, what was chosen and why, and what the kernels are, as text."""
+        """Describe in words what was tried, what was chosen and why, and what the kernels are.
+
+        Returns
+        -------
+        str
+            Several sentences, one line each.
+        """
         check_is_fitted(self)
         best = self.__dict__.get("best_estimator_")
         model = None if best is None else vars(best).get("_model")
@@ -369,5 +407,5 @@ class Search(HTMLSummary, PairwiseTags):
 
 
 def options_of(given: BaseEstimator) -> Options | None:
-    """What an estimator of this package would be fitted with, where a path in C can be learned of it."""
+    """Return the options of an estimator of this package for which a path in C can be learned, or None."""
     return given._options() if type(given) in (MKLClassifier, MKLRegressor, MKLSurvival) else None

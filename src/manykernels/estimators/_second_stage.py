@@ -1,4 +1,4 @@
-"""What a learner must be to take the learned kernel, and what can be read off it."""
+"""Checks of learners of the second stage, and their coefficients."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 
 def check_learner(learner: Any, task: str) -> None:
-    """An error unless the learner is for this task and takes a kernel between samples as its X."""
+    """Raise an error unless the learner is for this task and takes a kernel between samples as its X."""
     part = learner
     while getattr(part, "estimator", None) is not None:
         part = part.estimator  # of a search over its parameters, or of one-vs-rest
@@ -37,7 +37,7 @@ def check_learner(learner: Any, task: str) -> None:
     name = type(learner).__name__
     if not (is_classifier if task == "classification" else is_regressor)(learner):
         raise ValueError(
-            f"estimator={name} was given; it does not say that it is for {task}. Give a learner such as "
+            f"estimator={name} was given; it is not a learner for {task}. Give a learner such as "
             f"{'SVC' if task == 'classification' else 'KernelRidge'}(kernel='precomputed')."
         )
     if not get_tags(learner).input_tags.pairwise:
@@ -49,7 +49,7 @@ def check_learner(learner: Any, task: str) -> None:
 
 
 def takes_weights(learner: BaseEstimator, sample_weight: Any) -> bool:
-    """Whether samples of several weights can be handed on; an error where that was asked for."""
+    """Whether the learner takes sample weights; raise an error if weights were given and it does not."""
     inner = learner
     while getattr(inner, "estimator", None) is not None and not has_fit_parameter(inner, "sample_weight"):
         inner = inner.estimator  # a search over its parameters hands weights on
@@ -63,7 +63,9 @@ def takes_weights(learner: BaseEstimator, sample_weight: Any) -> bool:
 
 
 def dual_of(learner: Any, n: int) -> tuple[Array, Any]:
-    """(coefficients, intercept) of a fitted learner f = K coefficients + intercept, or an AttributeError."""
+    """Return coefficients and intercept of a fitted learner f = K coefficients + intercept.
+
+    Raise an AttributeError for other learners."""
     learner = getattr(learner, "best_estimator_", learner)
     if isinstance(learner, KernelRidge):
         return np.asarray(learner.dual_coef_), 0.0
@@ -81,7 +83,7 @@ def dual_of(learner: Any, n: int) -> tuple[Array, Any]:
 
 
 def require_feature_learner(learner: Any, task: str) -> None:
-    """An error unless the learner is for this task and takes features."""
+    """Raise an error unless the learner is for this task and takes features."""
     name = type(learner).__name__
     kernel = learner.get_params(deep=False).get("kernel")
     if kernel == "precomputed":
@@ -91,11 +93,11 @@ def require_feature_learner(learner: Any, task: str) -> None:
             "or LogisticRegression(), or approx=None."
         )
     if not (is_classifier if task == "classification" else is_regressor)(learner):
-        raise ValueError(f"estimator={name} was given; it does not say that it is for {task}.")
+        raise ValueError(f"estimator={name} was given; it is not a learner for {task}. Give one that is.")
 
 
 def as_ridge(coef: Array, intercept: Array, labels: NDArray[Any] | None, flat: bool) -> Any:
-    """A fitted Ridge, or RidgeClassifier for labels, with these coefficients (p, k).
+    """Make a fitted Ridge, or RidgeClassifier for labels, with these coefficients (p, k).
 
     It is fitted on next to nothing, so that it knows its classes and features, and is then told the rest.
     """

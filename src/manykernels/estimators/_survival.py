@@ -1,4 +1,4 @@
-"""What the estimators of times to an event share: risks, survival curves and their score."""
+"""Base class of the survival estimators: risks, survival curves and their score."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 
 
 class SurvivalFace:
-    """Decisions about times to an event: f(x) is the logarithm of a ratio of hazards."""
+    """Base class of the survival estimators: f(x) is the logarithm of a ratio of hazards."""
 
     baseline_: Baseline
     censoring_: StepFunctions  # the chance to be still observed, for scores that weigh by it
@@ -31,7 +31,7 @@ class SurvivalFace:
     _model: Any
 
     def _learn_baseline(self, X: Any, y: Any, sample_weight: Any, covariates: Any, ties: str) -> None:
-        """Breslow's estimate of the hazard behind the decisions on the training samples."""
+        """Compute Breslow's estimate of the hazard behind the decisions on the training samples."""
         X, y, sample_weight = in_memory(matched(X, y, quiet=True), y, sample_weight)
         seen, beside = read_survival(y), {} if covariates is None else {"covariates": covariates}
         f = np.asarray(self.predict(X, **beside))
@@ -52,11 +52,20 @@ class SurvivalFace:
 
     @over_blocks
     def predict(self, X: Any, covariates: Any = None) -> Array:
-        """(n_samples,): the risk, larger for those who have the event earlier.
+        """Predict the risk of each sample, larger for those who have the event earlier.
 
-        It is the logarithm of a ratio of hazards: a sample with a risk that is larger by 1 has e times the
-        hazard. The training samples have a mean of 0. ``covariates`` are those of the samples, where ``fit``
-        was given them beside X.
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame, list or dict
+            The samples, in the form in which ``fit`` got them.
+        covariates : array-like or frame of shape (n_samples, n_covariates), default=None
+            The covariates of the samples, if ``fit`` got them beside X.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The logarithms of hazard ratios: a risk that is larger by 1 means e times the hazard. The training
+            samples have a mean of 0.
         """
         check_is_fitted(self)
         f: Array = self._model.decide(X, covariates=covariates)
@@ -64,7 +73,7 @@ class SurvivalFace:
 
     @property
     def _hazards(self) -> Baseline:
-        """The baseline; a search that chose an estimator of another package has none."""
+        """The baseline hazard; a search that chose an estimator of another package has none."""
         found: Baseline | None = getattr(self, "baseline_", None)
         if found is None:
             chosen = type(getattr(self, "best_estimator_", self)).__name__
@@ -83,24 +92,28 @@ class SurvivalFace:
         covariates: Any = None,
         return_array: bool = False,
     ) -> Any:
-        """The probability to have no event until each time.
+        """Predict the probability to have no event until each time.
 
         Parameters
         ----------
-        X : samples
-        times : array of shape (n_times,), optional
-            Without them, functions of time are given: ``curves(t)`` is (n_samples, len(t)), ``curves[0](t)``
-            those of the first sample, and ``curves.times`` the times at which they fall.
-        stratum : array of shape (n_samples,), where ``fit`` had strata
-        covariates : those of the samples, where ``fit`` was given them beside X
-        return_array : bool
-            Without times: their values at ``unique_times_``, as an array of shape (n_samples, n_times).
+        X : array-like, sparse matrix, frame, list or dict
+            The samples, in the form in which ``fit`` got them.
+        times : array-like of shape (n_times,), default=None
+            The times at which to compute it. Without them the result is a function of time.
+        stratum : array-like of shape (n_samples,), default=None
+            The strata of the samples, if ``fit`` had strata.
+        covariates : array-like or frame of shape (n_samples, n_covariates), default=None
+            The covariates of the samples, if ``fit`` got them beside X.
+        return_array : bool, default=False
+            Whether to return values at ``unique_times_`` if no times are given.
 
         Returns
         -------
-        array of shape (n_samples, n_times), or `manykernels.survival.StepFunctions`
-            NaN, and a warning, after the last time at which a training sample was seen: nothing is known
-            then.
+        ndarray of shape (n_samples, n_times) or StepFunctions
+            The probabilities S(t). Without ``times`` functions: ``curves(t)`` has shape (n_samples, len(t)),
+            ``curves[0](t)`` is that of the first sample, and ``curves.times`` are the times at which they
+            fall. After the last time at which a training sample was observed nothing is known: values are
+            NaN, with a warning.
         """
         f, stratum = self.predict(X, covariates=covariates), _labels(stratum)
         if times is None:
@@ -117,7 +130,26 @@ class SurvivalFace:
         covariates: Any = None,
         return_array: bool = False,
     ) -> Any:
-        """The cumulative hazard, H(t) = −log S(t), as ``predict_survival_function`` gives S(t)."""
+        """Predict the cumulative hazard H(t) = −log S(t).
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame, list or dict
+            The samples, in the form in which ``fit`` got them.
+        times : array-like of shape (n_times,), default=None
+            The times at which to compute it. Without them the result is a function of time.
+        stratum : array-like of shape (n_samples,), default=None
+            The strata of the samples, if ``fit`` had strata.
+        covariates : array-like or frame of shape (n_samples, n_covariates), default=None
+            The covariates of the samples, if ``fit`` got them beside X.
+        return_array : bool, default=False
+            Whether to return values at ``unique_times_`` if no times are given.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_times) or StepFunctions
+            The cumulative hazards, in the form of ``predict_survival_function``.
+        """
         f, stratum = self.predict(X, covariates=covariates), _labels(stratum)
         if times is None:
             curves = self._hazards.hazard(f, stratum)
@@ -126,26 +158,65 @@ class SurvivalFace:
 
     # as scikit-survival calls it
     def predict_cumulative_hazard_function(self, X: Any, **how: Any) -> Any:
-        """`predict_cumulative_hazard`, by the name that scikit-survival has for it."""
+        """Predict the cumulative hazard, by the name that scikit-survival uses.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame, list or dict
+            The samples, in the form in which ``fit`` got them.
+        **how : dict
+            The other arguments of ``predict_cumulative_hazard``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_times) or StepFunctions
+            The same as ``predict_cumulative_hazard``.
+        """
         return self.predict_cumulative_hazard(X, **how)
 
     @property
     def unique_times_(self) -> Array:
-        """``event_times_``, at which curves jump, by the name that scikit-survival has for such."""
+        """The times at which curves jump, by the name that scikit-survival uses for ``event_times_``."""
         return self.event_times_
 
     def predict_median(self, X: Any, *, stratum: Any = None, covariates: Any = None) -> Array:
-        """(n_samples,): the time by which one half of such samples has had the event.
+        """Predict the time by which one half of such samples has had the event.
 
-        ∞ where survival stays above one half as long as it is known.
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame, list or dict
+            The samples, in the form in which ``fit`` got them.
+        stratum : array-like of shape (n_samples,), default=None
+            The strata of the samples, if ``fit`` had strata.
+        covariates : array-like or frame of shape (n_samples, n_covariates), default=None
+            The covariates of the samples, if ``fit`` got them beside X.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The times; ∞ if survival stays above one half as long as it is known.
         """
         f = self.predict(X, covariates=covariates)
         return np.asarray(median_time(self._hazards.survival(f, _labels(stratum))))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> float:
-        """Harrell's C: the share of pairs whose order in time the risks have right; 0.5 is chance.
+        """Compute Harrell's C of the predicted risks.
 
-        Where y has strata, pairs are of one stratum.
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame, list or dict
+            The samples, in the form in which ``fit`` got them.
+        y : structured array, frame or array-like of shape (n_samples, 2)
+            The observed times, as in ``fit``. If they have strata, pairs are of one stratum.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weights of the samples in the score.
+        covariates : array-like or frame of shape (n_samples, n_covariates), default=None
+            The covariates of the samples, if ``fit`` got them beside X.
+
+        Returns
+        -------
+        float
+            The share of pairs whose order in time the risks have right; 0.5 is chance.
         """
         X = matched(X, y, quiet=True)
         f, y, sample_weight = in_memory(self.predict(X, covariates=covariates), y, sample_weight)
@@ -161,7 +232,7 @@ class SurvivalFace:
 
 
 def _labels(stratum: Any) -> Any:
-    """Strata as they are kept: as text."""
+    """Return the strata as text, the form in which they are kept."""
     return (
         None if stratum is None else np.array([str(v) for v in np.asarray(stratum).reshape(-1)], dtype=object)
     )

@@ -1,4 +1,4 @@
-"""What the two-stage estimators share: the first stage, and the learned kernel on new samples."""
+"""Base class of the two-stage estimators: the first stage, and the learned kernel on new samples."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SHARED = "center normalize memory_limit random_state n_jobs verbose".split()
 
 
 class TwoStage(LearnedKernel):
-    """Learns a combination of kernels by its alignment with the target; see the estimators for parameters."""
+    """Base class of the two-stage estimators, which document the parameters."""
 
     weighting: Any
     center: bool
@@ -54,7 +54,7 @@ class TwoStage(LearnedKernel):
     _samples: Rows  # which given samples were learned from, and how much each counts
 
     def _target(self) -> Similarity:
-        """What y may hold."""
+        """Return the kind of target that y may hold."""
         return Similarity(self.target)
 
     def _options(self) -> Options:
@@ -77,7 +77,7 @@ class TwoStage(LearnedKernel):
         merged: bool = False,
         covariates: Any = None,
     ) -> tuple[NDArray[Any], Aligned]:
-        """Fit the kernel; y as it was read, and what the first stage has for the second.
+        """Learn the kernel; return y as it was read, and the result of the first stage.
 
         Equal samples are `merged` where the second stage can count them. Covariates stay in `_beside`, for
         the second stage.
@@ -102,11 +102,23 @@ class TwoStage(LearnedKernel):
         return y, found
 
     def score_alignment(self, X: Any, y: Any) -> float:
-        """The centred alignment of the learned kernel with the target on other data.
+        """Compute the centred alignment of the learned kernel with the target on other data.
 
         Compare it with ``alignment_``: a first stage that fits its training data too closely shows as a large
-        drop (000 §6.2.2). Where the model was fitted on a stack, X holds the kernels of the new samples among
-        themselves, of shape (n_samples, n_samples, n_kernels).
+        drop (Afkanpour 2013, §6.2.2).
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame, list or dict
+            The samples. If the model was fitted on a stack, the kernels of these samples among themselves, of
+            shape (n_samples, n_samples, n_kernels).
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            The targets of the samples.
+
+        Returns
+        -------
+        float
+            The alignment, at most 1.
         """
         check_is_fitted(self)
         if self._beside is not None:
@@ -136,7 +148,7 @@ class TwoStage(LearnedKernel):
             return Alignment(gram, Y).value(self.weights_[self.active_])
 
     def _gram_of_new(self, X: Any) -> Gram:
-        """The active kernels on new samples, without the centring of training, since alignment centres."""
+        """Evaluate the active kernels on new samples, not centred, since the alignment centres them."""
         names = [self.kernel_names_[m] for m in self.active_]
         options: dict[str, Any] = {
             "center": False,
@@ -163,7 +175,7 @@ class TwoStage(LearnedKernel):
         return gram
 
     def _columns(self, X: Any) -> Any:
-        """The columns of X that are an active kernel of rank one each: their signs where that is x/|x|."""
+        """Return the columns of X that are active kernels of rank one; their signs for normalize="cosine"."""
         X = X[:, self.active_]
         if self.normalize != "cosine":
             return X
@@ -181,7 +193,7 @@ class TwoStage(LearnedKernel):
         return check_training_stack(X, self.kernels)
 
     def _new(self, X: Any) -> Array:
-        """What a learner sees of new samples: the kernel against the training samples, or features."""
+        """Compute what the learner sees of new samples: the kernel with the training samples, or features."""
         model = self._model
         if self._map is not None:
             return self._map(model.layout, X, self.n_jobs)

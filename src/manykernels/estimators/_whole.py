@@ -1,4 +1,4 @@
-"""A fit that does not end leaves the model as it was, whole."""
+"""Fits that are interrupted leave the model as it was."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ from .mkl import MKLClassifier, MKLRegressor
 
 
 def _offers(method: str) -> Any:
-    """Whether the learner has this method, asked of the fitted one where there is one."""
+    """Make a check that the learner has this method; the fitted learner is asked if there is one."""
 
     def check(model: Any) -> bool:
         getattr(model.__dict__.get("estimator_", model._learner()), method)
@@ -42,7 +42,7 @@ def _offers(method: str) -> Any:
 
 
 class _AlignMKL(TwoStage, Explained):
-    """What both tasks share: the second stage."""
+    """Base class of the two-stage classifier and regressor: the second stage."""
 
     estimator: Any
     estimator_: Any
@@ -86,19 +86,28 @@ class _AlignMKL(TwoStage, Explained):
         return self._default() if self.estimator is None else self.estimator
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> Self:
-        """Learn the weights of the kernels from samples X and targets y, then the learner.
+        """Learn the weights of the kernels, then the learner that uses the learned kernel.
 
         Parameters
         ----------
-        X : array, CSR matrix, frame, list of strings, stack (n_samples, n_train, n_kernels), or dict
-            A dict {name: samples × features} holds views, which get kernels of their own; with
-            ``kernels="precomputed"`` it holds kernel matrices by name.
-        y : array of shape (n_samples,), or (n_samples, n_outputs) for regression
-        sample_weight : array of shape (n_samples,), optional
-            A sample of weight 2 counts as two samples, in both stages. The learner must take weights too.
-        covariates : array or frame of shape (n_samples, n_covariates), optional
-            Enter unpenalised in the second stage, and kernels are aligned with what they leave of the target,
-            where X has no columns that ``covariates`` of the estimator could name.
+        X : array-like, sparse matrix, frame, list or dict
+            The samples, of shape (n_samples, n_features). A dict {name: samples × features} holds views,
+            which get kernels of their own. With ``kernels="precomputed"`` it is a stack of kernel matrices,
+            of shape (n_samples, n_train, n_kernels), or a dict of them by name.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            The targets: labels for a classifier, numbers for a regressor. Only a regressor takes several
+            outputs.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weights of the samples, in both stages. A sample of weight 2 counts as two samples. The
+            learner must take weights too.
+        covariates : array-like or frame of shape (n_samples, n_covariates), default=None
+            Covariates that enter the second stage unpenalised, if X has no columns that ``covariates`` of the
+            estimator could name. The kernels are aligned with what they leave of the target.
+
+        Returns
+        -------
+        self : estimator
+            The fitted estimator.
         """
         self.__dict__.pop("_offset", None)
         if covariates is not None or self.covariates is not None:
@@ -126,7 +135,7 @@ class _AlignMKL(TwoStage, Explained):
         return self
 
     def _fit_adjusted(self, X: Any, y: Any, sample_weight: Any, covariates: Any) -> Self:
-        """Both stages with covariates: a machine of this package takes the place of the learner."""
+        """Fit both stages with covariates: a machine of this package takes the place of the learner."""
         refused = {
             "estimator": (self.estimator is not None, "a learner of another kind has no unpenalised part"),
             "sample_weight": (sample_weight is not None, "kernels are aligned with every sample once then"),
@@ -159,7 +168,7 @@ class _AlignMKL(TwoStage, Explained):
         return self
 
     def _fit_features(self, X: Any, y: Any, sample_weight: Any, learner: Any) -> Self:
-        """The second stage on features: a learner of them, or ridge from the sums of the first stage."""
+        """Fit the second stage on features: a learner of them, or ridge from the sums of the first stage."""
         require_feature_learner(learner, self._for)
         if is_lazy(X) and (self.estimator is not None or self.target not in ("auto", self._for)):
             raise ValueError(
@@ -190,7 +199,7 @@ class _AlignMKL(TwoStage, Explained):
         raise NotImplementedError
 
     def _second_target(self, y: NDArray[Any], weight: Array | None) -> NDArray[Any]:
-        """What the learner is to learn."""
+        """Return the target of the learner."""
         return y
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -208,7 +217,7 @@ class _AlignMKL(TwoStage, Explained):
 
     # -- f(x) = Σ θ_m k_m(x, X_fit_) dual_coef_ + intercept_, where the learner is of that form ---
     def _describe(self) -> None:
-        """Tell the model what the learner decides by, where it is linear in the kernel or in features."""
+        """Give the model the function of the learner, if it is linear in the kernel or in features."""
         function: Function | None = None
         with suppress(AttributeError):
             function = self._function()
@@ -229,10 +238,13 @@ class _AlignMKL(TwoStage, Explained):
 
     @property
     def feature_coef_(self) -> Array:
-        """(n_features,) or (n_features, n_outputs), with ``approx`` and a learner that is linear:
-        features_.transform(X) @ feature_coef_ + intercept_ decides."""
+        """The coefficients of the features, with ``approx`` and a learner that is linear.
+
+        The shape is (n_components,) or (n_components, n_outputs), and ``features_.transform(X) @
+        feature_coef_ + intercept_`` decides.
+        """
         if "estimator_" not in self.__dict__ or self._map is None:
-            raise AttributeError(f"{type(self).__name__} has feature_coef_ once fitted with approx.")
+            raise AttributeError(f"{type(self).__name__} has feature_coef_ only after a fit with approx.")
         own = self.estimator_.coef_ if self._beside is None else np.transpose(self.estimator_.feature_coef_)
         inner, root, used = np.asarray(own).T, self._map.root, self._map.used
         coef = np.zeros((root.size, *inner.shape[1:]))
@@ -241,7 +253,7 @@ class _AlignMKL(TwoStage, Explained):
 
     @property
     def dual_coef_(self) -> Array:
-        """(n_train,) or (n_train, n_outputs), where the learner is linear in the kernel."""
+        """The coefficients of the training samples, if the learner is linear in the kernel."""
         if "estimator_" not in self.__dict__ or self._map is not None:
             raise AttributeError(f"{type(self).__name__} has no dual_coef_ before it is fitted on kernels.")
         dual, kept = dual_of(self.estimator_, self._samples.first.size)[0], self._samples.first
@@ -253,7 +265,7 @@ class _AlignMKL(TwoStage, Explained):
 
     @property
     def intercept_(self) -> Any:
-        """What the decision adds to the kernel's part."""
+        """The constant that the decision adds to the part of the kernel."""
         if "estimator_" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__} has no intercept_ before it is fitted.")
         if self._map is not None:
@@ -268,13 +280,29 @@ class _AlignMKL(TwoStage, Explained):
     def contributions(
         self, X: Any, by: Literal["kernel", "view"] = "kernel", *, outputs: Any = None
     ) -> Array:
-        """What each kernel adds to the decision; see :meth:`MKLClassifier.contributions`."""
+        """Compute what each kernel adds to the decision on each sample.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame, list or dict
+            The samples, in the form in which ``fit`` got them.
+        by : {"kernel", "view"}, default="kernel"
+            With "view" the kernels of each view are added up.
+        outputs : list of int, slice or None, default=None
+            The positions of some outputs, for models with so many that all of them do not fit into memory.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_active) or (n_samples, n_views)
+            The contributions, in the order of ``active_``, or of ``view_weights_`` with ``by="view"``. Models
+            of several outputs have these on a last axis.
+        """
         check_is_fitted(self)
         return self._added(X, by, outputs, self._function())
 
     @property
     def coef_(self) -> Array:
-        """Weights of the features of X, where all active kernels are linear and exact."""
+        """The weights of the features of X, if all active kernels are linear and exact."""
         if "estimator_" in self.__dict__:
             self._function()  # says so where the learner is not linear
         return super().coef_
@@ -283,31 +311,144 @@ class _AlignMKL(TwoStage, Explained):
 
 
 class AlignMKLClassifier(LazyScore, ClassifierMixin, _AlignMKL):
-    """Two-stage classification: a kernel of large alignment with the labels, and a learner that uses it.
+    """Two-stage classification: learn a kernel by alignment, then a classifier that uses it.
+
+    The first stage weighs the kernels by their centred alignment with the labels (see
+    :class:`KernelAligner`). The second stage fits a classifier with the learned kernel.
 
     Parameters
     ----------
-    kernels, weighting, center, normalize, target, memory_limit, n_jobs : as in :class:`KernelAligner`.
-    estimator : a classifier that takes a precomputed kernel, or None for ``SVC(kernel="precomputed")``
-        Also a search over its parameters: ``GridSearchCV(SVC(kernel="precomputed"), {"C": [1, 10]})``. With
-        ``approx`` a learner of features, such as LogisticRegression(), or None for ``RidgeClassifier()``,
-        which needs no more than the one pass of the first stage.
-    approx, random_state, verbose : as in :class:`KernelAligner`.
-    covariates : None, or columns of X
-        Columns to adjust for, as in :class:`MKLClassifier`: kernels are aligned with what they leave of the
-        target, and they enter the second stage unpenalised. A machine of this package (hinge loss, or the
-        squared one with ``approx`` and for regression, C = 1) is then the learner, and ``estimator`` is None.
+    kernels : {"auto", "precomputed"}, list, dict, Kernel or Family, default="auto"
+        The kernels to choose from. "auto" suits a table with any kind of columns: a linear, a polynomial and
+        several Gaussian kernels (see :class:`~manykernels.families.Auto`). A dict gives the kernels names. A
+        family stands for kernels that depend on the data, or that are too many to list, such as
+        ``Products(degree=2)``. With "precomputed" X holds kernel matrices, of shape (n_samples, n_train,
+        n_kernels).
+    weighting : str or Weighting, default="alignf"
+        How the weights are chosen. "alignf": the non-negative weights with the largest alignment. "align": in
+        proportion to the alignment of each kernel. "uniform": equal weights. "alignf-linear": weights of any
+        sign, refused if the combination is indefinite. "greedy": one kernel after the other. "stochastic":
+        mirror descent on kernels drawn by the gradient, for products. "easymkl": by how far each kernel keeps
+        the classes apart (Aiolli and Donini 2015). "fsm": the smallest spread of classes between their
+        centres (Tanabe et al. 2008). "kl": the smallest divergence from the target's kernel (Ying et al.
+        2009). Objects of ``manykernels.weightings``, such as ``Alignf(center=False, ridge=0.1)``, have
+        parameters.
+    center : bool, default=True
+        Whether the learned kernel is centred in feature space, by the mean of the training samples. The
+        alignment itself always uses centred kernels.
+    normalize : {"trace", "max", "cosine", "frobenius"} or None, default="trace"
+        How the kernels are scaled before learning, since weights depend on their scale. With "trace" the
+        training diagonal of every kernel averages 1, with "max" its largest entry is 1; "cosine" sets every
+        k(x, x) to 1, and "frobenius" sets the norm of every kernel matrix to 1.
+    target : {"auto", "classification", "regression"}, default="auto"
+        The target kernel, as in :class:`KernelAligner`. "auto" is the task of the estimator.
+    estimator : classifier or None, default=None
+        The learner of the second stage, which takes a precomputed kernel; it may be a search, such as
+        ``GridSearchCV(SVC(kernel="precomputed"), {"C": [1, 10]})``. None is ``SVC(kernel="precomputed")``.
+        With ``approx`` it is a learner of features, such as ``LogisticRegression()``, and None is
+        ``RidgeClassifier()``, which needs no second pass over the samples.
+    memory_limit : int, str or None, default=None
+        The number of bytes that the package itself may allocate, also as text such as "2GB". None allows half
+        of the free memory.
+    n_jobs : int or None, default=None
+        The number of threads of compiled code. None uses all processors.
+    approx : {"features"}, Nystroem, RandomFeatures or None, default=None
+        Explicit features (:mod:`manykernels.approx`) in place of n × n matrices, in one pass over the
+        samples. X may then be a Dask array or frame, which stays where it is; y is held in memory.
+    random_state : int, RandomState or None, default=None
+        The seed of random features.
+    verbose : int, default=0
+        With 1 a progress bar is shown.
+    covariates : list, str, int, slice, mask or None, default=None
+        The columns of X to adjust for, as in :class:`MKLClassifier`. The kernels are aligned with what the
+        covariates leave of the target, and the covariates enter the second stage unpenalised. ``estimator``
+        must then be None: a machine of this package with C = 1 is the learner (hinge loss for classes;
+        squared loss with ``approx`` and for regression).
 
     Attributes
     ----------
-    present_ : dict view -> how many training samples have it, where kernels are of views.
-    kernels_, kernel_names_, weights_, active_, kernel_, X_fit_, alignment_, alignment_bound_, kkt_residual_,
-    unique_ : as in :class:`KernelAligner`; where samples were repeated or weighted, X_fit_ holds each once.
-    estimator_ : the learner, fitted on the learned kernel.
-    dual_coef_, intercept_ : of a learner of two classes that is linear in the kernel.
-    features_, feature_coef_ : with ``approx``, in place of X_fit_ and dual_coef_.
-    covariate_coef_, covariate_names_ : with covariates.
-    classes_ : labels.
+    kernels_ : list of Fitted
+        The kernels, with the constants (mean and scale) of the training samples.
+    kernel_names_ : list of str
+        The names of the kernels.
+    weights_ : ndarray of shape (n_kernels,)
+        The weights of the kernels, with Σ_m |θ_m| = 1.
+    active_ : ndarray of shape (n_active,)
+        The indices of the kernels with a weight that is not zero.
+    kernel_ : Mixture or list of Mixture
+        The learned kernel, callable on new data. It is a list with one for each row of ``weights_`` if these
+        are several.
+    view_weights_ : dict
+        The total weight of each view. A kernel that belongs to no view counts under its own name.
+    X_fit_ : array-like of shape (n_train, n_features)
+        The training samples. If samples were repeated or weighted, each is in it once. Not with ``approx``.
+    dual_coef_ : ndarray of shape (n_train,) or (n_train, n_outputs)
+        The coefficients of the training samples, if the learner is linear in the kernel. A classifier has
+        them for two classes only.
+    intercept_ : float or ndarray of shape (n_outputs,)
+        The constant b of the decision.
+    features_ : Features
+        The explicit features, in place of ``X_fit_``. Only with ``approx``, and for products of columns if n
+        × n matrices do not fit into memory.
+    feature_coef_ : ndarray of shape (n_components,) or (n_components, n_outputs)
+        The coefficients of the features: ``features_.transform(X) @ feature_coef_ + intercept_`` decides.
+        Only with ``features_``.
+    coef_ : ndarray of shape (n_features,) or (n_outputs, n_features)
+        The weights of the features, if all active kernels are linear: ``X @ coef_.T + intercept_`` decides.
+    covariate_coef_ : ndarray of shape (n_covariates,) or (n_covariates, n_outputs)
+        The coefficients of the covariates, in the units in which they were given. Only with covariates.
+    covariate_names_ : list of str
+        The names of the columns of Z: ``site=B`` is the indicator of a category. Only with covariates.
+    estimator_ : estimator
+        The learner, fitted on the learned kernel.
+    alignment_ : float
+        The alignment on the training data; ``score_alignment`` computes it on other data.
+    alignment_bound_ : float or None
+        The alignment that no weights exceed which the method allows. Over a family, no combination of its
+        kernels exceeds it, if all of the family can be looked at. None for weightings that maximise nothing.
+    kkt_residual_ : float or None
+        The distance of the weights from the optimality conditions of their problem, with kernels and target
+        scaled to norm one.
+    unique_ : bool
+        Whether no other weights give the same learned kernel.
+    certified_ : bool
+        Whether every kernel was proven to be the best of the whole family at its step. Only for
+        ``weighting="greedy"`` over a family.
+    classes_ : ndarray of shape (n_classes,)
+        The labels of the classes.
+    present_ : dict
+        The number of training samples that have each view. Only if kernels belong to views.
+    checks_ : list of Check
+        Reasons to be careful with this model, each with a code, a sentence and advice; empty if there are
+        none.
+    n_features_in_ : int
+        The number of columns of X in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        The names of the columns of X in ``fit``, if all of them are strings.
+
+    See Also
+    --------
+    KernelAligner : Does the first stage alone, as a transformer.
+    MKLClassifier : Learns weights and machine in one problem.
+
+    References
+    ----------
+    - Cortes, Mohri and Rostamizadeh (2012), Algorithms for learning kernels based on centered alignment,
+      Journal of Machine Learning Research 13.
+    - Rostamizadeh (2010), Theoretical foundations and algorithms for learning with multiple kernels, PhD
+      thesis, New York University.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from manykernels import AlignMKLClassifier
+    >>> from manykernels.families import gaussian_grid
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = AlignMKLClassifier(gaussian_grid(0.5, 8.0, 5), weighting="align").fit(X[::2], y[::2])
+    >>> model.weights_.shape, model.score(X[1::2], y[1::2]) > 0.9
+    ((5,), True)
+    >>> model.estimator_
+    SVC(kernel='precomputed')
     """
 
     classes_: NDArray[Any]
@@ -321,34 +462,218 @@ class AlignMKLClassifier(LazyScore, ClassifierMixin, _AlignMKL):
 
     @over_blocks
     def predict(self, X: Any, covariates: Any = None) -> NDArray[Any]:
-        """The class of each sample."""
+        """Predict the class of each sample.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame, list or dict
+            The samples, in the form in which ``fit`` got them.
+        covariates : array-like or frame of shape (n_samples, n_covariates), default=None
+            The covariates of the samples, if ``fit`` got them beside X.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The labels.
+        """
         return np.asarray(self._ask("predict", X, covariates))
 
     @available_if(_offers("decision_function"))  # type: ignore[untyped-decorator]
     @over_blocks
     def decision_function(self, X: Any, covariates: Any = None) -> Array:
-        """What the learner decides by."""
+        """Compute the decisions of the learner.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame, list or dict
+            The samples, in the form in which ``fit`` got them.
+        covariates : array-like or frame of shape (n_samples, n_covariates), default=None
+            The covariates of the samples, if ``fit`` got them beside X.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            The decisions: for two classes one number, positive for ``classes_[1]``; else one for each class.
+        """
         return np.asarray(self._ask("decision_function", X, covariates))
 
     @available_if(_offers("predict_proba"))  # type: ignore[untyped-decorator]
     @over_blocks
     def predict_proba(self, X: Any, covariates: Any = None) -> Array:
-        """(n_samples, n_classes): the learner's probabilities."""
+        """Predict the probabilities of the classes, if the learner does.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame, list or dict
+            The samples, in the form in which ``fit`` got them.
+        covariates : array-like or frame of shape (n_samples, n_covariates), default=None
+            The covariates of the samples, if ``fit`` got them beside X.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            The probabilities, in the order of ``classes_``.
+        """
         return np.asarray(self._ask("predict_proba", X, covariates))
 
     @available_if(_offers("predict_log_proba"))  # type: ignore[untyped-decorator]
     @over_blocks
     def predict_log_proba(self, X: Any, covariates: Any = None) -> Array:
-        """Logarithms of the learner's probabilities."""
+        """Predict the logarithms of the probabilities, if the learner does.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame, list or dict
+            The samples, in the form in which ``fit`` got them.
+        covariates : array-like or frame of shape (n_samples, n_covariates), default=None
+            The covariates of the samples, if ``fit`` got them beside X.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            The logarithms of the probabilities, in the order of ``classes_``.
+        """
         return np.asarray(self._ask("predict_log_proba", X, covariates))
 
 
 class AlignMKLRegressor(LazyScore, RegressorMixin, _AlignMKL):
-    """Two-stage regression: a kernel of large alignment with the targets, and a learner that uses it.
+    """Two-stage regression: learn a kernel by alignment, then a regressor that uses it.
 
-    Parameters and attributes are those of :class:`AlignMKLClassifier`, with ``KernelRidge`` as the default
-    learner; y is (n_samples,) or (n_samples, n_outputs). The learner is given the targets less their means,
-    which are added to its predictions: kernel ridge has no intercept, and a centred kernel no constant.
+    The first stage weighs the kernels by their centred alignment with the targets (see
+    :class:`KernelAligner`). The second stage fits a regressor with the learned kernel. It learns the targets
+    minus their means, which are added to its predictions: kernel ridge regression has no intercept, and a
+    centred kernel no constant. y has shape (n_samples,) or (n_samples, n_outputs).
+
+    Parameters
+    ----------
+    kernels : {"auto", "precomputed"}, list, dict, Kernel or Family, default="auto"
+        The kernels to choose from. "auto" suits a table with any kind of columns: a linear, a polynomial and
+        several Gaussian kernels (see :class:`~manykernels.families.Auto`). A dict gives the kernels names. A
+        family stands for kernels that depend on the data, or that are too many to list, such as
+        ``Products(degree=2)``. With "precomputed" X holds kernel matrices, of shape (n_samples, n_train,
+        n_kernels).
+    weighting : str or Weighting, default="alignf"
+        How the weights are chosen. "alignf": the non-negative weights with the largest alignment. "align": in
+        proportion to the alignment of each kernel. "uniform": equal weights. "alignf-linear": weights of any
+        sign, refused if the combination is indefinite. "greedy": one kernel after the other. "stochastic":
+        mirror descent on kernels drawn by the gradient, for products. "easymkl": by how far each kernel keeps
+        the classes apart (Aiolli and Donini 2015). "fsm": the smallest spread of classes between their
+        centres (Tanabe et al. 2008). "kl": the smallest divergence from the target's kernel (Ying et al.
+        2009). Objects of ``manykernels.weightings``, such as ``Alignf(center=False, ridge=0.1)``, have
+        parameters.
+    center : bool, default=True
+        Whether the learned kernel is centred in feature space, by the mean of the training samples. The
+        alignment itself always uses centred kernels.
+    normalize : {"trace", "max", "cosine", "frobenius"} or None, default="trace"
+        How the kernels are scaled before learning, since weights depend on their scale. With "trace" the
+        training diagonal of every kernel averages 1, with "max" its largest entry is 1; "cosine" sets every
+        k(x, x) to 1, and "frobenius" sets the norm of every kernel matrix to 1.
+    target : {"auto", "classification", "regression"}, default="auto"
+        The target kernel, as in :class:`KernelAligner`. "auto" is the task of the estimator.
+    estimator : regressor or None, default=None
+        The learner of the second stage, which takes a precomputed kernel; it may be a search over its
+        parameters. None is ``KernelRidge(kernel="precomputed")``. With ``approx`` it is a learner of
+        features, and None is ``Ridge()``, which needs no second pass over the samples.
+    memory_limit : int, str or None, default=None
+        The number of bytes that the package itself may allocate, also as text such as "2GB". None allows half
+        of the free memory.
+    n_jobs : int or None, default=None
+        The number of threads of compiled code. None uses all processors.
+    approx : {"features"}, Nystroem, RandomFeatures or None, default=None
+        Explicit features (:mod:`manykernels.approx`) in place of n × n matrices, in one pass over the
+        samples. X may then be a Dask array or frame, which stays where it is; y is held in memory.
+    random_state : int, RandomState or None, default=None
+        The seed of random features.
+    verbose : int, default=0
+        With 1 a progress bar is shown.
+    covariates : list, str, int, slice, mask or None, default=None
+        The columns of X to adjust for, as in :class:`MKLClassifier`. The kernels are aligned with what the
+        covariates leave of the target, and the covariates enter the second stage unpenalised. ``estimator``
+        must then be None: a machine of this package with C = 1 is the learner (hinge loss for classes;
+        squared loss with ``approx`` and for regression).
+
+    Attributes
+    ----------
+    kernels_ : list of Fitted
+        The kernels, with the constants (mean and scale) of the training samples.
+    kernel_names_ : list of str
+        The names of the kernels.
+    weights_ : ndarray of shape (n_kernels,)
+        The weights of the kernels, with Σ_m |θ_m| = 1.
+    active_ : ndarray of shape (n_active,)
+        The indices of the kernels with a weight that is not zero.
+    kernel_ : Mixture or list of Mixture
+        The learned kernel, callable on new data. It is a list with one for each row of ``weights_`` if these
+        are several.
+    view_weights_ : dict
+        The total weight of each view. A kernel that belongs to no view counts under its own name.
+    X_fit_ : array-like of shape (n_train, n_features)
+        The training samples. If samples were repeated or weighted, each is in it once. Not with ``approx``.
+    dual_coef_ : ndarray of shape (n_train,) or (n_train, n_outputs)
+        The coefficients of the training samples, if the learner is linear in the kernel. A classifier has
+        them for two classes only.
+    intercept_ : float or ndarray of shape (n_outputs,)
+        The constant b of the decision.
+    features_ : Features
+        The explicit features, in place of ``X_fit_``. Only with ``approx``, and for products of columns if n
+        × n matrices do not fit into memory.
+    feature_coef_ : ndarray of shape (n_components,) or (n_components, n_outputs)
+        The coefficients of the features: ``features_.transform(X) @ feature_coef_ + intercept_`` decides.
+        Only with ``features_``.
+    coef_ : ndarray of shape (n_features,) or (n_outputs, n_features)
+        The weights of the features, if all active kernels are linear: ``X @ coef_.T + intercept_`` decides.
+    covariate_coef_ : ndarray of shape (n_covariates,) or (n_covariates, n_outputs)
+        The coefficients of the covariates, in the units in which they were given. Only with covariates.
+    covariate_names_ : list of str
+        The names of the columns of Z: ``site=B`` is the indicator of a category. Only with covariates.
+    estimator_ : estimator
+        The learner, fitted on the learned kernel.
+    alignment_ : float
+        The alignment on the training data; ``score_alignment`` computes it on other data.
+    alignment_bound_ : float or None
+        The alignment that no weights exceed which the method allows. Over a family, no combination of its
+        kernels exceeds it, if all of the family can be looked at. None for weightings that maximise nothing.
+    kkt_residual_ : float or None
+        The distance of the weights from the optimality conditions of their problem, with kernels and target
+        scaled to norm one.
+    unique_ : bool
+        Whether no other weights give the same learned kernel.
+    certified_ : bool
+        Whether every kernel was proven to be the best of the whole family at its step. Only for
+        ``weighting="greedy"`` over a family.
+    present_ : dict
+        The number of training samples that have each view. Only if kernels belong to views.
+    checks_ : list of Check
+        Reasons to be careful with this model, each with a code, a sentence and advice; empty if there are
+        none.
+    n_features_in_ : int
+        The number of columns of X in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        The names of the columns of X in ``fit``, if all of them are strings.
+
+    See Also
+    --------
+    KernelAligner : Does the first stage alone, as a transformer.
+    MKLRegressor : Learns weights and machine in one problem.
+
+    References
+    ----------
+    - Cortes, Mohri and Rostamizadeh (2012), Algorithms for learning kernels based on centered alignment,
+      Journal of Machine Learning Research 13.
+    - Rostamizadeh (2010), Theoretical foundations and algorithms for learning with multiple kernels, PhD
+      thesis, New York University.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from manykernels import AlignMKLRegressor
+    >>> from manykernels.kernels import Gaussian, Linear
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = AlignMKLRegressor([Linear(), Gaussian(0.2)]).fit(X[::2], y[::2])
+    >>> model.score(X[1::2], y[1::2]) > 0.3
+    True
+    >>> round(float(model.weights_.sum()), 6)
+    1.0
     """
 
     _for = "regression"
@@ -365,7 +690,20 @@ class AlignMKLRegressor(LazyScore, RegressorMixin, _AlignMKL):
 
     @over_blocks
     def predict(self, X: Any, covariates: Any = None) -> Array:
-        """(n_samples,), or (n_samples, n_outputs) where y had two dimensions."""
+        """Predict the target of each sample.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame, list or dict
+            The samples, in the form in which ``fit`` got them.
+        covariates : array-like or frame of shape (n_samples, n_covariates), default=None
+            The covariates of the samples, if ``fit`` got them beside X.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            The predictions, with two dimensions if y of ``fit`` had two.
+        """
         said = self._ask("predict", X, covariates)
         return np.asarray(said if self._map is not None else said + self._offset)
 

@@ -1,4 +1,4 @@
-"""Ensembles of kernel predictors: one machine a kernel, combined by cross-fitting (Rostamizadeh 2010)."""
+"""One machine for each kernel, and weights that combine what they predict (Rostamizadeh 2010, Eq. 3.6)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ._base import BaseMKL, MKLClassification, MKLRegression
 
 
 class Ensemble(BaseMKL):
-    """What both tasks share: the checks, the folds, and what an ensemble does not have."""
+    """Base class of the ensembles: checks, folds and the fit."""
 
     combination: str
     lam: Any
@@ -31,18 +31,27 @@ class Ensemble(BaseMKL):
     random_state: Any
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        """Learn a predictor for each kernel, and combine them by what they decide on held-out samples.
+        """Learn a predictor for each kernel, then combine them by their held-out decisions.
 
         Parameters
         ----------
-        X : array, CSR matrix, frame, list of strings, stack (n_samples, n_train, n_kernels), or dict
-            A dict {name: samples × features} holds views, which get kernels of their own; with
-            ``kernels="precomputed"`` it holds kernel matrices by name.
-        y : array of shape (n_samples,), or (n_samples, n_outputs) for regression
-        sample_weight : array of shape (n_samples,), optional
-            A sample of weight 2 counts as two samples in both stages, one of weight 0 as none.
-        groups : array of shape (n_samples,), optional
-            For ``cv`` that keeps groups together, such as GroupKFold().
+        X : array-like, sparse matrix, frame, list or dict
+            The samples, of shape (n_samples, n_features). A dict {name: samples × features} holds views,
+            which get kernels of their own. With ``kernels="precomputed"`` it is a stack of kernel matrices,
+            of shape (n_samples, n_train, n_kernels), or a dict of them by name.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            The targets: labels for a classifier, numbers for a regressor. Only a regressor takes several
+            outputs.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weights of the samples, in both stages. A sample of weight 2 counts as two samples, one of
+            weight 0 as none.
+        groups : array-like of shape (n_samples,), default=None
+            The groups of the samples, for a ``cv`` that keeps groups together, such as ``GroupKFold()``.
+
+        Returns
+        -------
+        self : estimator
+            The fitted estimator.
         """
         require_target(type(self).__name__, y)
         options = self._options()
@@ -77,7 +86,7 @@ class Ensemble(BaseMKL):
         return options
 
     def _costs(self) -> list[float]:
-        """The values of C to choose from."""
+        """Return the values of C to choose from."""
         if self.Cs is None:
             return [float(self.C)]
         Cs = np.atleast_1d(as_numbers(self.Cs, "Cs", "a list of numbers above 0"))
@@ -86,7 +95,7 @@ class Ensemble(BaseMKL):
         return [float(C) for C in np.unique(Cs)]
 
     def _folds(self, given: Given, groups: Any) -> Folds:
-        """The folds, or an error where there are fewer samples than folds."""
+        """Make the folds, or raise an error if there are fewer samples than folds."""
         counts = np.ones(given.n) if given.weight is None else given.weight
         y = given.y[counts > 0]
         if isinstance(self.cv, Integral) and not isinstance(self.cv, bool) and int(self.cv) > len(y):
@@ -110,7 +119,7 @@ class Ensemble(BaseMKL):
 
     @property
     def kernel_(self) -> NoReturn:
-        """Not defined: predictors are combined, not kernels."""
+        """Not defined: predictors are combined, and not kernels."""
         check_is_fitted(self)
         raise AttributeError(
             f"{type(self).__name__} has no kernel_: every kernel has a predictor of its own, and these are "
@@ -119,41 +128,103 @@ class Ensemble(BaseMKL):
 
 
 class KernelEnsembleClassifier(Ensemble, MKLClassification):
-    """Classification by an ensemble of kernel predictors (Rostamizadeh 2010, Eq. 3.6).
+    """Classification by an ensemble of kernel machines, one for each kernel.
 
-    One machine h_m is learned with each kernel alone, and f(x) = Σ_m μ_m h_m(x) + b. The weights μ, of any
-    sign, are least squares on what machines decide on samples held out of their training (cross-fitting),
-    under ``λ‖μ‖₁`` or ``½λ‖μ‖²``. These functions are more than those of one learned kernel, whose
-    coefficients all kernels share; there is no certificate, since no single problem is solved.
+    One machine h_m is learned with each kernel alone, and f(x) = Σ_m μ_m h_m(x) + b (Rostamizadeh 2010, Eq.
+    3.6). The weights μ, of any sign, are least squares on what the machines decide on samples held out of
+    their training (cross-fitting), with the penalty λ‖μ‖₁ or ½λ‖μ‖². These functions are more than those of
+    one learned kernel, whose coefficients all kernels share. There is no certificate, since no single problem
+    is solved.
 
     Parameters
     ----------
-    kernels, center, normalize, fit_intercept, tol, class_weight, memory_limit, n_jobs, verbose :
-        as for :class:`MKLClassifier`; kernels must be listed.
-    combination : "l2" or "l1"
-        The norm of μ: "l1" leaves out most of the predictors, "l2" none.
-    lam : float or "auto"
-        λ, in units of the variance of y. "auto" takes that of 12 values from 1e-5 to 3 which predicts each
-        fold best from the others.
-    loss : "squared", "hinge", "squared_hinge", "logistic" or Loss
-        That of the machines. "squared" is kernel ridge regression on the labels ±1.
-    C : float
-        What errors of the machines cost.
-    Cs : None or list of floats
-        Values in place of C, of which each machine takes the best on held-out samples.
-    cv : None, int, splitter or iterable of (train, test)
-        The folds; None is five of them, stratified, or fewer where there are fewer samples.
-    random_state : int, RandomState or None
-        Of the folds where ``cv`` is None.
+    kernels : {"auto", "precomputed"}, list, dict, Kernel or Family, default="auto"
+        The kernels to choose from, as in :class:`MKLClassifier`. Families that are too large to list, such as
+        ``Gaussians()``, are refused: give a grid, such as ``gaussian_grid(1.0, 9.0, 5)``.
+    combination : {"l2", "l1"}, default="l2"
+        The norm of the weights μ. "l1" leaves most of the predictors out, "l2" none.
+    lam : float or "auto", default="auto"
+        The strength λ of the penalty on the weights, in units of the variance of y. "auto" tries 12 values
+        from 1e-5 to 3 and takes the one that predicts each fold best from the others.
+    loss : {"squared", "hinge", "squared_hinge", "logistic"} or Loss, default="squared"
+        The loss of the single machines. "squared" is kernel ridge regression on the labels ±1.
+    C : float, default=1.0
+        The cost of training errors of the single machines. A larger C fits the training samples more closely.
+    Cs : list of float or None, default=None
+        Values of C to try in place of ``C``. Each machine takes the one that is best on held-out samples.
+    cv : int, splitter, iterable of splits or None, default=None
+        The folds, as in scikit-learn. None makes five, stratified for classes, or fewer if there are fewer
+        samples.
+    center : bool, default=False
+        Whether the kernels are centred in feature space, by the mean of the training samples.
+    normalize : {"trace", "max", "cosine", "frobenius"} or None, default="trace"
+        How the kernels are scaled before learning, since weights depend on their scale. With "trace" the
+        training diagonal of every kernel averages 1, with "max" its largest entry is 1; "cosine" sets every
+        k(x, x) to 1, and "frobenius" sets the norm of every kernel matrix to 1.
+    fit_intercept : bool, default=True
+        Whether the decision has a constant b, which is not penalised.
+    tol : float, default=0.001
+        The relative duality gap at which each machine stops.
+    class_weight : {"balanced"}, dict or None, default=None
+        The weight of each class in C_i. "balanced" weighs classes by the inverse of their frequency.
+    memory_limit : int, str or None, default=None
+        The number of bytes that the package itself may allocate, also as text such as "2GB". None allows half
+        of the free memory.
+    random_state : int, RandomState or None, default=None
+        The seed of the folds if ``cv`` is None.
+    n_jobs : int or None, default=None
+        The number of threads of compiled code. None uses all processors.
+    verbose : int, default=0
+        With 1 a progress bar is shown.
 
     Attributes
     ----------
-    weights_ : (n_kernels,), μ; classes share it. ``active_`` are the places that are not zero.
-    lam_ : λ. ``path_`` has the error on held-out folds for each value that was tried.
-    cv_errors_ : (n_kernels,), the mean squared error of each predictor by itself on held-out samples.
-    predictor_C_ : (n_kernels,), the C of each.
-    intercept_ : b and the intercepts of the machines, added up.
-    kernels_, kernel_names_, view_weights_, classes_ : as for :class:`MKLClassifier`.
+    kernels_ : list of Fitted
+        The kernels, with the constants (mean and scale) of the training samples.
+    kernel_names_ : list of str
+        The names of the kernels.
+    weights_ : ndarray of shape (n_kernels,)
+        The weights μ of the predictors. Classes and outputs share them.
+    active_ : ndarray of shape (n_active,)
+        The indices of the kernels with a weight that is not zero.
+    kernel_ : None
+        There is no learned kernel, since predictors are combined and not kernels. Reading it raises
+        AttributeError.
+    view_weights_ : dict
+        The total weight of each view. A kernel that belongs to no view counts under its own name.
+    lam_ : float
+        The strength λ that was used.
+    path_ : dict
+        The error on held-out folds for each value of λ that was tried, as columns.
+    cv_errors_ : ndarray of shape (n_kernels,)
+        The mean squared error of each predictor by itself on held-out samples.
+    predictor_C_ : ndarray of shape (n_kernels,)
+        The C of each predictor.
+    intercept_ : float or ndarray of shape (n_outputs,)
+        The constant b and the intercepts of the machines, added up.
+    coef_ : ndarray of shape (n_features,) or (n_outputs, n_features)
+        The weights of the features, if all active kernels are linear: ``X @ coef_.T + intercept_`` decides.
+    classes_ : ndarray of shape (n_classes,)
+        The labels of the classes.
+    present_ : dict
+        The number of training samples that have each view. Only if kernels belong to views.
+    checks_ : list of Check
+        Reasons to be careful with this model, each with a code, a sentence and advice; empty if there are
+        none.
+    n_features_in_ : int
+        The number of columns of X in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        The names of the columns of X in ``fit``, if all of them are strings.
+
+    See Also
+    --------
+    KernelEnsembleRegressor : Learns numbers in place of classes.
+    MKLClassifier : Learns one kernel and one machine.
+
+    References
+    ----------
+    - Rostamizadeh (2010), Theoretical foundations and algorithms for learning with multiple kernels, PhD
+      thesis, New York University.
 
     Examples
     --------
@@ -206,11 +277,113 @@ class KernelEnsembleClassifier(Ensemble, MKLClassification):
 
 
 class KernelEnsembleRegressor(Ensemble, MKLRegression):
-    """Regression by an ensemble of kernel predictors (Rostamizadeh 2010, Eq. 3.6).
+    """Regression by an ensemble of kernel machines, one for each kernel.
 
-    Parameters and attributes are those of :class:`KernelEnsembleClassifier`, except that ``loss`` is
-    "squared", "epsilon_insensitive", "pinball", "huber" or a regression loss, that y is (n_samples,) or
-    (n_samples, n_outputs), and that there are no classes; several outputs share μ.
+    One machine h_m is learned with each kernel alone, and f(x) = Σ_m μ_m h_m(x) + b (Rostamizadeh 2010, Eq.
+    3.6). The weights μ, of any sign, are least squares on what the machines decide on samples held out of
+    their training (cross-fitting), with the penalty λ‖μ‖₁ or ½λ‖μ‖². These functions are more than those of
+    one learned kernel, whose coefficients all kernels share. There is no certificate, since no single problem
+    is solved.
+
+    y has shape (n_samples,) or (n_samples, n_outputs); several outputs share μ.
+
+    Parameters
+    ----------
+    kernels : {"auto", "precomputed"}, list, dict, Kernel or Family, default="auto"
+        The kernels to choose from, as in :class:`MKLClassifier`. Families that are too large to list, such as
+        ``Gaussians()``, are refused: give a grid, such as ``gaussian_grid(1.0, 9.0, 5)``.
+    combination : {"l2", "l1"}, default="l2"
+        The norm of the weights μ. "l1" leaves most of the predictors out, "l2" none.
+    lam : float or "auto", default="auto"
+        The strength λ of the penalty on the weights, in units of the variance of y. "auto" tries 12 values
+        from 1e-5 to 3 and takes the one that predicts each fold best from the others.
+    loss : {"squared", "epsilon_insensitive", "pinball", "huber"} or Loss, default="squared"
+        The loss of one sample. "squared" is kernel ridge regression, "epsilon_insensitive" a support vector
+        machine. "huber" is robust against outliers, and "pinball" learns a quantile, by default the median.
+        Objects such as ``Pinball(0.9)`` of ``manykernels.losses`` have parameters.
+    C : float, default=1.0
+        The cost of training errors of the single machines. A larger C fits the training samples more closely.
+    Cs : list of float or None, default=None
+        Values of C to try in place of ``C``. Each machine takes the one that is best on held-out samples.
+    cv : int, splitter, iterable of splits or None, default=None
+        The folds, as in scikit-learn. None makes five, stratified for classes, or fewer if there are fewer
+        samples.
+    center : bool, default=False
+        Whether the kernels are centred in feature space, by the mean of the training samples.
+    normalize : {"trace", "max", "cosine", "frobenius"} or None, default="trace"
+        How the kernels are scaled before learning, since weights depend on their scale. With "trace" the
+        training diagonal of every kernel averages 1, with "max" its largest entry is 1; "cosine" sets every
+        k(x, x) to 1, and "frobenius" sets the norm of every kernel matrix to 1.
+    fit_intercept : bool, default=True
+        Whether the decision has a constant b, which is not penalised.
+    tol : float, default=0.001
+        The relative duality gap at which each machine stops.
+    memory_limit : int, str or None, default=None
+        The number of bytes that the package itself may allocate, also as text such as "2GB". None allows half
+        of the free memory.
+    random_state : int, RandomState or None, default=None
+        The seed of the folds if ``cv`` is None.
+    n_jobs : int or None, default=None
+        The number of threads of compiled code. None uses all processors.
+    verbose : int, default=0
+        With 1 a progress bar is shown.
+
+    Attributes
+    ----------
+    kernels_ : list of Fitted
+        The kernels, with the constants (mean and scale) of the training samples.
+    kernel_names_ : list of str
+        The names of the kernels.
+    weights_ : ndarray of shape (n_kernels,)
+        The weights μ of the predictors. Classes and outputs share them.
+    active_ : ndarray of shape (n_active,)
+        The indices of the kernels with a weight that is not zero.
+    kernel_ : None
+        There is no learned kernel, since predictors are combined and not kernels. Reading it raises
+        AttributeError.
+    view_weights_ : dict
+        The total weight of each view. A kernel that belongs to no view counts under its own name.
+    lam_ : float
+        The strength λ that was used.
+    path_ : dict
+        The error on held-out folds for each value of λ that was tried, as columns.
+    cv_errors_ : ndarray of shape (n_kernels,)
+        The mean squared error of each predictor by itself on held-out samples.
+    predictor_C_ : ndarray of shape (n_kernels,)
+        The C of each predictor.
+    intercept_ : float or ndarray of shape (n_outputs,)
+        The constant b and the intercepts of the machines, added up.
+    coef_ : ndarray of shape (n_features,) or (n_outputs, n_features)
+        The weights of the features, if all active kernels are linear: ``X @ coef_.T + intercept_`` decides.
+    present_ : dict
+        The number of training samples that have each view. Only if kernels belong to views.
+    checks_ : list of Check
+        Reasons to be careful with this model, each with a code, a sentence and advice; empty if there are
+        none.
+    n_features_in_ : int
+        The number of columns of X in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        The names of the columns of X in ``fit``, if all of them are strings.
+
+    See Also
+    --------
+    KernelEnsembleClassifier : Learns classes in place of numbers.
+    MKLRegressor : Learns one kernel and one machine.
+
+    References
+    ----------
+    - Rostamizadeh (2010), Theoretical foundations and algorithms for learning with multiple kernels, PhD
+      thesis, New York University.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from manykernels import KernelEnsembleRegressor
+    >>> from manykernels.kernels import Gaussian, Linear
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = KernelEnsembleRegressor([Linear(), Gaussian(0.2)]).fit(X[::2], y[::2])
+    >>> model.cv_errors_.shape, model.score(X[1::2], y[1::2]) > 0.3
+    ((2,), True)
     """
 
     def __init__(

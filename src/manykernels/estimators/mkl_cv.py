@@ -1,4 +1,4 @@
-"""Multiple kernel learning with model selection: kernels, strategy, norm and C chosen by cross-validation."""
+"""Searches that choose kernels, strategy, norm and C on held-out samples, for classes and for numbers."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..fitting.targets import Labels, Numbers
 from ..selection.scoring import Adjusted, decisions_of
+from ..selection.search import Outcome
 from ._dask import LazyScore
 from ._intervals import Intervals
 from ._search import Search, refitted
@@ -25,78 +26,217 @@ Array = NDArray[np.float64]
 
 
 class MKLClassifierCV(LazyScore, ClassifierMixin, Search):
-    """Classification with a learned kernel, where kernels, norm and C are chosen by cross-validation.
+    """Classification with a learned kernel, chosen by cross-validation.
 
-    With nothing given it does what a practitioner would: kernels for the table at hand, scaled; kernels with
-    a width per feature; sparse products; each along a path in C, all in the same folds; and the best of them
-    fitted on all samples.
+    The search chooses kernels, strategy, norm and C. With the defaults it does what a practitioner would do.
+    It makes kernels for the table at hand, kernels with a width for each feature, and sparse products of
+    features. It fits each along a path in C, all in the same folds. Then it fits the best of them on all
+    samples.
 
     Parameters
     ----------
-    kernels : "auto", list, dict name -> kernel, family, kernel or "precomputed"
-        What there is to choose from, as in :class:`MKLClassifier`.
-    strategy : "auto", "finite", "continuous", "products", "aligned", or a list of these and of estimators
-        "finite" learns weights of the kernels; "continuous" first learns a width for each feature
-        (``families.Relevance``), or searches the continuous family that ``kernels`` is; "products" learns
-        few products of features; "aligned" weighs the kernels by alignment and hands them to an SVM or to
-        kernel ridge regression. "auto" is the first three for ``kernels="auto"`` on dense tables, as far as
-        they apply, and "finite" otherwise. An estimator is tried as it is, with C chosen where it has one.
-    norms : sequence of float or Penalty
-        The norms to try.
-    Cs : None, int or list
-        The values of C to try, how many of them, or None for a good choice.
-    loss : "squared", "hinge", "squared_hinge", "logistic" or Loss
-        Least squares on ±1 is as accurate as the hinge on most data, and all classes share their equations.
-    cv : None, int, splitter, iterable of splits or "loo"
-        As in scikit-learn; None is five folds, stratified and shuffled by ``random_state`` (None as 0).
-        "loo" chooses C, and only C, by leave-one-out at the weights of all samples: least squares and one
-        strategy and norm, for a factorisation each.
-    scoring : None, str or callable
-        As in scikit-learn, and the best score is chosen. None scores by accuracy and chooses by the squared
-        error of decisions clipped to ±1, which tells models apart far better where samples are few; there
-        samples count by ``class_weight`` too. "neg_log_loss", "roc_auc" and other scores of probabilities
-        take calibrated ones where the loss has none: each is learned from other held-out samples.
-    refit : bool
-        Whether the best model is fitted on all samples; without it there is only the comparison.
-    n_jobs : int or None
-        Folds and strategies at a time, as in scikit-learn.
-    approx : "auto", None, "features" or Approximation
-        "auto" tries everything on all samples up to 1,500 of them. Beyond, models are raced on some of the
-        samples, those that may still be the best are learned from more of them, and the best is learned from
-        all: with exact kernels up to 2,500 samples, and else with the kernels and weights of that stage at
-        landmarks, more of them until the error on samples held out no longer falls. X may then be an array
-        that is mapped from a file or a Dask collection, which stay where they are. None tries everything on
-        all samples with exact kernels; others are as in :class:`MKLClassifier`.
-    time_budget : float or None
-        Seconds after which the search ends with the best model until then. There is always one, so that a
-        fit may take somewhat longer.
-    checkpoint : None, path of a folder or Checkpoint
-        Where finished work is kept: after a crash or a kill, the same fit with the same folder goes on and
-        ends with the same model, to the bit on one thread where ``random_state`` is given. Other samples,
+    kernels : {"auto", "precomputed"}, list, dict, Kernel or Family, default="auto"
+        The kernels to choose from. "auto" suits a table with any kind of columns: a linear, a polynomial and
+        several Gaussian kernels (see :class:`~manykernels.families.Auto`). A dict gives the kernels names. A
+        family stands for kernels that depend on the data, or that are too many to list, such as
+        ``Products(degree=2)``. With "precomputed" X holds kernel matrices, of shape (n_samples, n_train,
+        n_kernels).
+    strategy : str, or list of str and estimators, default="auto"
+        The kinds of models to try. "finite" learns weights of the kernels. "continuous" first learns a width
+        for each feature (:class:`~manykernels.families.Relevance`), or searches the continuous family that
+        ``kernels`` is. "products" learns few products of features. "aligned" weighs the kernels by alignment,
+        then fits an SVM or kernel ridge regression. "joined" learns from the columns of all views as one
+        table. "auto" tries the first three where they apply if ``kernels="auto"`` and the table is dense;
+        "finite" and "joined" if there are several views, where "joined" is taken only if it is clearly
+        better; and only "finite" otherwise. An estimator in a list is tried as it is, with its C chosen if it
+        has one.
+    norms : sequence of float or Penalty, default=(1.0, 2.0)
+        The norms to try; see ``norm`` of :class:`MKLClassifier`.
+    Cs : int, list of float or None, default=None
+        The values of C to try, or how many of them. None tries 6 values from 0.1 to 10,000 (for products 6
+        values from 0.003 to 1).
+    loss : {"squared", "hinge", "squared_hinge", "logistic"} or Loss, default="squared"
+        The loss of one sample. Least squares on the labels ±1 is as accurate as the hinge on most data, and
+        faster: all classes share their equations.
+    multi_class : {"shared", "ovr", "crammer-singer"}, default="shared"
+        How more than two classes are learned. With "shared" one-vs-rest machines share the weights of the
+        kernels; with "ovr" each has its own. "crammer-singer" learns all classes in one problem, Σ_i C_i
+        max_c (1 − [c = y_i] + f_c(x_i) − f_y_i(x_i)) (Crammer and Singer 2001); it needs the hinge loss and
+        no ``approx``. Two classes are one machine with any of the three.
+    cv : {"loo"}, int, splitter, iterable of splits or None, default=None
+        The folds, as in scikit-learn. None makes five, stratified and shuffled by ``random_state``. "loo"
+        chooses only C, by leave-one-out at the weights of all samples; it needs the squared loss and one
+        strategy and norm, and takes one factorisation for each.
+    scoring : str, callable or None, default=None
+        The score to choose by, as in scikit-learn. None reports the accuracy and chooses by the squared error
+        of decisions clipped to ±1, which tells models apart far better if samples are few; there samples
+        count by ``class_weight`` too. Scores of probabilities, such as "neg_log_loss" and "roc_auc", use
+        calibrated ones if the loss has none: each is learned from other held-out samples.
+    refit : bool, default=True
+        Whether the best model is fitted on all samples. Without it there is only the comparison.
+    approx : {"auto", "features"}, Nystroem, RandomFeatures or None, default="auto"
+        How large samples are learned from. "auto" tries everything on all samples up to 1,500 of them. Beyond
+        that it races the models on some of the samples, learns those that may still be the best from more of
+        them, and learns the best from all: with exact kernels up to 2,500 samples, and otherwise at
+        landmarks, more of them until the error on held-out samples no longer falls. X may then be an array
+        mapped from a file, or a Dask collection, which stay where they are. None tries everything on all
+        samples with exact kernels. Other values are those of :class:`MKLClassifier`.
+    center : bool, default=False
+        Whether the kernels are centred in feature space, by the mean of the training samples.
+    normalize : {"trace", "max", "cosine", "frobenius"} or None, default="trace"
+        How the kernels are scaled before learning, since weights depend on their scale. With "trace" the
+        training diagonal of every kernel averages 1, with "max" its largest entry is 1; "cosine" sets every
+        k(x, x) to 1, and "frobenius" sets the norm of every kernel matrix to 1.
+    fit_intercept : bool, default=True
+        Whether the decision has a constant b, which is not penalised.
+    tol : float, default=0.001
+        The relative duality gap (P − D)/|P| at which learning stops. A smaller value takes longer.
+    max_iter : int, default=1000
+        The largest number of machines to solve. A fit that reaches it warns that the gap is not reached.
+    class_weight : {"balanced"}, dict or None, default=None
+        The weight of each class in C_i. "balanced" weighs classes by the inverse of their frequency.
+    memory_limit : int, str or None, default=None
+        The number of bytes that the package itself may allocate, also as text such as "2GB". None allows half
+        of the free memory.
+    random_state : int, RandomState or None, default=None
+        The seed of the folds and of everything else that is random. None counts as 0 for the folds.
+    n_jobs : int or None, default=None
+        The number of folds and strategies that are fitted at the same time, as in scikit-learn. None means 1.
+    verbose : int, default=0
+        With 1 a progress bar is shown.
+    covariates : list, str, int, slice, mask or None, default=None
+        The columns of X to adjust for, such as age, sex and site, as in :class:`MKLClassifier`. They are in
+        every strategy, and are learned anew in every fold.
+    time_budget : float or None, default=None
+        The number of seconds after which the search ends with the best model found so far. There is always
+        one, so that a fit may take somewhat longer.
+    checkpoint : str, path, Checkpoint or None, default=None
+        A folder that keeps finished work. After a crash or a kill the same fit with the same folder goes on,
+        and ends with the same model, to the bit on one thread if ``random_state`` is given. Other samples,
         options or versions are refused by name, and so is a second process at the same time. The folder is
-        yours to delete; ``manykernels.selection.checkpoint.Checkpoint(folder, remove=True)`` does it at the
-        end.
-    multi_class, center, normalize, fit_intercept, tol, max_iter, class_weight, memory_limit,
-    random_state, verbose, covariates : as in :class:`MKLClassifier`. Covariates are in every strategy, and
-        are learned anew in every fold.
+        yours to delete; ``manykernels.selection.checkpoint.Checkpoint(folder, remove=True)`` deletes it at
+        the end.
 
     Attributes
     ----------
-    best_estimator_, best_params_, best_score_ : the model that was chosen, fitted on all samples; its
-        strategy, norm, kernels (names, where it learns from some of them only) and C; its mean score.
-    stages_ : list of str, where samples were so many that models were raced: what was done, and why.
-        ``describe()`` begins with it, and ``comparison_``, ``path_`` and ``finalists_`` are of the race.
-    comparison_ : dict of columns, a row for each strategy at its best: strategy, norm, kernels, C, score,
-        std, folds, seconds. A strategy with fewer folds than the others was too far behind in the first.
-    finalists_ : dict of columns: strategy, norm, kernels and C of the model that was chosen and of those that
-        the folds cannot tell from it, by how much they are behind, and the standard error of that.
-    path_ : dict strategy -> dict of columns, a row for each model: norm, kernels, C, score, std, loss, gap,
-        n_active over the folds; for the strategy that was chosen also "all samples": C, weights and gap
-        along its path on all samples.
-    weights_, active_, kernels_, kernel_names_, kernel_, X_fit_, dual_coef_, intercept_, objective_,
-    dual_gap_, certified_, history_, covariate_coef_, covariate_names_ : those of ``best_estimator_``.
-    present_ : dict view -> how many training samples have it, where kernels are of views.
-    classes_ : labels.
+    best_estimator_ : estimator
+        The chosen model, fitted on all samples. Only with ``refit=True``.
+    best_params_ : dict
+        The strategy, norm, kernels (names, if the model learns from some of them only) and C of the chosen
+        model.
+    best_score_ : float
+        The mean score of the chosen model over the folds.
+    comparison_ : dict
+        A table as columns, with a row for each strategy at its best: strategy, norm, kernels, C, score, std,
+        folds, seconds. A strategy with fewer folds than others was too far behind in the first.
+    finalists_ : dict
+        A table as columns: strategy, norm, kernels and C of the chosen model and of those that the folds
+        cannot tell from it, how far they are behind, and the standard error of that.
+    path_ : dict
+        For each strategy a table as columns, with a row for each model: norm, kernels, C, score, std, loss,
+        gap and n_active over the folds. The chosen strategy also has "all samples": C, weights and gap along
+        its path on all samples.
+    stages_ : list of str
+        What was done and why, if models were raced because samples are many. ``comparison_``, ``path_`` and
+        ``finalists_`` are then those of the race.
+    calibration_ : Calibration
+        The function from decisions to probabilities, learned from held-out decisions.
+    kernels_ : list of Fitted
+        The kernels, with the constants (mean and scale) of the training samples.
+    kernel_names_ : list of str
+        The names of the kernels.
+    weights_ : ndarray of shape (n_kernels,) or (n_classes, n_kernels)
+        The weights θ of the kernels. With ``multi_class="ovr"`` and more than two classes there is a row for
+        each class.
+    active_ : ndarray of shape (n_active,)
+        The indices of the kernels with a weight that is not zero.
+    kernel_ : Mixture or list of Mixture
+        The learned kernel, callable on new data. It is a list with one for each row of ``weights_`` if these
+        are several.
+    view_weights_ : dict
+        The total weight of each view. A kernel that belongs to no view counts under its own name.
+    selected_products_ : dict
+        The products with weight, as columns of a table: product, degree, weight and contribution, the largest
+        contribution first. Only for ``kernels=Products(...)``.
+    X_fit_ : array-like of shape (n_train, n_features)
+        The training samples, in the form in which they were given. Not with ``approx``.
+    dual_coef_ : ndarray of shape (n_train,) or (n_train, n_outputs)
+        The coefficients of the training samples: ``kernel_(X, X_fit_) @ dual_coef_ + intercept_`` decides,
+        with covariates also ``+ Z @ covariate_coef_``. Not with ``approx``.
+    intercept_ : float or ndarray of shape (n_outputs,)
+        The constant b of the decision.
+    features_ : Features
+        The explicit features, in place of ``X_fit_``. Only with ``approx``, and for products of columns if n
+        × n matrices do not fit into memory.
+    feature_coef_ : ndarray of shape (n_components,) or (n_components, n_outputs)
+        The coefficients of the features: ``features_.transform(X) @ feature_coef_ + intercept_`` decides.
+        Only with ``features_``.
+    coef_ : ndarray of shape (n_features,) or (n_outputs, n_features)
+        The weights of the features, if all active kernels are linear: ``X @ coef_.T + intercept_`` decides.
+    covariate_coef_ : ndarray of shape (n_covariates,) or (n_covariates, n_outputs)
+        The coefficients of the covariates, in the units in which they were given. Only with covariates.
+    covariate_names_ : list of str
+        The names of the columns of Z: ``site=B`` is the indicator of a category. Only with covariates.
+    objective_ : float
+        The objective P of the decision function, at the weights that suit it best and with what rounding
+        errors may add to it.
+    dual_gap_ : float
+        The relative gap (P − D)/|P|. D is the best lower bound that the fit met: no weights and no machine
+        have a smaller objective.
+    certified_ : bool
+        Whether D is a lower bound for the whole family of kernels.
+    dual_point_ : ndarray of shape (n_train,) or (n_train, n_outputs)
+        The α whose dual value is D; :func:`manykernels.inspection.certificate` computes P and D anew from it.
+        Not with ``approx``.
+    n_iter_ : int
+        The number of machines that were solved.
+    history_ : dict
+        The objective, gap, seconds and number of active kernels at each look, as columns. Solvers that draw
+        kernels also have how many draws of a batch count.
+    classes_ : ndarray of shape (n_classes,)
+        The labels of the classes.
+    present_ : dict
+        The number of training samples that have each view. Only if kernels belong to views.
+    checks_ : list of Check
+        Reasons to be careful with this model, each with a code, a sentence and advice; empty if there are
+        none.
+    n_features_in_ : int
+        The number of columns of X in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        The names of the columns of X in ``fit``, if all of them are strings.
+
+    See Also
+    --------
+    MKLClassifier : Fits one model with given kernels, norm and C.
+    MKLRegressorCV : Learns numbers in place of classes.
+    MKLSurvivalCV : Learns times to an event.
+    compare : Compares several methods on the same folds.
+
+    Notes
+    -----
+    The attributes from ``kernels_`` to ``history_`` are those of ``best_estimator_``, which has them if the
+    chosen model is one of this package. ``describe()`` says in words what was tried and why the model was
+    chosen.
+
+    References
+    ----------
+    - Lanckriet, Cristianini, Bartlett, El Ghaoui and Jordan (2004), Learning the kernel matrix with
+      semidefinite programming, Journal of Machine Learning Research 5.
+    - Kloft, Brefeld, Sonnenburg and Zien (2011), lp-norm multiple kernel learning, Journal of Machine
+      Learning Research 12.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from manykernels import MKLClassifierCV
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = MKLClassifierCV(strategy="finite", cv=3, random_state=0).fit(X[::2], y[::2])
+    >>> search.score(X[1::2], y[1::2]) > 0.9
+    True
+    >>> sorted(search.best_params_)
+    ['C', 'kernels', 'norm', 'strategy']
+    >>> search.predict_proba(X[:4]).shape
+    (4, 3)
     """
 
     def __init__(
@@ -162,20 +302,50 @@ class MKLClassifierCV(LazyScore, ClassifierMixin, Search):
     def _target(self) -> Labels:
         return Labels(self.class_weight)
 
+    def _announce(self, outcome: Outcome) -> None:
+        super()._announce(outcome)
+        if outcome.calibration is not None:
+            self.calibration_ = outcome.calibration
+
     @available_if(refitted("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any, covariates: Any = None) -> Any:
-        """The decisions of the model that was chosen."""
+        """Compute the decisions of the chosen model.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame, list or dict
+            The samples, in the form in which ``fit`` got them.
+        covariates : array-like or frame of shape (n_samples, n_covariates), default=None
+            The covariates of the samples, if ``fit`` got them beside X.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            The decisions: for two classes one number, positive for ``classes_[1]``; else one for each class.
+        """
         return self._ask("decision_function", X, covariates)
 
     @available_if(refitted("predict"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any, covariates: Any = None) -> Array:
-        """Probabilities of the classes, (n_samples, n_classes).
+        """Predict the probabilities of the classes.
 
-        Those of the model itself where it has any (``loss="logistic"``). For other losses the decisions are
-        calibrated: a rising function of them, the same for all classes, goes into a softmax (a sigmoid, for
-        two classes). It is learned in the search, from the decisions of the best model on the samples held
-        out, at no further fit. The predicted class is always the most probable one. With ``class_weight``,
+        A model with the logistic loss has its own. For other losses the decisions are calibrated: an
+        increasing function of them, the same for all classes, goes into a softmax (a sigmoid for two
+        classes). The search learns it from the decisions of the best model on held-out samples, without a
+        further fit. The predicted class is always the most probable one. With ``class_weight`` the
         probabilities are those of classes that are as frequent as their weights say.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame, list or dict
+            The samples, in the form in which ``fit`` got them.
+        covariates : array-like or frame of shape (n_samples, n_covariates), default=None
+            The covariates of the samples, if ``fit`` got them beside X.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            The probabilities, in the order of ``classes_``.
         """
         check_is_fitted(self, "best_estimator_")
         own = getattr(self.best_estimator_, "predict_proba", None)
@@ -185,7 +355,22 @@ class MKLClassifierCV(LazyScore, ClassifierMixin, Search):
 
     @available_if(refitted("predict"))  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any, covariates: Any = None) -> Array:
-        """Logarithms of ``predict_proba``, exact also where probabilities are tiny."""
+        """Predict the logarithms of the probabilities.
+
+        They are exact also if probabilities are tiny.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame, list or dict
+            The samples, in the form in which ``fit`` got them.
+        covariates : array-like or frame of shape (n_samples, n_covariates), default=None
+            The covariates of the samples, if ``fit`` got them beside X.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            The logarithms of the probabilities, in the order of ``classes_``.
+        """
         check_is_fitted(self, "best_estimator_")
         for method, log in (("predict_log_proba", np.asarray), ("predict_proba", np.log)):
             if hasattr(self.best_estimator_, method):
@@ -196,45 +381,218 @@ class MKLClassifierCV(LazyScore, ClassifierMixin, Search):
 
 
 class MKLRegressorCV(LazyScore, RegressorMixin, Intervals):
-    """Regression with a learned kernel, where kernels, norm and C are chosen by cross-validation.
+    """Regression with a learned kernel, chosen by cross-validation.
 
-    Parameters and attributes are those of :class:`MKLClassifierCV`, except that ``loss`` is "squared",
-    "epsilon_insensitive", "pinball", "huber" or a regression loss, ``scoring=None`` is R², and there are no
-    classes. ``multi_output`` takes the place of ``multi_class``.
+    The search chooses kernels, strategy, norm and C. With the defaults it does what a practitioner would do.
+    It makes kernels for the table at hand, kernels with a width for each feature, and sparse products of
+    features. It fits each along a path in C, all in the same folds. Then it fits the best of them on all
+    samples. y has shape (n_samples,) or (n_samples, n_outputs).
 
     Parameters
     ----------
-    multi_output : "shared" or "own"
-        Several outputs share kernels, weights and C; or every output has weights and a C of its own, chosen
-        by its error on samples that are left out, as in banded ridge regression. Outputs may be 10⁵: they
-        share kernels and factorisations.
-    intervals : bool
+    kernels : {"auto", "precomputed"}, list, dict, Kernel or Family, default="auto"
+        The kernels to choose from. "auto" suits a table with any kind of columns: a linear, a polynomial and
+        several Gaussian kernels (see :class:`~manykernels.families.Auto`). A dict gives the kernels names. A
+        family stands for kernels that depend on the data, or that are too many to list, such as
+        ``Products(degree=2)``. With "precomputed" X holds kernel matrices, of shape (n_samples, n_train,
+        n_kernels).
+    strategy : str, or list of str and estimators, default="auto"
+        The kinds of models to try. "finite" learns weights of the kernels. "continuous" first learns a width
+        for each feature (:class:`~manykernels.families.Relevance`), or searches the continuous family that
+        ``kernels`` is. "products" learns few products of features. "aligned" weighs the kernels by alignment,
+        then fits an SVM or kernel ridge regression. "joined" learns from the columns of all views as one
+        table. "auto" tries the first three where they apply if ``kernels="auto"`` and the table is dense;
+        "finite" and "joined" if there are several views, where "joined" is taken only if it is clearly
+        better; and only "finite" otherwise. An estimator in a list is tried as it is, with its C chosen if it
+        has one.
+    norms : sequence of float or Penalty, default=(1.0, 2.0)
+        The norms to try; see ``norm`` of :class:`MKLClassifier`.
+    Cs : int, list of float or None, default=None
+        The values of C to try, or how many of them. None tries 6 values from 0.1 to 10,000 (for products 6
+        values from 0.003 to 1).
+    loss : {"squared", "epsilon_insensitive", "pinball", "huber"} or Loss, default="squared"
+        The loss of one sample. "squared" is kernel ridge regression, "epsilon_insensitive" a support vector
+        machine. "huber" is robust against outliers, and "pinball" learns a quantile, by default the median.
+        Objects such as ``Pinball(0.9)`` of ``manykernels.losses`` have parameters.
+    cv : {"loo"}, int, splitter, iterable of splits or None, default=None
+        The folds, as in scikit-learn. None makes five, shuffled by ``random_state``. "loo" chooses only C, by
+        leave-one-out at the weights of all samples; it needs the squared loss and one strategy and norm, and
+        takes one factorisation for each. With ``multi_output="own"`` None and "loo" both leave out one sample
+        at a time.
+    scoring : str, callable or None, default=None
+        The score to choose by, as in scikit-learn. None reports R² and chooses by the squared error.
+    refit : bool, default=True
+        Whether the best model is fitted on all samples. Without it there is only the comparison.
+    approx : {"auto", "features"}, Nystroem, RandomFeatures or None, default="auto"
+        How large samples are learned from. "auto" tries everything on all samples up to 1,500 of them. Beyond
+        that it races the models on some of the samples, learns those that may still be the best from more of
+        them, and learns the best from all: with exact kernels up to 2,500 samples, and otherwise at
+        landmarks, more of them until the error on held-out samples no longer falls. X may then be an array
+        mapped from a file, or a Dask collection, which stay where they are. None tries everything on all
+        samples with exact kernels. Other values are those of :class:`MKLClassifier`.
+    center : bool, default=False
+        Whether the kernels are centred in feature space, by the mean of the training samples.
+    normalize : {"trace", "max", "cosine", "frobenius"} or None, default="trace"
+        How the kernels are scaled before learning, since weights depend on their scale. With "trace" the
+        training diagonal of every kernel averages 1, with "max" its largest entry is 1; "cosine" sets every
+        k(x, x) to 1, and "frobenius" sets the norm of every kernel matrix to 1.
+    fit_intercept : bool, default=True
+        Whether the decision has a constant b, which is not penalised.
+    tol : float, default=0.001
+        The relative duality gap (P − D)/|P| at which learning stops. With ``multi_output="own"`` it ends the
+        search for weights (see Notes).
+    max_iter : int, default=1000
+        The largest number of machines to solve in a fit; with ``multi_output="own"`` the largest number of
+        candidate weights.
+    memory_limit : int, str or None, default=None
+        The number of bytes that the package itself may allocate, also as text such as "2GB". None allows half
+        of the free memory.
+    random_state : int, RandomState or None, default=None
+        The seed of the folds and of everything else that is random. None counts as 0 for the folds.
+    n_jobs : int or None, default=None
+        The number of folds and strategies that are fitted at the same time, as in scikit-learn. None means 1.
+    verbose : int, default=0
+        With 1 a progress bar is shown.
+    multi_output : {"shared", "own"}, default="shared"
+        Whether several outputs share kernels, weights and C, or each output has weights and a C of its own.
+        These are then chosen by the error on samples that are left out, as in banded ridge regression (see
+        Notes). Outputs may be 10⁵: they share kernels and factorisations.
+    covariates : list, str, int, slice, mask or None, default=None
+        The columns of X to adjust for, such as age, sex and site, as in :class:`MKLClassifier`. They are in
+        every strategy, and are learned anew in every fold.
+    time_budget : float or None, default=None
+        The number of seconds after which the search ends with the best model found so far. There is always
+        one, so that a fit may take somewhat longer.
+    intervals : bool, default=False
         Whether ``predict_interval`` will be asked for. The search of the chosen strategy is then repeated
-        without each fold, which takes about as many times as there are folds.
+        without each fold, so that the fit takes about as many times longer as there are folds.
+    checkpoint : str, path, Checkpoint or None, default=None
+        A folder that keeps finished work. After a crash or a kill the same fit with the same folder goes on,
+        and ends with the same model, to the bit on one thread if ``random_state`` is given. Other samples,
+        options or versions are refused by name, and so is a second process at the same time. The folder is
+        yours to delete; ``manykernels.selection.checkpoint.Checkpoint(folder, remove=True)`` deletes it at
+        the end.
 
     Attributes
     ----------
-    weights_ : array of shape (n_outputs, n_kernels)
-        With "own"; zeros for outputs that do not vary.
-    best_C_, cv_scores_ : arrays of shape (n_outputs,)
-        With "own": C, and the R² on samples that were left out.
-    best_score_, n_candidates_ : float and int
-        With "own": the mean of cv_scores_, and how many weights were tried. There is no ``comparison_``,
-        ``path_`` or ``best_params_``.
-    intervals_ : list
-        With ``intervals=True``: the model of each fold, and its errors on the samples of that fold.
-    deltas_ : array of shape (n_kernels, n_outputs)
-        With "own": log(weight · C), as himalaya has it.
+    best_estimator_ : estimator
+        The chosen model, fitted on all samples. Only with ``refit=True``.
+    best_params_ : dict
+        The strategy, norm, kernels (names, if the model learns from some of them only) and C of the chosen
+        model.
+    best_score_ : float
+        The mean score of the chosen model over the folds.
+    comparison_ : dict
+        A table as columns, with a row for each strategy at its best: strategy, norm, kernels, C, score, std,
+        folds, seconds. A strategy with fewer folds than others was too far behind in the first.
+    finalists_ : dict
+        A table as columns: strategy, norm, kernels and C of the chosen model and of those that the folds
+        cannot tell from it, how far they are behind, and the standard error of that.
+    path_ : dict
+        For each strategy a table as columns, with a row for each model: norm, kernels, C, score, std, loss,
+        gap and n_active over the folds. The chosen strategy also has "all samples": C, weights and gap along
+        its path on all samples.
+    stages_ : list of str
+        What was done and why, if models were raced because samples are many. ``comparison_``, ``path_`` and
+        ``finalists_`` are then those of the race.
+    intervals_ : list of HeldOut
+        The model of each fold, and its errors on the samples of that fold. Only with ``intervals=True``.
+    best_C_ : ndarray of shape (n_outputs,)
+        The C of each output. Only with ``multi_output="own"``.
+    cv_scores_ : ndarray of shape (n_outputs,)
+        The R² of each output on samples that were left out. Only with ``multi_output="own"``.
+    n_candidates_ : int
+        The number of weights that were tried. Only with ``multi_output="own"``.
+    deltas_ : ndarray of shape (n_kernels, n_outputs)
+        The logarithm of weight · C, as himalaya has it. Only with ``multi_output="own"``.
+    kernels_ : list of Fitted
+        The kernels, with the constants (mean and scale) of the training samples.
+    kernel_names_ : list of str
+        The names of the kernels.
+    weights_ : ndarray of shape (n_kernels,) or (n_outputs, n_kernels)
+        The weights θ of the kernels. With ``multi_output="own"`` and y of two dimensions there is a row for
+        each output.
+    active_ : ndarray of shape (n_active,)
+        The indices of the kernels with a weight that is not zero.
+    kernel_ : Mixture or list of Mixture
+        The learned kernel, callable on new data. It is a list with one for each row of ``weights_`` if these
+        are several.
+    view_weights_ : dict
+        The total weight of each view. A kernel that belongs to no view counts under its own name.
+    selected_products_ : dict
+        The products with weight, as columns of a table: product, degree, weight and contribution, the largest
+        contribution first. Only for ``kernels=Products(...)``.
+    X_fit_ : array-like of shape (n_train, n_features)
+        The training samples, in the form in which they were given. Not with ``approx``.
+    dual_coef_ : ndarray of shape (n_train,) or (n_train, n_outputs)
+        The coefficients of the training samples: ``kernel_(X, X_fit_) @ dual_coef_ + intercept_`` decides,
+        with covariates also ``+ Z @ covariate_coef_``. Not with ``approx``.
+    intercept_ : float or ndarray of shape (n_outputs,)
+        The constant b of the decision.
+    features_ : Features
+        The explicit features, in place of ``X_fit_``. Only with ``approx``, and for products of columns if n
+        × n matrices do not fit into memory.
+    feature_coef_ : ndarray of shape (n_components,) or (n_components, n_outputs)
+        The coefficients of the features: ``features_.transform(X) @ feature_coef_ + intercept_`` decides.
+        Only with ``features_``.
+    coef_ : ndarray of shape (n_features,) or (n_outputs, n_features)
+        The weights of the features, if all active kernels are linear: ``X @ coef_.T + intercept_`` decides.
+    covariate_coef_ : ndarray of shape (n_covariates,) or (n_covariates, n_outputs)
+        The coefficients of the covariates, in the units in which they were given. Only with covariates.
+    covariate_names_ : list of str
+        The names of the columns of Z: ``site=B`` is the indicator of a category. Only with covariates.
+    objective_ : float or ndarray of shape (n_outputs,)
+        The objective P of the decision function, at the weights that suit it best and with what rounding
+        errors may add to it; one for each output with ``multi_output="own"``.
+    dual_gap_ : float or ndarray of shape (n_outputs,)
+        The relative gap (P − D)/|P|. D is the best lower bound that the fit met: no weights and no machine
+        have a smaller objective.
+    certified_ : bool
+        Whether D is a lower bound for the whole family of kernels.
+    dual_point_ : ndarray of shape (n_train,) or (n_train, n_outputs)
+        The α whose dual value is D; :func:`manykernels.inspection.certificate` computes P and D anew from it.
+        Not with ``approx``.
+    n_iter_ : int
+        The number of machines that were solved.
+    history_ : dict
+        The objective, gap, seconds and number of active kernels at each look, as columns. Solvers that draw
+        kernels also have how many draws of a batch count.
+    present_ : dict
+        The number of training samples that have each view. Only if kernels belong to views.
+    checks_ : list of Check
+        Reasons to be careful with this model, each with a code, a sentence and advice; empty if there are
+        none.
+    n_features_in_ : int
+        The number of columns of X in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        The names of the columns of X in ``fit``, if all of them are strings.
+
+    See Also
+    --------
+    MKLRegressor : Fits one model with given kernels, norm and C.
+    MKLClassifierCV : Learns classes in place of numbers.
+    compare : Compares several methods on the same folds.
 
     Notes
     -----
-    With "own" the loss is the squared one, and weights are points of the simplex, chosen by validation:
-    ``strategy``, ``norms`` and ``scoring`` have nothing to say. ``cv=None`` and ``cv="loo"`` leave out one
-    sample at a time, exactly, from one factorisation of all of them. Where neighbouring samples are alike, as
-    in time series, give folds that keep them together, such as ``GroupKFold()`` with ``groups``. ``tol`` ends
-    the search: two rounds of eight candidates that lower errors by less than half of it, relatively and on
-    average, are the last. ``max_iter`` is the number of candidates at most, and ``n_jobs`` the number of
-    threads. Up to eight outputs then go on by themselves, downhill on their leave-one-out error.
+    The attributes from ``kernels_`` to ``history_`` are those of ``best_estimator_``, which has them if the
+    chosen model is one of this package.
+
+    With ``multi_output="own"`` the loss is the squared one, and the weights are points of the simplex that
+    are chosen by validation: ``strategy``, ``norms`` and ``scoring`` keep their defaults, and there is no
+    ``comparison_``, ``path_`` or ``best_params_``. ``cv=None`` and ``cv="loo"`` leave out one sample at a
+    time, exactly, from one factorisation of all of them. If neighbouring samples are alike, as in time
+    series, give folds that keep them together, such as ``GroupKFold()`` with ``groups``. The search ends
+    after two rounds of eight candidates that lower the errors by less than half of ``tol``, relatively and on
+    average. ``max_iter`` limits the number of candidates, and ``n_jobs`` is the number of threads. Up to
+    eight outputs then go on by themselves, downhill on their leave-one-out error.
+
+    References
+    ----------
+    - Kloft, Brefeld, Sonnenburg and Zien (2011), lp-norm multiple kernel learning, Journal of Machine
+      Learning Research 12.
+    - Barber, Candès, Ramdas and Tibshirani (2021), Predictive inference with the jackknife+, Annals of
+      Statistics 49.
 
     Examples
     --------
@@ -248,6 +606,8 @@ class MKLRegressorCV(LazyScore, RegressorMixin, Intervals):
     >>> model = MKLRegressorCV(bands, multi_output="own", random_state=0).fit(X, Y)
     >>> model.weights_.argmax(axis=1).tolist()
     [0, 1]
+    >>> bool(model.best_score_ > 0.9)
+    True
     """
 
     def __init__(

@@ -20,18 +20,25 @@ Array = NDArray[np.float64]
 
 
 class TablePreparer(TransformerMixin, BaseEstimator):
-    """Columns of a raw table as numbers of one scale, as ``kernels="auto"`` prepares them.
+    """Turn the columns of a raw table into numbers of one scale, as ``kernels="auto"`` does.
 
-    Numbers are standardised, gaps filled and marked, categories become indicators, identifiers and columns
-    that do not vary are left out. All constants come from the samples of ``fit``. Columns of text are left
-    out: they have no numbers. Put it before an estimator that takes numbers only, or before kernels that you
-    give yourself: ``make_pipeline(TablePreparer(), MKLClassifier(gaussian_grid(1, 9, 5)))``.
+    Numbers are standardised, gaps are filled and marked, and categories become indicators. Identifiers,
+    columns that do not vary and columns of text are left out. All constants come from the samples of ``fit``.
+    Put it before an estimator that takes numbers only, or before kernels of your own:
+    ``make_pipeline(TablePreparer(), MKLClassifier(gaussian_grid(1, 9, 5)))``.
 
     Attributes
     ----------
-    preparation_ : :class:`~manykernels.kernels.Preparation`
-        The constants.
-    n_features_in_, feature_names_in_ : the columns of ``fit``
+    preparation_ : Preparation
+        The constants (:class:`~manykernels.kernels.Preparation`).
+    n_features_in_ : int
+        The number of columns of ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        The names of the columns of ``fit``, if all of them are strings.
+
+    See Also
+    --------
+    manykernels.families.Auto : The kernels for a raw table.
 
     Examples
     --------
@@ -49,10 +56,17 @@ class TablePreparer(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : frame or array of shape (n_samples, n_columns)
-        y : ignored
-        sample_weight : array of shape (n_samples,), optional
-            A sample of weight 2 counts as two samples.
+        X : frame or array-like of shape (n_samples, n_columns)
+            The table.
+        y : None, default=None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weights of the samples. A sample of weight 2 counts as two samples, one of weight 0 as none.
+
+        Returns
+        -------
+        self : estimator
+            The fitted estimator.
         """
         X, layout = read_training(type(self).__name__, "auto", X, quiet=True)
         weight = None if sample_weight is None else check_weights(sample_weight, X.shape[0])
@@ -74,22 +88,33 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Array:
-        """(n_samples, n_features): the columns as numbers.
+        """Turn the columns into numbers.
 
         Parameters
         ----------
-        X : frame or array with the columns of ``fit``
+        X : frame or array-like of shape (n_samples, n_columns)
+            A table with the columns of ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            The numbers.
         """
         check_is_fitted(self)
         return self.preparation_.transform(self._layout.read(X))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """What the features are called: by their columns, ``column missing`` and ``column=level``.
+        """Get the names of the features.
 
         Parameters
         ----------
-        input_features : ignored
-            The columns have the names of ``fit``.
+        input_features : None, default=None
+            Ignored: the columns have the names of ``fit``.
+
+        Returns
+        -------
+        ndarray of str
+            The names of columns, ``column missing`` and ``column=level``.
         """
         check_is_fitted(self)
         assert self._layout.table is not None

@@ -1,4 +1,4 @@
-"""UFO-MKL: kernels and machine learned online, one sample at a time (002)."""
+"""UFO-MKL: kernels and machine learned online, one sample at a time (Orabona and Jie 2011)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..fitting.targets import Labels, encode, read_labels, signs
 from ..losses import Logistic, MulticlassHinge, MulticlassLogistic, StructuredLoss, resolve_loss
-from ..losses.structured import PerScore
+from ..losses.structured import PerScore, decoded
 from ._dask import MatchedScore
 from ._online import BaseUFO
 from .ufo_regressor import UFOMKLRegressor
@@ -28,7 +28,7 @@ def _has_probabilities(model: Any) -> bool:
     if model.loss == "logistic" or getattr(model.loss, "probabilistic", False):
         return True
     raise AttributeError(
-        f"probabilities need loss='logistic', and loss={model.loss!r}; or calibrate: "
+        f"loss={model.loss!r} was given; probabilities need loss='logistic', or a calibration: "
         "sklearn.calibration.CalibratedClassifierCV(model)."
     )
 
@@ -36,60 +36,135 @@ def _has_probabilities(model: Any) -> bool:
 class UFOMKLClassifier(MatchedScore, ClassifierMixin, BaseUFO):
     """Online classification with a learned, sparse combination of kernels.
 
-    Minimises ½ λ ‖w‖²_{2,p} + α Σ_j ‖w^j‖ + (1/N) Σ_i ℓ(y_i, f(x_i)) with f(x) = Σ_j ⟨w^j, φ^j(x)⟩, p the
-    conjugate of q = 2 log F for F kernels, by one stochastic step a sample (002 Alg. 1). Several classes are
-    learned together, with one set of kernels.
+    The estimator minimises
+
+        ½ λ ‖w‖²_{2,p} + α Σ_j ‖w^j‖ + (1/N) Σ_i ℓ(y_i, f(x_i)),      f(x) = Σ_j ⟨w^j, φ^j(x)⟩,
+
+    where p is the conjugate of q = 2 log F for F kernels, by one stochastic step for each sample (Orabona and
+    Jie 2011, Alg. 1). Several classes are learned together, with one set of kernels. ``partial_fit`` learns
+    from a stream.
 
     Parameters
     ----------
-    kernels : "auto", list, dict name -> kernel, family of listed kernels, kernel or "precomputed"
-        What there is to choose from; widths of "auto" come from the first data seen.
-    loss : "hinge", "logistic", "multiclass_hinge", Loss or StructuredLoss
-        "hinge" and "logistic" mean their multiclass forms for more than two classes.
-    lam : float
-        λ, the strength of the p-norm; 1/(C N) in terms of a cost C of errors on N samples.
-    alpha : float
-        α ≥ 0: kernels whose ‖θ^j‖ stays below α a step get exactly no weight.
-    epochs : int
-        Passes of ``fit`` over the data.
-    average : bool
-        Predict with the mean of all iterates instead of the last one. Each kernel then has coefficients of
-        its own, and a kernel has no part in it only if it never had any.
-    shuffle : bool
-        A new random order for every pass of ``fit``; ``partial_fit`` takes samples as they come.
-    normalize : "max", "trace", "cosine", "frobenius" or None
-        "max": the largest k(x, x) of the first data seen is 1, which the bound assumes.
-    approx : None, RandomFeatures, Nystroem, OwnFeatures or "features"
-        None keeps kernel expansions, exact, whose cost grows with the samples. With explicit features the
-        cost of a step does not grow; "features" takes the finite maps that kernels have themselves.
-    fit_intercept : bool
-        Add the constant kernel 1, regularised like the others.
-    memory_limit : int, str such as "2GB" or None
-    warm_start : bool
-        ``fit`` goes on from the state of the last fit.
-    random_state : int, RandomState or None
-    n_jobs : int or None
-        Threads of compiled passes; None is all.
-    verbose : int
-        1 shows a bar over the passes, 2 also a line per pass.
+    kernels : {"auto", "precomputed"}, list, dict, Kernel or Family, default="auto"
+        The kernels to choose from; a family must be one that can be listed. Widths of "auto" come from the
+        first data seen. With "precomputed" X holds kernel matrices, of shape (n_samples, n_train, n_kernels).
+    loss : {"hinge", "logistic", "multiclass_hinge"}, Loss or StructuredLoss, default="hinge"
+        The loss of one sample. "hinge" and "logistic" stand for their multiclass forms if there are more than
+        two classes. "logistic" gives probabilities.
+    lam : float, default=0.001
+        The strength λ of the p-norm, about 1/(C N) in terms of a cost C of errors on N samples. A larger λ
+        gives a smoother decision.
+    alpha : float, default=0.001
+        The sparsity α ≥ 0. Kernels whose ‖θ^j‖ stays below α a step have exactly no weight.
+    epochs : int, default=10
+        The number of passes of ``fit`` over the data.
+    average : bool, default=False
+        Whether predictions use the mean of all iterates in place of the last one. Each kernel then has
+        coefficients of its own, and a kernel is unused only if it never had any weight.
+    shuffle : bool, default=True
+        Whether every pass of ``fit`` has a new random order. ``partial_fit`` takes samples as they come.
+    normalize : {"max", "trace", "cosine", "frobenius"} or None, default="max"
+        How the kernels are scaled. With "max" the largest k(x, x) of the first data seen is 1, which
+        ``bound_`` assumes.
+    approx : {"features"}, RandomFeatures, Nystroem, OwnFeatures or None, default=None
+        Explicit features (:mod:`manykernels.approx`). None keeps exact kernel expansions, whose cost grows
+        with the samples. With explicit features the cost of a step stays the same; "features" uses the finite
+        maps that kernels have themselves.
+    fit_intercept : bool, default=True
+        Whether a constant kernel 1 is added. It is regularised like the others.
+    memory_limit : int, str or None, default=None
+        The number of bytes that the package itself may allocate, also as text such as "2GB". None allows half
+        of the free memory.
+    warm_start : bool, default=False
+        Whether ``fit`` goes on from the state of the last fit.
+    random_state : int, RandomState or None, default=None
+        The seed of the order of the samples and of random features.
+    n_jobs : int or None, default=None
+        The number of threads of compiled code. None uses all processors.
+    verbose : int, default=0
+        With 1 a progress bar over the passes is shown; 2 adds a line for each pass.
 
     Attributes
     ----------
-    kernels_, kernel_names_, active_, kernel_, X_fit_, dual_coef_, intercept_ : as for MKLClassifier:
-        decision_function(X) == kernel_(X, X_fit_) @ dual_coef_ + intercept_. With ``average=True``
-        ``dual_coef_`` has the kernels on a first axis.
-    weights_ : (n_kernels,), w^j = weights_[j] θ^j, with exact zeros.
-    features_, feature_coef_ : with ``approx``, in place of ``dual_coef_`` and ``X_fit_``:
-        decision_function(X) == features_.transform(X) @ feature_coef_ + intercept_.
-    t_ : steps taken.
-    objective_, dual_gap_, certified_ : after ``fit``, the objective on the training data, its relative
-        distance from a lower bound on the minimum, and whether there is such a bound. NaN and False after
-        ``partial_fit``, which does not see all data; ``objective(X, y)`` measures on any.
-    bound_ : e L² (1 + log T) log F / (λ T), what 002 Theorem 2 promises of the expected excess at an iterate
-        drawn at random, for samples drawn with replacement; divide it by δ for a probability of 1 − δ. inf
-        for losses of unbounded slope.
-    history_ : after ``fit``, seconds, dual bound and active kernels at the end of each pass.
-    classes_ : labels.
+    kernels_ : list of Fitted
+        The kernels, with the constants (mean and scale) of the training samples.
+    kernel_names_ : list of str
+        The names of the kernels.
+    weights_ : ndarray of shape (n_kernels,)
+        The weights of the kernels, w^j = weights_[j] θ^j, with exact zeros.
+    active_ : ndarray of shape (n_active,)
+        The indices of the kernels with a weight that is not zero.
+    kernel_ : Mixture or list of Mixture
+        The learned kernel, callable on new data. It is a list with one for each row of ``weights_`` if these
+        are several.
+    view_weights_ : dict
+        The total weight of each view. A kernel that belongs to no view counts under its own name.
+    X_fit_ : array-like of shape (n_train, n_features)
+        The training samples, in the form in which they were given. Not with ``approx``.
+    dual_coef_ : ndarray of shape (n_train,) or (n_train, n_outputs)
+        The coefficients of the training samples: ``kernel_(X, X_fit_) @ dual_coef_ + intercept_`` decides.
+        With ``average=True`` the kernels are on a first axis. Not with ``approx``.
+    intercept_ : float or ndarray of shape (n_outputs,)
+        The constant b of the decision.
+    features_ : Features
+        The explicit features, in place of ``X_fit_``. Only with ``approx``, and for products of columns if n
+        × n matrices do not fit into memory.
+    feature_coef_ : ndarray of shape (n_components,) or (n_components, n_outputs)
+        The coefficients of the features: ``features_.transform(X) @ feature_coef_ + intercept_`` decides.
+        Only with ``features_``.
+    coef_ : ndarray of shape (n_features,) or (n_outputs, n_features)
+        The weights of the features, if all active kernels are linear: ``X @ coef_.T + intercept_`` decides.
+    objective_ : float
+        The objective on the training data. NaN after ``partial_fit``, which does not see all data;
+        ``objective(X, y)`` measures it on any.
+    dual_gap_ : float
+        The relative distance of ``objective_`` from a lower bound on the minimum. NaN after ``partial_fit``.
+    certified_ : bool
+        Whether there is a lower bound. False after ``partial_fit``.
+    bound_ : float
+        The bound e L² (1 + log T) log F / (λ T) on the expected excess of the objective, at an iterate drawn
+        at random and for samples drawn with replacement (Orabona and Jie 2011, Theorem 2). Divide it by δ for
+        a probability of 1 − δ. ``inf`` for losses of unbounded slope.
+    t_ : int
+        The number of steps taken.
+    n_iter_ : int
+        The number of passes over the data.
+    history_ : dict
+        The seconds, dual bound and number of active kernels at the end of each pass, as columns. Only after
+        ``fit``.
+    classes_ : ndarray of shape (n_classes,)
+        The labels of the classes.
+    present_ : dict
+        The number of training samples that have each view. Only if kernels belong to views.
+    checks_ : list of Check
+        Reasons to be careful with this model, each with a code, a sentence and advice; empty if there are
+        none.
+    n_features_in_ : int
+        The number of columns of X in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        The names of the columns of X in ``fit``, if all of them are strings.
+
+    See Also
+    --------
+    UFOMKLRegressor : Learns numbers in place of classes.
+    MKLClassifier : Learns from all samples at once, with a certificate.
+
+    References
+    ----------
+    - Orabona and Jie (2011), Ultra-fast optimization algorithm for sparse multi kernel learning, ICML.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from manykernels import UFOMKLClassifier
+    >>> from manykernels.families import gaussian_grid
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = UFOMKLClassifier(gaussian_grid(0.5, 8.0, 5), random_state=0).fit(X[::2], y[::2])
+    >>> model.score(X[1::2], y[1::2]) > 0.85
+    True
+    >>> model.partial_fit(X[1::2], y[1::2]).t_
+    825
     """
 
     classes_: NDArray[Any]
@@ -130,10 +205,25 @@ class UFOMKLClassifier(MatchedScore, ClassifierMixin, BaseUFO):
         self.verbose = verbose
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
-        """One step for each of these samples, in their order.
+        """Make one step for each of these samples, in their order.
 
-        The first call resolves ``kernels``, normalises them and chooses features from the data it gets, and
-        must name all ``classes`` that there will be.
+        The first call resolves ``kernels``, normalises them and chooses features from the data that it gets.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame, list or dict
+            The samples, of shape (n_samples, n_features). A dict {name: samples × features} holds views,
+            which get kernels of their own. With ``kernels="precomputed"`` it is a stack of kernel matrices,
+            of shape (n_samples, n_train, n_kernels), or a dict of them by name.
+        y : array-like of shape (n_samples,)
+            The labels of the samples.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that there will be. The first call needs them.
+
+        Returns
+        -------
+        self : estimator
+            The fitted estimator.
         """
         self._asked(y)
         labels = read_labels(y)
@@ -200,7 +290,7 @@ class UFOMKLClassifier(MatchedScore, ClassifierMixin, BaseUFO):
         self._counts = getattr(self, "_counts", 0) + np.bincount(codes, minlength=len(self.classes_))
 
     def _constant(self, k: int) -> Array:
-        """The majority's, where no kernel has any weight and there is one score a class."""
+        """Return the decision of the majority, for a model in which no kernel has weight."""
         share = self._counts / self._counts.sum()
         if k == share.size:
             return np.asarray(share - share.mean())
@@ -208,24 +298,71 @@ class UFOMKLClassifier(MatchedScore, ClassifierMixin, BaseUFO):
 
     # -- deciding -----------------------------------------------------------------------------------
     def decision_function(self, X: Any) -> Array:
-        """(n_samples,), positive for ``classes_[1]``; (n_samples, n_classes) for more than two classes."""
+        """Compute the decision on each sample.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame, list or dict
+            The samples, in the form in which ``fit`` got them.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            The decisions: for two classes one number, positive for ``classes_[1]``; else one for each class.
+        """
         check_is_fitted(self)
         return self._single(self._model.decide(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each sample."""
+        """Predict the class of each sample.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame, list or dict
+            The samples, in the form in which ``fit`` got them.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The labels.
+        """
         check_is_fitted(self)
         assert self._state is not None
-        return np.asarray(self.classes_[self._state.loss.decode(self._model.decide(X))])
+        found = decoded(self._state.loss, self._model.decide(X), len(self.classes_))
+        return np.asarray(self.classes_[found])
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:
-        """(n_samples, n_classes): the logistic function of the decision, or softmax of several."""
+        """Predict the probabilities of the classes; only with the logistic loss.
+
+        They are the logistic function of the decision, or the softmax of several.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame, list or dict
+            The samples, in the form in which ``fit`` got them.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            The probabilities, in the order of ``classes_``.
+        """
         return np.asarray(np.exp(self.predict_log_proba(X)))
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Array:
-        """Logarithms of ``predict_proba``."""
+        """Predict the logarithms of the probabilities; only with the logistic loss.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, frame, list or dict
+            The samples, in the form in which ``fit`` got them.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            The logarithms of the probabilities, in the order of ``classes_``.
+        """
         check_is_fitted(self)
         f = self._model.decide(X)
         if f.shape[1] == 1:

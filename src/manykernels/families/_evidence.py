@@ -21,6 +21,7 @@ from scipy.optimize import OptimizeResult, minimize
 
 from .._fast import elementwise
 from .._fast.evidence import weigh
+from .._fast.linalg import invert
 from .._fast.stopping import goes_on
 from .._fast.threads import blas_threads
 from ..kernels.stationary import squared_distances
@@ -73,6 +74,8 @@ class _Evidence:
         self.Y = self.Y[:, spread > 0.0]
         self.inner = X @ X.T / X.shape[1]
         self.diagonal = np.diag_indices(len(X))
+        # both are written at every step: memory that is new costs as much as the exponentials in it
+        self.K, self.A = np.empty_like(self.inner), np.empty_like(self.inner)
         alone = self.N * float(np.log(self.N)) - float(np.log(weight).sum())  # A = λ diag(1/w), whatever λ
         self.of_noise = 0.5 * self.Y.shape[1] * alone
 
@@ -94,9 +97,10 @@ class _Evidence:
         d, m = self.X.shape[1], self.Y.shape[1]
         u, mu, (a, lam) = p[:d], p[d], np.exp(p[d + 1 :])
         gamma = np.exp(mu + u)
-        K = squared_distances(self.X * np.sqrt(gamma))
+        K = squared_distances(self.X * np.sqrt(gamma), out=self.K)
         elementwise.exp(K, -1.0, K)
-        A = K + a * self.inner
+        A = np.multiply(self.inner, a, out=self.A)
+        A += K
         A[self.diagonal] += lam / self.weight
         L, failed = lapack.dpotrf(A.T, lower=1, overwrite_a=1)
         if failed:
@@ -107,10 +111,9 @@ class _Evidence:
         s = np.sum(self.Y * alpha, axis=0)
         value = 0.5 * self.N * float(np.log(s).sum()) + self.shrinkage * float((root - 1.0).sum())
         value += 0.5 * m * (log_det + float((self.weight - 1.0).sum()) * p[d + 2])
-        inverse, _ = lapack.dpotri(L, lower=1, overwrite_c=1)
         # G = ∂E/∂A = ½ m A⁻¹ − ½ N Σ_k α_kα_kᵀ/s_k
         B, diagonal = np.ascontiguousarray(alpha * np.sqrt(0.5 * self.N / s)), np.empty(len(K))
-        by_inner = weigh(inverse.T, B, 0.5 * m, K, self.inner, diagonal)
+        by_inner = weigh(invert(L).T, B, 0.5 * m, K, self.inner, diagonal)
         scaled = self.squares.T @ K.sum(axis=1) - np.einsum("ij,ij->j", self.X, K @ self.X)
         by_gamma = -2.0 * gamma * scaled
         by_a = a * by_inner

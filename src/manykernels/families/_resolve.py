@@ -34,13 +34,39 @@ def resolve_kernels(
     target: Any = None,
     approx: Any = None,
 ) -> dict[str, Kernel]:
-    """The kernels that ``spec`` means for training data X, by unique name and in order.
+    """List the kernels that the argument ``kernels`` of an estimator means for training data X.
 
-    ``spec`` is ``"auto"``, a kernel, a plain function, a family, a list of these (or of lists), or a dict
-    name -> any of these.
-    A kernel is called by its dict key or its label, "key: label" where a key holds more than a kernel. Names
-    that occur twice get a suffix. Families that learn from y are given ``target``. With an approximation
-    ``approx``, "auto" offers the kernels that it serves; kernels that somebody asked for stay.
+    Parameters
+    ----------
+    spec : str, Kernel, callable, Family, list or dict
+        ``"auto"``, a kernel, a plain function, a family, a list of these (or of lists), or a dict from names
+        to any of these.
+    X : array-like of shape (n_samples, n_features)
+        Training samples.
+    sample_weight : array-like of shape (n_samples,) or None, default=None
+        Weights of the samples, which count as repetitions.
+    feature_names : sequence of str or None, default=None
+        Names of the columns.
+    target : array-like of shape (n_samples, n_outputs) or None, default=None
+        Training targets, for families that learn from them.
+    approx : Approximation or None, default=None
+        With an approximation, "auto" offers only kernels that it serves. Kernels that somebody asked for
+        stay.
+
+    Returns
+    -------
+    dict of str to Kernel
+        The kernels by unique name, in order. A kernel has the name of its dict key or its label, "key: label"
+        where a key holds more than a kernel. Names that occur twice get a suffix.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.families import resolve_kernels
+    >>> from manykernels.kernels import Gaussian, Linear
+    >>> X = np.random.RandomState(0).randn(10, 2)
+    >>> list(resolve_kernels({"line": Linear(), "bumps": [Gaussian(1.0), Gaussian(2.0)]}, X))
+    ['line', 'bumps: Gaussian(width=1)', 'bumps: Gaussian(width=2)']
     """
     pairs = list(_named(spec, X, sample_weight, feature_names, target, approx))
     if not pairs:
@@ -95,7 +121,7 @@ def _named(
 
 
 def _served(kernels: dict[str, Kernel], X: Data, approx: Any) -> dict[str, Kernel]:
-    """Those of "auto" that have features with this approximation."""
+    """Keep the kernels of "auto" that have features with this approximation."""
     served = {name: kernel for name, kernel in kernels.items() if approx.serves(kernel, X)}
     if not served:
         raise ValueError(
@@ -107,7 +133,27 @@ def _served(kernels: dict[str, Kernel], X: Data, approx: Any) -> dict[str, Kerne
 
 
 def require_known(spec: Any) -> None:
-    """An error about a string that means no kernels, before anything is said of the samples."""
+    """Raise an error for a string that means no kernels, before the samples are read.
+
+    Parameters
+    ----------
+    spec : object
+        The kernels, as estimators take them.
+
+    Raises
+    ------
+    ValueError
+        If `spec`, or a part of it, is a string other than "auto" and "precomputed".
+
+    Examples
+    --------
+    >>> from manykernels.families import require_known
+    >>> require_known("auto")
+    >>> require_known("rbf")
+    Traceback (most recent call last):
+    ...
+    ValueError: ...
+    """
     for part in spec if isinstance(spec, list | tuple) else [spec]:
         if isinstance(part, str) and part not in ("auto", "precomputed"):
             raise _unknown(part)
@@ -129,7 +175,7 @@ def _from_string(spec: str, X: Data, names: Any) -> Any:
 
 def _unknown(spec: str) -> ValueError:
     meant = _MEANT.get(spec.lower())
-    hint = "" if meant is None else f" Write {meant}, of manykernels.kernels."
+    hint = f" Write {meant or 'a kernel such as Gaussian(), or a list of kernels'}, of manykernels.kernels."
     return ValueError(
         f"kernels={shown(spec)} was given; the strings that mean something are 'auto' and 'precomputed'."
         f"{hint}"

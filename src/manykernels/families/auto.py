@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -13,38 +11,60 @@ from scipy import sparse
 from ..kernels import Constant, Gaussian, Kernel, Linear, OnColumns, Polynomial, Spectrum
 from ..kernels.cells import holds_numbers
 from ..kernels.data import Array, Data, numeric, strings, take_columns
-from ..kernels.preparation import Part, Preparation
+from ..kernels.preparation import PARTS, Part, Preparation
 from ..kernels.prepared import Prepared, TextColumn
 from ..kernels.stationary import squared_distances
+from ._remembered import Remembered
 from .base import NONE, Family, having_only, names_of, under
 from .tables import Table, read_columns, views_of
 
 _STEPS = (-2, -1, 0, 1, 2)  # powers of two, times the median distance
 _QUANTILES = np.linspace(0.05, 0.95, 8)
 _DISTANCE_ROWS = 1000  # samples whose distances widths are measured by
+_WIDE = 50  # columns of numbers from which rows have profiles
 _FEW = 12  # features, up to which each has a kernel of its own
 _SUBSTRINGS = (3, 5)
 _SCORES = ", normal scores"  # in the names of kernels on them
 _ROUNDING = 1e-9  # relative, of sums of weights
 _SAME_POINT = 1e-6  # of the largest distance: GEMM leaves this much between equal rows
 _SAME_WIDTH = 1e-3  # relative: closer widths are one kernel
+_REMEMBERED = Remembered(64)
 _LINEAR = Linear().as_member(role="linear")
 
 
 class Auto(Family):
-    """What a practitioner would write down for a table, scaled or not.
+    """The default kernels for a table, scaled or not: ``kernels="auto"``.
 
-    Columns with numbers are standardised, their gaps filled and marked, categories become indicators
-    (``kernels.preparation``; ``families.tables`` says what a column holds). On these features: a linear
-    kernel, a polynomial of degree 2, and Gaussians whose widths are the median distance between samples times
-    ¼, ½, 1, 2, 4. Where columns have heavy tails, the Gaussians come a second time on their normal scores. Up
-    to 12 features have a Gaussian each. Columns of text have string kernels. Where all columns are named
-    ``view__column``, as ColumnTransformer writes it, every view has kernels of its own as well.
+    Columns with numbers are standardised, their gaps filled and marked, and categories become indicators
+    (``kernels.preparation``; ``families.tables`` says what a column holds). On these features there are a
+    linear kernel, a polynomial of degree 2, and Gaussians whose widths are the median distance between
+    samples times ¼, ½, 1, 2, 4. Where columns have heavy tails, the Gaussians come a second time on their
+    normal scores. Up to 12 features have a Gaussian each. From 50 columns of numbers on there are also linear
+    and Gaussian kernels of profiles, that is of rows in their own units divided by their length: columns that
+    measure alike, such as counts of words or intensities, say by their size how much they matter. Where more
+    than half of the columns of numbers have 3 to 12 different values, there are kernels of their levels
+    too: codes of categories, grades and small counts need not act in proportion. Columns of text have string
+    kernels. Where all columns are named ``view__column``, as ColumnTransformer writes it,
+    every view has kernels of its own as well.
 
     Sparse matrices are taken as they are, since centring would fill them: a linear kernel, and Gaussians at
     eight quantiles of the distances, where these differ. Distances are those among at most 1000 rows, taken
     evenly; a row of weight w counts as w rows. With ``approx=`` only kernels that have features there are
     offered. Data without two different rows get a linear kernel only, data that are all zero a constant.
+
+    See Also
+    --------
+    Relevance : The same with learned widths of features.
+    views : Kernels for groups of columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.families import Auto
+    >>> X = np.random.RandomState(0).randn(50, 2)
+    >>> names = list(Auto().resolve(X))
+    >>> names[0], len(names)
+    ('Linear', 9)
     """
 
     def resolve(self, X: Data, sample_weight: Any = None, feature_names: Any = None) -> dict[str, Kernel]:
@@ -92,7 +112,7 @@ def text_kernels(table: Table) -> dict[str, Kernel]:
 
 
 def unprepared(X: Data, table: Table) -> dict[str, Kernel]:
-    """What is left where no column varies: numbers as they are, or a constant."""
+    """Return the kernels of a table in which no column varies: numbers as they are, or a constant."""
     plain = isinstance(X, np.ndarray) and len(table.numbers) == X.shape[1] and not table.formats
     return {"Linear": _LINEAR} if plain and np.any(numeric(X)) else {"Constant": Constant()}
 
@@ -113,6 +133,22 @@ def _features(X: Data, prepared: Preparation, sample_weight: Any) -> dict[str, K
             name, *also = (f"Gaussian({scale:g} × median{suffix})" for suffix in suffixes)
             kernel = Prepared(Gaussian(scale * median), prepared, part)
             kernels[name] = kernel.as_member(scale=scale, also=tuple(also))
+    return kernels | _of_other_parts(X, prepared, sample_weight)
+
+
+def _of_other_parts(X: Data, prepared: Preparation, sample_weight: Any) -> dict[str, Kernel]:
+    """Kernels of profiles, for many columns that measure alike, and of levels, for few values."""
+    kernels: dict[str, Kernel] = {}
+    parts: list[Part] = ["profiles", "roots"] if prepared.n_numbers >= _WIDE else []
+    if prepared.has_levels:
+        parts.append("levels")
+    for part in parts:
+        called = PARTS[part]
+        kernels[f"Linear({called})"] = Prepared(Linear(), prepared, part)
+        median = median_distance(prepared.transform(X, part), sample_weight)
+        for scale in (0.5, 1.0, 2.0) if median > 0.0 else ():
+            kernel = Prepared(Gaussian(scale * median), prepared, part)
+            kernels[f"Gaussian({scale:g} × median, {called})"] = kernel.as_member(scale=scale)
     return kernels
 
 
@@ -166,34 +202,21 @@ def _distances_at(A: Any, sample_weight: Any, quantiles: Array) -> Array:
 
 def _among(A: Any, w: Array, quantiles: Array) -> Array:
     """The same for rows of positive weight, all of which count."""
-    D = squared_distances(A)
-    i, j = np.triu_indices(A.shape[0], 1)
-    d, weight = np.sqrt(D[i, j]), (w[i] * w[j])
+    D, n = squared_distances(A), A.shape[0]
+    d = np.sqrt(np.concatenate([D[i, i + 1 :] for i in range(n)] or [np.empty(0)]))
     positive = d > _SAME_POINT * np.max(d, initial=0.0)
-    return _quantiles(d[positive], weight[positive], quantiles)
+    if np.all(w == 1.0):
+        return _plain_quantiles(d[positive], quantiles)
+    i, j = np.triu_indices(n, 1)
+    return _quantiles(d[positive], (w[i] * w[j])[positive], quantiles)
 
 
-class _Remembered:
-    """The last results of a function of arrays, by their contents: strategies of a search ask the same."""
-
-    def __init__(self, size: int) -> None:
-        self.size, self.results = size, dict[bytes, Array]()
-
-    def __call__(self, compute: Callable[[Any, Array, Array], Array], A: Any, *more: Array) -> Array:
-        held = [A.data, A.indices, A.indptr] if sparse.issparse(A) else [A]
-        key = blake2b(repr((A.shape, A.dtype)).encode())
-        for part in [*held, *more]:
-            key.update(np.ascontiguousarray(part).data)
-        found = self.results.pop(key.digest(), None)
-        if found is None:
-            found = compute(A, *more)
-        self.results[key.digest()] = found  # the last, of those that will be forgotten
-        for old in list(self.results)[: -self.size]:  # steps that other threads may take at the same time
-            self.results.pop(old, None)
-        return found.copy()
-
-
-_REMEMBERED = _Remembered(64)
+def _plain_quantiles(d: Array, quantiles: Array) -> Array:
+    """The same as `_quantiles` of weights that are all 1, to the bit, without sorting d."""
+    if not len(d):
+        return np.empty(0)
+    at = np.ceil(quantiles * float(len(d)) * (1.0 - _ROUNDING)).astype(np.intp) - 1
+    return np.asarray(np.partition(d, np.unique(at))[at])
 
 
 def _quantiles(d: Array, weight: Array, quantiles: Array) -> Array:

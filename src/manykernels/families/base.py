@@ -1,4 +1,4 @@
-"""What every family offers."""
+"""The base class of families."""
 
 from __future__ import annotations
 
@@ -15,19 +15,39 @@ from ..kernels.presence import rows_having
 
 
 class Family(BaseEstimator):
-    """Which kernels there are to choose from, where that depends on the data.
+    """Base class of families: the kernels to choose from, where they depend on the data.
 
-    ``factors`` says that every kernel is one column of X times itself, so that a Gram engine can work on the
-    columns and never form a matrix of n × n. ``listed`` says that ``resolve`` lists the kernels; families too
-    large for that are asked through an oracle. ``supervised`` says that ``resolve`` also takes the training
-    targets, as ``target`` of shape (n_samples, n_outputs). ``holds_others`` says that it also takes
-    ``approx``, for ``"auto"`` among the kernels that it was given. ``needs_variation`` says that it is made
-    of columns that differ from sample to sample. ``from_rows`` says that it can be learned from blocks of
-    rows (``oracles/bind_rows.py``), so that no matrix of n × n is needed; ``in_waves`` that this is so with
-    random features (``oracles/bind_waves.py``).
+    A family of your own defines ``resolve`` if its kernels can be listed; or it sets ``listed = False`` and
+    defines ``bind``. How families of this package that are not listed bind is in ``oracles/build.py``. Class
+    attributes say what a family is:
 
-    A family of one's own defines ``resolve``, where it can be listed; or sets ``listed = False`` and defines
-    ``bind``. How the families of this package that are not listed bind is in ``oracles/build.py``.
+    - ``factors``: every kernel is one column of X times itself, so that a Gram engine can work on the columns
+      and never forms a matrix of n × n.
+    - ``listed``: ``resolve`` lists the kernels. Larger families are asked through an oracle.
+    - ``supervised``: ``resolve`` also takes the training targets, as ``target`` of shape (n_samples,
+      n_outputs).
+    - ``holds_others``: ``resolve`` also takes ``approx``, for ``"auto"`` among the kernels that it was given.
+    - ``needs_variation``: the family is made of columns that differ from sample to sample.
+    - ``from_rows``: the family can be learned from blocks of rows (``oracles/bind_rows.py``), so that no
+      matrix of n × n is needed.
+    - ``in_waves``: the same with random features (``oracles/bind_waves.py``).
+
+    See Also
+    --------
+    Parametric : Base of families with a continuous parameter.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLRegressor
+    >>> from manykernels.families import Family
+    >>> from manykernels.kernels import Linear, OnColumns
+    >>> class EvenColumns(Family):
+    ...     def resolve(self, X, sample_weight=None, feature_names=None):
+    ...         return {f"x{j}": OnColumns(Linear(), j) for j in range(0, X.shape[1], 2)}
+    >>> X = np.random.RandomState(0).randn(40, 4)
+    >>> MKLRegressor(EvenColumns()).fit(X, X[:, 2]).kernel_names_
+    ['x0', 'x2']
     """
 
     factors: ClassVar[bool] = False
@@ -40,17 +60,42 @@ class Family(BaseEstimator):
     instead: ClassVar[str] = ""  # what to do where there are too many kernels for a list, for a message
 
     def resolve(self, X: Data, sample_weight: Any = None, feature_names: Any = None) -> dict[str, Kernel]:
-        """The kernels for training data X, by name and in order; sample weights mean repetition."""
+        """List the kernels for training data X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training samples.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights of the samples: a sample of weight 2 counts as two samples.
+        feature_names : sequence of str or None, default=None
+            Names of the columns; None takes those of a frame, else x0, x1, ….
+
+        Returns
+        -------
+        dict of str to Kernel
+            The kernels by name, in order.
+        """
         raise NotImplementedError(
             f"{type(self).__name__} must define resolve(X, sample_weight, feature_names)."
         )
 
     def bind(self, X: Data, **how: Any) -> Any:
-        """The family on training data X, as an Oracle of ``manykernels.oracles`` that solvers ask.
+        """Bind the family to training data, as an oracle that solvers ask.
 
-        ``how`` holds normalize, sample_weight, feature_names, memory_limit, norm (the penalty) and work, as
-        ``oracles.build_oracle`` explains them. An oracle that answers ``atoms`` is listed where a solver
-        or a penalty needs a list; ``best`` and ``sample`` are what the solvers of families ask.
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training samples.
+        **how : object
+            Options normalize, sample_weight, feature_names, memory_limit, norm (the penalty) and work, as
+            ``oracles.build_oracle`` explains them.
+
+        Returns
+        -------
+        Oracle
+            An oracle. One that answers ``atoms`` is listed where a solver or a penalty needs a list; solvers
+            of families ask it for ``best`` and ``sample``.
         """
         raise NotImplementedError(f"{type(self).__name__} must define bind(X, **how), or be listed.")
 
@@ -121,7 +166,7 @@ def numbers(X: Data, feature_names: Any = None) -> Any:
 def under(prefix: str, name: str, kernel: Kernel) -> tuple[str, Kernel]:
     """A kernel's name as one of several called ``prefix``, and the kernel, whose other names are so too."""
     also = tuple(f"{prefix}: {other}" for other in kernel.member.also)
-    return f"{prefix}: {name}", kernel.as_member(also=also) if also else kernel
+    return f"{prefix}: {name}", kernel.as_member(also=also, within=name)
 
 
 def unique(names: Iterable[str]) -> list[str]:

@@ -1,4 +1,7 @@
-"""Kernels κ_σ for every σ of an interval or a box: not discretised, but searched (000 §4.2.2 and ch. 5)."""
+"""Families with a kernel κ_σ for every σ of an interval or a box, searched without a grid.
+
+See Afkanpour (2013), §4.2.2 and ch. 5.
+"""
 
 from __future__ import annotations
 
@@ -19,26 +22,42 @@ _BEYOND = 4.0  # how far ranges from the data reach beyond the quantiles of dist
 
 
 class Parametric(Family):
-    """The base of families κ_σ, σ = (σ_1, …, σ_p) in a box; a subclass in a file of your own is enough.
+    """Base class of families κ_σ with σ = (σ_1, …, σ_p) in a box; a subclass in a file of your own is enough.
 
     A subclass defines ``kernel(*parameters)`` and ``bounds``, p pairs (low, high), as an attribute, a
     property or an argument of its constructor. It may also define:
 
-    ``gradient(parameters, X, S)``
-        ∂/∂σ_i Σ_ab S_ab κ_σ(x_a, x_b) for all i; checked once against finite differences, which stand in for
-        it otherwise. Only searches over several parameters use it.
-    ``lipschitz``
-        For p = 1, L ≥ |∂/∂σ κ_σ(x, x')/ρ(σ)²| for all σ in the range and all training pairs: a number, or a
-        method ``lipschitz(X)`` that returns one, or a matrix of one for each pair. With it the search bounds
-        all kernels of the family, and fits are certified.
-    ``prior(*parameters)``
-        ρ(σ) > 0: kernels are divided by its square.
-    ``rate``
-        "inverse-square" or "inverse" where p = 1 and κ_σ = exp(−D/σ²) or exp(−D/σ), D the statistic that its
-        kernels share, and ρ = 1: such families are searched exactly and fast.
+    - ``gradient(parameters, X, S)``: ∂/∂σ_i Σ_ab S_ab κ_σ(x_a, x_b) for all i. It is checked once against
+      finite differences, which stand in for it otherwise. Only searches over several parameters use it.
+    - ``lipschitz``: for p = 1, L ≥ |∂/∂σ κ_σ(x, x')/ρ(σ)²| for all σ in the range and all training pairs: a
+      number, or a method ``lipschitz(X)`` that returns one, or a matrix of one for each pair. With it the
+      search bounds all kernels of the family, and fits are certified.
+    - ``prior(*parameters)``: ρ(σ) > 0; kernels are divided by its square.
+    - ``rate``: "inverse-square" or "inverse" where p = 1 and κ_σ = exp(−D/σ²) or exp(−D/σ), D the statistic
+      that its kernels share, and ρ = 1. Such families are searched exactly and fast.
 
     Parameters with low > 0 are searched on a logarithmic scale. Solvers ask these families through an oracle
     (``oracles/continuous.py``), and the kernels that a fit selected are in ``kernels_``.
+
+    See Also
+    --------
+    Gaussians : The family of Gaussian kernels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLRegressor
+    >>> from manykernels.families import Parametric
+    >>> from manykernels.kernels import Matern
+    >>> class Matern32(Parametric):
+    ...     bounds = [(0.3, 3.0)]
+    ...
+    ...     def kernel(self, width):
+    ...         return Matern(nu=1.5, width=width)
+    >>> X = np.linspace(-3, 3, 30)[:, None]
+    >>> model = MKLRegressor(Matern32(), C=10.0).fit(X, np.sin(X[:, 0]))
+    >>> all(0.3 <= kernel.get_params()["width"] <= 3.0 for kernel in model.kernels_)
+    True
     """
 
     listed: ClassVar[bool] = False
@@ -51,11 +70,37 @@ class Parametric(Family):
     lipschitz: Any = None
 
     def kernel(self, *parameters: float) -> Kernel:
-        """κ_σ."""
+        """Make the kernel κ_σ.
+
+        Parameters
+        ----------
+        *parameters : float
+            The parameters σ_1, …, σ_p.
+
+        Returns
+        -------
+        Kernel
+            The kernel.
+        """
         raise NotImplementedError(f"{type(self).__name__} must define kernel(*parameters).")
 
     def gradient(self, parameters: Array, X: Data, S: Array) -> Any:
-        """∂/∂σ_i Σ_ab S_ab κ_σ(x_a, x_b), of shape (p,)."""
+        """Compute the derivatives ∂/∂σ_i Σ_ab S_ab κ_σ(x_a, x_b).
+
+        Parameters
+        ----------
+        parameters : ndarray of shape (n_parameters,)
+            The parameters σ.
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        S : ndarray of shape (n_samples, n_samples)
+            Symmetric matrix of coefficients.
+
+        Returns
+        -------
+        array-like of shape (n_parameters,)
+            The derivatives.
+        """
         raise NotImplementedError
 
     @property
@@ -64,7 +109,18 @@ class Parametric(Family):
         return type(self).gradient is not Parametric.gradient
 
     def prior(self, *parameters: float) -> float:
-        """ρ(σ)."""
+        """Return the prior ρ(σ), by the square of which a kernel is divided; 1 by default.
+
+        Parameters
+        ----------
+        *parameters : float
+            The parameters σ_1, …, σ_p.
+
+        Returns
+        -------
+        float
+            The prior, positive.
+        """
         return 1.0
 
     @property
@@ -73,7 +129,24 @@ class Parametric(Family):
         return type(self).prior is not Parametric.prior
 
     def form(self, parameters: Array, X: Data, S: Array) -> tuple[float, Array | None]:
-        """h(σ) = Σ_ab S_ab κ_σ(x_a, x_b), and its gradient if there is one."""
+        """Compute h(σ) = Σ_ab S_ab κ_σ(x_a, x_b), and its gradient if there is one.
+
+        Parameters
+        ----------
+        parameters : ndarray of shape (n_parameters,)
+            The parameters σ.
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        S : ndarray of shape (n_samples, n_samples)
+            Symmetric matrix of coefficients.
+
+        Returns
+        -------
+        value : float
+            The value h(σ).
+        gradient : ndarray of shape (n_parameters,) or None
+            Derivatives by the parameters; None where the family has no gradient.
+        """
         K = self.kernel(*map(float, parameters))(X)
         value = float(np.vdot(S, K))
         if not self.has_gradient:
@@ -81,11 +154,41 @@ class Parametric(Family):
         return value, np.asarray(self.gradient(parameters, X, S), dtype=np.float64)
 
     def factor(self, parameters: Array, X: Data) -> Array | None:
-        """Φ (n, d) with κ(X, X) = ΦΦᵀ on these samples, where there is one of few columns."""
+        """Return Φ with κ_σ(X, X) = ΦΦᵀ on these samples, where there is one of few columns.
+
+        Parameters
+        ----------
+        parameters : ndarray of shape (n_parameters,)
+            The parameters σ.
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, d) or None
+            The factor Φ, or None.
+        """
         return None
 
     def box(self, X: Data, sample_weight: Any = None, feature_names: Any = None) -> tuple[Array, Array]:
-        """The smallest and the largest value of each parameter for training data X, checked."""
+        """Return the smallest and the largest value of each parameter, checked.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training samples.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights of the samples, which count as repetitions.
+        feature_names : sequence of str or None, default=None
+            Names of the columns.
+
+        Returns
+        -------
+        low : ndarray of shape (n_parameters,)
+            Smallest values.
+        high : ndarray of shape (n_parameters,)
+            Largest values.
+        """
         try:
             limits = np.asarray(self.bounds, dtype=np.float64)
         except (TypeError, ValueError):
@@ -171,10 +274,42 @@ class _Positive(Parametric):
 
 
 class Gaussians(_Positive):
-    """exp(−‖x − x'‖²/σ²) for every width σ from ``low`` to ``high``.
+    """Gaussian kernels exp(−‖x − x'‖²/σ²) of every width σ from `low` to `high`.
 
-    Without ``low`` or ``high``: a quarter of the 5 % quantile and four times the 95 % quantile of the
-    positive distances between samples. Narrower kernels are close to the identity, wider ones to linear.
+    The solver searches the interval itself, so that no grid of widths has to be chosen, and the certificate
+    covers all widths. Learned kernels are in ``kernels_`` of the estimator.
+
+    Parameters
+    ----------
+    low : float or None, default=None
+        Smallest width. None takes a quarter of the 5 % quantile of the positive distances between samples.
+        Narrower kernels are close to the identity matrix, which only remembers samples.
+    high : float or None, default=None
+        Largest width. None takes four times the 95 % quantile of these distances. Wider kernels are close to
+        linear.
+
+    See Also
+    --------
+    gaussian_grid : A list of Gaussian kernels, which every solver and every norm serves.
+    ARDGaussians : A width of its own for every feature.
+
+    References
+    ----------
+    Gehler & Nowozin (2008), "Infinite kernel learning", Max Planck Institute for Biological Cybernetics,
+    Technical Report 178.
+
+    Afkanpour (2013), "Multiple Kernel Learning with Many Kernels", PhD thesis, University of Alberta, §4.2.2
+    and ch. 5.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLRegressor
+    >>> from manykernels.families import Gaussians
+    >>> X = np.linspace(-3, 3, 40)[:, None]
+    >>> model = MKLRegressor(Gaussians(0.5, 5.0), C=10.0).fit(X, np.sin(2 * X[:, 0]))
+    >>> model.certified_, bool(model.dual_gap_ < 1e-3)
+    (True, True)
     """
 
     rate: ClassVar[str | None] = "inverse-square"
@@ -187,10 +322,30 @@ class Gaussians(_Positive):
 
 
 class Laplacians(_Positive):
-    """exp(−‖x − x'‖₁/σ) for every width σ from ``low`` to ``high``.
+    """Laplacian kernels exp(−‖x − x'‖₁/σ) of every width σ from `low` to `high`.
 
-    Without ``low`` or ``high``: a quarter of the 5 % quantile and 4√d times the 95 % quantile of the positive
-    Euclidean distances, since ‖·‖₂ ≤ ‖·‖₁ ≤ √d ‖·‖₂ for d features.
+    Parameters
+    ----------
+    low : float or None, default=None
+        Smallest width. None takes a quarter of the 5 % quantile of the positive Euclidean distances between
+        samples.
+    high : float or None, default=None
+        Largest width. None takes 4√d times the 95 % quantile of these distances, since ‖·‖₂ ≤ ‖·‖₁ ≤ √d ‖·‖₂
+        for d features.
+
+    See Also
+    --------
+    Gaussians : The same with the Gaussian kernel.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLRegressor
+    >>> from manykernels.families import Laplacians
+    >>> X = np.linspace(-3, 3, 40)[:, None]
+    >>> model = MKLRegressor(Laplacians(0.5, 5.0), C=10.0).fit(X, np.abs(X[:, 0]))
+    >>> model.certified_
+    True
     """
 
     rate: ClassVar[str | None] = "inverse"
@@ -203,11 +358,37 @@ class Laplacians(_Positive):
 
 
 class Dirichlets(_Positive):
-    """Π_i (1 + 2 Σ_{k≤degree} cos(kσ(x_i − x'_i))) for every frequency σ from ``low`` to ``high`` (000 §3.1).
+    """Dirichlet kernels Π_i (1 + 2 Σ_{k≤degree} cos(kσ(x_i − x'_i))) of every frequency σ of an interval.
 
-    Without ``low`` or ``high``: π over four times the 95 % quantile of the positive distances, an eighth of a
-    period over it, and 2π over the 5 % quantile, a whole period over that. Only data of one feature are
-    searched with a certificate.
+    They find the periods of a signal. Only data of one feature are searched with a certificate.
+
+    Parameters
+    ----------
+    low : float or None, default=None
+        Smallest angular frequency. None takes π over four times the 95 % quantile of the positive distances
+        between samples: an eighth of a period over that quantile.
+    high : float or None, default=None
+        Largest angular frequency. None takes 2π over the 5 % quantile: a whole period over that.
+    degree : int, default=1
+        Number of harmonics of each kernel, at least 1.
+
+    See Also
+    --------
+    manykernels.kernels.Dirichlet : One of these kernels.
+
+    References
+    ----------
+    Afkanpour (2013), "Multiple Kernel Learning with Many Kernels", PhD thesis, University of Alberta, §3.1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLRegressor
+    >>> from manykernels.families import Dirichlets
+    >>> X = np.linspace(0, 10, 80)[:, None]
+    >>> model = MKLRegressor(Dirichlets(0.5, 5.0), C=10.0).fit(X, np.sin(3 * X[:, 0]))
+    >>> round(float(model.kernels_[int(model.weights_.argmax())].get_params()["frequency"]), 1)
+    3.0
     """
 
     def __init__(self, low: Any = None, high: Any = None, degree: int = 1) -> None:
@@ -218,7 +399,7 @@ class Dirichlets(_Positive):
         return Dirichlet(parameters[0], self.degree)
 
     def factor(self, parameters: Array, X: Data) -> Array | None:
-        """Products over the features of 1, √2 cos(kσx) and √2 sin(kσx), k ≤ degree."""
+        """Compute products over the features of 1, √2 cos(kσx) and √2 sin(kσx), k ≤ degree."""
         A, k = dense_pair(X, None, "Dirichlet")[0], np.arange(1, self.order() + 1)
         own = type(self).kernel is not Dirichlets.kernel
         if own or (2.0 * k.size + 1.0) ** min(A.shape[1], 100) > A.shape[0] / _NARROW:
@@ -235,7 +416,13 @@ class Dirichlets(_Positive):
         return super().box(X, sample_weight, feature_names)
 
     def order(self) -> int:
-        """The degree, checked."""
+        """Return the degree, checked.
+
+        Returns
+        -------
+        int
+            The number of harmonics.
+        """
         return Dirichlet(degree=self.degree)._integer("degree")
 
     def _range(self, near: float, far: float, root: float) -> tuple[float, float]:
@@ -243,11 +430,38 @@ class Dirichlets(_Positive):
 
 
 class ARDGaussians(_Positive):
-    """exp(−Σ_i (x_i − x'_i)²/σ_i²) for all widths σ_i from ``low`` to ``high``, one a feature (000 Eq. 4.20).
+    """Gaussian kernels exp(−Σ_i (x_i − x'_i)²/σ_i²) of all widths σ_i, one for each feature.
 
-    ``low`` and ``high`` are numbers, or hold one number for each feature. Without them: a quarter of the 5 %
-    quantile of the positive distances over √d, and 4√d times the 95 % quantile, so that a feature of d may
-    decide alone or not at all. Features on different scales should be standardised first.
+    Features on different scales should be standardised first. The problem over widths is not convex, so that
+    fits have no certificate over the whole family in several dimensions.
+
+    Parameters
+    ----------
+    low : float, array-like of shape (n_features,) or None, default=None
+        Smallest widths. None takes a quarter of the 5 % quantile of the positive distances over √d, so that
+        one feature of d may decide alone.
+    high : float, array-like of shape (n_features,) or None, default=None
+        Largest widths. None takes 4√d times the 95 % quantile, so that a feature may play no part.
+
+    See Also
+    --------
+    Relevance : Widths of features from the evidence of a Gaussian process.
+    Gaussians : One width for all features.
+
+    References
+    ----------
+    Afkanpour (2013), "Multiple Kernel Learning with Many Kernels", PhD thesis, University of Alberta, Eq.
+    4.20.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLRegressor
+    >>> from manykernels.families import ARDGaussians
+    >>> X = np.random.RandomState(0).uniform(-2, 2, (60, 2))
+    >>> model = MKLRegressor(ARDGaussians(), C=10.0, tol=0.3, random_state=0).fit(X, X[:, 0] ** 2)
+    >>> bool(model.score(X, X[:, 0] ** 2) > 0.9)
+    True
     """
 
     each: ClassVar[bool] = True
@@ -259,9 +473,11 @@ class ARDGaussians(_Positive):
         return self.form(parameters, X, S)[1]
 
     def form(self, parameters: Array, X: Data, S: Array) -> tuple[float, Array]:
-        """h = Σ W_ab with W = S∘K, and ∂h/∂σ_i = 2σ_i⁻³ Σ_ab W_ab (x_ai − x_bi)², all by one GEMM:
+        """Compute h and its gradient, all by one GEMM.
 
-        Σ_ab W_ab (x_ai − x_bi)² = 2 (x_i²·W1 − x_iᵀWx_i)        for a symmetric W
+        With W = S∘K, h = Σ_ab W_ab and ∂h/∂σ_i = 2σ_i⁻³ Σ_ab W_ab (x_ai − x_bi)², where for a symmetric W
+
+            Σ_ab W_ab (x_ai − x_bi)² = 2 (x_i²·W1 − x_iᵀWx_i)
         """
         W = self.kernel(*map(float, parameters))(X)
         W *= S

@@ -1,4 +1,7 @@
-"""Directed acyclic graphs of kernels, for hierarchical multiple kernel learning (Bach 2008; 000 §2.3.1)."""
+"""Directed acyclic graphs of kernels, for hierarchical multiple kernel learning.
+
+See Bach (2008), and Afkanpour (2013), §2.3.1.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +20,11 @@ _STEEPEST = 1e6  # the price of a step down, whose powers are summed
 
 
 class Hierarchical(Family):
-    """What all graphs share: a kernel may be used only together with all its ancestors.
+    """Base class of graphs: a kernel may be used only together with all its ancestors.
 
     The price of node v is d_v = β^depth(v), β > 1, so that a kernel costs the more the deeper it is. The
-    penalty is Σ_v d_v ‖w_{D(v)}‖ over all nodes v with their descendants D(v) (Bach 2008; 000 Eq. 2.13).
+    penalty is Σ_v d_v ‖w_{D(v)}‖ over all nodes v with their descendants D(v) (Bach 2008; Afkanpour 2013, Eq.
+    2.13).
 
     HierarchicalMKLClassifier and HierarchicalMKLRegressor learn over a graph of any size. MKLClassifier and
     MKLRegressor take its kernels as a plain list, without order and prices, for every norm and solver, where
@@ -30,10 +34,20 @@ class Hierarchical(Family):
     beta: Any
 
     def price(self, r: int) -> float:
-        """β; by default max(2, √r/2) for r features.
+        """Return the base β of prices, by default max(2, √r/2) for r features.
 
         The bound on all nodes below one of them grows like exp(r/(1 + β)²): a constant β would prove nothing
         about many features, and a larger one would hide products of several features behind single ones.
+
+        Parameters
+        ----------
+        r : int
+            Number of features.
+
+        Returns
+        -------
+        float
+            The base β.
         """
         if self.beta is None:
             return max(2.0, 0.5 * float(np.sqrt(r)))
@@ -71,7 +85,20 @@ class _Products(Hierarchical):
         )
 
     def prices(self, varying: int, r: int) -> Array:
-        """(r,): β_i of each of r features, `varying` of which are not constant; d_v = Π_i β_i^{v_i}."""
+        """Return the prices β_i of the features, with d_v = Π_i β_i^{v_i}.
+
+        Parameters
+        ----------
+        varying : int
+            Number of features that are not constant.
+        r : int
+            Number of features.
+
+        Returns
+        -------
+        ndarray of shape (r,)
+            The prices β_i.
+        """
         if self.beta is None or is_number(self.beta):
             return np.full(r, self.price(varying))
         try:
@@ -84,15 +111,40 @@ class _Products(Hierarchical):
 
 
 class PolynomialDAG(_Products):
-    """All products of powers of the features, each feature's up to ``degree``: (degree + 1)^r kernels.
+    """All products of powers of the features: (degree + 1)^r kernels in a graph.
 
     Node v = (v_1, …, v_r) is the kernel Π_i a_{i,v_i} (x_i x'_i)^{v_i}, with a_{i,j} such that each power by
-    itself is normalised as the estimator asks; its children multiply it by one more feature. The parents of
-    x1 · x3² are x3² and x1 · x3. Its price is d_v = Π_i β_i^{v_i}: ``beta`` is one β > 1 for all features
-    (None: max(2, √r/2)), or holds one for each, so that products with some features cost more.
+    itself is normalised as the estimator asks. Its children multiply it by one more feature: the parents of
+    x1 · x3² are x3² and x1 · x3. Features are taken as they are: scale them beforehand (StandardScaler), so
+    that powers mean something. `MKLClassifier` and `MKLRegressor` take a small graph as the list of its
+    kernels.
 
-    Features are taken as they are: scale them beforehand (StandardScaler), so that powers mean something.
-    MKLClassifier and MKLRegressor take a small graph as the list of its kernels.
+    Parameters
+    ----------
+    degree : int, default=3
+        Highest power of each feature, at least 1.
+    beta : float, array-like of shape (n_features,) or None, default=None
+        Prices β_i > 1: node v costs d_v = Π_i β_i^{v_i}. One number is for all features; one for each makes
+        products with some features dearer. None stands for max(2, √r/2). A larger value learns simpler
+        models.
+
+    See Also
+    --------
+    AnovaDAG : The graph of subsets of features.
+
+    References
+    ----------
+    Bach (2008), "Exploring large feature spaces with hierarchical multiple kernel learning", NeurIPS.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import HierarchicalMKLRegressor
+    >>> from manykernels.families import PolynomialDAG
+    >>> X = np.random.RandomState(0).randn(50, 3)
+    >>> model = HierarchicalMKLRegressor(PolynomialDAG(degree=2), C=10.0).fit(X, X[:, 0] * X[:, 1])
+    >>> bool(model.score(X, X[:, 0] * X[:, 1]) > 0.9)
+    True
     """
 
     def __init__(self, degree: int = 3, beta: Any = None) -> None:
@@ -100,7 +152,13 @@ class PolynomialDAG(_Products):
         self.beta = beta
 
     def levels(self) -> int:
-        """The degree, checked."""
+        """Return the degree, checked.
+
+        Returns
+        -------
+        int
+            The highest power of each feature.
+        """
         degree = self.degree
         if not is_number(degree) or degree != degree // 1 or degree < 1:
             raise ValueError(
@@ -111,11 +169,38 @@ class PolynomialDAG(_Products):
 
 
 class AnovaDAG(_Products):
-    """A Gaussian kernel for every subset of the features, 2^r of them; subsets have their subsets above them.
+    """A Gaussian kernel for every subset of the features: 2^r kernels in a graph.
 
-    ``width`` is that of the Gaussian exp(−(x_i − x'_i)²/width²) of each feature, in units of the feature's
-    standard deviation. ``beta`` as for :class:`PolynomialDAG`: a subset costs Π β_i over its features.
-    MKLClassifier and MKLRegressor take a small graph as the list of its kernels.
+    The parents of a subset are its subsets with one feature less. `HierarchicalMKLClassifier` and
+    `HierarchicalMKLRegressor` learn on the whole graph. `MKLClassifier` and `MKLRegressor` take a small graph
+    as the list of its kernels.
+
+    Parameters
+    ----------
+    width : float, default=1.0
+        Width of the Gaussian exp(−(x_i − x'_i)²/width²) of each feature, in units of the standard deviation
+        of the feature. A smaller width learns more local functions.
+    beta : float, array-like of shape (n_features,) or None, default=None
+        Price of a feature, above 1, as for `PolynomialDAG`: a subset costs Π β_i over its features. None
+        stands for max(2, √r/2).
+
+    See Also
+    --------
+    PolynomialDAG : Products of powers of features.
+
+    References
+    ----------
+    Bach (2008), "Exploring large feature spaces with hierarchical multiple kernel learning", NeurIPS.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import HierarchicalMKLRegressor
+    >>> from manykernels.families import AnovaDAG
+    >>> X = np.random.RandomState(0).randn(40, 3)
+    >>> model = HierarchicalMKLRegressor(AnovaDAG(), C=10.0).fit(X, np.sin(X[:, 1]))
+    >>> model.certified_
+    True
     """
 
     def __init__(self, width: float = 1.0, beta: Any = None) -> None:
@@ -123,7 +208,13 @@ class AnovaDAG(_Products):
         self.beta = beta
 
     def relative_width(self) -> float:
-        """The width, checked."""
+        """Return the width, checked.
+
+        Returns
+        -------
+        float
+            The width in units of the standard deviation of each feature.
+        """
         if not is_number(self.width) or not 0.0 < self.width < np.inf:
             raise ValueError(
                 f"width={self.width!r} was given to AnovaDAG; expected a positive number, the width of the "
@@ -133,11 +224,38 @@ class AnovaDAG(_Products):
 
 
 class DAG(Hierarchical):
-    """A graph of one's own: ``parents`` is a dict name → (kernel, [names of its parents]).
+    """A graph of kernels of your own.
 
-    Nodes without parents are where learning starts. The price d_v of a node is β^depth, depth being the
-    longest way down to it and ``beta`` = β > 1 (None: 2); ``prices``, a dict name → d_v > 0, has other prices
-    for the nodes that it names. MKLClassifier and MKLRegressor take the graph as a list, without prices.
+    Learning starts at nodes without parents; a kernel is used only if all its ancestors may be.
+    `MKLClassifier` and `MKLRegressor` take the graph as a list, without prices.
+
+    Parameters
+    ----------
+    parents : dict of str to tuple of (Kernel, list of str)
+        For each node its kernel and the names of its parents.
+    beta : float or None, default=None
+        Base of the prices, above 1: a node costs d_v = β^depth, where the depth is the longest way from the
+        top to it. None stands for 2. A larger value makes deep nodes dearer.
+    prices : dict of str to float or None, default=None
+        Other prices d_v > 0 for the nodes that it names.
+
+    See Also
+    --------
+    PolynomialDAG : The graph of products of powers.
+    AnovaDAG : The graph of subsets of features.
+
+    References
+    ----------
+    Bach (2008), "Exploring large feature spaces with hierarchical multiple kernel learning", NeurIPS. The
+    penalty is Σ_v d_v ‖w_{D(v)}‖ over all nodes v with their descendants D(v).
+
+    Examples
+    --------
+    >>> from manykernels.families import DAG
+    >>> from manykernels.kernels import Gaussian, Linear
+    >>> graph = DAG({"line": (Linear(), []), "bumps": (Gaussian(1.0), ["line"])})
+    >>> graph.priced()
+    {'line': 1.0, 'bumps': 2.0}
     """
 
     def __init__(self, parents: Any, beta: float | None = None, prices: Any = None) -> None:
@@ -149,7 +267,13 @@ class DAG(Hierarchical):
         return {name: kernel for name, (kernel, _) in self.nodes().items()}
 
     def nodes(self) -> dict[str, tuple[Kernel, tuple[str, ...]]]:
-        """name → (kernel, parents), every parent before its children; checked."""
+        """Return the nodes with every parent before its children, checked.
+
+        Returns
+        -------
+        dict of str to tuple of (Kernel, tuple of str)
+            Kernel and parents by name.
+        """
         given = self._entries()
         ordered: dict[str, tuple[Kernel, tuple[str, ...]]] = {}
         waiting = dict(given)
@@ -164,14 +288,26 @@ class DAG(Hierarchical):
         return ordered
 
     def depths(self) -> dict[str, int]:
-        """The length of the longest way from the top to each node."""
+        """Return the length of the longest way from the top to each node.
+
+        Returns
+        -------
+        dict of str to int
+            Depths by name; 0 for nodes without parents.
+        """
         depth: dict[str, int] = {}
         for name, (_, above) in self.nodes().items():
             depth[name] = 1 + max(depth[p] for p in above) if above else 0
         return depth
 
     def priced(self) -> dict[str, float]:
-        """d_v of every node."""
+        """Return the price d_v of every node.
+
+        Returns
+        -------
+        dict of str to float
+            Prices by name.
+        """
         beta, depths = self.price(1), self.depths()
         given = {} if self.prices is None else self.prices
         if not isinstance(given, Mapping):

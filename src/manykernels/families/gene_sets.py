@@ -56,7 +56,7 @@ def gene_sets(path: str | os.PathLike[str], columns: Any) -> dict[str, list[str]
 
 
 def matched_sets(path: str | os.PathLike[str], names: list[str]) -> tuple[dict[str, list[str]], str]:
-    """The sets of a file with the genes that are among these names, and what to say of all others."""
+    """Keep the genes of a file's sets that are among these names, and describe all others."""
     whole, known = read_gmt(path), set(names)
     found = {name: [gene for gene in genes if gene in known] for name, genes in whole.items()}
     matched = {name: genes for name, genes in found.items() if genes}
@@ -127,7 +127,7 @@ def _no_match(path: Any, whole: dict[str, list[str]], names: list[str]) -> str:
 
 
 def _mismatch(path: Any, whole: dict[str, list[str]], matched: dict[str, list[str]], names: list[str]) -> str:
-    """What is not used: genes without a column, sets without genes, columns without a set."""
+    """Describe what is not used: genes without a column, sets without genes, columns without a set."""
     used = {gene for genes in matched.values() for gene in genes}
     absent = list(dict.fromkeys(gene for genes in whole.values() for gene in genes if gene not in used))
     empty = [name for name in whole if name not in matched]

@@ -16,34 +16,74 @@ from .features import RankOne
 
 
 class Products(Family):
-    """K_z = s_z Π_{j∈z} K_j for every multiset z of at most ``degree`` base kernels (000 §4.2.1).
+    """All products of at most `degree` base kernels, K_z = s_z Π_{j∈z} K_j for every multiset z.
 
-    ``base`` is "features" (each column of X is a kernel of rank one, and products are monomials), or what
-    ``kernels`` may be elsewhere: a list or dict of kernels, or a family. ``rho`` holds ρ_0 … ρ_degree, a
-    prior on the degree: kernels of degree d are divided by ρ_d². ``interactions_only`` leaves out powers.
+    With the default base each column of X is a kernel of rank one, products are monomials, and a sparse model
+    is a polynomial with few terms. Base kernels are normalised as the estimator asks; products are not.
 
-    A prior on single products (000 §4.2.1, footnote 2) is a function: ``rho(names)`` gives ρ_z > 0 for the
-    names of the factors of a product, such as ("x0", "x0", "x3"), and () for the constant. All products are
-    then asked for theirs once, so that there may be up to 2 million of them. Draws by the gradient do not
-    know ρ_z: they are made without, and weighted by importance, whose variance grows with the range of ρ.
-    ``base_rho`` is a prior on base kernels, numbers in their order or a dict by name (1 for others): each
-    factor j divides a product by ρ_j², with every solver and any number of products.
+    Solvers ask this family through an oracle (``oracles/products.py``), so that 10¹² products need no list.
+    Where a solver or a norm needs a list, all products are listed, up to 100,000 of them (20,000 with
+    ``solver="auto"``, beyond which they are drawn at random). Products of columns are learned from blocks of
+    rows where matrices of n × n do not fit into memory, where X is a Dask collection, or with
+    ``approx="features"``: see "Many rows" on the page about products.
 
-    000 lists the factors in order, so that a multiset counts c_z = d!/Π_j m_j! times.
-    ``multiplicity="paper"`` solves that problem with every product held once, which scales it by
-    c_z^{(p−1)/p} for the norm p;
-    ``"distinct"`` counts each product once. They agree at p = 1. ``atom_scale="rms"`` scales every product to
-    a mean diagonal of 1 on the training data, so that none is preferred for its size.
+    Parameters
+    ----------
+    base : "features", list, dict or Family, default="features"
+        The factors: "features" takes each column of X; otherwise anything that an estimator takes as kernels.
+    degree : int, default=2
+        Largest number of factors, at least 1. A larger degree allows interactions of more features; the
+        number of products grows like (number of base kernels)^degree.
+    rho : sequence of float, callable or None, default=None
+        Prior on products. A sequence holds ρ_0 … ρ_degree: kernels of degree d are divided by ρ_d², so that a
+        larger ρ_d makes that degree dearer. A function is given the names of the factors of a product, such
+        as ("x0", "x0", "x3"), and () for the constant, and returns ρ_z > 0. All products are then asked once,
+        so that there may be up to 2 million of them. None stands for 1 throughout.
+    interactions_only : bool, default=False
+        Whether to leave out powers, so that each factor occurs once.
+    multiplicity : {"distinct", "paper"}, default="distinct"
+        "distinct" counts each product once. "paper" counts it c_z = d!/Π_j m_j! times, once for every order
+        of its factors; this scales it by c_z^{(p−1)/p} for the norm p. Both agree at p = 1.
+    atom_scale : {"rms"} or None, default=None
+        "rms" scales every product to a mean diagonal of 1 on the training data, so that none is preferred for
+        its size. Solvers that draw products refuse it.
+    scale : bool, default=False
+        Whether to prepare the columns of a raw table first, as "auto" does: standardised, heavy tails as
+        normal scores, categories as indicators.
+    base_rho : array-like of shape (n_base,), dict or None, default=None
+        Prior on base kernels, numbers in their order or a dict by name (1 for others). Each factor j divides
+        a product by ρ_j², with every solver and any number of products.
 
-    ``scale`` prepares the columns of a raw table first, as "auto" does: standardised, heavy tails as normal
-    scores, categories as indicators.
+    See Also
+    --------
+    PolynomialDAG : Products in a graph, where a product needs its factors.
+    manykernels.kernels.Monomial : One product of columns.
 
-    Base kernels are normalised as the estimator asks, products are not. Solvers ask this family through an
-    oracle (``oracles/products.py``); where a solver or a norm needs a list, all products are listed, up to
-    100,000 of them (20,000 with ``solver="auto"``, beyond which they are drawn at random).
+    Notes
+    -----
+    Draws in proportion to the gradient do not know a function ρ_z: they are made without it and weighted by
+    importance, whose variance grows with the range of ρ.
 
-    Products of columns are learned from blocks of rows where matrices of n × n do not fit into memory, where
-    X is a Dask collection, or with ``approx="features"``: see "Many rows" on the page about products.
+    References
+    ----------
+    Afkanpour (2013), "Multiple Kernel Learning with Many Kernels", PhD thesis, University of Alberta, §4.2.1
+    and its footnote 2 for priors on single products.
+
+    Afkanpour, György, Szepesvári & Bowling (2013), "A Randomized Mirror Descent Algorithm for Large Scale
+    Multiple Kernel Learning", ICML.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLRegressor
+    >>> from manykernels.families import Products
+    >>> X = np.random.RandomState(0).randn(100, 5)
+    >>> y = X[:, 0] * X[:, 3]
+    >>> model = MKLRegressor(Products(degree=2), C=10.0).fit(X, y)
+    >>> model.kernel_names_[int(model.weights_.argmax())]
+    'x0 · x3'
+    >>> model.certified_
+    True
     """
 
     listed: ClassVar[bool] = False
@@ -94,7 +134,15 @@ class Products(Family):
         return many and all(isinstance(k, Kernel) and single_column(k) is not None for k in kernels)
 
     def options(self) -> tuple[int, Array]:
-        """The degree D and ρ_0 … ρ_D, with every option checked."""
+        """Return the degree and the priors of degrees, with every option checked.
+
+        Returns
+        -------
+        degree : int
+            The degree D.
+        rho : ndarray of shape (D + 1,)
+            The priors ρ_0 … ρ_D; 1 where `rho` is a function.
+        """
         degree = self.degree
         if not is_number(degree) or degree != degree // 1 or degree < 1:
             raise ValueError(f"degree={degree!r} was given to Products; expected a whole number, at least 1.")
@@ -116,7 +164,18 @@ class Products(Family):
         return D, rho
 
     def prior(self, names: Sequence[str]) -> Callable[[tuple[int, ...]], float] | None:
-        """ρ_z of a product, by the places of its factors among `names`; None where ρ is no function."""
+        """Return the function that gives ρ_z of a product.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Names of the base kernels.
+
+        Returns
+        -------
+        callable or None
+            A function of the positions of the factors among `names`; None where `rho` is no function.
+        """
         given = self.rho
         if not callable(given):
             return None
@@ -134,7 +193,18 @@ class Products(Family):
         return rho
 
     def base_prior(self, names: Sequence[str]) -> Array:
-        """ρ_j of the base kernels of these names."""
+        """Return the priors ρ_j of base kernels.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Names of the base kernels.
+
+        Returns
+        -------
+        ndarray of shape (n_base,)
+            The priors, 1 where none is given.
+        """
         given = self.base_rho
         if given is None:
             return np.ones(len(names))
@@ -163,7 +233,24 @@ class Products(Family):
     def base_kernels(
         self, X: Data, sample_weight: Any = None, feature_names: Any = None
     ) -> tuple[dict[str, Kernel], list[Columns] | None]:
-        """The base kernels by name, and their columns where each is linear on a single one (rank one)."""
+        """List the base kernels, and their columns where each is linear on a single one.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training samples.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights of the samples, which count as repetitions.
+        feature_names : sequence of str or None, default=None
+            Names of the columns.
+
+        Returns
+        -------
+        kernels : dict of str to Kernel
+            The base kernels by name.
+        columns : list or None
+            The column of each base kernel, if all are of rank one; else None.
+        """
         if isinstance(self.base, RankOne) or (isinstance(self.base, str) and self.base == "features"):
             numbers(X, feature_names)
             names = unique(names_of(X, feature_names))

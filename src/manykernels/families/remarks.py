@@ -1,4 +1,4 @@
-"""What is said of a raw table: one sentence for each kind of thing, however many columns it concerns."""
+"""Remarks on a raw table: one sentence for each kind of remark, however many columns it concerns."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Remark:
 
 
 def remarks(table: Table, text: bool = True) -> list[Remark]:
-    """What was made of the columns of the training samples; `text` says whether kernels read text too."""
+    """Describe how the columns were read; `text` says whether kernels read text too."""
     made = [*_left_out(table), *_parsed(table), *_guessed(table)]
     if table.constant:
         which = _columns(table, table.constant)

@@ -11,12 +11,28 @@ from .base import Family
 
 
 class Subset(Family):
-    """Of the kernels that ``kernels`` means for the data, those with these names, in that order.
+    """Some of the kernels that ``kernels`` means for the data, chosen by name.
 
     Some kernels of a family are one and the same in some data: on normal scores, where no column has heavy
     tails, and on the columns themselves; at two quantiles of distances that are equal. There the one that is
     listed goes by the names of all of them (``Member.also``), so that names that were chosen on all samples
     mean the same in a fold of them.
+
+    Parameters
+    ----------
+    kernels : str, Kernel, callable, Family, list or dict, default="auto"
+        The kernels, as estimators take them.
+    names : sequence of str, default=("Linear",)
+        Names of the kernels to take, in this order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.families import Subset
+    >>> from manykernels.kernels import Gaussian, Linear
+    >>> given = {"line": Linear(), "bumps": Gaussian(1.0)}
+    >>> list(Subset(given, ["bumps"]).resolve(np.random.RandomState(0).randn(10, 2)))
+    ['bumps']
     """
 
     supervised: ClassVar[bool] = True  # where ``kernels`` is

@@ -1,4 +1,4 @@
-"""What the columns of a raw table are: numbers, dates, categories, text, identifiers, views."""
+"""The kinds of columns of a raw table: numbers, dates, categories, text, identifiers, views."""
 
 from __future__ import annotations
 
@@ -23,9 +23,11 @@ from ..kernels.cells import (
     as_labels,
     column_of,
     is_category,
+    is_span,
     is_time,
     numbers_of,
     numeric_type,
+    order_of,
     values_of,
 )
 from ..kernels.data import Array, Data, take_columns
@@ -59,11 +61,12 @@ class Parsed:
 
 @dataclass
 class Table:
-    """What each column of a table holds, by its position."""
+    """The kind of each column of a table, by its position."""
 
     names: list[str]
     numbers: list[int] = field(default_factory=list)  # also dates, as days
     levels: dict[int, list[Any]] = field(default_factory=dict)
+    ordered: list[int] = field(default_factory=list)  # categories whose levels have an order
     text: list[int] = field(default_factory=list)
     formats: dict[int, Format] = field(default_factory=dict)  # of text that is read as numbers
     left_out: dict[int, str] = field(default_factory=dict)  # and why
@@ -77,7 +80,8 @@ class Table:
     def preparation(self, X: Data, sample_weight: Any) -> Preparation | None:
         """The preparation of all columns but text; None where none of them varies."""
         plain = len(self.numbers) == X.shape[1] and not self.formats and isinstance(X, np.ndarray)
-        made = Preparation(None if plain else self.numbers, self.levels or None, self.formats or None)
+        columns = None if plain else self.numbers
+        made = Preparation(columns, self.levels or None, self.formats or None, self.ordered or None)
         made.fit(X, sample_weight=sample_weight)
         return made if made.n_features else None
 
@@ -211,7 +215,7 @@ def _read_column(table: Table, j: int, column: Any, alone: bool) -> None:
         table.left_out[j] = "it has no name"
         return
     if is_time(column):
-        _take_numbers(table, j, column, "date")
+        _take_numbers(table, j, column, "span" if is_span(column) else "date")
         return
     values = values_of(column)
     known = [v for v in values if v is not None]
@@ -226,6 +230,7 @@ def _read_column(table: Table, j: int, column: Any, alone: bool) -> None:
         table.left_out[j] = "it has no values"
     elif is_category(column):
         _take_levels(table, j, counts, len(values))
+        _take_order(table, j, counts, order_of(column))
     elif all(isinstance(v, Number) for v in known):
         _take_numbers(table, j, column, "")
     elif (parsed := _as_numbers(counts)) is not None:
@@ -336,6 +341,14 @@ def _take_levels(table: Table, j: int, counts: Counter[str], n: int) -> None:
         table.levels[j] = levels
     else:
         table.left_out[j] = "all its values differ, as those of an identifier do"
+
+
+def _take_order(table: Table, j: int, counts: Counter[str], order: list[str]) -> None:
+    """Levels in the order that their type gives them; there is none to learn from below three of them."""
+    levels = [level for level in order if level in counts]
+    if j in table.levels and 2 < len(levels) <= _LEVELS:
+        table.levels[j] = levels + [None] * (None in table.levels[j])
+        table.ordered.append(j)
 
 
 def views_of(names: list[str]) -> dict[str, list[int]]:

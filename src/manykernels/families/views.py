@@ -20,14 +20,41 @@ _SHOWN_VIEWS, _SHOWN_COLUMNS = 20, 6  # in a repr
 
 
 def views(views: Mapping[str, Any], kernels: Any = "auto") -> Views:
-    """Kernels per view: ``views({"gene": columns, "image": (columns, Gaussian(2.0)), ...})``.
+    """Make kernels for each of several groups of columns, the views of the samples.
 
-    A view is a selection of columns, as OnColumns takes it, alone or in a tuple with its kernels: a kernel, a
-    list, a dict or a family. A view without kernels gets `kernels`: the ``"auto"`` dictionary of its columns,
-    unless others are given. Views may share columns. Every kernel knows its ``view``, so that weights can be
-    added up per view. :func:`gene_sets` reads groups of columns from a file. A sample whose cells are all
-    missing in the columns of a view lacks it, and is decided by the others: its kernels are made from those
-    that have it.
+    Every kernel knows its ``view``, so that weights can be added up by view. Views may share columns. A
+    sample whose cells are all missing in the columns of a view lacks it, and is decided by the others: the
+    kernels of a view are made from the samples that have it.
+
+    Parameters
+    ----------
+    views : dict of str to columns, or to tuple of (columns, kernels)
+        For each view its columns, as `OnColumns` takes them, alone or in a tuple with its kernels: a kernel,
+        a list, a dict or a family.
+    kernels : str, Kernel, callable, Family, list or dict, default="auto"
+        Kernels of views that have none of their own.
+
+    Returns
+    -------
+    Views
+        The family.
+
+    See Also
+    --------
+    gene_sets : Groups of columns from a file.
+    manykernels.kernels.OnColumns : One kernel on some columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLRegressor
+    >>> from manykernels.families import views
+    >>> from manykernels.kernels import Gaussian, Linear
+    >>> X = np.random.RandomState(0).randn(60, 5)
+    >>> parts = views({"genes": ([0, 1, 2], Linear()), "image": ([3, 4], Gaussian(2.0))})
+    >>> model = MKLRegressor(parts).fit(X, X[:, 0] + X[:, 1])
+    >>> bool(model.weights_[0] > model.weights_[1])
+    True
     """
     if not _holds_kernels(kernels):
         raise ValueError(
@@ -40,7 +67,21 @@ def views(views: Mapping[str, Any], kernels: Any = "auto") -> Views:
 
 
 class Views(Family):
-    """See :func:`views`."""
+    """Kernels for each of several groups of columns; see `views`.
+
+    Parameters
+    ----------
+    views : dict of str to columns, or to tuple of (columns, kernels)
+        For each view its columns, alone or in a tuple with its kernels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.families import Views
+    >>> from manykernels.kernels import Linear
+    >>> list(Views({"a": ([0], Linear()), "b": ([1, 2], Linear())}).resolve(np.eye(3)))
+    ['a: Linear', 'b: Linear']
+    """
 
     supervised: ClassVar[bool] = True  # where the kernels of some view are
     holds_others: ClassVar[bool] = True
@@ -49,7 +90,7 @@ class Views(Family):
         self.views = views
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        """As given, in its order; long selections say how many columns follow, and are not cut in a name."""
+        """Show the views in their order; long selections say how many columns follow."""
         if not isinstance(self.views, Mapping):
             return f"views({shown(self.views)})"
         told = [f"{view!r}: {_told(given)}" for view, given in list(self.views.items())[:_SHOWN_VIEWS]]

@@ -1,1 +1,1 @@
-"""From samples to what was learned; nothing here takes an estimator."""
+"""From samples to a fitted model; nothing here takes an estimator."""

@@ -1,4 +1,4 @@
-"""Which samples have which views, and what is said where some view, or some sample, has nothing.
+"""Presence of views in samples, and errors about views or samples that have nothing.
 
 A view is absent in a sample whose cells in all of its columns are missing, or whose row (and column) of a
 layer of a stack is NaN. This is decided before anything is filled; `kernels/presence.py` says what kernels
@@ -25,7 +25,7 @@ _RARE = 0.2  # ... a part of them, below which it is said that few have a view
 
 
 def views_had(spec: Any, X: Any, names: Any = None) -> tuple[dict[str, Mask | None], bool]:
-    """Which samples have each view (None: all); and whether kernels are of views alone.
+    """Return which samples have each view (None: all), and whether all kernels belong to views.
 
     Of a stack the views are its layers, called `names`; of an array these are the names of its columns.
     """
@@ -37,7 +37,7 @@ def views_had(spec: Any, X: Any, names: Any = None) -> tuple[dict[str, Mask | No
 
 
 def count_present(spec: Any, X: Any, names: Any = None) -> dict[str, int]:
-    """How many of the training samples have each view, or an error where a view or a sample has nothing."""
+    """Count the training samples that have each view; raise an error if a view or a sample has nothing."""
     masks, only = views_had(spec, X, names)
     counts = {view: X.shape[0] if mask is None else int(mask.sum()) for view, mask in masks.items()}
     empty = [view for view, count in counts.items() if count == 0]
@@ -60,17 +60,17 @@ def count_present(spec: Any, X: Any, names: Any = None) -> dict[str, int]:
 
 
 def warn_without_any(spec: Any, X: Any, names: Any = None) -> None:
-    """Say so where new samples have no view at all: they are all decided alike."""
+    """Warn if new samples have no view at all: they are all decided alike."""
     without = _without_any(*views_had(spec, X, names))
     if without.size:
         warn(
             f"{number_of(without.size, 'sample')} of X {'lack' if without.size > 1 else 'lacks'} every view "
-            f"({_rows(without)}): the prediction is what samples get on average."
+            f"({_rows(without)}): their prediction is the average one."
         )
 
 
 def patterns(spec: Any, X: Any, names: Any = None) -> tuple[list[str], list[tuple[tuple[bool, ...], int]]]:
-    """The views, and how many samples have which of them, commonest first; nothing where all have all."""
+    """Count the samples that have each set of views, commonest first; empty if all have all."""
     masks, _ = views_had(spec, X, names)
     if all(mask is None for mask in masks.values()):
         return [], []
@@ -81,7 +81,7 @@ def patterns(spec: Any, X: Any, names: Any = None) -> tuple[list[str], list[tupl
 
 
 def few_have(present: Mapping[str, int], samples: int) -> list[str]:
-    """A sentence about every view that few samples have."""
+    """Return a sentence about every view that few samples have."""
     return [
         f"Only {count} of {samples} samples have {view!r}: its weight is learned from these alone, and says "
         "little about the others."

@@ -1,4 +1,4 @@
-"""Two-stage learning: weigh the kernels by their alignment with the target, and hand the kernel on.
+"""Two-stage learning: weigh the kernels by their alignment with the target.
 
 With explicit features the learned kernel is k(x, x') = ⟨z(x), z(x')⟩, z(x) the features √(θ_m s_m) φ_m(x) of
 all kernels with weight: a learner that is linear in z is one that is linear in the kernel.
@@ -50,7 +50,7 @@ class FeatureMap:
         return self.root > 0.0
 
     def __call__(self, layout: Layout, X: Any, n_jobs: int | None) -> Array:
-        """(n, features with weight) of samples as users give them."""
+        """Compute the features with weight of samples as users give them."""
         X, used = layout.read(X), self.used
         with threads(n_jobs):
             Z = np.asarray(self.features.transform(X)[:, used] * self.root[used])
@@ -59,7 +59,7 @@ class FeatureMap:
 
 @dataclass(frozen=True)
 class Aligned:
-    """What the first stage learned, and what the second may use of it."""
+    """The result of the first stage, for the second."""
 
     model: Model
     gram: Gram | None = None  # of all kernels on the training samples
@@ -68,7 +68,7 @@ class Aligned:
 
 
 def align(options: Options, samples: AnySamples, weighting: Weighting, asked: Any, work: int) -> Aligned:
-    """The first stage, by a weighting that was `asked` for; the second one needs `work` matrices of n × n."""
+    """Run the first stage with a weighting; the second stage needs `work` matrices of n × n."""
     options = options.replace(kernels=samples.layout.seen(options.kernels))
     _require_served(options, samples, weighting, asked)
     way = road(options, 0.0)  # blocks of rows serve risks only
@@ -93,7 +93,7 @@ def align(options: Options, samples: AnySamples, weighting: Weighting, asked: An
 
 
 def _off(options: Options, gram: Gram, Z: Array) -> StackGram:
-    """The kernels PK_mP with P the projection off covariates, which takes the place of centring."""
+    """Return the kernels PK_mP, where P projects off the covariates in place of centring."""
     M, n = gram.n_kernels, gram.n
     who = f"{M} kernels on {n} samples less what covariates explain need"
     advice = "Give fewer kernels, raise memory_limit, or learn in one stage: MKLClassifier, MKLRegressor."
@@ -109,7 +109,7 @@ def _off(options: Options, gram: Gram, Z: Array) -> StackGram:
 
 
 def _require_served(options: Options, samples: AnySamples, weighting: Weighting, asked: Any) -> None:
-    """An error for a weighting that needs what these targets or features are not."""
+    """Raise an error for a weighting that needs what these targets or features are not."""
     adjusted = getattr(samples, "free", None) is not None
     if adjusted and (not weighting.sums or weighting.classes or not options.listed):
         raise ValueError(
@@ -160,7 +160,7 @@ def _align_family(options: Options, samples: Samples, weighting: Weighting, aske
 
 
 def _align_features(options: Options, samples: AnySamples, weighting: Weighting) -> Aligned:
-    """From sums over the samples, which are then forgotten."""
+    """Align features from sums over the samples."""
     mapped = map_kernels(options, samples)
     reduced = sums_of(options, samples, mapped, intercept=True)
     alignment, known = _alignment(reduced, mapped.names), reduced.constants
@@ -201,7 +201,7 @@ def _model(
 
 
 def _judge(found: Weighted, alignment: float) -> dict[str, Any]:
-    """How good the weights are, as far as the weighting tells."""
+    """Return the alignment of the weights, its bound and their residual."""
     if not found.unique:
         warn(
             "some kernels are linear combinations of others, so that several sets of weights give the "
@@ -224,7 +224,7 @@ def _alignment(reduced: Reduced, names: list[str]) -> Alignment:
 
 
 def alignment_in_features(features: Features, scale: Array, samples: AnySamples, theta: Array) -> float:
-    """The alignment of the learned kernel with the target on other samples, from their features."""
+    """Compute the alignment of the learned kernel with the target on other samples, from features."""
     none = np.zeros(scale.size, dtype=bool)
     known = Constants(scale, None, none, none)  # alignment centres by itself
     S = samples.statistics(features, False, [], 0)

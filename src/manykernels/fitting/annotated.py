@@ -1,4 +1,4 @@
-"""AnnData and MuData, as omics packages keep samples: a frame, or a dict of frames. Neither is imported.
+"""AnnData and MuData as frames; neither package is imported.
 
 The rows of AnnData are samples (``obs_names``), its columns variables (``var_names``). MuData holds several
 AnnData about the same samples: each is a view, and samples that it lacks are rows of NaN, so that the view is
@@ -24,7 +24,7 @@ def is_annotated(X: Any) -> bool:
 
 
 def unpacked(X: Any) -> Any:
-    """AnnData as a frame, MuData as a dict of frames whose rows are all its samples."""
+    """Return AnnData as a frame, MuData as a dict of frames with rows for all its samples."""
     if not hasattr(X, "mod"):
         return _frame(X, "AnnData")
     if getattr(X, "axis", 0) != 0:

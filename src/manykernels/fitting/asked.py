@@ -32,7 +32,7 @@ _COUNTED, _SHARE = 4.0, 0.05  # draws that count, and their share of all: below 
 
 @dataclass(frozen=True)
 class Asked(Bound):
-    """A family on the merged rows: who answers, and what was made of X."""
+    """A family bound to the merged rows, with its oracle."""
 
     space: Oracle
     X: Any
@@ -40,11 +40,11 @@ class Asked(Bound):
 
     @property
     def oracle(self) -> Oracle:
-        """Who answers."""
+        """The oracle of the family."""
         return self.space
 
     def kernel(self, z: Any) -> Fitted:
-        """One kernel of the family, as a function of samples as they were given."""
+        """Return one kernel of the family, as a function of samples in the user's form."""
         name, kernel = self.oracle.name(z), self.oracle.kernel(z)
         self._require_range(name, kernel)
         if self.prepared is not None:
@@ -74,7 +74,7 @@ class Asked(Bound):
         return result
 
     def _judge_draws(self, result: Result) -> None:
-        """A warning where kernels were drawn so unlike the gradient that a single one decided each step."""
+        """Warn if kernels were drawn so unlike the gradient that a single one decided each step."""
         history, batch = result.history.effective, getattr(self.solver, "batch", 0)
         if getattr(self.solver, "sampling", "") != "gradient" or not history or batch < 2 * _COUNTED:
             return
@@ -82,9 +82,9 @@ class Asked(Bound):
         if counted >= max(_COUNTED, _SHARE * batch):
             return
         warn(
-            f"of {batch} kernels drawn in a step, {counted:.2g} count (history_['effective_draws']): draws "
-            "are so unlike the gradient that few of them decide, or most of it is out of their reach. Draw "
-            "more widely (Stochastic(spread=3)), give fewer features or a narrower range, or take "
+            f"of {batch} kernels drawn in a step, only {counted:.2g} count (history_['effective_draws']): "
+            "draws are so unlike the gradient that few of them decide, or most of it is out of their reach. "
+            "Draw more widely (Stochastic(spread=3)), give fewer features or a narrower range, or take "
             "solver='corrective'.",
             ConvergenceWarning,
         )
@@ -117,7 +117,7 @@ class Asked(Bound):
 
 
 def bind_asked(options: Options, samples: Samples, matrices: int) -> Asked:
-    """The family on the merged rows, with everything checked, before anyone is chosen to solve it.
+    """Bind the family to the samples, with everything checked, before a solver is chosen.
 
     `matrices` of n × n are what a solver may need.
     """
@@ -152,7 +152,7 @@ def bind_asked(options: Options, samples: Samples, matrices: int) -> Asked:
 
 
 def require_variation(samples: AnySamples, family: Any, needed: bool) -> None:
-    """An error where all samples are the same, and the family is made of columns that vary."""
+    """Raise an error if all samples are the same, and the family is made of columns that vary."""
     if needed and samples.n == 1:
         raise ValueError(
             f"X holds 1 sample, or several that are all the same, and kernels={family!r} needs "
@@ -161,7 +161,7 @@ def require_variation(samples: AnySamples, family: Any, needed: bool) -> None:
 
 
 def _require_range(name: str, kernel: Fitted, X: Any) -> None:
-    """An error where a product of columns as given is out of range, though that of scaled ones is not."""
+    """Raise an error if a product of columns as given is out of range, though that of scaled ones is not."""
     if not isinstance(kernel.kernel, Monomial):
         return
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):

@@ -1,4 +1,4 @@
-"""Kernels bound to samples: what a solver is asked, and what is made of its answer.
+"""Kernels bound to samples: the problem for a solver, and the model from its result.
 
 However kernels are held (`listed.py`, `asked.py`, `featured.py`), a problem is solved in the same way.
 """
@@ -31,7 +31,7 @@ Group = list[int]
 
 @dataclass(frozen=True)
 class Bound(ABC):
-    """The kernels on the samples, and the problem as it looks there."""
+    """The kernels on the samples, and the problem that they pose."""
 
     samples: Any
     solver: Any
@@ -42,16 +42,16 @@ class Bound(ABC):
 
     @property
     def free(self) -> Unpenalised | None:
-        """Constant and covariates beside the kernels, where the solver has to fit covariates."""
+        """The constant and the covariates, if the solver has to fit covariates."""
         return getattr(self.samples, "free", None)
 
     def risk(self, options: Options, Y: Array) -> Risk:
-        """The risk of these targets (n, k) here."""
+        """Return the risk of these targets (n, k)."""
         Z = None if self.free is None else self.free.basis
         return risk_of(options, self.samples.target, Y, self.costs, self.intercept, Z)
 
     def told_apart(self, risk: Risk, result: Result) -> Result:
-        """The answer with the shift of its targets taken back, and coefficients of covariates."""
+        """Undo the shift of the targets in a result, and compute coefficients of covariates."""
         offsets = result.intercept + risk.shift
         if self.free is None:
             return replace(result, intercept=offsets)
@@ -61,7 +61,7 @@ class Bound(ABC):
     steps: ClassVar[bool] = False  # whether there is no gap, and progress is a number of steps
 
     def penalty(self, given: Penalty) -> Penalty:
-        """What weights may be, given what they may be for one set of kernels."""
+        """Return the penalty of this problem, from that of one set of kernels."""
         return given
 
     def resume(self, previous: Model, g: int, group: Group, problems: int) -> Any:
@@ -69,20 +69,20 @@ class Bound(ABC):
         return None
 
     def start(self, start: Any, penalty: Penalty, Y: Array) -> Any:
-        """Make a starting point of it that this penalty allows."""
+        """Make a starting point that the penalty allows."""
         return start
 
     @abstractmethod
     def settle(self, options: Options, penalty: Penalty, result: Result) -> Result:
-        """The answer, once it is known that it can be trusted; says so where it is not what was asked for."""
+        """Check the result of a solver, and warn if it did not reach the tolerance."""
 
     @abstractmethod
     def model(self, options: Options, results: list[Result]) -> Model:
-        """What the answers (one, or one for each output) mean as a function."""
+        """Make the model from the results (one, or one for each output)."""
 
 
 def solve(options: Options, bound: Bound, group: Group, start: Any = None) -> Result:
-    """One problem: the outputs of `group`, which share weights."""
+    """Solve one problem: the outputs of `group`, which share weights."""
     penalty, Y = bound.penalty(options.penalty), np.ascontiguousarray(bound.Y[:, group])
     risk = bound.risk(options, Y)
     with watch(options.title, options.verbose, float(options.tol), bound.steps) as history:
@@ -95,7 +95,7 @@ def solve(options: Options, bound: Bound, group: Group, start: Any = None) -> Re
 def risk_of(
     options: Options, target: Target, Y: Array, costs: Array, intercept: bool, Z: Array | None = None
 ) -> Risk:
-    """What these targets (n, k) make of the decisions, at C times the costs (n,): the target says.
+    """Return the risk of these targets (n, k) at C times the costs (n,).
 
     Z is a basis of constant and covariates, where there are covariates.
     """
@@ -137,7 +137,7 @@ def proof_of(results: list[Result], tol: float) -> Proof:
 
 
 def weighed(options: Options, target: Target, kernels: list[Any], theta: Array) -> dict[str, Any]:
-    """What a model says of weights θ (problems, M): `weights`, the `kernel` they mean, what `rows` stand for.
+    """Return the fields of a model for weights θ (problems, M): `weights`, `kernel` and `rows`.
 
     Outputs may be many, so that their kernels are made when somebody asks for them.
     """
@@ -156,7 +156,7 @@ def weights_of(previous: Model, g: int, problems: int, M: int) -> Array | None:
 
 
 def warn_stopped(options: Options, n_iter: int, gap: float, reason: str = "") -> None:
-    """Say that a fit stopped above its tolerance; `reason` is why more iterations would not help."""
+    """Warn that a fit stopped above its tolerance; `reason` says why more iterations would not help."""
     advice = f"{reason}: raise tol" if reason else f"Raise max_iter (now {options.max_iter}) or tol"
     warn(
         f"{options.title} stopped after {number_of(n_iter, 'iteration')} at a relative duality gap "

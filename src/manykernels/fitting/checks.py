@@ -1,4 +1,4 @@
-"""Kernels that could not be used, or only misread: useless, duplicate, not finite, asymmetric, indefinite."""
+"""Checks of kernels: useless, duplicate, not finite, asymmetric, indefinite."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from .layout import evenly, take
 from .spec import may_be_indefinite, needs_stack, signatures
 
 Array = NDArray[np.float64]
+_DIRECTIONS = 3  # in which a kernel must vanish to count as constant
 _PROBE = 32  # samples on which kernels are looked at before a whole pass is spent on them
 _AFFORDABLE = 1e9  # operations, about ten milliseconds
 _CONSTANT = "constant to within 1e-12 of the size, which the intercept offers at no cost"
@@ -28,7 +29,7 @@ _CLIP = "Clip them (drop the negative part of the spectrum), or leave it out."
 
 
 def check_values(gram: Gram, kernels: dict[str, Kernel], X: Any) -> None:
-    """Every kernel has a finite trace; functions of the user's are finite, and symmetric on some samples."""
+    """Check that kernels have finite traces, and that the user's functions are finite and symmetric."""
     names = list(kernels)
     bad = ~np.isfinite(gram.traces())
     for m, kernel in enumerate(kernels.values()):
@@ -51,7 +52,7 @@ def check_values(gram: Gram, kernels: dict[str, Kernel], X: Any) -> None:
 
 # -- duplicates -----------------------------------------------------------------------------------
 def warn_duplicates(kernels: dict[str, Kernel], gram: Gram) -> None:
-    """Say so where two kernels are the same: by their parameters, or as layers of a stack."""
+    """Warn if two kernels are the same: by their parameters, or as layers of a stack."""
     if all(isinstance(kernel, Precomputed) for kernel in kernels.values()) and isinstance(gram, StackGram):
         some = evenly(gram.n, _PROBE)
         part = np.ascontiguousarray(gram.stack[:, some[:, None], some])
@@ -78,7 +79,7 @@ def _equal_layers(gram: Gram, a: int, b: int) -> bool:
 def find_useless(
     gram: Gram, names: list[str], constants: bool, absent: Sequence[bool] = ()
 ) -> NDArray[np.bool_]:
-    """Kernels that cannot change a decision, with a warning: zero, or constant if `constants` are useless.
+    """Find kernels that cannot change a decision, with a warning: zero ones, and constants if useless.
 
     Nothing is said of kernels that stand for an `absent` view.
     """
@@ -98,8 +99,9 @@ def find_useless(
 def constant_kernels(gram: Gram) -> NDArray[np.intp]:
     """Kernels that are the same for all pairs of samples, or zero.
 
-    zᵀKz with Σz = 0 vanishes for a constant kernel and, for a random z, for no other. A few samples rule out
-    nearly all kernels, and only the rest is looked at in full.
+    zᵀKz with Σz = 0 vanishes for a constant kernel and, for a random z, hardly for another one. Of thousands
+    of kernels with rank one, a single z is orthogonal to some by chance, so that several are drawn. A few
+    samples rule out nearly all kernels, and only the rest is looked at in full.
     """
     rng, some = np.random.RandomState(0), evenly(gram.n, _PROBE)
     suspects = _flat(gram if some.size == gram.n else gram.subset(some), np.arange(gram.n_kernels), rng)
@@ -107,15 +109,19 @@ def constant_kernels(gram: Gram) -> NDArray[np.intp]:
 
 
 def _flat(gram: Gram, atoms: NDArray[np.intp], rng: np.random.RandomState) -> NDArray[np.intp]:
-    z = rng.uniform(0.5, 1.5, (gram.n, 1))
-    z -= z.mean()
-    return atoms[gram.quad(z, atoms)[:, 0] <= FLAT * gram.traces()[atoms] * float(np.sum(z * z))]
+    for _ in range(_DIRECTIONS):
+        if not atoms.size:
+            break
+        z = rng.uniform(0.5, 1.5, (gram.n, 1))
+        z -= z.mean()
+        atoms = atoms[gram.quad(z, atoms)[:, 0] <= FLAT * gram.traces()[atoms] * float(np.sum(z * z))]
+    return atoms
 
 
 def useless_features(
     zero: NDArray[np.bool_], flat: NDArray[np.bool_], names: list[str], constants: bool
 ) -> NDArray[np.bool_]:
-    """The same where explicit features have told already which kernels are zero or flat."""
+    """Find useless kernels if explicit features have shown which kernels are zero or flat."""
     if zero.all():
         raise ValueError(
             f"kernel {names[0]!r} is zero on the training data (once centred), and so is every other one: "
@@ -144,7 +150,7 @@ def without_useless(
     result: Result,
     tol: float,
 ) -> Result:
-    """The result with a bound that holds for kernels that were left out as well, or an error.
+    """Return the result with a bound that also holds for kernels that were left out.
 
     A kernel that is constant to within its rounding errors has nothing to offer if its values are moderate.
     If they are enormous, what is lost in their last digits may still be large beside the target.
@@ -172,14 +178,14 @@ def without_useless(
 
 # -- indefinite kernels ---------------------------------------------------------------------------
 def affordable(matrices: int, n: int) -> bool:
-    """Whether so many matrices can be factored in no time."""
+    """Whether so many matrices can be factored quickly."""
     return matrices * n**3 <= _AFFORDABLE
 
 
 def require_definite(
     gram: Gram, names: list[str], slacks: list[float], theta: Array, K: Array | None = None
 ) -> None:
-    """An error if a kernel with weight, or at least the learned mixture, has negative eigenvalues.
+    """Raise an error if a kernel with weight, or at least the learned mixture, has negative eigenvalues.
 
     Each kernel with weight is factored where that is cheap; where there are many of them on many samples,
     only the mixture is, and single kernels have passed the tests of their diagonal and 2 × 2 minors.
@@ -199,7 +205,7 @@ def require_definite(
 
 
 def require_kernel(K: Array, name: str, slack: float, why: str = "") -> None:
-    """An error unless this matrix of a kernel has no negative eigenvalues; `why` that matters."""
+    """Raise an error unless this matrix of a kernel has no negative eigenvalues; `why` that matters."""
     if not is_definite(K, slack):
         raise ValueError(
             f"kernel {name!r} is not positive semi-definite: it has negative eigenvalues{why}. {_CLIP}"

@@ -1,4 +1,4 @@
-"""Covariates: columns that enter a model unpenalised, beside its kernels, as a matrix of numbers.
+"""Covariates: columns that enter a model unpenalised beside its kernels, as numbers.
 
 f(x) = Σ_m ⟨w_m, φ_m(x)⟩ + b + γᵀz(x). Numbers enter as they are, every other column as indicators of its
 levels but the first. What the levels are, and which columns say the same as others, comes from the training
@@ -85,11 +85,12 @@ class Covariate:
         return [f"{self.name}={level}" for level in self.levels[1:]] if self.levels else [self.name]
 
     def values(self, column: Any) -> Array:
-        """(n, columns): the numbers, or the indicators; a level that is new is an average one."""
+        """Return the numbers, or the indicators, of shape (n, columns); a new level is an average one."""
         if not self.levels:
             if not _in_numbers(column):
                 raise ValueError(
-                    f"the covariate {self.name!r} held numbers in training, and now holds others."
+                    f"the covariate {self.name!r} held numbers in training, and holds other values now. "
+                    "Give numbers."
                 )
             return _numbers(column, self.name)[:, None]
         labels = _labels(column, self.name)
@@ -145,7 +146,7 @@ class Design:
 
     @property
     def names(self) -> list[str]:
-        """What the columns of numbers are called."""
+        """The names of the columns of numbers."""
         return [name for column in self.columns for name in column.names]
 
     @property
@@ -180,7 +181,7 @@ class Design:
 
 @dataclass(frozen=True)
 class Unpenalised:
-    """Constant and covariates on the training samples: what they span, and the way to coefficients."""
+    """The constant and covariates on the training samples: a basis, and the way to coefficients."""
 
     design: Design
     basis: Array  # (n, r), orthonormal
@@ -188,7 +189,7 @@ class Unpenalised:
 
     @classmethod
     def learn(cls, known: Design, values: Array, constant: bool, quiet: bool = False) -> Unpenalised:
-        """From values (n, c); columns that say nothing beside those before are left out, and named."""
+        """Learn from values (n, c); columns that depend on those before are left out, with a warning."""
         means = known.means if constant else np.zeros_like(known.means)
         scaled = (values - means) / known.scales
         full = np.column_stack([np.full(len(values), float(constant)), scaled])
@@ -203,8 +204,7 @@ class Unpenalised:
         if dropped and not quiet:
             warn(
                 f"the covariate{'s' * (len(dropped) > 1)} {and_more(dropped, 5)} "
-                f"{'are' if len(dropped) > 1 else 'is'} constant, or {'say' if len(dropped) > 1 else 'says'} "
-                "nothing that the constant and the covariates before do not say: "
+                f"{'are' if len(dropped) > 1 else 'is'} constant, or linear in the covariates before: "
                 f"{'their coefficients are' if len(dropped) > 1 else 'its coefficient is'} 0."
             )
         back = np.zeros((full.shape[1], basis.shape[1]))
@@ -245,12 +245,12 @@ class CovariatePart:
     coefficients: Array  # (c, outputs)
 
     def values(self, table: Any) -> Array:
-        """(n, outputs)."""
+        """Compute values of shape (n, outputs)."""
         return np.asarray(self.design.values(table) @ self.coefficients)
 
 
 def require_minimiser(Y: Array, free: Unpenalised) -> None:
-    """An error where covariates alone separate the classes (±1), a warning where they do for some samples.
+    """Raise an error if covariates alone separate the classes (±1), a warning where they do for some samples.
 
     For the logistic loss P then falls for ever as γ grows. A covariate that only samples of one class feel
     has an infinite coefficient at the optimum, and the kernels learn from the others.
@@ -258,7 +258,7 @@ def require_minimiser(Y: Array, free: Unpenalised) -> None:
     Z = free.basis
     for y in Y.T:
         signed = y[:, None] * Z
-        reach = _largest_margin(signed)
+        reach = largest_margin(signed)
         if reach is None:
             continue
         least, gamma = reach
@@ -279,7 +279,7 @@ def require_minimiser(Y: Array, free: Unpenalised) -> None:
         return
 
 
-def _largest_margin(signed: Array) -> tuple[float, Array] | None:
+def largest_margin(signed: Array) -> tuple[float, Array] | None:
     """(the least margin, γ) of γ with margins yzᵀγ ≥ 0, not all of them 0; None where there is none."""
     n, r = signed.shape
     box = [(-1.0, 1.0)] * r

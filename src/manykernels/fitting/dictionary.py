@@ -1,4 +1,4 @@
-"""How the kernels of a fit are held: the one place that decides, and the only "auto" of a solver.
+"""The choice of how the kernels of a fit are held, and of the solver "auto".
 
 As a list of Gram matrices (`listed.py`; behind gates in `gated.py`, under a power in `powers.py`), as a
 family that is asked for its best kernels one after the other (`asked.py`; a graph in `graphs.py`), or is
@@ -36,7 +36,7 @@ _SPREAD = 1.1  # the norm from which that is so: nearer to 1 its steps take weig
 
 
 def bind(options: Options, samples: AnySamples, more: int = 0) -> Bound:
-    """The kernels on the samples, checked; `more` matrices of n × n are needed beside those of the solver."""
+    """Bind the kernels to the samples; `more` matrices of n × n are needed beside those of the solver."""
     options = options.replace(kernels=samples.layout.seen(options.kernels))
     way = road(options, float(samples.n) if isinstance(samples, Samples) else np.inf)
     given = options.solver
@@ -90,7 +90,7 @@ def _cornered(options: Options, listed: Bound) -> bool:
 
 
 def road(options: Options, n: float) -> Road:
-    """How these kernels are held on n samples; what is asked may still be listed, once bound to them."""
+    """Return how these kernels are held on n samples."""
     if in_rows(options, n):
         return "passed"
     if options.approx is not None:
@@ -120,7 +120,7 @@ def in_rows(options: Options, n: float) -> bool:
 
 
 def choose_solver(options: Options, way: Road, asked: Asked | None = None) -> Solver:
-    """The solver that was asked for, or what "auto" stands for:
+    """Return the given solver, or the solver that "auto" stands for:
 
     | kernels | norm | solver |
     |---|---|---|
@@ -148,7 +148,7 @@ def choose_solver(options: Options, way: Road, asked: Asked | None = None) -> So
 
 
 def _bind_family(options: Options, samples: Samples) -> Bound:
-    """A family: asked, where the solver asks and the family answers, else listed, if it is short enough."""
+    """Bind a family: asked if the solver asks and the family answers, else listed if it is short."""
     may_draw = options.solver == "auto" and not options.penalty.sparse
     matrices = DRAWS if may_draw else resolve_solver(options.solver).matrices
     asked = bind_asked(options, samples, matrices)
@@ -162,7 +162,7 @@ def _bind_family(options: Options, samples: Samples) -> Bound:
 
 
 def _require_served(options: Options, solver: Solver, ways: list[Held]) -> Held:
-    """The first way to hold the kernels in which the solver serves the problem, or an error."""
+    """Return the first way of holding the kernels that the solver serves, or raise an error."""
     for held in ways:
         if why_not(solver, held, options.loss, options.penalty) is None:
             return held

@@ -160,7 +160,7 @@ def feature_problem(
     reduced: Reduced,
     costs: Array | None = None,
 ) -> Featured:
-    """On pseudo-samples, whose cost is C and which are without intercept; or on samples of these `costs`."""
+    """Pose the problem on pseudo-samples, with cost C and without intercept, or on samples of these costs."""
     gram, names = reduced.gram, mapped.names
     gram.names = names
     known, constant = reduced.constants, bool(options.fit_intercept)
@@ -210,7 +210,7 @@ def _with_rest(
 
 
 def _check(options: Options, samples: AnySamples) -> None:
-    """What explicit features cannot do, each with what to do instead."""
+    """Raise an error for options that explicit features cannot serve, with advice."""
     if samples.layout.kind == "stack":
         raise ValueError(
             f"approx={options.approx!r} was given with a stack of matrices, and explicit features are "
@@ -257,7 +257,7 @@ def sums_of(options: Options, samples: AnySamples, mapped: Mapped, intercept: bo
 
 
 def _room_of_rows(options: Options, samples: Samples, mapped: Mapped) -> tuple[int, int, str, str, str]:
-    """What the features of all samples take, for `require_memory`."""
+    """Describe the memory of the features of all samples, for `require_memory`."""
     n, p = samples.n, mapped.features.n_features
     who = f"covariates with {p} features of all {n} samples need"
     advice = "Take fewer components, or leave the covariates out."

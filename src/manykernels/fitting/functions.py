@@ -1,4 +1,4 @@
-"""How a model decides: f(x), and what each kernel adds to it, for samples as kernels read them.
+"""Decision functions: f(x), and the contribution of each kernel, for samples as kernels read them.
 
 Each form says `decide(X)` (n, outputs), `parts(X)` (n, active kernels, outputs) and `coef(names)`. Kernels
 and explicit features, one coefficient a sample or one for each kernel, gates: models do not tell them apart.
@@ -35,11 +35,11 @@ class Function(ABC):
 
     @abstractmethod
     def decide(self, X: Any) -> Array:
-        """(n, outputs)."""
+        """Compute values of shape (n, outputs)."""
 
     @abstractmethod
     def parts(self, X: Any) -> Array:
-        """(n, active kernels, outputs): what each kernel adds."""
+        """Compute the contribution of each kernel, of shape (n, active kernels, outputs)."""
 
     def of(self, outputs: Active) -> Self:
         """The function of some outputs, by their places."""

@@ -1,4 +1,4 @@
-"""Which part of each sample belongs to which cluster: the gates of localized learning.
+"""Gates of localized learning: the share of each sample in each cluster.
 
 c_j(x) ≥ 0 with Σ_j c_j(x) = 1, fixed before the kernels are weighed, because the problem is convex only then
 (Lei et al. 2016); or gates of every kernel, linear in x, that `solvers/gate_descent.py` learns with the
@@ -34,7 +34,7 @@ Means = Callable[[Any, Array, int, int, np.random.RandomState], tuple[Array, flo
 
 @dataclass(frozen=True)
 class Gating:
-    """How localized learning shares samples out among clusters, as it was asked for.
+    """The options of how samples are shared out among clusters.
 
     `means(X, weight, n_clusters, n_starts, rng)` gives the centres of k-means, and the sum of squares.
     """
@@ -152,7 +152,7 @@ class LinearGate(Gate):
 
 
 def gate_inputs(kind: str, X: Data, weight: Array) -> GateInputs:
-    """What learned gates are linear in: the columns of X, with mean 0 and variance 1 over the samples."""
+    """Return the inputs of learned gates: the columns of X, with mean 0 and variance 1."""
     if is_stack(X):
         raise ValueError(
             f"gating={kind!r} is linear in the features of a sample, and X is a stack of kernels, which has "

@@ -1,4 +1,4 @@
-"""Samples that are no rows of numbers: strings, sets, graphs, sequences of different lengths."""
+"""Samples that are not rows of numbers: strings, sets, graphs, sequences of different lengths."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ EXPECTED = "numbers of shape (n_samples, n_features): an array, a CSR matrix, a 
 
 @dataclass(frozen=True)
 class Layout:
-    """What X was at fit: its kind and its columns, so that new samples are read in the same way."""
+    """The kind and the columns of X at fit, so that new samples are read in the same way."""
 
     title: str  # of the estimator, for messages
     kernels: Any  # as given, which say what X must be
@@ -85,12 +85,12 @@ class Layout:
         return spec if self.parts is None else self.parts.explicit(spec)
 
     def of(self, spec: Any) -> Self:
-        """The same samples, for other kernels."""
+        """Return the layout of the same samples for other kernels."""
         return replace(self, kernels=self.seen(spec))
 
     @property
     def attributes(self) -> dict[str, Any]:
-        """What scikit-learn's conventions call these facts, and how many samples have each view."""
+        """The fitted attributes of scikit-learn's conventions, and how many samples have each view."""
         known = {"n_features_in_": self.n_features_in, "feature_names_in_": self.feature_names_in}
         if self.separated is not None and self.separated.n_features_in is not None:
             known["n_features_in_"] = self.separated.n_features_in
@@ -99,7 +99,7 @@ class Layout:
         return {name: value for name, value in known.items() if value is not None}
 
     def read(self, X: Any) -> Any:
-        """New samples in the form of the training data, or an error that says how they differ.
+        """Read new samples in the form of the training data, or raise an error that says how they differ.
 
         Covariates among their columns are left out, as they were then (`beside` has them).
         """
@@ -108,7 +108,7 @@ class Layout:
         return self._read(X)
 
     def beside(self, X: Any, covariates: Any = None) -> Any:
-        """The covariates of new samples as a table, from X or given beside it; None for a model without."""
+        """Return the covariates of new samples as a table, or None for a model without covariates."""
         if self.separated is None:
             if covariates is not None:
                 raise ValueError(
@@ -118,7 +118,7 @@ class Layout:
         return self.separated.split(collected(X), covariates)[1]
 
     def _read(self, X: Any) -> Any:
-        """The same of what kernels see."""
+        """Read the part of new samples that kernels see."""
         X = self.joined(X.compute() if is_lazy(X) else collected(X))
         if self.kind == "stack":
             X = check_new_stack(X, self.n_features_in or 0, self.n_layers, self.lacking)
@@ -254,7 +254,7 @@ def collected(values: Any) -> Any:
 
 
 def require_finite(values: NDArray[np.float64], what: str) -> NDArray[np.float64]:
-    """What a model says of samples, which is never infinite or NaN."""
+    """Raise an error unless predictions are finite."""
     finite = np.isfinite(values)
     if not finite.all():
         i = int(np.flatnonzero(~finite.reshape(len(finite), -1).all(axis=1))[0])
@@ -283,7 +283,7 @@ def evenly(n: int, at_most: int) -> NDArray[np.intp]:
 
 
 def _validate_array(estimator: BaseEstimator, X: Any, spec: Any, reset: bool) -> Any:
-    """What scikit-learn validates, as numbers before it sees them: it passes on what NumPy says of others.
+    """Validate an array by scikit-learn, with numbers read first for better messages.
 
     Numbers may be missing, or infinite, in columns that kernels prepare: those are looked at as tables are.
     """

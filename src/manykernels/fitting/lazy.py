@@ -140,7 +140,7 @@ def pose(
 
 
 def _rows_of(X: Any) -> float:
-    """How many rows X has; more than any matrix could have where it is a Dask collection."""
+    """Count how many rows X has; more than any matrix could have where it is a Dask collection."""
     shape = getattr(X, "shape", None)
     known = isinstance(shape, tuple) and len(shape) == 2 and not is_lazy(X)
     return float(shape[0]) if known and shape is not None else np.inf if is_lazy(X) else 0.0
@@ -211,13 +211,13 @@ def _with_targets(
 
 
 def lazy_layout(options: Options, X: Any) -> tuple[int, Layout]:
-    """How many rows a Dask collection has, and how they are laid out."""
+    """Count how many rows a Dask collection has, and how they are laid out."""
     rows = engine().read_chunks(X, "X")
     return int(rows.n), _layout(options, rows)
 
 
 def _layout(options: Options, rows: Any) -> Layout:
-    """Of the first row, which is taken into memory."""
+    """Return the layout, from the first row, which is loaded into memory."""
     head = _without_gaps(rows.take(np.arange(1)))
     return read_training(options.title, options.kernels, head, whole=False)[1]
 

@@ -22,7 +22,7 @@ _NAMED = 5  # outputs in a warning
 
 
 def learn(options: Options, samples: AnySamples, previous: Model | None = None) -> Model:
-    """One problem for all outputs, or one for each where they learn weights of their own.
+    """Solve one problem for all outputs, or one for each output with its own weights.
 
     `previous` is a model to start from, as far as it is of the same shape.
     """

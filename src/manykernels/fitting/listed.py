@@ -98,7 +98,7 @@ class Listed(Bound):
 
     @property
     def names(self) -> list[str]:
-        """Of what the solver weighs."""
+        """The names of what the solver weighs."""
         return self.known.names
 
     # -- what was learned -----------------------------------------------------------------------
@@ -108,7 +108,7 @@ class Listed(Bound):
         return finish(self.samples, self.describe(options, said, results), results, theta)
 
     def describe(self, options: Options, said: dict[str, Any], results: list[Result]) -> Model:
-        """All but the function, with what is `said` of the weights."""
+        """Make the model without its function; `said` has the fields about weights."""
         samples: Samples = self.samples
         return Model(
             options.title,
@@ -123,7 +123,7 @@ class Listed(Bound):
 
 
 def finish(samples: Samples, model: Model, results: list[Result], theta: Array) -> Model:
-    """The model with the function that its weights θ (problems, M) and the machines of the problems mean."""
+    """Return the model with its function, from weights θ (problems, M) and the machines."""
     alpha = np.concatenate([result.alpha for result in results], axis=1)
     proofs = [r.alpha if r.dual_alpha is None else r.dual_alpha for r in results]
     intercept = np.concatenate([np.atleast_1d(result.intercept) for result in results])

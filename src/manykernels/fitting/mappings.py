@@ -37,7 +37,7 @@ class View:
 
     @property
     def own_labels(self) -> list[str]:
-        """What its columns are called."""
+        """The names of its columns."""
         if self.labels is not None:
             return list(self.labels)
         return [self.name] if self.flat else [f"x{j}" for j in range(self.width)]
@@ -49,7 +49,7 @@ class View:
 
 @dataclass(frozen=True)
 class Parts:
-    """What a dict of views was at fit, so that new ones are joined in the same way, by name."""
+    """The views of a dict at fit, so that new ones are joined in the same way, by name."""
 
     views: tuple[View, ...]
     container: Container
@@ -57,12 +57,12 @@ class Parts:
 
     @property
     def own_names(self) -> list[str]:
-        """Those of the views."""
+        """The names of the views."""
         return [view.name for view in self.views]
 
     @property
     def names(self) -> list[str]:
-        """Those of the columns of the joined table, for kernels of all views together."""
+        """The names of the columns of the joined table, for kernels of all views together."""
         return _column_names(self.views)
 
     def seen(self, spec: Any) -> Any:
@@ -70,7 +70,7 @@ class Parts:
         return per_view(spec, {view.name: view.columns for view in self.views})
 
     def explicit(self, spec: Any) -> Any:
-        """The same."""
+        """Return the kernels of the joined table, as ``seen`` does."""
         return self.seen(spec)
 
     def in_order(self, X: Any, joined: Any) -> Any:
@@ -107,7 +107,7 @@ def join(X: Mapping[str, Any]) -> tuple[Any, Parts]:
 
 
 def _view(name: str, part: Any) -> Any:
-    """A matrix, dense or sparse, a frame, or a column; what else it may be is said."""
+    """Read one view: a matrix, a frame or a column; raise an error for anything else."""
     if sparse.issparse(part):
         return part.tocsr()
     if isinstance(part, list | tuple):
@@ -146,7 +146,7 @@ def _hint_at_kernels(given: Mapping[str, Any]) -> None:
 
 
 def _container(given: Mapping[str, Any]) -> Container:
-    """What holds the joined table: a frame if some view is one, else CSR if some is sparse, else an array."""
+    """Return the type of the joined table: a frame if some view is one, else CSR if some is sparse."""
     if any(sparse.issparse(part) for part in given.values()):
         return "sparse"
     kinds = {_library(part) for part in given.values()} - {""}

@@ -1,4 +1,4 @@
-"""Whether the parts of X are about the same samples: their names, numbers of rows, and indexes."""
+"""Matching of the parts of X: their names, numbers of rows, and indexes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _BY_PLACE = "or, if the rows are in the same order, reset_index(drop=True) on al
 
 
 def require_names(X: Mapping[str, Any], names: Iterable[str], what: str) -> None:
-    """An error unless the dict X holds parts of exactly these names, in any order."""
+    """Raise an error unless the dict X holds parts of exactly these names, in any order."""
     names = list(names)
     missing, extra = [name for name in names if name not in X], [name for name in X if name not in names]
     if missing or extra:
@@ -28,7 +28,7 @@ def require_names(X: Mapping[str, Any], names: Iterable[str], what: str) -> None
 
 
 def _all_lack(missing: list[str]) -> str:
-    """What to do where none of the samples has a view."""
+    """Return advice for a view that none of the samples has."""
     if not missing:
         return ""
     it = "it" if len(missing) == 1 else "them"
@@ -46,7 +46,10 @@ def in_one_order(parts: dict[str, Any], quiet: bool = False) -> dict[str, Any]:
     rows = {name: int(part.shape[0]) for name, part in parts.items()}
     if len(set(rows.values())) > 1:
         counts = ", ".join(f"{name!r} has {n}" for name, n in list(rows.items())[:20])
-        raise ValueError(f"The parts of X have different numbers of samples: {counts}.")
+        raise ValueError(
+            f"The parts of X have different numbers of samples: {counts}. Give the same samples in each "
+            "part, in the same order; where a sample lacks a part, give it a row of NaN."
+        )
     indexed = {name: part for name, part in parts.items() if has_index(part)}
     if not indexed:
         return parts
@@ -131,7 +134,7 @@ def matched(X: Any, y: Any, quiet: bool = False) -> Any:
 
 
 def require_same_samples(X: Any) -> None:
-    """An error for a dict of frames about different samples, where their targets come without labels."""
+    """Raise an error for a dict of frames about different samples if targets have no labels."""
     found = matched(X, None, quiet=True)
     if isinstance(X, Mapping) and any(found[name] is not part for name, part in X.items()):
         raise ValueError(
@@ -163,7 +166,7 @@ def has_index(part: Any) -> bool:
 
 
 def _require_same(first: str, reference: Any, name: str, index: Any) -> None:
-    """An error unless one index is a permutation of the other."""
+    """Raise an error unless one index is a permutation of the other."""
     for owner, labels in ((first, reference), (name, index)):
         if not labels.is_unique:
             twice = labels[labels.duplicated()][0]
@@ -180,7 +183,7 @@ def _require_same(first: str, reference: Any, name: str, index: Any) -> None:
 
 
 def require_order(X: Any, values: Any, what: str) -> None:
-    """An error where values have the labels of X, a frame or a dict of frames, in another order.
+    """Raise an error if values have the labels of X, a frame or a dict of frames, in another order.
 
     Labels that are others, or not unique, say nothing about the order.
     """

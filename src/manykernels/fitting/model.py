@@ -1,4 +1,4 @@
-"""What was learned: kernels and their weights, a function that decides, and how near it is to the optimum.
+"""Fitted models: kernels and weights, the decision function, and its distance from the optimum.
 
 Faces publish it as fitted attributes; plots, reports and the command line read it and nothing else.
 """
@@ -33,7 +33,7 @@ _PARTS = 1 << 23  # numbers in a block of contributions
 
 @dataclass(frozen=True)
 class Proof:
-    """P of the model, a bound D below the optimum, and how far that was carried."""
+    """The objective P of a model, a bound D below the optimum, and the progress of the fit."""
 
     primal: float
     dual: float  # NaN where there is none
@@ -68,7 +68,7 @@ def mixture(kernels: list[Any], weights: Array) -> Mixture:
 
 @dataclass(frozen=True)
 class Model:
-    """Weighted kernels, and what they say of samples."""
+    """A fitted model: weighted kernels, and its decisions on samples."""
 
     title: str  # the estimator's name
     layout: Layout
@@ -100,8 +100,7 @@ class Model:
 
     @property
     def validated(self) -> bool:
-        """Whether weights and C were chosen by validation, of every output or of landmarks: no problem has
-        them as its optimum."""
+        """Whether weights and C were chosen by validation, so that they are the optimum of no problem."""
         return "best_C_" in self.extra
 
     @property
@@ -145,7 +144,7 @@ class Model:
 
     # -- deciding -------------------------------------------------------------------------------
     def decide(self, X: Any, function: Function | None = None, covariates: Any = None) -> Array:
-        """(n, outputs) for samples as users give them; by another function of the same kernels if told."""
+        """Compute decisions (n, outputs) for samples in the user's form, optionally by another function."""
         beside = self.beside(X, covariates)
         X, chosen = self.layout.read(X), function or self.function
         assert chosen is not None
@@ -154,18 +153,18 @@ class Model:
         return require_finite(f if beside is None else f + beside, "decision")
 
     def beside(self, X: Any, covariates: Any = None) -> Array | None:
-        """(n, outputs): what the covariates of samples add to the decision; None without covariates."""
+        """Compute what covariates add to the decision, (n, outputs); None without covariates."""
         table = self.layout.beside(X, covariates)
         return None if table is None or self.covariates is None else self.covariates.values(table)
 
     def contributions(self, X: Any, by: str = "kernel", function: Function | None = None) -> Array:
-        """(n, active kernels or views, outputs): what each adds to the decision."""
+        """Compute contributions to the decision, of shape (n, active kernels or views, outputs)."""
         return self._contributions(self.layout.read(X), by, function or self.function)
 
     def contribution_blocks(
         self, X: Any, by: str = "kernel", size: int = _PARTS
     ) -> Iterator[tuple[slice, Array]]:
-        """The same in blocks of rows of at most about so many numbers, for models of very many outputs."""
+        """Compute contributions in blocks of rows of limited size, for models of very many outputs."""
         assert self.function is not None
         X, columns = self.layout.read(X), max(self.active.size, 1) * self.function.intercept.size
         n, step = _num_samples(X), max(size // columns, 1)
@@ -174,7 +173,7 @@ class Model:
             yield slice(lo, hi), self._contributions(take_rows(X, lo, hi), by, self.function)
 
     def _contributions(self, X: Any, by: str, function: Function | None) -> Array:
-        """Of samples as kernels read them."""
+        """Compute contributions for samples as kernels read them."""
         if by not in ("kernel", "view"):
             raise ValueError(f"by={by!r} was given; expected 'kernel' or 'view'.")
         assert function is not None
@@ -189,7 +188,7 @@ class Model:
         return require_finite(parts, "contributions")
 
     def single(self, f: Array) -> Array:
-        """Decisions (…, outputs) as users see them: without that axis where y had none.
+        """Drop the last axis of decisions (…, outputs) if y had none.
 
         Of two scores for two classes it is the second less the first.
         """
@@ -199,7 +198,7 @@ class Model:
         return f[..., 1] - f[..., 0] if two else f
 
     def coef(self) -> Array:
-        """(outputs, n_features), where all active kernels are linear."""
+        """Return coefficients (outputs, n_features), if all active kernels are linear."""
         assert self.function is not None
         if self.layout.kind != "array" and not isinstance(self.function, FeatureFunction):
             raise AttributeError(
@@ -209,7 +208,7 @@ class Model:
 
     # -- words ----------------------------------------------------------------------------------
     def sentence(self) -> str:
-        """How many kernels have weight, and what is proven of it."""
+        """Describe how many kernels have weight, and what is proven."""
         used, count = self.active.size, len(self.names)
         listed = used < count or self.listed
         found = "1 kernel was found" if used == 1 else f"{used} kernels were found"
@@ -226,7 +225,7 @@ class Model:
         return text + "." + few
 
     def adjusted(self) -> str:
-        """The covariates and their coefficients in a sentence; nothing without covariates."""
+        """Describe the covariates and their coefficients; empty without covariates."""
         if self.covariates is None:
             return ""
         values = np.atleast_2d(self.single(self.covariates.coefficients).T)  # (outputs, c)
@@ -237,7 +236,7 @@ class Model:
         return f"Adjusted for covariates, with the coefficients {and_more(words, _COVARIATES)}."
 
     def _proven(self, proof: Proof) -> str:
-        """What the gap proves, and of which kernels; a large one only bounds how far the fit is from done."""
+        """Describe what the gap proves, and for which kernels."""
         certified = "certified" if self.listed else "certified over the whole family"
         of, gap = certified if proof.certified else "over the kernels looked at", proof.gap
         if proof.converged:

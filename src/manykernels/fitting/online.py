@@ -36,7 +36,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Steps:
-    """How the state steps: what UFO-MKL is asked beside the common options."""
+    """The options of UFO-MKL beside the common ones."""
 
     lam: float
     alpha: float
@@ -62,7 +62,7 @@ class Stream:
 
     # -- samples --------------------------------------------------------------------------------
     def go_on(self, options: Options, steps: Steps, X: Any) -> Self:
-        """A copy that goes on with these samples, with λ and α as they are now."""
+        """Return a copy that goes on with these samples, with the present λ and α."""
         fresh = replace(
             self, options=options, steps=steps, ufo=self.ufo.copy(), expansion=self.expansion.copy()
         )
@@ -108,7 +108,7 @@ class Stream:
     # -- what was learned -----------------------------------------------------------------------
     @property
     def intercept(self) -> Array:
-        """Of what was learned, before targets are shifted back."""
+        """The intercept before targets are shifted back."""
         return np.asarray(self.expansion.intercept(*self.ufo.shares))
 
     def model(self, target: Target, proof: Proof, constant: Array, shift: Any, keep: bool) -> Model:
@@ -215,7 +215,7 @@ def _regularizer(steps: Steps, F: int) -> GroupRegularizer:
 
 
 def proof_of_passes(primal: float, history: dict[str, Array]) -> Proof:
-    """What is known of the objective after passes over all samples: P, and the best lower bound."""
+    """Return the proof after passes over all samples: P, and the best lower bound."""
     dual = float(max(history["dual"]))
     certified = bool(np.isfinite(primal - dual))
     return Proof(primal, dual if certified else np.nan, certified, len(history["dual"]), history)

@@ -1,4 +1,4 @@
-"""What online learning says of kernels that it cannot use, or that break what it promises."""
+"""Checks of kernels for online learning."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def check_approx(approx: Any, kind: str) -> None:
 
 
 def check_finite(kernels: dict[str, Kernel], X: Any) -> None:
-    """What normalising and learning would turn into NaN."""
+    """Raise an error if a kernel is not finite."""
     for name, kernel in kernels.items():
         if not np.all(np.isfinite(kernel.diag(X))):
             raise ValueError(
@@ -70,7 +70,7 @@ def warn_sizes(kernels: list[Fitted], normalize: str | None, X: Any) -> None:
         j = int(sizes.argmax())
         warn(
             f"kernel {kernels[j].name!r} has k(x, x) up to {sizes[j]:.3g}: the bound of UFO-MKL, and "
-            "kernels on an equal footing, need k(x, x) ≤ 1. normalize='max' sees to that.",
+            "kernels on an equal footing, need k(x, x) ≤ 1. Give normalize='max'.",
             UserWarning,
         )
 

@@ -1,4 +1,4 @@
-"""Everything that was asked of a fit, resolved once: the one record that the road of the data hands on."""
+"""The options of a fit, resolved once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Options:
-    """What a face was given, as parts. `replace` changes one thing and leaves the rest."""
+    """The parameters of an estimator as parts; `replace` changes some and leaves the rest."""
 
     title: str  # the name of the estimator, for messages and bars
     kernels: Any = "auto"  # as given: they are resolved on samples
@@ -47,7 +47,7 @@ class Options:
     covariates: Any = None  # columns of X that enter unpenalised, as given
 
     def replace(self, **changes: Any) -> Self:
-        """The same, but for these."""
+        """Return the options with these changes."""
         return replace(self, **changes)
 
     @cached_property

@@ -27,7 +27,7 @@ Array = NDArray[np.float64]
 
 
 def require_each(known: Kernels, why: str) -> None:
-    """An error where one of the kernels has negative eigenvalues, whatever their sum has."""
+    """Raise an error if one of the kernels has negative eigenvalues, whatever their sum has."""
     for m, (name, kernel) in enumerate(zip(known.names, known.kernels, strict=True)):
         if may_be_indefinite(kernel.kernel):
             K = known.gram.combine(np.ones(1), np.array([m]))

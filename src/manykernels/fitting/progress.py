@@ -1,4 +1,4 @@
-"""How a fit gets on: bars in terminals and notebooks (``verbose=1``), and lines in the log "manykernels".
+"""Progress of a fit: bars in terminals and notebooks (``verbose=1``), and the log "manykernels".
 
 Everything is logged, whatever ``verbose`` is: single looks at level DEBUG, the end of a fit at INFO. Nobody
 sees it before they ask for it: ``logging.basicConfig(level=logging.INFO)``.
@@ -36,7 +36,7 @@ class Progress:
         self._first = math.nan
 
     def line(self, text: str) -> None:
-        """Something that happened."""
+        """Write a line about something that happened."""
         logger.debug("%s: %s", self.title, text)
         if self.verbose > 1:
             self._tqdm().write(f"{self.title}: {text}", file=_stderr())
@@ -81,7 +81,7 @@ class Progress:
             self._bar.close()
 
     def _share(self, gap: float) -> float:
-        """Of the way from the first gap to tol, in decades."""
+        """Return the share of the way from the first gap to tol, in decades."""
         if gap <= self.tol:
             return 1.0
         way = math.log(self._first / self.tol) if self.tol > 0 and self._first > self.tol else 0.0

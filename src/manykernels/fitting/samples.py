@@ -35,7 +35,7 @@ _PROBE = 10_000  # samples that kernels of explicit features are made from, wher
 
 
 class AnySamples(Protocol):
-    """What explicit features may ask of samples, wherever they are."""
+    """The interface of samples for explicit features, wherever they are."""
 
     @property
     def n(self) -> int:
@@ -156,7 +156,7 @@ class Samples:
 
 @dataclass(frozen=True)
 class Given:
-    """What a user gave, read and checked, before anything is made of it."""
+    """The data of a user, read and checked."""
 
     X: Any
     layout: Layout
@@ -190,7 +190,7 @@ class Given:
         return self.X[np.ix_(rows, train)] if self.layout.kind == "stack" else take(self.X, rows)
 
     def samples(self, few: float = np.inf, in_order: bool = False) -> Samples:
-        """What is learned from: nothing that counts nothing, and equal rows merged where there are `few`.
+        """Return the samples to learn from, without those of weight zero; equal rows are merged if `few`.
 
         Merged rows have an order of their own; with `in_order` they keep theirs where none is merged.
         """
@@ -257,7 +257,7 @@ def read(
     covariates: Any = None,
     in_blocks: bool = False,
 ) -> Given:
-    """Samples in memory, targets and weights, or an error that says what is wrong with them.
+    """Read samples, targets and weights, or raise an error that says what is wrong with them.
 
     `quiet` says nothing of what was made of the columns of a table. `covariates` are given beside X, where X
     does not hold them (`options.covariates`). `in_blocks` says that rows are read in blocks in any case.

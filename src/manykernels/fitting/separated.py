@@ -249,7 +249,7 @@ def _views_without(X: Mapping[str, Any], places: tuple[Any, ...]) -> dict[str, A
 
 # -- helpers ------------------------------------------------------------------------------------------
 def count(X: Any) -> int:
-    """How many samples there are."""
+    """Count how many samples there are."""
     return int(
         _num_samples(next(iter(X.values())) if isinstance(X, Mapping) and not hasattr(X, "shape") else X)
     )

@@ -1,4 +1,4 @@
-"""What can be seen of `kernels` before there are data: kernels, families and the columns they select."""
+"""Facts about `kernels` before there are data: kernels, families and the columns they select."""
 
 from __future__ import annotations
 
@@ -244,3 +244,10 @@ def signatures(kernels: Iterable[Kernel]) -> list[Hashable]:
 def short(spec: Any) -> str:
     """`kernels` for a message."""
     return shortened(repr(spec), 60)
+
+
+def bare(kernel: Any) -> Any:
+    """A kernel without what prepares its data; one of single columns has a width on an axis of its own."""
+    inner = kernel._arguments().get("kernel")
+    alone = inner is None or hasattr(kernel, "columns") or not hasattr(inner, "_arguments")
+    return kernel if alone else bare(inner)

@@ -1,4 +1,4 @@
-"""Targets that hold a time to an event: which y does, how it is read, and refused where nothing serves it."""
+"""Times to an event as targets: how y is recognised, read and refused."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Survival:
 
 
 def refuse_survival(y: Any) -> None:
-    """An error where y pairs a truth value (did it happen?) with a number (when?) for each sample."""
+    """Raise an error if y pairs a truth value (did it happen?) with a number (when?) for each sample."""
     found = survival_pair(y)
     if found is not None:
         raise ValueError(
@@ -78,7 +78,7 @@ def read_survival(y: Any) -> Survival:
 
 
 def require_events(happened: NDArray[np.bool_]) -> None:
-    """An error where nobody had the event."""
+    """Raise an error if nobody had the event."""
     if not happened.any():
         raise ValueError(
             f"y has no event among {happened.size} samples: all are censored, so that nothing says who has "

@@ -6,7 +6,8 @@ costs; and it makes predictions of decisions. Nothing else asks whether y holds 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from numbers import Number
 from typing import Any, ClassVar, Self
@@ -37,7 +38,7 @@ _SMALLEST, _LARGEST = 1e-75, 1e75  # C y² and its sums are then far from where 
 
 
 class Kind:
-    """What a kind of target may say otherwise: by default, that its risk is a sum of losses."""
+    """Defaults of a kind of target: its risk is a sum of losses."""
 
     merges: ClassVar[bool] = True  # whether equal samples with equal targets may be one of twice the weight
 
@@ -109,7 +110,7 @@ class Numbers(Kind):
         return read_numbers(y)
 
     def learn(self, y: NDArray[Any]) -> Self:
-        """How many numbers a sample has."""
+        """Count how many numbers a sample has."""
         return replace(self, flat=y.ndim == 1, outputs=1 if y.ndim == 1 else y.shape[1])
 
     def encode(self, y: NDArray[Any], weight: Array) -> tuple[Array, Array]:
@@ -214,7 +215,7 @@ def check_length(n: int, y: Any) -> None:
     if len(y) != n:
         raise ValueError(
             f"Found input variables with inconsistent numbers of samples: X has {n} samples and y has "
-            f"{len(y)}."
+            f"{len(y)}. Give one target for each sample, in the same order."
         )
 
 
@@ -240,7 +241,7 @@ def sample_costs(C: Any, weight: Array) -> Array:
 
 
 def require_size(name: str, values: Array, advice: str) -> None:
-    """An error unless the largest of the numbers is zero, or has a square that is neither ∞ nor 0."""
+    """Raise an error unless the largest of the numbers is zero, or has a square that is neither ∞ nor 0."""
     largest = max(float(np.max(values, initial=0.0)), -float(np.min(values, initial=0.0)))
     if largest and not _SMALLEST <= largest <= _LARGEST:
         fault = "overflow" if largest > _LARGEST else "vanish"
@@ -254,17 +255,38 @@ def read_labels(y: Any) -> NDArray[Any]:
     """Class labels (n,)."""
     A = as_target(y)
     y = column_or_1d(A if A.dtype == object or not hasattr(y, "dtype") else y, warn=True)
-    assert_all_finite(y, input_name="y")
+    with _about_gaps():
+        assert_all_finite(y, input_name="y")
     _check_order(y)
+    if y.dtype.kind == "f" and type_of_target(y, input_name="y") == "continuous":
+        raise ValueError(
+            f"Unknown label type: continuous. y holds {np.unique(y).size} different numbers, not all of them "
+            "whole; expected classes. Use the regressor, or cut y into classes."
+        )
     check_classification_targets(y)
     return np.asarray(y)
 
 
+@contextmanager
+def _about_gaps() -> Iterator[None]:
+    """What to do about NaN and infinity, which scikit-learn finds."""
+    try:
+        yield
+    except ValueError as error:
+        if not str(error).startswith("Input y contains"):
+            raise
+        raise ValueError(f"{error} Leave these samples out: each one needs a target.") from error
+
+
 def read_numbers(y: Any) -> Array:
     """Targets (n,) or (n, outputs)."""
-    y = as_numbers(as_target(y), "y", _EXPECTED)
+    y = as_target(y)
+    words = y.dtype.kind in "OUST" and any(isinstance(value, str) for value in y.flat)
+    advice = " Use the classifier if y holds classes." if words else ""
+    y = as_numbers(y, "y", _EXPECTED, advice)
     _require_whole(y)
-    y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", ensure_min_samples=0)
+    with _about_gaps():
+        y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", ensure_min_samples=0)
     if y.ndim > 2 or (y.ndim == 2 and y.shape[1] == 0):
         raise ValueError(f"y of shape {y.shape} was given; expected (n_samples,) or (n_samples, n_outputs).")
     require_size("y", y, "Divide y by a constant such as its largest size, and multiply predictions by it.")
@@ -272,7 +294,7 @@ def read_numbers(y: Any) -> Array:
 
 
 def _require_whole(y: NDArray[Any]) -> None:
-    """An error that names the outputs, where some of several have gaps."""
+    """Raise an error that names the outputs, where some of several have gaps."""
     if y.ndim != 2 or y.shape[1] < 2 or y.dtype.kind != "f":
         return
     bad = np.flatnonzero(~np.isfinite(y).all(axis=0))
@@ -307,7 +329,8 @@ def encode(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     if classes.size < 2:
         raise ValueError(
             f"y holds only one class ({classes.tolist()[0]!r}) among the {number_of(y.size, 'sample')} of "
-            "positive weight; a classifier needs samples of at least two classes."
+            "positive weight; a classifier needs samples of at least two classes. Name another target, or "
+            "add samples of other classes."
         )
     if classes.size == y.size and y.size > 2:
         raise ValueError(
@@ -327,7 +350,7 @@ def signs(codes: NDArray[np.intp], n_classes: int) -> Array:
 def class_costs(
     class_weight: Any, classes: NDArray[Any], codes: NDArray[np.intp], sample_weight: Array
 ) -> NDArray[np.float64]:
-    """What a mistake on each class costs; "balanced" counts a sample of weight w as w samples."""
+    """Return the cost of an error on each class; "balanced" counts a sample of weight w as w samples."""
     if class_weight is None:
         return np.ones(classes.size)
     if isinstance(class_weight, Mapping):

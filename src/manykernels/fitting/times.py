@@ -1,4 +1,4 @@
-"""Times to an event as a target: what the risk of a fit is made of, and what kernels may learn from."""
+"""Times to an event as a target of fits."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def cox_of(y: NDArray[Any], weight: Array, ties: str) -> Cox:
 
 
 def _require_comparable(y: NDArray[Any], strata: NDArray[Any]) -> None:
-    """An error where no event has anybody beside it who could have had it instead."""
+    """Raise an error if no event has anybody beside it who could have had it instead."""
     for stratum in strata:
         own = y[y["stratum"].astype(str) == stratum]
         times, entries = own["time"], own["entry"]

@@ -40,7 +40,7 @@ def features_of(
 def put_rests(
     gram: Gram, kernels: list[Kernel], X: Data, having: list[Mask | None], w: Array, spread: bool
 ) -> list[Rest | None]:
-    """What each kernel is for samples that lack its view, which the Gram is told (`kernels.presence`).
+    """Tell the Gram the values of each kernel for samples that lack its view (`kernels.presence`).
 
     A stack is not kept with a model, so that its means are found in any case.
     """

@@ -1,4 +1,4 @@
-"""What a solver may ask of many Gram matrices at once, however they are held.
+"""The questions that a solver may ask of many Gram matrices at once, however they are held.
 
 Everything a one-stage method needs of the kernels K_1 … K_M on the training data is linear in each K_m:
 their combination, their products with a few vectors, and quadratic forms. How they are held (a stored
@@ -6,8 +6,8 @@ stack, blocks recomputed from the data, explicit factors) is decided once, from 
 solver can tell the difference.
 
 Normalisation multiplies kernel m by `scale[m]`. Centring replaces K by H K Hᵀ with H = I − 1 w̄ᵀ, where w̄
-are the sample weights divided by their sum; it is carried implicitly, because quadratic forms and
-products of a centred kernel are those of the raw one at Hᵀα.
+are the sample weights divided by their sum. It is carried implicitly: quadratic forms and products of a
+centred kernel are those of the raw one at Hᵀα.
 """
 
 from __future__ import annotations
@@ -30,7 +30,32 @@ Atoms = NDArray[np.intp]
 
 
 class Gram(ABC):
-    """M Gram matrices of n samples. Subclasses implement the underscored methods on raw kernels."""
+    """Base class of Gram engines: M kernel matrices of n samples, evaluated within a memory limit.
+
+    Subclasses implement the underscored methods on raw kernels. Scales, centring and checks are here.
+
+    Parameters
+    ----------
+    n : int
+        Number of samples.
+    n_kernels : int
+        Number M of kernels.
+    scale : ndarray of shape (n_kernels,) or None, default=None
+        Factors of the kernels; None stands for 1.
+    mean : ndarray of shape (n,) or None, default=None
+        Weights w̄ of the samples in the means that kernels are centred by; None does not centre.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.grams import StackGram
+    >>> gram = StackGram(np.stack([np.eye(2), np.ones((2, 2))]))
+    >>> gram.combine(np.array([2.0, 1.0]))
+    array([[3., 1.],
+           [1., 3.]])
+    >>> gram.quad(np.array([[1.0], [1.0]])).tolist()
+    [[2.0], [4.0]]
+    """
 
     _chunk_bytes = _CHUNK_BYTES
     explicit: ClassVar[bool] = False  # whether combinations stay in features, and nothing is n × n
@@ -70,7 +95,18 @@ class Gram(ABC):
 
     @abstractmethod
     def subset(self, rows: NDArray[np.intp]) -> Gram:
-        """The same kernels on some of the samples only."""
+        """Return the same kernels on some of the samples only.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            Positions of the samples.
+
+        Returns
+        -------
+        Gram
+            The Gram of these samples.
+        """
 
     @property
     def rank_one(self) -> bool:
@@ -83,12 +119,33 @@ class Gram(ABC):
 
     # -- what solvers call ----------------------------------------------------------------------
     def own_features(self) -> Array:
-        """(n, M): the features of kernels of rank one, centred and scaled as the kernels are."""
+        """Return the features of kernels of rank one, centred and scaled as the kernels are.
+
+        Returns
+        -------
+        ndarray of shape (n, n_kernels)
+            One column for each kernel.
+        """
         phi = self._single(self._atoms(None)) * np.sqrt(self.scale)
         return np.asarray(phi if self.mean is None else phi - self.mean @ phi)
 
     def combine(self, theta: Array, atoms: Atoms | None = None, out: Array | None = None) -> Array:
-        """K_θ = Σ θ_m K_m over `atoms` (default: all), skipping zero weights."""
+        """Compute K_θ = Σ θ_m K_m, skipping weights that are zero.
+
+        Parameters
+        ----------
+        theta : ndarray of shape (n_atoms,)
+            Weights.
+        atoms : ndarray of int or None, default=None
+            Kernels that the weights are of; None stands for all.
+        out : ndarray of shape (n, n) or None, default=None
+            Memory that the matrix is written to.
+
+        Returns
+        -------
+        ndarray of shape (n, n)
+            The combination.
+        """
         atoms = self._atoms(atoms)
         out = np.empty((self.n, self.n)) if out is None else out
         used = np.flatnonzero(theta)
@@ -96,13 +153,37 @@ class Gram(ABC):
         return out if self.mean is None else centred(out, self.mean)
 
     def rescaled(self, scale: Array) -> Gram:
-        """The same kernels with other scales."""
+        """Return the same kernels with other scales.
+
+        Parameters
+        ----------
+        scale : ndarray of shape (n_kernels,)
+            The new factors.
+
+        Returns
+        -------
+        Gram
+            A copy that shares the kernels.
+        """
         twin = copy(self)
         twin.scale = scale
         return twin
 
     def products(self, A: Array, atoms: Atoms | None = None) -> Array:
-        """(len(atoms), n, k): K_m A."""
+        """Compute the products K_m A.
+
+        Parameters
+        ----------
+        A : ndarray of shape (n, k)
+            Vectors, one in each column.
+        atoms : ndarray of int or None, default=None
+            Kernels; None stands for all.
+
+        Returns
+        -------
+        ndarray of shape (n_atoms, n, k)
+            The products.
+        """
         atoms = self._atoms(atoms)
         R = self._products(self._lift(A), atoms)
         if self.mean is not None:
@@ -111,28 +192,62 @@ class Gram(ABC):
         return R
 
     def quad(self, A: Array, atoms: Atoms | None = None) -> Array:
-        """(len(atoms), k): the quadratic forms α_jᵀ K_m α_j, never negative."""
+        """Compute the quadratic forms α_jᵀ K_m α_j, never negative.
+
+        Parameters
+        ----------
+        A : ndarray of shape (n, k)
+            Vectors α_j, one in each column.
+        atoms : ndarray of int or None, default=None
+            Kernels; None stands for all.
+
+        Returns
+        -------
+        ndarray of shape (n_atoms, k)
+            The quadratic forms.
+        """
         atoms = self._atoms(atoms)
         q = self._quad(self._lift(A), atoms)
         self._require_definite(q, A, atoms)
         return np.maximum(q * self.scale[atoms][:, None], 0.0)
 
     def columns(self, theta: Array, rows: NDArray[np.intp]) -> Array:
-        """(n, len(rows)): about K_θ[:, rows], for preconditioners; centring may be left out."""
+        """Compute about K_θ[:, rows], for preconditioners; centring may be left out.
+
+        Parameters
+        ----------
+        theta : ndarray of shape (n_kernels,)
+            Weights.
+        rows : ndarray of int
+            Positions of samples.
+
+        Returns
+        -------
+        ndarray of shape (n, n_rows)
+            The columns.
+        """
         unit = np.zeros((self.n, rows.size))
         unit[rows, np.arange(rows.size)] = 1.0
         atoms = np.flatnonzero(theta)
         return np.asarray(np.einsum("m,mnk->nk", theta[atoms], self.products(unit, atoms)))
 
     def inner(self, W: Array | None = None) -> Array:
-        """(k, k): ⟨K_a, K_b⟩_F of the centred K_a = Σ_m W_am K_m, of the kernels themselves without W.
+        """Compute ⟨K_a, K_b⟩_F of the centred combinations K_a = Σ_m W_am K_m.
 
-        Samples count as often as `weight` says: a weight of 2 is a repetition.
+        Samples count as often as `weight` says: a weight of 2 is a repetition. Kernels that the Gram does not
+        centre are centred here, by the plain mean of the samples: alignment asks for that (Rostamizadeh 2010,
+        Def. 2.4). Entries are centred before they are multiplied, because for nearly constant kernels the
+        products of raw entries cancel to nothing. One pass over the lower triangles, one GEMM a chunk.
 
-        Kernels that the Gram does not centre are centred here, by the plain mean of the samples: alignment
-        asks for that (004 Def. 2.4). Entries are centred before they are multiplied, because for nearly
-        constant kernels the products of raw entries cancel to nothing. One pass over the lower triangles, one
-        GEMM a chunk.
+        Parameters
+        ----------
+        W : ndarray of shape (k, n_kernels) or None, default=None
+            Coefficients of the combinations; None stands for the kernels themselves.
+
+        Returns
+        -------
+        ndarray of shape (k, k)
+            The products.
         """
         size = self.n_kernels if W is None else len(W)
         total = np.zeros((size, size))
@@ -141,20 +256,43 @@ class Gram(ABC):
         return total
 
     def mean_weight(self) -> Array:
-        """(n,): the share of each sample in a mean, where nothing is centred yet by its weight."""
+        """Return the share of each sample in a mean, where nothing is centred yet by its weight.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Shares that add up to 1.
+        """
         if self.mean is not None:
             return self.mean
         return np.full(self.n, 1.0 / self.n) if self.weight is None else self.weight / self.weight.sum()
 
     def norms(self) -> Array:
-        """(M,): the Frobenius norms ‖K_m‖ of the centred kernels, without the products between them."""
+        """Compute the Frobenius norms ‖K_m‖ of the centred kernels, without the products between them.
+
+        Returns
+        -------
+        ndarray of shape (n_kernels,)
+            The norms.
+        """
         squares = np.zeros(self.n_kernels)
         for part in self._over_chunks(lambda B: np.einsum("mt,mt->m", B, B)):
             squares += part
         return np.sqrt(squares)
 
     def against(self, S: Array) -> Array:
-        """(M,): ⟨K_m, S⟩_F for a symmetric matrix S, which centred kernels see as HᵀSH."""
+        """Compute ⟨K_m, S⟩_F for all kernels, which centred kernels see as HᵀSH.
+
+        Parameters
+        ----------
+        S : ndarray of shape (n, n)
+            A symmetric matrix.
+
+        Returns
+        -------
+        ndarray of shape (n_kernels,)
+            The products.
+        """
         S = self._seen(S)
         values = np.zeros(self.n_kernels)
         for position, lo, hi, K in self._blocks(self._atoms(None)):
@@ -210,7 +348,24 @@ class Gram(ABC):
         raise NotImplementedError
 
     def best(self, A: Array, k: int, exclude: Atoms) -> tuple[Atoms, Array]:
-        """The k kernels with the largest Σ_j α_jᵀ K_m α_j outside `exclude`, and all the values."""
+        """Find the kernels with the largest Σ_j α_jᵀ K_m α_j.
+
+        Parameters
+        ----------
+        A : ndarray of shape (n, k)
+            Dual points, one in each column.
+        k : int
+            Number of kernels to return.
+        exclude : ndarray of int
+            Kernels that are left out.
+
+        Returns
+        -------
+        atoms : ndarray of int
+            The best kernels, in falling order.
+        q : ndarray of shape (n_kernels,)
+            The values of all kernels.
+        """
         q = self.quad(A).sum(axis=1)
         masked = q.copy()
         masked[exclude] = -np.inf
@@ -219,16 +374,34 @@ class Gram(ABC):
         return top[np.argsort(-masked[top])], q
 
     def diagonals(self) -> Array:
-        """(M, n): the diagonal of each kernel, before centring."""
+        """Return the diagonal of each kernel, before centring.
+
+        Returns
+        -------
+        ndarray of shape (n_kernels, n)
+            The diagonals.
+        """
         return np.asarray(self._diagonals() * self.scale[:, None])
 
     def traces(self) -> Array:
-        """Upper bounds on the traces, exact where kernels are not centred (tr HKHᵀ ≤ n‖w̄‖² tr K)."""
+        """Return upper bounds on the traces, exact where kernels are not centred (tr HKHᵀ ≤ n‖w̄‖² tr K).
+
+        Returns
+        -------
+        ndarray of shape (n_kernels,)
+            The bounds.
+        """
         growth = 1.0 if self.mean is None else self.n * float(self.mean @ self.mean)
         return np.asarray(self._diagonals().sum(axis=1) * self.scale * growth)
 
     def largest(self) -> Array:
-        """(M,): the largest |k(x, x')| of each kernel as it is evaluated, before centring."""
+        """Return the largest |k(x, x')| of each kernel as it is evaluated, before centring.
+
+        Returns
+        -------
+        ndarray of shape (n_kernels,)
+            The largest values.
+        """
         return np.asarray(np.abs(self._diagonals()).max(axis=1, initial=0.0) * self.scale)
 
     def _require_definite(self, q: Array, A: Array, atoms: Atoms) -> None:

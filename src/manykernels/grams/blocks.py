@@ -27,9 +27,37 @@ _LEAST = 1 << 20  # bytes of a chunk, however little room there is
 
 
 class BlockGram(Gram):
-    """Kernels on data X, evaluated when asked for; `slots` of them may be kept.
+    """Kernels on data X, evaluated when they are asked for; some of them may be kept.
 
-    `room` is how many bytes the rows of all kernels may take that Frobenius products look at together.
+    Parameters
+    ----------
+    kernels : list of Kernel
+        The kernels.
+    X : array-like of shape (n, n_features)
+        Samples.
+    n : int
+        Number of samples.
+    slots : int
+        Number of matrices of n × n that may be kept.
+    scale : ndarray of shape (n_kernels,) or None, default=None
+        Factors of the kernels; None stands for 1.
+    mean : ndarray of shape (n,) or None, default=None
+        Weights of the samples in the means that kernels are centred by; None does not centre.
+    cosine : tuple of ndarray or None, default=None
+        Row means (n_kernels, n), grand means (n_kernels,) and inverse norms (n_kernels, n) of kernels that
+        are normalised by cosine.
+    room : int, default=67108864
+        Bytes that the rows of all kernels may take that Frobenius products look at together.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.grams import BlockGram
+    >>> from manykernels.kernels import Linear
+    >>> X = np.array([[1.0], [2.0]])
+    >>> BlockGram([Linear()], X, n=2, slots=0).combine(np.ones(1))
+    array([[1., 2.],
+           [2., 4.]])
     """
 
     def __init__(
@@ -55,9 +83,20 @@ class BlockGram(Gram):
     def lack(
         self, m: int, having: Mask, means: Array, own: float, spread: tuple[Array, float] | None = None
     ) -> None:
-        """Samples lack the view of kernel m, and have these means in its place (`kernels.presence`).
+        """Say that samples lack the view of kernel m, and have means in its place (`kernels.presence`).
 
-        ``spread`` is (a, g): how far samples are from the mean, and its product with itself.
+        Parameters
+        ----------
+        m : int
+            Number of the kernel.
+        having : ndarray of bool of shape (n,)
+            Samples that have the view.
+        means : ndarray of shape (n,)
+            The values r(x) of the kernel between each sample and the mean.
+        own : float
+            The value of the kernel between two samples that lack the view.
+        spread : tuple of (ndarray, float) or None, default=None
+            How far samples are from the mean, a, and the product g of the mean with itself.
         """
         self.lacking[m] = having, means, own, spread
         self._slot_of.clear()

@@ -42,13 +42,52 @@ def build_gram(
     pairs: int = 0,
     spread: bool = False,
 ) -> tuple[Gram, list[Fitted]]:
-    """The Gram of these kernels on X, and the kernels with the constants of this training data.
+    """Build the Gram of kernels on data, in the form that suits the memory there is.
 
-    `factors` says that kernel m is column m of X alone (rank one), which is then never made n × n; with
-    `narrow` the same is done for kernels that all have far fewer explicit features than there are samples.
-    `work` is how many matrices of n × n the caller needs beside the kernels, `beside` how many of them also
-    with explicit features, `pairs` how many of kernels × kernels. With `spread`, samples that lack views are
-    farther from the mean in the others (`kernels.presence`).
+    Parameters
+    ----------
+    kernels : dict of str to Kernel
+        The kernels by name.
+    X : array-like of shape (n, n_features)
+        Training samples.
+    center : bool
+        Whether to centre kernels in feature space.
+    normalize : {"trace", "max", "frobenius", "cosine"} or None
+        How kernels are scaled, as for ``kernels.Fitted``.
+    sample_weight : ndarray of shape (n,) or None
+        Weights of the samples, which count as repetitions.
+    memory_limit : int, float, str or None
+        Memory that may be used, as for `parse_memory`.
+    factors : bool, default=False
+        Whether kernel m is column m of X alone (rank one), which is then never made n × n.
+    narrow : bool, default=False
+        Whether to do the same for kernels that all have far fewer explicit features than there are samples.
+    work : int, default=5
+        Number of matrices of n × n that the caller needs beside the kernels.
+    beside : int, default=0
+        Number of these matrices that are needed also with explicit features.
+    pairs : int, default=0
+        Number of matrices of kernels × kernels that the caller needs.
+    spread : bool, default=False
+        Whether samples that lack views are farther from the mean in the others (`kernels.presence`).
+
+    Returns
+    -------
+    gram : Gram
+        The Gram.
+    fitted : list of Fitted
+        The kernels with the constants of this training data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.grams import build_gram
+    >>> from manykernels.kernels import Linear
+    >>> X = np.array([[1.0], [3.0]])
+    >>> options = dict(center=False, normalize="trace", sample_weight=None, memory_limit="1GB")
+    >>> gram, fitted = build_gram({"line": Linear()}, X, **options)
+    >>> gram.combine(np.ones(1)).round(3).tolist()
+    [[0.2, 0.6], [0.6, 1.8]]
     """
     n, parts = n_samples(X), list(kernels.values())
     having: list[Mask | None] = [None] * len(parts) if factors else presences(parts, X)
@@ -80,7 +119,7 @@ def build_gram(
 
 
 def _narrow(kernels: list[Kernel], X: Data, n: int, having: list[Mask | None]) -> NDArray[np.intp] | None:
-    """Where the features of each kernel begin, if all have explicit dense ones, and few of them.
+    """Return where the features of each kernel begin, if all have explicit dense ones, and few of them.
 
     Kernels of views that samples lack have one more (`kernels.presence`).
     """
@@ -111,7 +150,46 @@ def build_from_stack(
     work: int = SOLVER,
     spread: bool = False,
 ) -> tuple[Gram, list[Fitted]]:
-    """The Gram of a given stack (n, n, M), checked in one pass, copied only where its layout requires it."""
+    """Build the Gram of a given stack of matrices, checked in one pass.
+
+    The stack is copied only where its layout requires it.
+
+    Parameters
+    ----------
+    stack : ndarray of shape (n, n, n_kernels)
+        The kernel matrices.
+    names : list of str
+        Names of the kernels, for messages.
+    center : bool
+        Whether to centre kernels in feature space.
+    normalize : {"trace", "max", "frobenius", "cosine"} or None
+        How kernels are scaled, as for ``kernels.Fitted``.
+    sample_weight : ndarray of shape (n,) or None
+        Weights of the samples, which count as repetitions.
+    memory_limit : int, float, str or None
+        Memory that may be used, as for `parse_memory`.
+    work : int, default=5
+        Number of matrices of n × n that the caller needs beside the kernels.
+    spread : bool, default=False
+        Whether samples that lack views are farther from the mean in the others (`kernels.presence`).
+
+    Returns
+    -------
+    gram : Gram
+        The Gram.
+    fitted : list of Fitted
+        The kernels with the constants of this training data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.grams import build_from_stack
+    >>> stack = np.stack([2.0 * np.eye(3), np.ones((3, 3))], axis=2)
+    >>> options = dict(center=False, normalize="trace", sample_weight=None, memory_limit="1GB")
+    >>> gram, fitted = build_from_stack(stack, names=["a", "b"], **options)
+    >>> gram.scale.tolist()
+    [0.5, 1.0]
+    """
     n, M = stack.shape[0], stack.shape[2]
     limit = parse_memory(memory_limit)
     kernels = np.moveaxis(stack, 2, 0)

@@ -88,10 +88,29 @@ def _why_indefinite(K: NDArray[Any]) -> str:
 
 
 def is_definite(K: NDArray[np.float64], slack: float = _DOUBLE) -> bool:
-    """Whether K is positive semi-definite: one Cholesky factorisation, of K itself.
+    """Tell whether a matrix is positive semidefinite, by one Cholesky factorisation.
 
-    Negative eigenvalues below `slack` times the mean diagonal are taken for rounding. From 1,000 samples on K
-    is factored in single precision, which is twice as fast, and 1e-4 is rounding.
+    From 1,000 samples on the matrix is factored in single precision, which is twice as fast, and 1e-4 is
+    taken for rounding.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        A symmetric matrix.
+    slack : float, default=1e-07
+        Negative eigenvalues below `slack` times the mean diagonal are taken for rounding.
+
+    Returns
+    -------
+    bool
+        Whether K is positive semidefinite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.grams import is_definite
+    >>> is_definite(np.eye(2)), is_definite(np.array([[1.0, 2.0], [2.0, 1.0]]))
+    (True, False)
     """
     n = K.shape[0]
     single = n >= 1000

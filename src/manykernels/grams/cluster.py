@@ -41,7 +41,7 @@ def _client() -> Any:
 
 @contextmanager
 def _lost() -> Iterator[None]:
-    """What is said where the scheduler of the cluster is no more."""
+    """Write the message for a cluster whose scheduler is gone."""
     client = _client()
     try:
         yield

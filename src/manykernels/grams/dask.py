@@ -269,7 +269,7 @@ class DaskBlocks(RowBlocks):
 
 @dataclass(frozen=True)
 class _RowTask:
-    """What all blocks of a pass have in common."""
+    """The part of a task that all blocks of a pass have in common."""
 
     read: ReadNumbers
     function: Callable[..., Any]
@@ -297,7 +297,7 @@ def _all_added(parts: list[Sums]) -> Sums:
 
 @dataclass(frozen=True)
 class _Task:
-    """What all blocks have in common."""
+    """The part of a task that all blocks have in common."""
 
     features: Features
     sizes: bool

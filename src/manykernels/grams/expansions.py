@@ -69,7 +69,7 @@ class Expansion(ABC):
         return self._few(int(np.clip(np.sqrt(_PRODUCTS / self.n_groups), 16, 256)))
 
     def _few(self, rows: int) -> int:
-        """So many rows, or fewer where those of a kernel between them and all samples would be large."""
+        """Return a number of rows, fewer where a kernel between them and all samples would be large."""
         return max(16, min(rows, _ENTRIES // max(len(self.coef), 1)))
 
     def block(self, rows: Index) -> Block:

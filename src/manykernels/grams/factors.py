@@ -21,7 +21,29 @@ _SQUARED_ROWS = 4096  # of features that are squared at a time
 
 
 class FactorGram(Gram):
-    """Features Φ (n, D), dense or CSC, whose columns ptr[m] : ptr[m+1] belong to kernel m."""
+    """Kernels given by explicit features, of which kernel m has the columns ptr[m] : ptr[m + 1].
+
+    Nothing of n × n is made unless somebody asks for a combination.
+
+    Parameters
+    ----------
+    features : ndarray or sparse matrix of shape (n, ptr[M])
+        The features Φ of all kernels.
+    ptr : ndarray of int of shape (M + 1,)
+        Where the columns of each kernel begin and end.
+    scale : ndarray of shape (M,) or None, default=None
+        Factors of the kernels; None stands for 1.
+    mean : ndarray of shape (n,) or None, default=None
+        Weights of the samples in the means that kernels are centred by; None does not centre.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.grams import FactorGram
+    >>> gram = FactorGram(np.array([[1.0, 0.0], [2.0, 1.0]]), np.array([0, 1, 2]))
+    >>> gram.quad(np.array([[1.0], [1.0]])).tolist()
+    [[9.0], [1.0]]
+    """
 
     def __init__(
         self, features: Any, ptr: NDArray[np.intp], scale: Array | None = None, mean: Array | None = None
@@ -144,7 +166,7 @@ class FactorGram(Gram):
         return np.asarray(half.T @ half)
 
     def against(self, S: Array) -> Array:
-        """Of rank-one kernels φᵀSφ, one product of matrices for all of them."""
+        """Compute φᵀSφ of rank-one kernels, one product of matrices for all of them."""
         if not self._rank_one or not self.dense:
             return super().against(S)
         return np.asarray(np.einsum("nm,nm->m", self.features, self._seen(S) @ self.features) * self.scale)

@@ -1,4 +1,5 @@
-"""Kernels c_j(x) k_m(x, x') c_j(x') of gates c_1 … c_l and kernels k_1 … k_M (003 Eq. 6), never stored.
+"""Kernels c_j(x) k_m(x, x') c_j(x') of gates c_1 … c_l and kernels k_1 … k_M (Lei et al. 2016, Eq. 6), never
+stored.
 
 Kernel (j, m), in place jM + m, is diag(c_j) K_m diag(c_j): its products and quadratic forms are those of K_m
 at c_j ∘ α, and a combination costs the combinations of the K_m for each gate.

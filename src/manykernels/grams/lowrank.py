@@ -50,7 +50,7 @@ def constants(
     norms: Array | None = None,
     lacking: Lacking | None = None,
 ) -> Constants:
-    """What centring and normalising the kernels ⟨φ_m, φ_m⟩ on these samples means (as in `build_gram`).
+    """Compute the constants of centring and normalising the kernels ⟨φ_m, φ_m⟩ (as in `build_gram`).
 
     The trace is that of the samples that have the view of a kernel, where some are ``lacking`` it. ``norms``
     are ‖K_m‖_F of the (centred) kernels, which are found here if S has the products they need.

@@ -73,7 +73,24 @@ def require_time(M: int, n: int) -> None:
 
 
 def parse_memory(limit: int | float | str | None) -> int:
-    """Bytes: a number of bytes, a string such as "2GB" or "500 MiB", or None for half of what is free."""
+    """Read a memory limit as a number of bytes.
+
+    Parameters
+    ----------
+    limit : int, float, str or None
+        A number of bytes, a string such as "2GB" or "500 MiB", or None for half of the free memory.
+
+    Returns
+    -------
+    int
+        The number of bytes.
+
+    Examples
+    --------
+    >>> from manykernels.grams import parse_memory
+    >>> parse_memory("2 GB") == parse_memory("2GB") > parse_memory("500MB")
+    True
+    """
     if limit is None:
         return free_memory() // 2
     if isinstance(limit, str):

@@ -11,7 +11,24 @@ from .base import Array, Atoms, Gram
 
 
 class SelectedGram(Gram):
-    """The kernels `chosen` of `whole`, in that order."""
+    """Some of the kernels of another Gram.
+
+    Parameters
+    ----------
+    whole : Gram
+        The Gram of all kernels.
+    chosen : ndarray of int
+        Positions of the kernels to take, in this order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.grams import SelectedGram, StackGram
+    >>> whole = StackGram(np.stack([np.eye(2), np.ones((2, 2))]))
+    >>> SelectedGram(whole, np.array([1])).combine(np.ones(1))
+    array([[1., 1.],
+           [1., 1.]])
+    """
 
     def __init__(self, whole: Gram, chosen: Atoms) -> None:
         super().__init__(whole.n, chosen.size, whole.scale[chosen], whole.mean)

@@ -14,7 +14,25 @@ _GEMM_COLUMNS = 16  # from this many right-hand sides on, a BLAS product beats o
 
 
 class StackGram(Gram):
-    """A stack of Gram matrices, float64 or float32, read in place and never copied."""
+    """A stack of kernel matrices, float64 or float32, read in place and never copied.
+
+    Parameters
+    ----------
+    stack : ndarray of shape (n_kernels, n, n)
+        The matrices.
+    scale : ndarray of shape (n_kernels,) or None, default=None
+        Factors of the kernels; None stands for 1.
+    mean : ndarray of shape (n,) or None, default=None
+        Weights of the samples in the means that kernels are centred by; None does not centre.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.grams import StackGram
+    >>> gram = StackGram(np.stack([np.eye(2), np.ones((2, 2))]))
+    >>> gram.products(np.array([[1.0], [2.0]]))[1].tolist()
+    [[3.0], [3.0]]
+    """
 
     def __init__(
         self, stack: NDArray[np.floating], scale: Array | None = None, mean: Array | None = None

@@ -1,4 +1,4 @@
-"""What explicit features leave of the data: sums over rows, whose size does not depend on their number.
+"""Sums over the rows of explicit features, whose size does not depend on the number of rows.
 
 For the squared loss and for every alignment, data with features Φ (n, p), targets Y (n, k) and weights enter
 only through the products of the columns of [Φ Y 1]. They are sums over rows: those of two blocks add up to
@@ -141,7 +141,7 @@ class _Blocks:
 
 
 def _not_finite(X: Data, Phi: Array, features: Features, first: int, names: Sequence[str] | None) -> str:
-    """Which row is to blame, and whether the data are or a kernel is."""
+    """Find the row to blame, and whether the data are or a kernel is."""
     row = int(np.argmin(np.isfinite(Phi).all(axis=1)))
     kernel = int(np.searchsorted(features.ptr, int(np.argmin(np.isfinite(Phi[row]))), side="right")) - 1
     try:
@@ -158,7 +158,7 @@ def _not_finite(X: Data, Phi: Array, features: Features, first: int, names: Sequ
 
 
 def bad_row(name: str, row: int, lo: int, hi: int) -> str:
-    """What is said of a row, in the block of rows lo to hi, that holds something else than numbers."""
+    """Write the message for a row, in the block of rows lo to hi, that holds something else than numbers."""
     return (
         f"Input {name} contains NaN or infinity in row {row} (of the block of rows {lo} to {hi - 1}). Impute "
         "it, or leave such rows out."

@@ -1,9 +1,11 @@
-"""How far a model can be trusted: how near to optimal it is, what becomes of it on other samples, and what
-its kernels explain there."""
+"""Checks of fitted models: distance from the optimum, behaviour on other samples, and importance."""
 
+from .._checks import Check
 from ..comparison.results import Permuted
 from ._inputs import require_groups as require_groups
 from .certificates import Certificate, certificate
+from .checking import check
+from .effects import Effect
 from .importances import Importance, importance
 from .parts import explained_parts
 from .permutations import permutation_test
@@ -14,6 +16,8 @@ from .stability import Stability, weight_stability
 
 __all__ = [
     "Certificate",
+    "Check",
+    "Effect",
     "Importance",
     "NoiseCeiling",
     "Permuted",
@@ -21,6 +25,7 @@ __all__ = [
     "Significance",
     "Stability",
     "certificate",
+    "check",
     "correlations",
     "explained_parts",
     "importance",

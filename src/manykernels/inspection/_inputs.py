@@ -1,4 +1,4 @@
-"""What of X can be permuted: columns of a table, layers of a stack, and groups of them."""
+"""Parts of X that can be permuted: columns of a table, layers of a stack, and groups of them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Groups = dict[str, list[int]]
 
 @dataclass(frozen=True)
 class Header:
-    """The names of what can be permuted; it stands for X where columns are selected."""
+    """The names of the parts that can be permuted; it stands for X where columns are selected."""
 
     columns: list[str]
 
@@ -34,12 +34,12 @@ class Header:
         return 1, len(self.columns)
 
     def places(self, chosen: Any) -> list[int]:
-        """A selection of columns by position."""
+        """Return the positions of selected columns."""
         return [int(j) for j in np.ravel(np.arange(len(self.columns))[positions(self, chosen)])]
 
 
 def readable(X: Any) -> Any:
-    """X with columns that can be permuted, or an error that says why there are none."""
+    """Return X with columns that can be permuted, or raise an error that says why there are none."""
     if is_lazy(X):
         raise ValueError("X is a Dask collection, and importance permutes samples in memory: X.compute().")
     if is_items(X):
@@ -59,7 +59,7 @@ def readable(X: Any) -> Any:
 
 
 def require_groups(model: Any, groups: Any, cv: Any, cure: str) -> None:
-    """An error where a fitted search kept groups of samples together, and folds would be cut without."""
+    """Raise an error if a fitted search kept groups of samples together and none are given here."""
     found = opened(model).searched
     if groups is None and found is not None and (cv is None or is_integral(cv)):
         if isinstance(found.folds, GroupsConsumerMixin):
@@ -71,7 +71,7 @@ def require_groups(model: Any, groups: Any, cv: Any, cure: str) -> None:
 
 
 def sample_labels(given: Any, n: int) -> Any:
-    """Groups of samples as an array with a label for each sample, or None."""
+    """Return groups of samples as an array with a label for each sample, or None."""
     if given is None:
         return None
     labels = np.asarray(given)
@@ -83,7 +83,7 @@ def sample_labels(given: Any, n: int) -> Any:
 
 
 def header_of(X: Any, kernels: Any, given: Any) -> Header:
-    """The columns of X, or the layers of a stack, by the names that `kernels` gives them.
+    """Return the columns of X, or the layers of a stack, by the names that `kernels` gives them.
 
     `given` is X before it was joined: the views of a dict name the columns of an array.
     """
@@ -102,7 +102,7 @@ def header_of(X: Any, kernels: Any, given: Any) -> Header:
 
 
 def groups_of(given: Any, parts: Opened, kernels: Any, X: Any, header: Header) -> Groups:
-    """Groups of columns by name: those given, or the views that the model or the names of columns tell."""
+    """Return groups of columns by name: the given ones, or the views of the model or of column names."""
     if given is None:
         found = _known_views(parts, kernels, X, header) or views_of(header.columns)
         trivial = len(found) < 2 or all(len(columns) == 1 for columns in found.values())
@@ -120,7 +120,7 @@ def groups_of(given: Any, parts: Opened, kernels: Any, X: Any, header: Header) -
 
 
 def _known_views(parts: Opened, kernels: Any, X: Any, header: Header) -> Groups:
-    """The views that kernels belong to, where their columns are columns of X, and not made from these."""
+    """Return the views that kernels belong to, if their columns are columns of X."""
     made, place = _made(parts, header), {name: j for j, name in enumerate(header.columns)}
     groups: Groups = {}
     for view, columns in selected_views(kernels):
@@ -138,7 +138,7 @@ def _known_views(parts: Opened, kernels: Any, X: Any, header: Header) -> Groups:
 
 
 def _made(parts: Opened, header: Header) -> Header | None:
-    """The columns behind the preparation of a pipeline, or None where nobody knows before it is fitted."""
+    """Return the columns behind the first steps of a pipeline, or None if they are unknown before a fit."""
     names = header.columns
     try:
         for _, step in parts.front:

@@ -1,4 +1,4 @@
-"""What is kept of long inspections, by what they depend on (`selection/checkpoint.py`)."""
+"""Checkpoints of long inspections, by what they depend on (`selection/checkpoint.py`)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MEASURED = ("behind", "error")  # of finalists, who are known without them
 
 
 def require_number(checkpoint: Any, random_state: Any) -> None:
-    """An error where other rows or permutations would be drawn the next time."""
+    """Raise an error if other rows or permutations would be drawn the next time."""
     if checkpoint is not None and random_state is None:
         raise ValueError(
             "checkpoint was given without random_state; give a whole number, to draw the same again."
@@ -21,7 +21,7 @@ def require_number(checkpoint: Any, random_state: Any) -> None:
 
 
 def estimator_prints(estimator: Any, told: dict[str, Any]) -> dict[str, str]:
-    """A hash of what an estimator is and what it chose, not of how long that took, and of all else."""
+    """Hash an estimator, its choice (not the seconds it took), and other things by name."""
     params = {k: v for k, v in estimator.get_params(deep=False).items() if k not in FREE}
     chosen = getattr(estimator, "best_params_", None)
     finalists = {k: v for k, v in getattr(estimator, "finalists_", {}).items() if k not in _MEASURED}
@@ -30,7 +30,7 @@ def estimator_prints(estimator: Any, told: dict[str, Any]) -> dict[str, str]:
 
 
 def kernel_prints(kernels: Any, told: dict[str, Any]) -> dict[str, str]:
-    """A hash of kernels as an estimator takes them, or of those of a fitted one, and of all else."""
+    """Hash kernels as an estimator takes them, or those of a fitted one, and other things by name."""
     tested = kernels
     if isinstance(kernels, BaseEstimator) and hasattr(kernels, "fit"):
         model = model_of(kernels)[0]

@@ -1,4 +1,4 @@
-"""Tables and stacks with some of their columns in another order, and the predictions for many of them."""
+"""Tables and stacks with permuted columns, and the predictions for many of them."""
 
 from __future__ import annotations
 
@@ -28,11 +28,14 @@ _SCREENED_ROWS = 50  # samples on which a screen looks at predictions
 
 
 def permuted(X: Any, columns: Sequence[int], order: Index) -> Any:
-    """X with the rows of some columns in another order; the columns of a stack are its layers."""
+    """Return X with the rows of some columns in another order; the columns of a stack are its layers."""
     if sparse.issparse(X):
         moved = np.zeros(X.shape[1])
         moved[columns] = 1.0
         return (X @ sparse.diags_array(1.0 - moved) + X[order] @ sparse.diags_array(moved)).tocsr()
+    if hasattr(X, "iloc") and _of_one_type(X):
+        values = permuted(X.to_numpy(), columns, order)
+        return type(X)(values, index=X.index, columns=X.columns)
     if hasattr(X, "iloc"):
         taken = np.arange(X.shape[1])
         taken[columns] += X.shape[1]
@@ -45,8 +48,14 @@ def permuted(X: Any, columns: Sequence[int], order: Index) -> Any:
     return changed
 
 
+def _of_one_type(X: Any) -> bool:
+    """Whether a frame of pandas is one array of numbers: as such it need not be cut into columns."""
+    types = set(X.dtypes)
+    return len(types) == 1 and isinstance(dtype := types.pop(), np.dtype) and dtype.kind in "biuf"
+
+
 def lacked_views(model: Any, X: Any) -> Lacked:
-    """The columns (or layers) of views that some samples lack, and which samples have them."""
+    """Return the columns (or layers) of views that some samples lack, and which samples have them."""
     kernels = getattr(model, "kernels", None)  # of a pipeline, which fills what is missing, nothing is known
     if kernels is None or sparse.issparse(X):
         return []
@@ -63,7 +72,7 @@ def lacked_views(model: Any, X: Any) -> Lacked:
 
 
 def among_present(order: Index, columns: Sequence[int], lacked: Lacked) -> Index:
-    """An order of rows in which samples that lack the view of these columns stay where they are."""
+    """Return an order of rows in which samples that lack the view of these columns keep their place."""
     chosen = set(map(int, columns))
     masks = [mask for own, mask in lacked if own & chosen]
     if not masks:
@@ -75,7 +84,7 @@ def among_present(order: Index, columns: Sequence[int], lacked: Lacked) -> Index
 
 
 def joined(tables: Sequence[Any]) -> Any:
-    """The rows of several tables of one type, one after the other."""
+    """Join the rows of several tables of one type."""
     if len(tables) == 1:
         return tables[0]
     first = tables[0]
@@ -105,7 +114,7 @@ class Answers:
         self.known: dict[str, Any] = {}
 
     def scores(self, scorer: Scorer, y: Any) -> list[float]:
-        """The score of the model on each table, all of them with the same targets."""
+        """Score the model on each table, all with the same targets."""
         return [float(scorer(self._stand_in(k), table, y)) for k, table in enumerate(self.tables)]
 
     def _stand_in(self, k: int) -> Any:
@@ -130,7 +139,7 @@ class Answers:
 def batches(
     X: Any, n_train: int, blocks: Sequence[Sequence[int]], orders: Sequence[Index], lacked: Lacked
 ) -> Iterator[Any]:
-    """Lists of tables, block by block and order by order, that are small enough to be predicted at once.
+    """Make lists of permuted tables that are small enough to be predicted at once.
 
     Values of a view are exchanged among the samples that have it.
     """
@@ -150,7 +159,7 @@ def drops(
     blocks: Sequence[Sequence[int]],
     orders: Sequence[Index],
 ) -> tuple[float, Array]:
-    """The score on held-out samples, and (blocks, orders) what it loses when a block is permuted."""
+    """Return the score on held-out samples, and its losses (blocks, orders) when a block is permuted."""
     (before,) = Answers(model, [X]).scores(scorer, y)
     changed = batches(X, n_train, blocks, orders, lacked_views(model, X))
     after = [s for tables in changed for s in Answers(model, tables).scores(scorer, y)]
@@ -158,7 +167,7 @@ def drops(
 
 
 def screen(model: Any, X: Any, n_train: int, keep: int, rng: np.random.RandomState) -> list[int]:
-    """The columns whose permutation changes what a fitted model says of samples most.
+    """Find the columns whose permutation changes the predictions of a fitted model most.
 
     Columns are permuted in groups. The groups that change the predictions most are halved, until each group
     is one column, so that p columns take about 2 keep log₂(p / keep) predictions in place of p. Targets are
@@ -166,14 +175,14 @@ def screen(model: Any, X: Any, n_train: int, keep: int, rng: np.random.RandomSta
     """
     X = take(X, evenly(_num_samples(X), _SCREENED_ROWS))
     order, lacked = rng.permutation(_num_samples(X)), lacked_views(model, X)
-    said = _numbers(model, X)
+    said = numbers_said(model, X)
     width = X.shape[2] if is_stack(X) else X.shape[1]
     groups: list[Any] = np.array_split(np.arange(width), min(width, 2 * keep))
     while True:
         changed = [
             float(np.mean((part - said) ** 2))
             for tables in batches(X, n_train, groups, [order], lacked)
-            for part in np.split(_numbers(model, joined(tables)), len(tables))
+            for part in np.split(numbers_said(model, joined(tables)), len(tables))
         ]
         best = [g for g in np.argsort(-np.array(changed), kind="stable")[:keep] if changed[g] > 0.0]
         if all(len(groups[g]) == 1 for g in best):
@@ -181,8 +190,8 @@ def screen(model: Any, X: Any, n_train: int, keep: int, rng: np.random.RandomSta
         groups = [half for g in best for half in np.array_split(groups[g], 2) if half.size]
 
 
-def _numbers(model: Any, X: Any) -> Array:
-    """What a model says of samples, as numbers: decisions or probabilities where it has any."""
+def numbers_said(model: Any, X: Any) -> Array:
+    """Return the predictions of a model as numbers: decisions or probabilities if it has them."""
     method = next(m for m in ("decision_function", "predict_proba", "predict") if hasattr(model, m))
     said = np.asarray(getattr(model, method)(X))
     if said.dtype.kind not in "biuf":  # labels

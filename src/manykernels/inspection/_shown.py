@@ -14,20 +14,26 @@ _ROWS = 10  # that are shown
 
 
 class Shown(Tabled):
-    """What has columns: it prints as a table of its first rows, and ``to_frame`` has all of them."""
+    """Base class of results that print as a table of their first rows; ``to_frame`` has all of them."""
 
     @abstractmethod
     def columns(self) -> dict[str, Any]:
-        """The columns by name, of equal lengths; the first has the names of the rows."""
+        """Return the columns of the table.
+
+        Returns
+        -------
+        dict
+            The columns by name, of equal lengths; the first has the names of the rows.
+        """
         raise NotImplementedError
 
     @abstractmethod
     def _said(self) -> list[str]:
-        """What stands below the table."""
+        """Return the sentences below the table."""
         raise NotImplementedError
 
     def _first(self) -> Any:
-        """The places of the rows in the order in which they are shown; None for their own."""
+        """Return the order in which rows are shown; None for their own."""
         return None
 
     def table(self) -> Table:

@@ -1,4 +1,4 @@
-"""What is tested: kernels or views on the samples, and how likely the target is without them."""
+"""Kernels or views to test on the samples, and the likelihood of the target without them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _WORK = 6  # matrices of n × n beside the kernels
 def kernels_on(
     kernels: Any, X: Any, y: Any, target: str, covariates: Any, memory_limit: Any
 ) -> tuple[Kernels, Array | Likelihood, Array, list[str]]:
-    """The kernels on all samples, each with a mean diagonal of 1, y, a constant with covariates, their names.
+    """Return the kernels on all samples (with mean diagonal 1), y, a constant with covariates, and names.
 
     As in estimators, kernels without columns of their own do not see columns that are covariates. Those of a
     fitted model are its own, unless others are given.
@@ -70,14 +70,14 @@ def kernels_on(
     if isinstance(kind, Labels):
         return known, Binary(0.5 * (values + 1.0)), Z, names
     if np.ptp(values) == 0.0:
-        raise ValueError("y has one value only; there is nothing to test.")
+        raise ValueError("y has only one value; expected two or more, since there is nothing to test.")
     return known, values, Z, names
 
 
 def _read(
     options: Options, kernels: Any, X: Any, y: Any, kind: Any, covariates: Any
 ) -> tuple[Options, Given]:
-    """The samples, and the kernels as they read them: those of a fitted model, or as an estimator would."""
+    """Read the samples for the kernels: those of a fitted model, or as an estimator would."""
     table = _is_table(covariates)
     if not _is_model(kernels):
         _require_without_weights(kernels)
@@ -109,7 +109,7 @@ def _read(
 
 
 def _listed(options: Options, spec: Any) -> Options:
-    """The options with these kernels, which must be a list."""
+    """Return the options with these kernels, which must be a list."""
     options = options.replace(kernels=spec)
     if not options.listed:
         raise ValueError(
@@ -119,13 +119,13 @@ def _listed(options: Options, spec: Any) -> Options:
 
 
 def _supervised(spec: Any) -> str:
-    """What makes kernels with the help of y; nothing where all are made without."""
+    """Return the families that make kernels with the help of y."""
     parts = (part for part in leaves(spec) if isinstance(part, Family))
     return next((type(part).__name__ for part in parts if part.supervised and not part.holds_others), "")
 
 
 def _require_without_weights(spec: Any) -> None:
-    """An error for the kernel of a fitted model, whose weights are learned from y."""
+    """Raise an error for the kernel of a fitted model, whose weights are learned from y."""
     for part in leaves(spec):
         if isinstance(part, Mixture) and any(isinstance(kernel, Fitted) for kernel in part.kernels):
             raise ValueError(
@@ -158,7 +158,7 @@ def absences(known: Kernels) -> Array:
 
 
 def hypotheses(known: Kernels, by: str) -> tuple[list[str], Array]:
-    """The names of what is tested, and the kernels (columns) that each test (row) adds up."""
+    """Return the names of the tests, and the kernels (columns) that each test (row) adds up."""
     M = len(known.names)
     if by == "kernel":
         return known.names, np.eye(M)

@@ -1,4 +1,4 @@
-"""The two values of a certificate, computed anew from a fitted model, its training samples and nothing else.
+"""The two values of a certificate, computed anew from a fitted model and its training samples alone.
 
 P is the regularised risk of the function that the model is,
 
@@ -39,12 +39,27 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Certificate:
-    """P of a fitted model and a bound D ≤ min P, both computed anew.
+    """The objective P of a fitted model and a bound D ≤ min P, both computed anew.
+
+    Parameters
+    ----------
+    primal : float
+        The objective P of the model. Several problems (one-vs-rest weights) are added up.
+    dual : float
+        The lower bound D.
+    certified : bool
+        Whether D is a bound for the whole family of kernels, or only for those with weight.
 
     Attributes
     ----------
-    primal, dual : P of the model, and D. Several problems (one-vs-rest weights) are added up.
-    certified : whether D is a bound for the whole family of kernels, or only for those with weight.
+    gap : float
+        The relative gap (P − D)/|P|.
+
+    Examples
+    --------
+    >>> from manykernels.inspection import Certificate
+    >>> Certificate(primal=2.0, dual=1.5, certified=True).gap
+    0.25
     """
 
     primal: float
@@ -53,7 +68,7 @@ class Certificate:
 
     @property
     def gap(self) -> float:
-        """(P − D)/|P|: how far the model is from the optimum at most, as a share of P."""
+        """The relative gap (P − D)/|P|: the optimum is lower by at most this share of P."""
         return (self.primal - self.dual) / abs(self.primal) if self.primal != 0.0 else 0.0
 
 
@@ -64,11 +79,16 @@ def certificate(
 
     Parameters
     ----------
-    model : fitted MKLClassifier, MKLRegressor or MKLSurvival, or a fitted search
-        Of a search, ``best_estimator_`` is looked at.
-    X, y : the samples that it was fitted on
-    sample_weight : the weights it was fitted with, optional
-    covariates : those it was fitted with, where they were given beside X
+    model : MKLClassifier, MKLRegressor or MKLSurvival
+        A fitted model, or a fitted search, whose ``best_estimator_`` is taken.
+    X : array-like, frame, sparse matrix, list or dict
+        The samples that it was fitted on.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        The targets that it was fitted on.
+    sample_weight : array-like of shape (n_samples,), default=None
+        The weights that it was fitted with.
+    covariates : array-like or frame of shape (n_samples, n_covariates), default=None
+        The covariates that it was fitted with, if they were given beside X.
 
     Returns
     -------
@@ -113,7 +133,7 @@ def certificate(
 
 
 def _convex(face: Any) -> MKLClassifier | MKLRegressor | MKLSurvival:
-    """The estimator, if it is fitted and of a kind whose problem has a certificate."""
+    """Return the estimator if it is fitted and its problem has a certificate; raise an error otherwise."""
     if why := why_none(face):
         raise TypeError(f"certificate was given {why}")
     assert isinstance(face, MKLClassifier | MKLRegressor | MKLSurvival)
@@ -121,7 +141,7 @@ def _convex(face: Any) -> MKLClassifier | MKLRegressor | MKLSurvival:
 
 
 def why_none(face: Any) -> str:
-    """Why a fitted estimator has no certificate that can be computed anew; empty where it has one."""
+    """Return the reason why a fitted estimator has no certificate; empty if it has one."""
     if type(face) not in (MKLClassifier, MKLRegressor, MKLSurvival):
         return (
             f"{type(face).__name__}; expected a fitted MKLClassifier, MKLRegressor or MKLSurvival, or a "
@@ -158,7 +178,7 @@ class _Known:
     def of(
         cls, options: Options, model: Model, samples: Samples, g: int, group: list[int], beside: Array
     ) -> Self:
-        """Problem g of the model, on the samples that it was fitted on; covariates add `beside` to it."""
+        """Make problem g of the model on its training samples; covariates add `beside` to the decision."""
         assert model.function is not None
         intercept, Y = bool(options.fit_intercept), samples.Y[:, group]
         Z = None if samples.free is None else samples.free.basis
@@ -171,11 +191,11 @@ class _Known:
         return self.options.penalty
 
     def values(self) -> tuple[float, float, bool]:
-        """(P, D, certified)."""
+        """Return P, D and whether D is certified."""
         return self.in_features() if isinstance(self.model.function, FeatureFunction) else self.exact()
 
     def exact(self) -> tuple[float, float, bool]:
-        """From Gram matrices one at a time."""
+        """Compute P and D from Gram matrices, one at a time."""
         rows, kernels = self.samples.rows, self.model.kernels
         assert self.model.dual is not None and self.model.dual_point is not None
         alpha = rows.gather(self.model.dual)[:, self.group]
@@ -201,7 +221,7 @@ class _Known:
         return primal, self._dual(point, forms), True
 
     def _gram(self) -> Callable[[Any], Array]:
-        """What evaluates a kernel on the merged samples."""
+        """Return a function that evaluates a kernel on the merged samples."""
         samples, first = self.samples, self.samples.rows.first
         if samples.stack:
             return lambda kernel: np.ascontiguousarray(kernel(samples.X)[np.ix_(first, first)], dtype=float)
@@ -213,7 +233,7 @@ class _Known:
         return 0.5 * self.penalty.group_norm(norms) + losses
 
     def _dual(self, point: Array, forms: Callable[[Array], Array]) -> float:
-        """D along the ray of a dual point, at one that is feasible to the last digit."""
+        """Compute D along the ray of a dual point, at a point that is feasible to the last digit."""
         risk = self.risk
         z = risk.exact(risk.best_scale(point, forms(point), self.penalty) * point)
         terms = math.fsum(risk.dual_terms(z).ravel())
@@ -221,7 +241,7 @@ class _Known:
         return max(value, risk.dual_fit(np.zeros_like(z)))
 
     def _over_family(self, bound: Asked, point: Array) -> tuple[float, bool]:
-        """D from the family's own bound on its largest quadratic form, where it has one."""
+        """Compute D from the family's own bound on its largest quadratic form, if it has one."""
         if isinstance(bound, Enumerated):
             q, largest = bound.space.quad(point).sum(axis=1), bound.space.largest()
             return self.risk.dual(point, q, self.penalty, largest), True
@@ -238,7 +258,7 @@ class _Known:
         return self.risk.dual(point, met, self.penalty, size), False
 
     def in_features(self) -> tuple[float, float, bool]:
-        """Of explicit features: w_m are their coefficients, α = −Cℓ'(f) a dual point."""
+        """Compute P and D from explicit features: w_m are their coefficients, α = −Cℓ'(f) is a dual point."""
         function, risk, b = self.model.function, self.risk, self.intercept
         assert isinstance(function, FeatureFunction)
         features, coef = function.features, function.coefficients[:, self.group]

@@ -1,9 +1,9 @@
-"""Which columns and which views a model needs: what its score loses on held-out samples without them."""
+"""Importance of columns and views: the loss of score on held-out samples without them."""
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,14 +21,16 @@ from .._fast.threads import processes
 from ..comparison.folds import as_cut, has_fields, make_folds
 from ..estimators import LazyScore, MatchedScore, Opened, in_one_piece, opened, require_named, silent
 from ..families.remarks import quiet_about_tables
-from ..fitting.layout import collected, is_lazy
+from ..fitting.layout import collected, is_lazy, take
 from ..fitting.matching import require_order
 from ..fitting.progress import Progress
+from ..kernels.data import is_stack
 from ..selection.scoring import score_of
 from ..selection.survival import ConcordanceScorer
 from ._inputs import groups_of, header_of, readable, require_groups, sample_labels
 from ._permuted import Index, Scorer, drops, screen
 from ._shown import Shown
+from .effects import Effect, curve, grid_of, nearest_rows
 
 Array = NDArray[np.float64]
 Blocks = list[list[int]]
@@ -37,23 +39,59 @@ _FOLDS = 5
 
 @dataclass(frozen=True, repr=False)
 class Importance(Shown):
-    """What the score of a model loses on held-out samples when columns, or groups of them, are permuted.
+    """The loss of score on held-out samples when columns, or groups of them, are permuted.
 
     It prints as a table, the most important first, and ``to_frame()`` has all of it.
 
+    Parameters
+    ----------
+    names : list of str
+        The columns that were permuted; of a stack, its layers.
+    drops : ndarray of shape (n_names, n_folds, n_repeats)
+        The score before the permutation minus the score after it.
+    scores : ndarray of shape (n_folds,)
+        The scores before.
+    metric : str
+        The name of the score.
+    level : float
+        The level of the intervals.
+    ratio : float
+        The number of held-out samples for each training sample, as a mean over the folds.
+    of : int
+        The number of columns of X.
+    searched : str, default=""
+        For a fitted search "before" if its choice was learned in the folds, "anew" if it chose in each of
+        them. Empty for other models.
+    views : Importance or None, default=None
+        The same for groups of columns. None if there are none.
+    effects : tuple of Effect, default=()
+        For the leading columns, if they were asked for: the predictions for some values of the column.
+
     Attributes
     ----------
-    names : the columns that were looked at; of a stack, its layers
-    drops : (names, folds, repeats), the score before less the score after
-    scores : (folds,), the scores before
-    metric : what the score is called
-    level : of the intervals
-    ratio : held-out samples for each training sample, on average over the folds
-    of : how many columns X has
-    searched : of a fitted search: "before" where its choice was learned in the folds, "anew" where it chose
-        in each of them; empty for other models
-    views : the same of the groups of columns, or None where there are none
-    mean, error, low, high : (names,), see the notes of :func:`importance`
+    mean : ndarray of shape (n_names,)
+        The mean loss of score.
+    error : ndarray of shape (n_names,)
+        The corrected standard error of the mean.
+    low : ndarray of shape (n_names,)
+        The lower end of the interval.
+    high : ndarray of shape (n_names,)
+        The upper end of the interval.
+    order : ndarray of shape (n_names,)
+        The positions of the names, the most important first.
+
+    See Also
+    --------
+    importance : Computes the losses.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.inspection import Importance
+    >>> drops = np.array([[[0.3], [0.5]], [[0.0], [0.0]]])
+    >>> found = Importance(["age", "site"], drops, np.array([0.9, 0.8]), "R²", 0.95, 1.0, 2)
+    >>> found.mean.round(3).tolist()
+    [0.4, 0.0]
     """
 
     names: list[str]
@@ -65,14 +103,16 @@ class Importance(Shown):
     of: int
     searched: str = ""
     views: Importance | None = None
+    effects: tuple[Effect, ...] = ()
 
     @property
     def mean(self) -> Array:
+        """The mean loss of score, over folds and repeats."""
         return np.asarray(self.drops.mean(axis=(1, 2)))
 
     @property
     def error(self) -> Array:
-        """The corrected standard error of the mean; NaN where there is one fold only."""
+        """The corrected standard error of the mean; NaN for one fold."""
         folds = self.drops.shape[1]
         if folds < 2:
             return np.full(len(self.names), np.nan)
@@ -81,10 +121,12 @@ class Importance(Shown):
 
     @property
     def low(self) -> Array:
+        """The lower end of the interval."""
         return self.mean - self._reach
 
     @property
     def high(self) -> Array:
+        """The upper end of the interval."""
         return self.mean + self._reach
 
     @property
@@ -93,11 +135,11 @@ class Importance(Shown):
 
     @property
     def order(self) -> NDArray[np.intp]:
-        """The places of the names, the most important first."""
+        """The positions of the names, the most important first."""
         return np.argsort(-self.mean, kind="stable")
 
     def columns(self) -> dict[str, Any]:
-        """name, mean, error, low, high."""
+        """Return the columns name, mean, error, low and high."""
         order, told = self.order, ("mean", "error", "low", "high")
         return {"name": [self.names[j] for j in order]} | {key: getattr(self, key)[order] for key in told}
 
@@ -108,7 +150,18 @@ class Importance(Shown):
         return [said] if self.views is None else [said, "views has the same for groups of columns."]
 
     def shown(self, name: str) -> str:
-        """What is lost without one of the names, with its interval; a dash where nobody looked."""
+        """Return the loss without one of the names as text.
+
+        Parameters
+        ----------
+        name : str
+            The name of a column.
+
+        Returns
+        -------
+        str
+            The loss with its interval; a dash if the column was not permuted.
+        """
         if name not in self.names:
             return "–"
         j = self.names.index(name)
@@ -116,7 +169,18 @@ class Importance(Shown):
         return f"{self.mean[j]:.3f}{interval}".replace("-", "−")
 
     def leading(self, at_most: int = 5) -> list[int]:
-        """The places of those whose interval lies above zero, the most important first."""
+        """Find the names whose interval lies above zero.
+
+        Parameters
+        ----------
+        at_most : int, default=5
+            The largest number of names.
+
+        Returns
+        -------
+        ndarray of int
+            Their positions, the most important first.
+        """
         return [int(j) for j in self.order if self.low[j] > 0.0][:at_most]
 
 
@@ -136,8 +200,9 @@ def importance(
     n_jobs: int | None = None,
     verbose: int = 0,
     sample_groups: Any = None,
+    n_effects: int = 0,
 ) -> Importance:
-    """Held-out permutation importance of the columns of X, and of groups of columns such as views.
+    """Compute the permutation importance of columns, and of groups of them, on held-out samples.
 
     The model is learned anew in folds of X and y, also where it is fitted already: give all samples, not test
     samples. ``sklearn.inspection.permutation_importance(model, X_test, y_test)`` takes a fitted model as it
@@ -150,45 +215,54 @@ def importance(
 
     Parameters
     ----------
-    model : an estimator, a pipeline or a search, fitted or not; it is cloned, never changed
-    X, y : the data; X is a table (array, sparse matrix, frame) or a stack of kernels, whose layers take the
-        place of columns
-    groups : dict name -> columns, optional
-        Columns by name or position, as ``OnColumns`` takes them. Without it, the views that the kernels of
-        the model belong to, or those in names like ``view__column``.
-    cv : None, int, splitter or iterable of splits
-        None is 5. Folds of a number are shuffled, and stratified for classes.
-    n_repeats : int
-        Permutations in each fold. All columns are permuted in the same ways.
-    scoring : None, str or callable
-        As in scikit-learn; None is accuracy, R² or whatever else the model's ``score`` gives.
-    searched : "before" or "anew"
-        Of a fitted search: learn in each fold what it chose, or let it choose anew, which takes longer. A
-        search that is not fitted always chooses in each fold.
-    max_columns : int
-        Of more columns, only those are looked at whose permutation changes the predictions of the first
-        fold's model most; 0 looks at groups only.
-    level : float
-        Of the intervals.
-    random_state : int, RandomState or None
-    n_jobs : int or None
-        Folds at a time.
-    verbose : int
-        1 for a bar with the time left.
-    sample_groups : array of shape (n_samples,), optional
-        The samples of a group (a patient, a site) stay together in the folds; a search that chooses in each
-        fold is given them too. After a search with groups, give the same here.
+    model : estimator
+        An estimator, a pipeline or a search, fitted or not. It is cloned, never changed.
+    X : array-like, frame or sparse matrix
+        The samples: a table, or a stack of kernels, whose layers take the place of columns.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        The targets.
+    groups : dict or None, default=None
+        Groups of columns by their names; columns by name or position, as ``OnColumns`` takes them. Without
+        it the views that the kernels of the model belong to, or those in names like ``view__column``.
+    cv : int, splitter, iterable of splits or None, default=None
+        The folds. None is 5. Folds of a number are shuffled, and stratified for classes.
+    n_repeats : int, default=5
+        The number of permutations in each fold. All columns are permuted in the same ways.
+    scoring : str, callable or None, default=None
+        The score, as in scikit-learn. None is the model's own: accuracy or R², for example.
+    searched : {"before", "anew"}, default="before"
+        How a fitted search is treated: learn its choice in each fold, or let it choose anew, which takes
+        longer. A search that is not fitted always chooses in each fold.
+    max_columns : int, default=100
+        The largest number of columns. Of more columns, only those are permuted whose permutation changes the
+        predictions of the first fold's model most; 0 permutes groups only.
+    level : float, default=0.95
+        The level of the intervals.
+    random_state : int, RandomState or None, default=None
+        The seed of the folds and of the permutations.
+    n_jobs : int or None, default=None
+        The number of folds at the same time.
+    verbose : int, default=0
+        With 1 a progress bar shows the time left.
+    sample_groups : array-like of shape (n_samples,) or None, default=None
+        Groups of samples (a patient, a site), which stay together in the folds. A search that chooses in
+        each fold gets them too. After a search with groups, give the same here.
+    n_effects : int, default=0
+        The number of leading columns whose effect is computed: the predictions of the models of the folds if
+        all held-out samples have the same value in the column (partial dependence). It takes no further
+        fits.
 
     Returns
     -------
     Importance
+        The losses of score, with means and intervals; ``views`` has those of groups.
 
     Notes
     -----
     With d_k the mean loss over the repeats of fold k of K, an interval is d̄ ± t σ, with t the quantile of
-    Student's distribution of K − 1 degrees of freedom and σ² = (1/K + n_test/n_train) Σ_k (d_k − d̄)²/(K − 1).
-    The second term is the correction of Nadeau and Bengio (2003) for training parts that overlap. Repeats in
-    a fold share its model and its samples, so that more of them lessen the noise of permutations only.
+    Student's distribution of K − 1 degrees of freedom and σ² = (1/K + n_test/n_train) Σ_k (d_k − d̄)²/(K −
+    1). The second term is the correction of Nadeau and Bengio (2003) for training parts that overlap. Repeats
+    in a fold share its model and its samples, so that more of them lessen the noise of permutations only.
 
     Permutation says what this model needs, not what the target depends on. Columns that say the same stand
     in for each other: each alone can be permuted without loss, while their group matters. So give such
@@ -197,8 +271,8 @@ def importance(
 
     References
     ----------
-    L. Breiman, Random forests, Machine Learning 45, 2001. C. Nadeau and Y. Bengio, Inference for the
-    generalization error, Machine Learning 52, 2003.
+    - Breiman (2001), Random forests, Machine Learning 45.
+    - Nadeau and Bengio (2003), Inference for the generalization error, Machine Learning 52.
 
     Examples
     --------
@@ -217,9 +291,13 @@ def importance(
     >>> int(permutation_importance(model, X[70:], X[70:, 1], random_state=0).importances_mean.argmax())
     1
     """
-    _check(n_repeats, max_columns, level, searched)
+    counts = {"n_repeats": (n_repeats, 1), "max_columns": (max_columns, 0), "n_effects": (n_effects, 0)}
+    _check(counts, level, searched)
     if not hasattr(model, "predict"):
-        raise ValueError(f"{type(model).__name__} does not predict, so that it has no score to lose.")
+        raise ValueError(
+            f"{type(model).__name__} has no predict method; expected an estimator that predicts, "
+            "since importance is a loss of score."
+        )
     if not is_lazy(X):
         X = collected(X)
         require_order(X, y, "y")
@@ -243,7 +321,7 @@ def importance(
     scorer, metric = _scorer(learner, scoring, has_fields(y))
     cv = _FOLDS if cv is None else cv
     folds = make_folds(y, classes=is_classifier(learner), cv=cv, groups=sample_groups, random_state=rng)
-    work = _Work(learner, scorer, X, y, n_repeats, sample_groups)
+    work = _Work(learner, scorer, X, y, n_repeats, sample_groups, n_effects)
     seeds = rng.randint(2**31 - 1, size=len(folds))
     looked = list(range(len(header.columns)))
     first = None
@@ -252,18 +330,41 @@ def importance(
         looked = work.screened(first, folds[0], max_columns, seeds[0]) if max_columns else []
     blocks = [*named.values(), *([j] for j in looked)]
     found = _run(work, folds, seeds, blocks, first, n_jobs, verbose)
-    scores, lost = np.array([one[0] for one in found]), np.stack([one[1] for one in found], axis=1)
+    scores, lost = np.array([one.before for one in found]), np.stack([one.lost for one in found], axis=1)
     ratio = float(np.mean([len(test) / len(train) for train, test in folds]))
     told: dict[str, Any] = {"scores": scores, "metric": metric, "level": level, "ratio": ratio}
     told |= {"of": len(header.columns), "searched": searched if opened(model).searched is not None else ""}
     cut = len(named)
     views = Importance(list(named), lost[:cut], **told) if named else None
-    return Importance([header.columns[j] for j in looked], lost[cut:], **told, views=views)
+    columns = Importance([header.columns[j] for j in looked], lost[cut:], **told, views=views)
+    leading = [looked[j] for j in columns.order[:n_effects]]
+    return replace(columns, effects=_effects(leading, header.columns, found))
+
+
+@dataclass(frozen=True)
+class _Found:
+    """The result of one fold: the score, its losses (blocks, repeats), and effects of the leading columns."""
+
+    before: float
+    lost: Array
+    curves: dict[int, tuple[list[Any], Array]]
+    outputs: list[str]
+
+
+def _effects(leading: list[int], names: list[str], found: list[_Found]) -> tuple[Effect, ...]:
+    """Return the effects of the leading columns, over the folds in which they lead."""
+    effects = []
+    for j in leading:
+        own = [one.curves[j] for one in found if j in one.curves]
+        if own:
+            means = np.stack([curve for _, curve in own])
+            effects.append(Effect(names[j], own[0][0], means, found[0].outputs, j))
+    return tuple(effects)
 
 
 @dataclass(frozen=True)
 class _Work:
-    """What is done in a fold."""
+    """The work in one fold."""
 
     learner: Any  # not fitted
     scorer: Scorer
@@ -271,9 +372,10 @@ class _Work:
     y: Any
     n_repeats: int
     groups: Any = None  # of samples
+    n_effects: int = 0
 
     def fit(self, fold: tuple[Index, Index]) -> Any:
-        """A copy, learned from the training part; quietly, since the user's own fit has warned."""
+        """Fit a copy on the training part, without warnings, since the user's own fit has given them."""
         model, train = clone(self.learner), fold[0]
         more = opened(model).given_groups(None if self.groups is None else self.groups[train])
         with warnings.catch_warnings():
@@ -286,10 +388,8 @@ class _Work:
         return screen(model, held, len(fold[0]), keep, np.random.RandomState(seed))
 
     @quiet_about_tables()
-    def __call__(
-        self, fold: tuple[Index, Index], seed: int, blocks: Blocks, model: Any = None
-    ) -> tuple[float, Array]:
-        """The score of a fold, and (blocks, repeats) what it loses."""
+    def __call__(self, fold: tuple[Index, Index], seed: int, blocks: Blocks, model: Any = None) -> _Found:
+        """Compute the score of a fold, its losses, and effects."""
         train, test = fold
         model = self.fit(fold) if model is None else model
         X, y = _safe_split(self.learner, self.X, self.y, test, train)
@@ -301,12 +401,28 @@ class _Work:
                 "the score of a fold is not finite; expected a number for every fold. Take fewer folds, so "
                 "that each holds out enough samples, or another scoring."
             )
-        return before, lost
+        outputs = [str(label) for label in getattr(model, "classes_", [""])]
+        return _Found(before, lost, self._curves(model, X, blocks, lost), outputs)
+
+    def _curves(
+        self, model: Any, held: Any, blocks: Blocks, lost: Array
+    ) -> dict[int, tuple[list[Any], Array]]:
+        """Compute effects of the columns with the largest losses in this fold: twice as many as are shown."""
+        found: dict[int, tuple[list[Any], Array]] = {}
+        if not self.n_effects or is_stack(held):
+            return found
+        for b in np.argsort(-lost.mean(axis=1), kind="stable"):
+            if len(found) == 2 * self.n_effects:
+                break
+            if len(blocks[b]) == 1 and (grid := grid_of(self.X, blocks[b][0])):
+                givers = take(self.X, nearest_rows(self.X, blocks[b][0], grid))
+                found[blocks[b][0]] = grid, curve(model, held, givers, blocks[b][0])
+        return found
 
 
 def _run(
     work: _Work, folds: Any, seeds: Any, blocks: Blocks, first: Any, n_jobs: int | None, verbose: int
-) -> list[tuple[float, Array]]:
+) -> list[_Found]:
     run = Parallel(n_jobs=processes(n_jobs, len(folds)), return_as="generator")
     tasks = zip(folds, seeds, [first, *[None] * (len(folds) - 1)], strict=True)
     shown_, found = Progress("importance", verbose, total=len(folds)), []
@@ -320,7 +436,7 @@ def _run(
 
 
 def _innermost(model: Any) -> Opened:
-    """The parts of a model; of those that a search of scikit-learn is about, where it is nothing else."""
+    """Return the parts of a model, or of the estimator inside a search of scikit-learn."""
     parts = opened(model)
     while not parts.front and not hasattr(parts.last, "kernels") and hasattr(parts.last, "estimator"):
         parts = opened(getattr(parts.last, "best_estimator_", parts.last.estimator))
@@ -328,7 +444,7 @@ def _innermost(model: Any) -> Opened:
 
 
 def _scorer(learner: Any, scoring: Any, times: bool = False) -> tuple[Scorer, str]:
-    """How predictions are scored, and what that is called."""
+    """Return the function that scores predictions, and its name."""
     if scoring is not None:
         name = scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score")
         return check_scoring(learner, scoring=scoring), name
@@ -355,8 +471,8 @@ def _r2(model: Any, X: Any, y: Any) -> float:
     return score_of(model.predict(X), np.asarray(y), None, None)
 
 
-def _check(n_repeats: Any, max_columns: Any, level: Any, searched: Any) -> None:
-    for name, value, least in (("n_repeats", n_repeats, 1), ("max_columns", max_columns, 0)):
+def _check(counts: dict[str, tuple[Any, int]], level: Any, searched: Any) -> None:
+    for name, (value, least) in counts.items():
         if not is_integral(value) or value < least:
             raise ValueError(f"{name}={shown(value)} was given; expected a whole number, at least {least}.")
     if not isinstance(level, int | float) or not 0.0 < level < 1.0:

@@ -42,15 +42,15 @@ class Expansion:
 
 
 class Likelihood(Protocol):
-    """What a null model asks of a target."""
+    """The interface of a target for null models."""
 
     @property
     def separated(self) -> str:
-        """What to say where covariates leave nothing to test."""
+        """The message if covariates leave nothing to test."""
 
     @property
     def drawn(self) -> str:
-        """What `draw` draws, in words."""
+        """A description of what `draw` draws."""
 
     @property
     def has_level(self) -> bool:

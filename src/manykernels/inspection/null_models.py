@@ -1,4 +1,4 @@
-"""Null models of a test of kernels: what y is like if the kernel that is tested says nothing about it.
+"""Null models of tests of kernels: the distribution of y if the tested kernel is unrelated to it.
 
 Linear: y = Zγ + u + ε with u ~ N(0, σ²K_η) of the kernels that are taken for granted (none, for a test of a
 kernel by itself) and ε ~ N(0, σ²I). Binary and survival: a log-likelihood ℓ(f) of f = Zγ + u (`likelihoods`)
@@ -94,7 +94,7 @@ class Null:
         return S, np.array([np.sum(self.e**2)]) if self.draw is None else np.sum(S * S, axis=0)
 
     def draws(self, count: int, rng: np.random.RandomState) -> tuple[Array, Array]:
-        """The same (n, count) by chance, as the null model has it.
+        """Draw residuals (n, count) from the null model.
 
         Linear: permuted residuals (Freedman & Lane 1983). Others: of targets that are drawn from the fitted
         model, to first order in the change of the fit.

@@ -1,4 +1,4 @@
-"""What each kernel has of the score of a model, on samples that it may not have seen."""
+"""Parts of the kernels in the score of a model, on samples that it may not have seen."""
 
 from __future__ import annotations
 
@@ -33,18 +33,23 @@ def explained_parts(
 
     Parameters
     ----------
-    model : fitted regression model of this package whose function is a sum over kernels
-        Also inside of a pipeline or a search.
-    X, y : samples and targets, best those that the model was not fitted on
-    by : "kernel" or "view"
-        "view" adds up the parts of all kernels of a view.
-    score : "r2" or "correlation"
-        What is split: R², or Pearson's correlation between y and the prediction.
-    sample_weight : array of shape (n_samples,), optional
+    model : estimator
+        A fitted regression model of this package whose function is a sum over kernels, also inside a
+        pipeline or a search.
+    X : array-like, frame, sparse matrix, list or dict
+        The samples, preferably those that the model was not fitted on.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        The targets.
+    by : {"kernel", "view"}, default="kernel"
+        With "view" the parts of all kernels of a view are added up.
+    score : {"r2", "correlation"}, default="r2"
+        The score to split: R², or Pearson's correlation between y and the prediction.
+    sample_weight : array-like of shape (n_samples,) or None, default=None
+        The weights of the samples.
 
     Returns
     -------
-    parts : array of shape (n_kernels + 1,) or (n_kernels + 1, n_outputs)
+    ndarray of shape (n_kernels + 1,) or (n_kernels + 1, n_outputs)
         In the order of ``kernel_names_`` (or of ``view_weights_``); the last is that of the intercept. The
         sum over the first axis is the score. NaN for outputs whose score is not defined, with a warning that
         names them: y is constant, or for the correlation the prediction is.
@@ -70,9 +75,11 @@ def explained_parts(
 
     References
     ----------
-    Hoffman (1960), The paramorphic representation of clinical judgment. Pratt (1987), Dividing the
-    indivisible: using simple symmetry to partition variance explained. Dupré la Tour, Eickenberg,
-    Nunez-Elizalde & Gallant (2022), Feature-space selection with banded ridge regression, NeuroImage 264.
+    - Hoffman (1960), The paramorphic representation of clinical judgment, Psychological Bulletin 57.
+    - Pratt (1987), Dividing the indivisible: using simple symmetry to partition variance explained,
+      Proceedings of the Second International Tampere Conference in Statistics.
+    - Dupré la Tour, Eickenberg, Nunez-Elizalde and Gallant (2022), Feature-space selection with banded ridge
+      regression, NeuroImage 264.
 
     Examples
     --------
@@ -145,7 +152,7 @@ class _Sums:
 
     @classmethod
     def over(cls, model: Model, X: Any, Y: Array, w: Array, by: str) -> Self:
-        """One pass over the samples."""
+        """Compute the sums in one pass over the samples."""
         assert model.function is not None
         mean, constant = np.average(Y, axis=0, weights=w), np.ptp(Y[w > 0.0], axis=0) == 0.0
         Y = Y - mean

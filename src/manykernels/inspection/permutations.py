@@ -1,4 +1,4 @@
-"""Whether a model has learned anything at all: its score, beside scores on permuted targets."""
+"""Permutation tests of a whole model: its score, beside scores on permuted targets."""
 
 from __future__ import annotations
 
@@ -47,31 +47,36 @@ def permutation_test(
 
     Parameters
     ----------
-    model : an estimator with ``fit`` and ``score``, of any package, fitted or not; it is cloned
-        Of a fitted search such as MKLClassifierCV, the score is that of a search within each fold, and
-        what it chose is fitted to permuted targets: searching again in each would take too long. Choices
-        that have seen y have no part in either.
-    X, y : the data
+    model : estimator
+        An estimator of any package with ``fit`` and ``score``, fitted or not. It is cloned. For a fitted
+        search such as MKLClassifierCV the score is that of a search within each fold, and its choice is
+        fitted to permuted targets, since searching again in each would take too long. Choices that have
+        seen y have no part in either.
+    X : array-like, frame, sparse matrix, list or dict
+        The samples.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        The targets.
     cv : int, splitter or list of pairs of rows, default=5
-        Folds; a number means shuffled ones, with the shares of the classes.
+        The folds. A number means shuffled folds, which keep the shares of the classes.
     n_permutations : int, default=39
-        19 are the fewest with which p can be 0.05.
+        The number of permutations; 19 are the fewest with which p can be 0.05.
     scoring : str, callable or None, default=None
-        As of scikit-learn; None is the model's own score.
+        The score, as in scikit-learn. None is the model's own.
     groups : array-like of shape (n_samples,) or None, default=None
-        Samples of a group stay together in the folds, and targets are permuted within groups; where all
+        Groups of samples, which stay together in the folds. Targets are permuted within groups; if all
         samples of each group have the same target, among groups of the same size.
     random_state : int, RandomState or None, default=0
+        The seed of the folds and of the permutations.
     n_jobs : int or None, default=None
-        Permutations at a time.
+        The number of permutations at the same time.
     seconds : float or None, default=None
-        How long it may take: if ``n_permutations`` would take longer, 19 are taken, and if these would,
-        ValueError says how long it would take.
+        The time limit. If ``n_permutations`` would take longer, 19 are made. If these would take longer too,
+        a ValueError says how long.
 
     Returns
     -------
     Permuted
-        With ``score``, ``null`` (the scores on permuted targets) and ``p_value``.
+        The result, with ``score``, ``null`` (the scores on permuted targets) and ``p_value``.
 
     Examples
     --------
@@ -112,7 +117,7 @@ def permuted(
     n_jobs: int | None = None,
     seconds: float | None = None,
 ) -> Permuted:
-    """The same as :func:`permutation_test`, of a model with known scores in these folds."""
+    """Run :func:`permutation_test` for a model with known scores in these folds."""
     if not own.complete:
         raise ValueError(f"the model cannot be scored: it {own.error or 'has no folds.'}")
     y = np.asarray(y)
@@ -139,7 +144,7 @@ def _null(learner: Learner, X: Any, y: Any, splits: Splits, order: Index, scorin
 def _affordable(
     learner: Learner, X: Any, y: Any, splits: Splits, scoring: Any, wanted: int, at_once: int, seconds: float
 ) -> int:
-    """How many permutations there is time for, by the time of one fit."""
+    """Return the number of permutations that there is time for, by the time of one fit."""
     started = time.perf_counter()
     score_fold(silent(clone(learner)), X, y, *splits[0], scoring=scoring)
     each = (time.perf_counter() - started) * len(splits) / at_once

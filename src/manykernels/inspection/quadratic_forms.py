@@ -7,8 +7,8 @@ and 0 < c < 1/(2 max a), the tail is the contour integral
 
 (Rice 1980; Kuonen 1999 takes only its leading term). The path used here crosses the real axis at the saddle
 point of K(t) − log t, where nothing oscillates, and is a branch of a hyperbola that opens to where exp(−tx)
-falls. There the trapezoidal rule converges geometrically, and small probabilities keep all their digits,
-which Imhof's integral and Davies' algorithm (1980) lose: these have absolute errors.
+falls. There the trapezoidal rule converges fast, and small tails keep all their digits. Imhof's integral
+and the method of Davies (1980) lose them, since their errors are absolute.
 """
 
 from __future__ import annotations

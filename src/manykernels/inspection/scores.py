@@ -1,4 +1,4 @@
-"""Scores of each target by itself, and how good a score can be at all where measurements were repeated."""
+"""Scores of each target, and the best possible score if measurements were repeated."""
 
 from __future__ import annotations
 
@@ -19,17 +19,19 @@ _NAMED = 5  # targets that a warning names
 
 
 def r2_scores(y: Any, predicted: Any) -> Any:
-    """R² = 1 − Σ_i (y_i − f_i)² / Σ_i (y_i − ȳ)² of each target.
+    """Compute R² = 1 − Σ_i (y_i − f_i)² / Σ_i (y_i − ȳ)² of each target.
 
     Parameters
     ----------
-    y, predicted : arrays of shape (n_samples,) or (n_samples, n_targets)
-        Single precision is summed in double precision, in blocks of targets.
+    y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        The targets. Single precision is summed in double precision, in blocks of targets.
+    predicted : array-like of shape (n_samples,) or (n_samples, n_targets)
+        The predictions.
 
     Returns
     -------
-    float, or array of shape (n_targets,)
-        NaN where y is constant, with a warning that names these targets.
+    float or ndarray of shape (n_targets,)
+        The scores. NaN if y is constant, with a warning that names these targets.
 
     Examples
     --------
@@ -46,16 +48,19 @@ def r2_scores(y: Any, predicted: Any) -> Any:
 
 
 def correlations(y: Any, predicted: Any) -> Any:
-    """Pearson's correlation between y and the prediction, for each target.
+    """Compute Pearson's correlation between y and the prediction, for each target.
 
     Parameters
     ----------
-    y, predicted : arrays of shape (n_samples,) or (n_samples, n_targets)
+    y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        The targets.
+    predicted : array-like of shape (n_samples,) or (n_samples, n_targets)
+        The predictions.
 
     Returns
     -------
-    float, or array of shape (n_targets,)
-        NaN where y or the prediction is constant, with a warning that names these targets.
+    float or ndarray of shape (n_targets,)
+        The correlations. NaN if y or the prediction is constant, with a warning that names these targets.
 
     Examples
     --------
@@ -73,15 +78,37 @@ def correlations(y: Any, predicted: Any) -> Any:
 
 @dataclass(frozen=True)
 class NoiseCeiling:
-    """What no model can exceed on average, since measurements of the same samples differ.
+    """The score that no model can exceed on average, since measurements of the same samples differ.
+
+    Parameters
+    ----------
+    signal : float or ndarray of shape (n_targets,)
+        The variance over the samples of what repeats have in common. It is an estimate, which may be
+        negative.
+    noise : float or ndarray of shape (n_targets,)
+        The variance of what is different in each repeat.
+    n_repeats : int
+        The number of repeats.
 
     Attributes
     ----------
-    signal : variance over the samples of what repeats have in common; estimated, so that it may be negative
-    noise : variance of what is different in each repeat
-    r2, correlation : of the perfect model with the mean over the repeats; 0 where no signal was found
-    r2_single : R² of the perfect model with one repeat
-    n_repeats : int
+    r2 : float or ndarray of shape (n_targets,)
+        R² of the perfect model with the mean over the repeats; 0 if no signal was found.
+    r2_single : float or ndarray of shape (n_targets,)
+        R² of the perfect model with one repeat.
+    correlation : float or ndarray of shape (n_targets,)
+        Correlation of the perfect model with the mean over the repeats; 0 if no signal was found.
+
+    See Also
+    --------
+    noise_ceiling : Estimates it from repeated measurements.
+
+    Examples
+    --------
+    >>> from manykernels.inspection import NoiseCeiling
+    >>> ceiling = NoiseCeiling(signal=1.0, noise=1.0, n_repeats=4)
+    >>> round(float(ceiling.r2), 3), round(float(ceiling.normalize(0.4)), 3)
+    (0.8, 0.5)
     """
 
     signal: Any
@@ -90,14 +117,17 @@ class NoiseCeiling:
 
     @property
     def r2(self) -> Any:
+        """The R² of the perfect model with the mean over the repeats."""
         return self._share(self.n_repeats)
 
     @property
     def r2_single(self) -> Any:
+        """The R² of the perfect model with one repeat."""
         return self._share(1)
 
     @property
     def correlation(self) -> Any:
+        """The correlation of the perfect model with the mean over the repeats."""
         return np.sqrt(self.r2)
 
     def _share(self, repeats: int) -> Any:
@@ -108,9 +138,21 @@ class NoiseCeiling:
         return share if share.ndim else float(share)
 
     def normalize(self, r2: Any, *, least: float = 0.05) -> Any:
-        """R² as a share of what can be explained: r2 / self.r2, and NaN where the ceiling is below ``least``.
+        """Divide R² by the ceiling: the explained share of what can be explained.
 
-        Such a share has a large error where there is little signal: that of the ceiling, divided by it.
+        The share has a large error if there is little signal: that of the ceiling, divided by the ceiling.
+
+        Parameters
+        ----------
+        r2 : float or array-like of shape (n_targets,)
+            The R² of a model.
+        least : float, default=0.05
+            Targets whose ceiling is lower have no share.
+
+        Returns
+        -------
+        float or ndarray of shape (n_targets,)
+            The shares r2 / self.r2; NaN if the ceiling is below ``least``.
         """
         ceiling = np.asarray(self.r2)
         share = np.divide(r2, ceiling, out=np.full(ceiling.shape, np.nan), where=ceiling >= least)
@@ -146,9 +188,11 @@ def noise_ceiling(repeats: Any) -> NoiseCeiling:
 
     References
     ----------
-    Sahani & Linden (2003), How linear are auditory cortical responses? Hsu, Borst & Theunissen (2004),
-    Quantifying variability in neural responses. Schoppe, Harper, Willmore, King & Schnupp (2016), Measuring
-    the performance of neural models.
+    - Sahani and Linden (2003), How linear are auditory cortical responses?, NIPS.
+    - Hsu, Borst and Theunissen (2004), Quantifying variability in neural responses and its application for
+      the validation of model predictions, Network 15.
+    - Schoppe, Harper, Willmore, King and Schnupp (2016), Measuring the performance of neural models,
+      Frontiers in Computational Neuroscience 10.
 
     Examples
     --------
@@ -198,7 +242,7 @@ def _pair(y: Any, predicted: Any) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def _require_finite(values: NDArray[Any], what: str) -> None:
-    """An error that names the targets with NaN or infinite values."""
+    """Raise an error that names the targets with NaN or infinite values."""
     bad = np.flatnonzero(~np.isfinite(values).reshape(-1, values.shape[-1]).all(axis=0))
     if bad.size:
         raise ValueError(
@@ -228,13 +272,13 @@ def _defined(squares: Array, values: Array) -> Array:
 
 
 def _told(found: Array, score: str, ndim: int) -> Any:
-    """As users see it, with a warning where there is none."""
+    """Return a score without an axis that y did not have, with a warning about undefined scores."""
     warn_of_undefined(np.isnan(found), score)
     return float(found[0]) if ndim == 1 else found
 
 
 def warn_of_undefined(undefined: NDArray[np.bool_], score: str) -> None:
-    """Say which targets have no such score."""
+    """Warn about targets for which the score is undefined."""
     if undefined.any():
         names = [str(k) for k in np.flatnonzero(undefined)]
         why = "y is constant there" if score == "R²" else "y or the prediction is constant there"

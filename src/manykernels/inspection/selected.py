@@ -37,7 +37,7 @@ THRESHOLD, MAX_FALSE = 0.75, 1.0
 
 @dataclass(frozen=True, repr=False)
 class Selection(Shown):
-    """Which kernels or views are taken in most halves of the data, and how many of them are false at most.
+    """The kernels or views that most halves of the data select, with a bound on the false ones.
 
     It prints as a table, the most frequent first, and ``to_frame()`` has all of it.
 
@@ -50,11 +50,25 @@ class Selection(Shown):
     selected : array of bool of shape (n_names,)
         Whether that is at least the threshold.
     threshold : float
+        The share of the halves from which a kernel is selected.
     n_selected : int
-        How many a half takes at most.
+        The largest number that a half takes.
     n_pairs : int
+        The number of pairs of halves.
     expected_false : float
         The bound on the expected number of selected kernels that are not taken more often than by guessing.
+
+    See Also
+    --------
+    stability_selection : Computes the frequencies.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.inspection import Selection
+    >>> found = Selection(["a", "b"], np.array([1.0, 0.2]), np.array([True, False]), 0.75, 1, 50, 1.0)
+    >>> found.columns()["selected"].tolist()
+    [True, False]
     """
 
     names: list[str]
@@ -66,7 +80,7 @@ class Selection(Shown):
     expected_false: float
 
     def columns(self) -> dict[str, Any]:
-        """name, frequency, selected."""
+        """Return the columns name, frequency and selected."""
         return {"name": self.names, "frequency": self.frequency, "selected": self.selected}
 
     def _first(self) -> NDArray[np.intp]:
@@ -101,23 +115,36 @@ def stability_selection(
 
     Parameters
     ----------
-    estimator : any estimator of this package with weights; it is cloned, never changed
-        Its kernels must be a list, so that it is known how many there are to choose from.
-    X, y : the data
-    by : "kernel" or "view"
+    estimator : estimator
+        An estimator of this package with weights. It is cloned, never changed. Its kernels must be a list,
+        so that their number is known.
+    X : array-like, frame, sparse matrix, list or dict
+        The samples.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        The targets.
+    by : {"kernel", "view"}, default="kernel"
         With "view" the weights of the kernels of a view are added up.
-    threshold : float
+    threshold : float, default=0.75
         The share of the halves, above 1/2, from which a kernel is selected.
-    max_false : float
-        The number of false ones that may be expected among the selected: it decides how many kernels a half
-        may take. Ignored where ``n_selected`` is given.
-    n_selected : int, optional
-        How many kernels a half takes at most: those with the largest weights.
-    n_pairs : int
-        Pairs of halves: the model is fitted twice as often.
-    searched, random_state, n_jobs, verbose, sample_groups : as for :func:`weight_stability`
-        The finalists of a search were found on all samples, which the bound does not know of: for a proof
-        give an estimator whose C was not chosen on these samples.
+    max_false : float, default=1.0
+        The expected number of false ones among the selected that is allowed. It decides how many kernels a
+        half may take. Ignored if ``n_selected`` is given.
+    n_selected : int or None, default=None
+        The largest number of kernels that a half takes: those with the largest weights.
+    n_pairs : int, default=50
+        The number of pairs of halves. The model is fitted twice as often.
+    searched : {"anew", "before"}, default="anew"
+        How the choice of a search is treated, as in :func:`weight_stability`. Its finalists were found on
+        all samples, which the bound does not know of: for a proof give an estimator whose C was not chosen
+        on these samples.
+    random_state : int, RandomState or None, default=None
+        The seed of the halves.
+    n_jobs : int or None, default=None
+        The number of fits at the same time.
+    verbose : int, default=0
+        With 1 a progress bar shows the time left.
+    sample_groups : array-like of shape (n_samples,) or None, default=None
+        Groups of samples (patients, sites), which are drawn as a whole.
 
     Returns
     -------
@@ -137,8 +164,9 @@ def stability_selection(
 
     References
     ----------
-    Meinshausen and Bühlmann (2010). Stability selection.
-    Shah and Samworth (2013). Variable selection with error control: another look at stability selection.
+    - Meinshausen and Bühlmann (2010), Stability selection, Journal of the Royal Statistical Society B 72.
+    - Shah and Samworth (2013), Variable selection with error control: another look at stability selection,
+      Journal of the Royal Statistical Society B 75.
 
     Examples
     --------
@@ -186,7 +214,7 @@ def selection_of(
     n_selected: int | None = None,
     random_state: Any = None,
 ) -> Selection:
-    """The same of weights that were learned on pairs of halves; an error where no bound is that small."""
+    """Select from weights that were learned on pairs of halves; raise an error if no bound is that small."""
     p, scale = len(found.names), 2.0 * threshold - 1.0
     q = math.floor(math.sqrt(max_false * scale * p) + 1e-9) if n_selected is None else int(n_selected)
     if p < 2 or q < 1:

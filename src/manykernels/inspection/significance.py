@@ -1,4 +1,4 @@
-"""Whether a kernel says more about the target than chance: a test of each kernel or view, with covariates."""
+"""Tests of each kernel or view: whether it is related to the target, given covariates."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _TIE = 1e-9  # relative: a drawn statistic this near to the observed one counts 
 
 @dataclass(frozen=True, repr=False)
 class Significance(Shown):
-    """The tests of several kernels or views against one null model.
+    """Tests of several kernels or views against one null model.
 
     It prints as a table, the smallest p-values first, and ``to_frame()`` has all of it.
 
@@ -48,11 +48,24 @@ class Significance(Shown):
         The probability of a statistic at least as large, if the kernel says nothing about the target.
     p_adjusted : array of shape (n_tests,)
         The same for all tests together: the chance that any of them is as small under the null hypothesis.
-    method : "score" or "permutation"
+    method : str
+        The method: "score" or "permutation".
     chance : str
-        What "permutation" drew, in words.
+        A description of what "permutation" drew.
     covariates : tuple of str
-        What the tests are adjusted for, beside a constant.
+        The names of the covariates that the tests are adjusted for, beside a constant.
+
+    See Also
+    --------
+    significance : Computes the tests.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.inspection import Significance
+    >>> one = np.array([3.0]), np.array([0.01]), np.array([0.01])
+    >>> Significance(["blood"], *one, "score").columns()["p_value"].tolist()
+    [0.01]
     """
 
     names: list[str]
@@ -64,7 +77,7 @@ class Significance(Shown):
     covariates: tuple[str, ...] = ()
 
     def columns(self) -> dict[str, Any]:
-        """name, statistic, p_value, p_adjusted."""
+        """Return the columns name, statistic, p_value and p_adjusted."""
         return {"name": self.names} | {
             name: getattr(self, name) for name in ("statistic", "p_value", "p_adjusted")
         }
@@ -100,48 +113,58 @@ def significance(
 
     Parameters
     ----------
-    kernels : as an estimator takes them, or a fitted estimator
-        The kernels of a fitted estimator are tested as it learned with them, whatever their weights. Where a
-        search chose some of its kernels, all that it chose from are tested. Kernels that were made with the
-        help of y (``Relevance``) are refused: the test would see the same samples twice.
-    X, y : the samples and their target
-        X as estimators take it; the views of a dict are tested together with ``by="view"``. y has a number
-        for each sample, one of two classes, or an event and its time: a structured array or a frame with
+    kernels : str, list, dict, Kernel, Family or fitted estimator
+        The kernels, as an estimator takes them. The kernels of a fitted estimator are tested as it learned
+        with them, whatever their weights. Where a search chose some of its kernels, all that it chose from
+        are tested. Kernels that were made with the help of y (``Relevance``) are refused: the test would see
+        the same samples twice.
+    X : array-like, frame, sparse matrix, list or dict
+        The samples. The views of a dict are tested together with ``by="view"``.
+    y : array-like of shape (n_samples,)
+        The target: numbers, two classes, or events and their times as a structured array or a frame with
         the fields ``event`` (false for a censored sample) and ``time``.
-    covariates : columns of X, as OnColumns takes them, or an array or frame (n_samples, n_covariates)
-        What y may depend on under the null hypothesis, beside a constant: age, sex, batch; without them those
-        of a fitted model. Kernels without columns of their own see the other columns. Categories become
-        indicators. Where samples lack a view, an indicator of these samples is one of them: what is tested is
-        what the view says, not that it is there.
-    method : "score" or "permutation"
-        "score" needs no resampling: exact for a continuous target with Gaussian noise, asymptotic for the
-        others. "permutation" draws what the null model allows: permuted residuals for a continuous target
-        (Freedman & Lane 1983), labels from the fitted probabilities for a binary one. For times to an event
-        without covariates samples are permuted, which is valid only where censoring does not depend on the
-        kernel; a warning says where it does. With covariates, or given other kernels, it is drawn who of the
-        samples at risk has each event, which does not need that.
-    n_permutations : int
-    random_state : int, RandomState or None
-    by : "kernel" or "view"
+    covariates : columns of X, array-like, frame or None, default=None
+        The columns of X, or an array of shape (n_samples, n_covariates), that y may depend on under the null
+        hypothesis, beside a constant: age, sex, batch. None takes those of a fitted model. Kernels without
+        columns of their own see the other columns. Categories become indicators. If samples lack a view, an
+        indicator of these samples is one of them: the test is about the content of the view, not about its
+        presence.
+    method : {"score", "permutation"}, default="score"
+        The test. "score" needs no resampling: exact for a continuous target with Gaussian noise, asymptotic
+        for the others. "permutation" draws from the null model. For a continuous target it permutes
+        residuals (Freedman & Lane 1983). For two classes it draws labels with the fitted chances. For times
+        to an event without covariates it permutes samples, which is valid only if censoring does not depend
+        on the kernel; a warning says where it does. With covariates, or given other kernels, it draws which
+        of the samples at risk has each event, which does not need that.
+    n_permutations : int, default=999
+        The number of draws of "permutation".
+    random_state : int, RandomState or None, default=None
+        The seed of the draws.
+    by : {"kernel", "view"}, default="kernel"
         With "view" the kernels of a view are added up, each scaled to a mean diagonal of 1, and tested
         together.
-    given : "covariates" or "others"
-        With "others" a kernel is tested given all other kernels (or views): the null model is then a
-        Gaussian process whose variances are estimated by restricted maximum likelihood, and p-values are
-        approximate.
-    target : "auto", "continuous", "binary" or "survival"
+    given : {"covariates", "others"}, default="covariates"
+        The null model. With "covariates" it has the covariates alone.
+        With "others" a kernel is tested given all other kernels (or views). The null model is then a
+        Gaussian process, whose variances are fitted by REML, so the p-values are approximate.
+    target : {"auto", "continuous", "binary", "survival"}, default="auto"
+        The kind of target.
         "auto" takes y with two values for binary, and pairs of an event and a time for survival; numbers
         with more values are continuous, unless the model is a classifier. With "survival" an array of shape
         (n_samples, 2) of events and times is taken too.
-    memory_limit, n_jobs : as for estimators
-    checkpoint : None, path of a folder or Checkpoint
-        Where finished tests are kept, so that the same call goes on after a crash. For "permutation"
-        ``random_state`` must be a whole number then.
+    memory_limit : int, str or None, default=None
+        The number of bytes that may be allocated, also as text such as "2GB". None allows half of the free
+        memory.
+    n_jobs : int or None, default=None
+        The number of threads. None uses all processors.
+    checkpoint : str, path, Checkpoint or None, default=None
+        A folder that keeps finished tests, so that the same call goes on after a crash. For "permutation"
+        ``random_state`` must then be a whole number.
 
     Returns
     -------
     Significance
-        With ``names``, ``statistic``, ``p_value`` and ``p_adjusted``.
+        The tests, with ``names``, ``statistic``, ``p_value`` and ``p_adjusted``.
 
     Notes
     -----
@@ -159,13 +182,14 @@ def significance(
 
     References
     ----------
-    Liu, Lin and Ghosh (2007). Semiparametric regression of multidimensional genetic pathway data.
-    Wu et al. (2011). Rare-variant association testing for sequencing data with the sequence kernel
-    association test.
-    Lin et al. (2011). Kernel machine SNP-set analysis for censored survival outcomes in genome-wide
-    association studies.
-    Chen et al. (2016). Small sample kernel association tests for human genetic and microbiome association
-    studies.
+    - Liu, Lin and Ghosh (2007), Semiparametric regression of multidimensional genetic pathway data,
+      Biometrics 63.
+    - Wu et al. (2011), Rare-variant association testing for sequencing data with the sequence kernel
+      association test, American Journal of Human Genetics 89.
+    - Lin et al. (2011), Kernel machine SNP-set analysis for censored survival outcomes in genome-wide
+      association studies, Genetic Epidemiology 35.
+    - Chen et al. (2016), Small sample kernel association tests for human genetic and microbiome association
+      studies, Genetic Epidemiology 40.
 
     Examples
     --------
@@ -220,7 +244,7 @@ class _Tests:
         return self.known.gram.combine(self.W[g])
 
     def null(self, g: int) -> Null:
-        """The model without kernel g."""
+        """Return the null model without kernel g."""
         if not self.others:
             return self._alone
         return self._null([self.kernel(h) for h in range(len(self.W)) if h != g])
@@ -235,7 +259,7 @@ class _Tests:
         return likelihood_null(self.target, self.Z, rest)
 
     def require_sense(self) -> None:
-        """An error where there is nothing to test with, and a warning for kernels that nothing is left of."""
+        """Raise an error if nothing can be tested, and warn about kernels that the covariates explain."""
         n, width = self.Z.shape
         rank = orthonormal(self.Z).shape[1]
         if n - rank < 2:
@@ -263,12 +287,12 @@ class _Tests:
             )
 
     def score(self, g: int) -> tuple[float, float]:
-        """The statistic of kernel g, and the probability of a larger one."""
+        """Compute the statistic of kernel g, and the probability of a larger one."""
         null, K = self.null(g), self.kernel(g)
         return null.test(K) if null.sees(K) else (0.0, 1.0)
 
     def drawn(self, g: int, count: int, seed: int) -> tuple[float, Array]:
-        """The statistic of kernel g, and those of draws from the null model, the same draws for all."""
+        """Compute the statistic of kernel g, and those of draws from the null model."""
         null, K = self.null(g), self.kernel(g)
         if not null.sees(K):
             return 0.0, np.zeros(count)
@@ -278,7 +302,7 @@ class _Tests:
         return float(null.statistic(K, *null.observed())[0]), np.concatenate(found)
 
     def check_censoring(self) -> None:
-        """A warning where samples are permuted, and kernels know who is censored when."""
+        """Warn if samples are permuted although kernels are related to the censoring."""
         if not isinstance(self.target, Cox) or self.Z.shape[1] > 1 or self.others:
             return
         seen = self.target.seen
@@ -303,7 +327,7 @@ def _resampled(statistic: Array, draws: Array) -> Array:
 
 
 def min_p(statistic: Array, draws: Array) -> Array:
-    """Adjusted by the step-down min-p method of Westfall and Young (1993), which knows that kernels agree.
+    """Adjust p-values by the step-down min-p method of Westfall and Young (1993), for related kernels.
 
     Statistics of different kernels are compared by their ranks among their own draws.
     """

@@ -1,4 +1,4 @@
-"""How far the weights of a model can be trusted: what becomes of them on other samples."""
+"""Stability of the weights of a model on other samples."""
 
 from __future__ import annotations
 
@@ -43,12 +43,50 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, repr=False)
 class Stability(Shown):
-    """Weights over resamples, by kernel (or view): mean, interval, and how often there was any weight.
+    """Weights of kernels (or views) over resamples of the data.
 
-    ``views`` holds the same for the total weight of each view, and is None where no kernel belongs to one.
-    ``choices`` says of a search how often each of its finalists was chosen, the one of all samples first; it
-    is None where no choice was repeated. It prints as a table, the largest weights first, and ``to_frame()``
-    has all of it.
+    It prints as a table, the largest weights first, and ``to_frame()`` has all of it.
+
+    Parameters
+    ----------
+    names : list of str
+        The names of the kernels, or of the views.
+    weights : ndarray of shape (n_resamples, n_names)
+        The weights in each resample.
+    level : float
+        The level of the intervals.
+    views : Stability or None, default=None
+        The same for the total weight of each view. None if no kernel belongs to a view.
+    choices : dict or None, default=None
+        For a search, how often each of its finalists was chosen, the choice of all samples first. None if no
+        choice was repeated.
+    pairs : bool, default=False
+        Whether resamples 0 and 1, 2 and 3, and so on are two halves of the data.
+    listed : bool, default=True
+        Whether these are all kernels that there are to choose from.
+
+    Attributes
+    ----------
+    mean : ndarray of shape (n_names,)
+        The mean weight over the resamples.
+    low : ndarray of shape (n_names,)
+        The lower end of the central interval that holds ``level`` of the resamples.
+    high : ndarray of shape (n_names,)
+        The upper end of that interval.
+    frequency : ndarray of shape (n_names,)
+        The share of the resamples in which the weight is not zero.
+
+    See Also
+    --------
+    weight_stability : Learns the weights in resamples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.inspection import Stability
+    >>> found = Stability(["linear", "narrow"], np.array([[0.8, 0.2], [1.0, 0.0]]), level=0.95)
+    >>> found.mean.tolist(), found.frequency.tolist()
+    ([0.9, 0.1], [1.0, 0.5])
     """
 
     names: list[str]
@@ -61,16 +99,17 @@ class Stability(Shown):
 
     @property
     def mean(self) -> Array:
+        """The mean weight over the resamples."""
         return np.asarray(self.weights.mean(axis=0))
 
     @property
     def low(self) -> Array:
-        """Where the central interval begins that holds ``level`` of the resamples."""
+        """The lower end of the central interval that holds ``level`` of the resamples."""
         return np.asarray(np.quantile(self.weights, 0.5 - 0.5 * self.level, axis=0))
 
     @property
     def high(self) -> Array:
-        """Where it ends."""
+        """The upper end of the central interval that holds ``level`` of the resamples."""
         return np.asarray(np.quantile(self.weights, 0.5 + 0.5 * self.level, axis=0))
 
     @property
@@ -90,7 +129,7 @@ class Stability(Shown):
         return said if self.views is None else [*said, "views has the same for views."]
 
     def columns(self) -> dict[str, Any]:
-        """name, mean, low, high, frequency."""
+        """Return the columns name, mean, low, high and frequency."""
         return {"name": self.names} | {k: getattr(self, k) for k in ("mean", "low", "high", "frequency")}
 
 
@@ -110,41 +149,55 @@ def weight_stability(
     sample_groups: Any = None,
     checkpoint: Any = None,
 ) -> Stability:
-    """Learn the weights anew on resampled data, and tell how they vary.
+    """Learn the weights anew on resampled data, and measure how they vary.
 
     Parameters
     ----------
-    estimator : any estimator of this package with weights; it is cloned, never changed
-        A search such as MKLClassifierCV is fitted where it is not; see ``searched``. Of a pipeline the last
-        step is learned anew; what stands before it is learned once, from all samples.
-    X, y : the data
-    method : "subsample", "bootstrap" or "pairs"
-        ``fraction`` of the samples without replacement, or as many with; "pairs" are two halves that share
-        no sample, one after the other, as :func:`stability_selection` has them. Classes keep their shares.
-        Samples that occur twice look like measurements without noise: where widths are learned, the
+    estimator : estimator
+        An estimator of this package with weights. It is cloned, never changed. A search such as
+        MKLClassifierCV is fitted first if it is not; see ``searched``. In a pipeline the last step is
+        learned anew; the steps before it are learned once, from all samples.
+    X : array-like, frame, sparse matrix, list or dict
+        The samples.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        The targets.
+    method : {"subsample", "bootstrap", "pairs"}, default="subsample"
+        How the samples are drawn: a ``fraction`` of them without replacement, as many with replacement, or
+        pairs of halves that share no sample, as :func:`stability_selection` needs them. Classes keep their
+        shares. Samples that occur twice look like measurements without noise: if widths are learned, the
         intervals of a bootstrap miss the weights of all samples. Costs of errors are adapted, see the notes.
-    n_resamples : int
-        Of "pairs" an even number: how many halves.
-    fraction : float
-        Of the samples, for "subsample".
-    level : float
-        Of the central intervals.
-    searched : "anew" or "before"
-        Of a search, "anew" chooses in each resample among its ``finalists_``: the models that its folds could
-        not tell from the best one, each at its C. They are learned from the resample and compared on the
-        samples that it leaves out, by what the search chose by. "before" learns anew what was chosen on all
-        samples, so that nothing says how sure that choice was.
-    random_state : int, RandomState or None
-    n_jobs : int or None
-        Resamples at a time.
-    verbose : int
-        1 for a bar with the time left.
-    sample_groups : array of shape (n_samples,), optional
-        Groups of samples (patients, sites) are drawn as a whole, and a search that is not fitted is given
-        them. Classes keep their shares where no group has samples of two.
-    checkpoint : None, path of a folder or Checkpoint
-        Where finished resamples are kept, so that the same call goes on after a crash. ``random_state`` must
-        be a whole number then.
+    n_resamples : int, default=50
+        The number of resamples; for "pairs" the number of halves, which is even.
+    fraction : float, default=0.5
+        The share of the samples that "subsample" draws.
+    level : float, default=0.95
+        The level of the central intervals.
+    searched : {"anew", "before"}, default="anew"
+        How the choice of a search is treated. "anew" chooses in each resample among its ``finalists_``: the
+        models that its folds could not tell from the best one, each at its C. They are learned from the
+        resample and compared on the samples that it leaves out, by what the search chose by. "before" learns
+        anew what was chosen on all samples, so that nothing says how sure that choice was.
+    random_state : int, RandomState or None, default=None
+        The seed of the draws.
+    n_jobs : int or None, default=None
+        The number of resamples that are learned at the same time.
+    verbose : int, default=0
+        With 1 a progress bar shows the time left.
+    sample_groups : array-like of shape (n_samples,) or None, default=None
+        Groups of samples (patients, sites), which are drawn as a whole. A search that is not fitted gets
+        them too. Classes keep their shares if no group has samples of two classes.
+    checkpoint : str, path, Checkpoint or None, default=None
+        A folder that keeps finished resamples, so that the same call goes on after a crash. ``random_state``
+        must then be a whole number.
+
+    Returns
+    -------
+    Stability
+        The weights in every resample, with means, intervals and frequencies.
+
+    See Also
+    --------
+    stability_selection : Selects kernels with a bound on the number of false ones.
 
     Notes
     -----
@@ -158,6 +211,17 @@ def weight_stability(
     √(1/f − 1) times its standard error, for halves by all of it. But weights also move with n: more samples
     support narrower kernels, which a half cannot tell from noise. Where that is more than the spread (norm 2
     and more, many samples), an interval misses the weight that all samples give.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLRegressor
+    >>> from manykernels.families import rank_one
+    >>> from manykernels.inspection import weight_stability
+    >>> X = np.random.RandomState(0).randn(60, 3)
+    >>> found = weight_stability(MKLRegressor(rank_one()), X, X[:, 1], n_resamples=10, random_state=0)
+    >>> int(found.mean.argmax()), float(found.frequency[1])
+    (1, 1.0)
     """
     if method not in ("bootstrap", "subsample", "pairs"):
         raise ValueError(f"method={method!r} was given; expected 'subsample', 'bootstrap' or 'pairs'.")
@@ -212,7 +276,7 @@ def weight_stability(
 def _resamples(
     store: Store | None, given: tuple[Any, ...], draws: list[Any], n_jobs: int | None, verbose: int
 ) -> list[Any]:
-    """What is learned from each draw; what was done before is only read."""
+    """Learn from each draw; results of an earlier run are read."""
     run = Parallel(n_jobs=processes(n_jobs, len(draws)), return_as="generator")
     shown, found = Progress("resamples", verbose, total=len(draws)), []
     try:
@@ -227,7 +291,7 @@ def _resamples(
 
 
 def _last_step(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
-    """The last step of a pipeline, and X as it gets there."""
+    """Return the last step of a pipeline, and X in the form in which it gets there."""
     if not isinstance(estimator, Pipeline) or len(estimator) < 2:
         return (estimator[-1] if isinstance(estimator, Pipeline) else estimator), X
     front, last = estimator[:-1], estimator[-1]
@@ -238,14 +302,14 @@ def _last_step(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:
 
 
 def _units(y: NDArray[Any], groups: Any) -> list[NDArray[np.intp]]:
-    """The rows of what is drawn as a whole: of each sample, or of each group of samples."""
+    """Return the rows of each unit that is drawn as a whole: a sample, or a group of samples."""
     if groups is None:
         return [np.array([i]) for i in range(len(y))]
     return [np.flatnonzero(groups == label) for label in np.unique(groups)]
 
 
 def _strata(classes: bool, y: NDArray[Any], units: list[NDArray[np.intp]]) -> list[NDArray[np.intp]]:
-    """Units that are drawn among themselves: those of each class, where no unit has samples of two."""
+    """Return strata of units: those of each class, if no unit has samples of two classes."""
     first = y[[rows[0] for rows in units]]
     if not classes or any((y[rows] != label).any() for rows, label in zip(units, first, strict=True)):
         return [np.arange(len(units))]
@@ -264,7 +328,7 @@ def _draw(
 def _halves(
     groups: list[NDArray[np.intp]], rng: np.random.RandomState
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Two halves of each group that have nothing in common; of an odd number one is left out."""
+    """Draw two halves of each group without common units; one unit of an odd number is left out."""
     if min(group.size for group in groups) < 2:
         raise ValueError(
             "a class has one sample (or one group of samples), and halves of the data that share none need "
@@ -278,8 +342,7 @@ def _halves(
 def _learned(
     copies: Copies, finalists: Finalists | None, X: Any, y: NDArray[Any], rows: NDArray[np.intp]
 ) -> tuple[str, dict[str, float], dict[str, str | None], bool]:
-    """What was chosen on these rows, the weight of each of its kernels, the view that each belongs to, and
-    whether these are all kernels that there are."""
+    """Learn from these rows; return the choice, its weights and views, and whether all kernels are listed."""
     name, model = ("", copies.relearn(X, y, rows)) if finalists is None else finalists.choose(X, y, rows)
     if model is None:  # of another package
         return name, {}, {}, True
@@ -287,7 +350,7 @@ def _learned(
 
 
 def _parts_of(model: Model) -> tuple[dict[str, float], dict[str, str | None]]:
-    """The weight of each kernel, and the view that it belongs to."""
+    """Return the weight of each kernel, and the view that it belongs to."""
     weights = np.reshape(model.weights, (-1, len(model.names))).mean(axis=0)
     views = [getattr(kernel.kernel, "view", None) for kernel in model.kernels]
     pairs = zip(model.names, map(float, weights), strict=True)
@@ -304,7 +367,7 @@ def _totals(weights: dict[str, float], views: dict[str, str | None]) -> dict[str
 
 
 def _stability(found: list[dict[str, float]], level: float, known: Iterable[str] = ()) -> Stability:
-    """Kernels in the order they were met, after `known`; one that a resample lacks has no weight there."""
+    """Collect the weights; a kernel that a resample lacks has weight 0 there."""
     names = list(dict.fromkeys([*known, *(name for weights in found for name in weights)]))
     table = np.array([[weights.get(name, 0.0) for name in names] for weights in found])
     return Stability(names, table, level)

@@ -18,11 +18,26 @@ _MEMBER = re.compile(r"k(\d+)")
 
 
 class Composite(Kernel):
-    """A kernel made of others; ``get_params`` and ``set_params`` reach member i as ``k{i}``, ``k{i}__…``."""
+    """Base of kernels made of a list of others.
+
+    ``get_params`` and ``set_params`` reach member i as ``k{i}`` and its parameters as ``k{i}__…``.
+    """
 
     kernels: Sequence[Kernel]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Get the parameters, with those of the members as ``k{i}__…``.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether to return the parameters of the members too.
+
+        Returns
+        -------
+        dict of str to object
+            Parameters by name.
+        """
         params: dict[str, Any] = super().get_params(deep=False)
         if deep:
             for i, kernel in enumerate(self.kernels):
@@ -31,6 +46,18 @@ class Composite(Kernel):
         return params
 
     def set_params(self, **params: Any) -> Self:
+        """Set parameters, also members ``k{i}`` and their parameters ``k{i}__…``.
+
+        Parameters
+        ----------
+        **params : object
+            Parameters by name, as `get_params` returns them.
+
+        Returns
+        -------
+        Composite
+            The kernel itself.
+        """
         for key in [key for key in params if _MEMBER.fullmatch(key)]:
             i = int(key[1:])
             if i >= len(self.kernels):
@@ -45,7 +72,7 @@ class Composite(Kernel):
         return None if any(key is None for key in keys) else keys
 
     def present(self, X: Data) -> Mask | None:
-        """Samples that have any of the views; what is made of the others is zero."""
+        """Return which samples have any of the views; the parts of views that they lack are zero."""
         return None if self.absence is None else either(presences(self.kernels, X))
 
     def _members(self) -> list[Kernel]:
@@ -58,7 +85,20 @@ class Composite(Kernel):
 
     @classmethod
     def of(cls, left: Kernel, right: Kernel) -> Self:
-        """The operator's result, with unnamed operands of the same kind flattened into it."""
+        """Combine two kernels; unnamed operands of the same class are flattened into the result.
+
+        Parameters
+        ----------
+        left : Kernel
+            The first operand.
+        right : Kernel
+            The second operand.
+
+        Returns
+        -------
+        Composite
+            The sum or product.
+        """
         flat: list[Kernel] = []
         for kernel in (left, right):
             flat.extend(kernel.kernels if type(kernel) is cls and kernel.name is None else [kernel])
@@ -66,7 +106,29 @@ class Composite(Kernel):
 
 
 class Sum(Composite):
-    """k = Σ_m k_m; written k_1 + k_2."""
+    """The sum of kernels, k = Σ_m k_m, written ``k_1 + k_2``.
+
+    Parameters
+    ----------
+    kernels : sequence of Kernel
+        The kernels that are added. Parameters of kernel i can be set as ``k{i}__…``.
+    name : str or None, default=None
+        Name shown in results and plots. None joins the names of the members.
+
+    See Also
+    --------
+    Mixture : A sum with weights.
+
+    Examples
+    --------
+    >>> from manykernels.kernels import Gaussian, Linear
+    >>> total = Linear() + Gaussian(2.0)
+    >>> total
+    Linear() + Gaussian(width=2.0)
+    >>> total.set_params(k1__width=3.0)([[1.0], [1.0]])
+    array([[2., 2.],
+           [2., 2.]])
+    """
 
     def __init__(self, kernels: Sequence[Kernel], *, name: str | None = None) -> None:
         self.kernels = kernels
@@ -92,7 +154,30 @@ class Sum(Composite):
 
 
 class Product(Composite):
-    """k = Π_m k_m; written k_1 * k_2."""
+    """The product of kernels, k = Π_m k_m, written ``k_1 * k_2``.
+
+    Samples are similar only if they are similar for every factor.
+
+    Parameters
+    ----------
+    kernels : sequence of Kernel
+        The factors. Parameters of kernel i can be set as ``k{i}__…``.
+    name : str or None, default=None
+        Name shown in results and plots. None joins the names of the members.
+
+    See Also
+    --------
+    Power : A kernel times itself.
+    manykernels.families.Products : All products of given kernels.
+
+    Examples
+    --------
+    >>> from manykernels.kernels import Gaussian, OnColumns
+    >>> k = OnColumns(Gaussian(1.0), [0]) * OnColumns(Gaussian(5.0), [1])
+    >>> k([[0.0, 0.0], [0.0, 5.0]]).round(3)
+    array([[1.   , 0.368],
+           [0.368, 1.   ]])
+    """
 
     def __init__(self, kernels: Sequence[Kernel], *, name: str | None = None) -> None:
         self.kernels = kernels
@@ -116,7 +201,7 @@ class Product(Composite):
         return None if all(key is None for key in keys) else keys
 
     def present(self, X: Data) -> Mask | None:
-        """Samples that have all of the views."""
+        """Return which samples have all of the views."""
         return reduce(both, presences(self.kernels, X), None)
 
     def _describe(self) -> str:
@@ -127,7 +212,24 @@ class Product(Composite):
 
 
 class Scaled(Kernel):
-    """k = factor · kernel, factor ≥ 0; written 2.0 * kernel."""
+    """A multiple of a kernel, k = factor · kernel, written ``2.0 * kernel``.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel that is scaled.
+    factor : float, default=1.0
+        The factor, not negative. A model shrinks a kernel less if its factor is larger.
+    name : str or None, default=None
+        Name shown in results and plots. None lets the kernel describe itself.
+
+    Examples
+    --------
+    >>> from manykernels.kernels import Linear
+    >>> (2.0 * Linear())([[1.0], [3.0]])
+    array([[ 2.,  6.],
+           [ 6., 18.]])
+    """
 
     def __init__(self, kernel: Kernel, factor: float = 1.0, *, name: str | None = None) -> None:
         self.kernel = kernel
@@ -186,7 +288,24 @@ class Scaled(Kernel):
 
 
 class Power(Kernel):
-    """k = kernel^degree, elementwise; written kernel ** 2."""
+    """A whole power of a kernel, k = kernel^degree elementwise, written ``kernel ** 2``.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel whose values are raised.
+    degree : int, default=2
+        The exponent, at least 1.
+    name : str or None, default=None
+        Name shown in results and plots. None lets the kernel describe itself.
+
+    Examples
+    --------
+    >>> from manykernels.kernels import Linear
+    >>> (Linear() ** 2)([[1.0], [3.0]])
+    array([[ 1.,  9.],
+           [ 9., 81.]])
+    """
 
     def __init__(self, kernel: Kernel, degree: int = 2, *, name: str | None = None) -> None:
         self.kernel = kernel

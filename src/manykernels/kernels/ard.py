@@ -18,7 +18,37 @@ _SHOWN = 4  # widths that a label has room for
 
 
 class ARDGaussian(Kernel):
-    """k(x, x') = exp(−Σ_i (x_i − x'_i)² / widths_i²) (000 Eq. 4.20)."""
+    """The Gaussian kernel with one width for each feature, k(x, x') = exp(−Σ_i (x_i − x'_i)² / widths_i²).
+
+    Widths say how much each feature matters (automatic relevance determination). `Relevance` and
+    `ARDGaussians` learn them.
+
+    Parameters
+    ----------
+    widths : sequence of float, default=(1.0,)
+        One positive width for each feature. A feature of a large width hardly changes the kernel.
+    name : str or None, default=None
+        Name shown in results and plots. None lets the kernel describe itself.
+
+    See Also
+    --------
+    Gaussian : One width for all features.
+    manykernels.families.ARDGaussians : All of these kernels within bounds of the widths.
+
+    References
+    ----------
+    Afkanpour (2013), "Multiple Kernel Learning with Many Kernels", PhD thesis, University of Alberta, Eq.
+    4.20.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import ARDGaussian
+    >>> ARDGaussian([1.0, 10.0])(np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]])).round(3)
+    array([[1.   , 0.99 , 0.368],
+           [0.99 , 1.   , 0.364],
+           [0.368, 0.364, 1.   ]])
+    """
 
     def __init__(self, widths: Sequence[float] = (1.0,), *, name: str | None = None) -> None:
         self.widths = widths

@@ -1,4 +1,4 @@
-"""What every kernel offers."""
+"""The base class of kernels."""
 
 from __future__ import annotations
 
@@ -26,40 +26,79 @@ Role = Literal["linear", "column", "empty product", "absent"]
 
 @dataclass(frozen=True)
 class Member:
-    """Which of a family's kernels one is. Whoever chooses among kernels asks this: names are for people.
+    """Facts that a family says of one of its kernels.
+
+    Whoever chooses among kernels reads these facts. Names of kernels are for people only.
 
     Attributes
     ----------
-    role : "linear" for the linear kernel of all features among kernels of a table, the plainest model that
-        there is, "column" for a kernel of one column among them, "empty product" for the constant
-        among products, "absent" for the zero that stands for all kernels of a view that no sample has;
-        None for what has no special part.
-    scale : the width in median distances between samples, where the family measures it so.
-    also : what the family calls other kernels that are this one in the data at hand, and need not be in
-        others. What was chosen by name on all samples is found by them in a part of the samples.
+    role : {"linear", "column", "empty product", "absent"} or None
+        The part that the kernel has in its family. "linear" is the linear kernel of all features of a table,
+        the plainest model there is. "column" is a kernel of one column. "empty product" is the constant among
+        products. "absent" is the zero kernel that stands for all kernels of a view that no sample has. None
+        is for kernels without a special part.
+    scale : float or None
+        The width in median distances between samples, where the family measures it so.
+    also : tuple of str
+        Names that the family gives to other kernels that equal this one in the data at hand, and may differ
+        from it in other data. A kernel that was chosen by name on all samples is found by them in a part of
+        the samples.
+    within : str or None
+        The name of the kernel within its view, where it belongs to one. Kernels of several views with one
+        such name are the same similarity, each of the columns of its view.
     """
 
     role: Role | None = None
     scale: float | None = None
     also: tuple[str, ...] = ()
+    within: str | None = None
 
 
 _NOBODY = Member()
 
 
 class Kernel(BaseEstimator):
-    """A similarity k(x, x'), positive semidefinite, with its parameters.
+    """Base class of all kernels: a positive semidefinite similarity k(x, x').
 
-    A new kernel writes one of two things:
+    A new kernel defines one of two things:
 
-    - ``compute(X, Y, out)``, which returns the matrix (in ``out`` or not, as it likes); or
+    - ``compute(X, Y, out)``, which returns the matrix, in ``out`` or in new memory; or
     - ``statistic``, ``compute_statistic(X, Y, out)`` and ``fill(S, out)``, if k is an elementwise function of
-      a matrix S that other kernels need too (inner products, distances). Whoever evaluates many kernels then
-      computes S once per key. ``fill`` must allow ``out`` to be ``S`` itself.
+      a matrix S that other kernels need too (inner products, distances). Code that evaluates many kernels
+      then computes S once for each key. ``fill`` must allow ``out`` to be ``S`` itself.
 
-    ``diag`` has a general but slower form here. A kernel with a finite feature map, k = ΦΦᵀ, says so by
-    ``has_features`` and writes ``features``; one of differences x − x' whose spectral density is known says
-    it by ``spectral``. Parameters are stored as given and checked when used.
+    The general ``diag`` of this class is slow: a kernel that knows its diagonal overrides it. A kernel with a
+    finite feature map, k = ΦΦᵀ, defines ``has_features`` and ``feature_maps``. A kernel of differences x − x'
+    with a known spectral density defines ``spectral``. The constructor stores its arguments as they are
+    given; they are checked when the kernel is used.
+
+    Kernels have an algebra: ``k1 + k2`` is a `Sum`, ``k1 * k2`` a `Product`, ``2.0 * k`` is `Scaled`, and
+    ``k ** 2`` a `Power`.
+
+    See Also
+    --------
+    Gaussian : The kernel to start with for numbers.
+    OnColumns : A kernel on some of the columns.
+    Callable : A kernel from a plain function.
+
+    Examples
+    --------
+    A new kernel needs a constructor and ``compute``:
+
+    >>> import numpy as np
+    >>> from manykernels.kernels import Kernel, Linear
+    >>> class Sign(Kernel):
+    ...     def __init__(self, *, name=None):
+    ...         self.name = name
+    ...
+    ...     def compute(self, X, Y=None, out=None):
+    ...         return np.sign(X) @ np.sign(X if Y is None else Y).T
+    >>> X = np.array([[1.0, 2.0], [3.0, -1.0]])
+    >>> Sign()(X)
+    array([[2., 0.],
+           [0., 2.]])
+    >>> (Sign() + 2.0 * Linear())(X).round(6).tolist()
+    [[12.0, 2.0], [2.0, 22.0]]
     """
 
     name: str | None = None
@@ -67,7 +106,22 @@ class Kernel(BaseEstimator):
     __array_ufunc__ = None  # so that np.float64(2) * kernel asks the kernel
 
     def __call__(self, X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
-        """The (n_X, n_Y) matrix k(x, y), in ``out`` if given; Y=None means Y=X and is exactly symmetric."""
+        """Compute the matrix of k(x, y) for all rows x of X and y of Y.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_X, n_features)
+            Samples. Kernels of strings take a list of strings, precomputed kernels a stack of matrices.
+        Y : array-like of shape (n_Y, n_features) or None, default=None
+            Other samples. None stands for X and gives an exactly symmetric matrix.
+        out : ndarray of shape (n_X, n_Y) or None, default=None
+            Memory that the matrix is written to.
+
+        Returns
+        -------
+        ndarray of shape (n_X, n_Y)
+            The matrix, which is `out` if that is given.
+        """
         if Y is not None and same(X, Y):
             Y = None
         if out is not None:
@@ -81,26 +135,73 @@ class Kernel(BaseEstimator):
         return K if out is None or K is out else into(out, K)
 
     def compute(self, X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
-        """The matrix, in new memory or in ``out``; what ``__call__`` uses if there is no statistic."""
+        """Compute the matrix, in new memory or in ``out``, for kernels without a statistic.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_X, n_features)
+            Samples.
+        Y : array-like of shape (n_Y, n_features) or None, default=None
+            Other samples; None stands for X.
+        out : ndarray of shape (n_X, n_Y) or None, default=None
+            Memory that may be used for the result.
+
+        Returns
+        -------
+        ndarray of shape (n_X, n_Y)
+            The matrix.
+        """
         raise NotImplementedError(f"{type(self).__name__} must define compute(), or statistic and fill().")
 
     @property
     def absence(self) -> Hashable | None:
-        """What decides which samples lack the view that k is of, equal for one view; None if none can."""
+        """Key of the view that the kernel is of; None if no sample can lack it."""
         return None
 
     def present(self, X: Data) -> Mask | None:
-        """(n,): which samples have the view that k is of; None where all have it."""
+        """Return which samples have the view that the kernel is of.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_samples,) or None
+            True for samples that have the view; None where all samples have it.
+        """
         return None
 
     def mask(self, K: Array, X: Data, Y: Data | None = None) -> None:
-        """Write, in place, what k is for samples that lack its view: zero (see ``kernels.presence``)."""
+        """Write zero, in place, for samples that lack the view of the kernel (see ``kernels.presence``).
+
+        Parameters
+        ----------
+        K : ndarray of shape (n_X, n_Y)
+            The matrix of X and Y, which is changed.
+        X : array-like of shape (n_X, n_features)
+            Samples.
+        Y : array-like of shape (n_Y, n_features) or None, default=None
+            Other samples; None stands for X.
+        """
         left = self.present(X)
         right = None if is_stack(X) else left if Y is None else self.present(Y)
         write(K, left, right, 0.0, 0.0, 0.0)
 
     def diag(self, X: Data) -> Array:
-        """k(x, x) for every row x of X."""
+        """Compute k(x, x) for every row x of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The diagonal of the kernel matrix.
+        """
         n = n_samples(X)
         blocks = [
             np.diagonal(self(take_rows(X, lo, min(lo + _DIAGONAL_BLOCK, n))))
@@ -109,7 +210,20 @@ class Kernel(BaseEstimator):
         return np.concatenate(blocks) if blocks else np.empty(0)
 
     def rounding(self, X: Data) -> float:
-        """What is rounding in k(X, X), relative to its size: more where a part is given in few digits."""
+        """Return the relative size of rounding errors in k(X, X).
+
+        It is larger where a part of the kernel is given in few digits, such as a matrix of float32.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        float
+            The relative error that is taken for rounding.
+        """
         given = [v if isinstance(v, list | tuple) else [v] for v in self._arguments().values()]
         members = [kernel for values in given for kernel in values if isinstance(kernel, Kernel)]
         return max([kernel.rounding(X) for kernel in members], default=rounding(np.float64))
@@ -120,16 +234,39 @@ class Kernel(BaseEstimator):
         return None
 
     def compute_statistic(self, X: Data, Y: Data | None = None, out: Array | None = None) -> Array:
-        """S for the rows of X and Y, in ``out`` if given, else in new memory."""
+        """Compute the matrix S that the kernel is an elementwise function of.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_X, n_features)
+            Samples.
+        Y : array-like of shape (n_Y, n_features) or None, default=None
+            Other samples; None stands for X.
+        out : ndarray of shape (n_X, n_Y) or None, default=None
+            Memory that S is written to.
+
+        Returns
+        -------
+        ndarray of shape (n_X, n_Y)
+            The matrix S.
+        """
         raise TypeError(f"{self.label} has no shared statistic; call it instead.")
 
     @property
     def rate(self) -> float | None:
-        """c, if k = exp(c·S): sweeps over many such kernels need not write them to memory."""
+        """The number c if k = exp(c·S), else None: sweeps over such kernels need not write them to memory."""
         return None
 
     def fill(self, S: Array, out: Array) -> None:
-        """Write k, computed from S elementwise, into ``out``, which may be ``S``."""
+        """Write k, computed elementwise from S, into ``out``.
+
+        Parameters
+        ----------
+        S : ndarray of shape (n_X, n_Y)
+            The shared statistic.
+        out : ndarray of shape (n_X, n_Y)
+            Memory for the kernel matrix, which may be `S` itself.
+        """
         raise TypeError(f"{self.label} has no shared statistic; call it instead.")
 
     @property
@@ -138,32 +275,80 @@ class Kernel(BaseEstimator):
         return False
 
     def features(self, X: Data) -> Any:
-        """Φ, dense or CSR, with k(X, X) = ΦΦᵀ. Use ``feature_maps`` for two sets of points."""
+        """Compute the features Φ of one set of samples, with k(X, X) = ΦΦᵀ.
+
+        Use ``feature_maps`` for two sets of samples, whose features must have common coordinates.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray or CSR matrix of shape (n_samples, n_components)
+            The features Φ.
+        """
         return self.feature_maps(X)[0]
 
     def feature_maps(self, *sets: Data) -> list[Any]:
-        """Φ of each set of points in common coordinates, so that k(X, Y) = Φ_X Φ_Yᵀ."""
+        """Compute the features of several sets of samples in common coordinates.
+
+        Parameters
+        ----------
+        *sets : array-like of shape (n_samples, n_features)
+            Sets of samples.
+
+        Returns
+        -------
+        list of ndarray or CSR matrix
+            Features of each set, so that k(X, Y) = Φ_X Φ_Yᵀ.
+        """
         raise TypeError(f"{self.label} has no finite feature map.")
 
     def spectral(self) -> Spectral | None:
-        """The spectral density, if k(x, x') is a function of x − x' with k(x, x) = 1 and it is known.
+        """Return the spectral density of a kernel k(x − x') with k(x, x) = 1, if it is known.
 
-        A kernel that says it has random features; one that inherits from such a kernel and is another
-        function must say its own.
+        A kernel with a spectral density has random features. A kernel that inherits from such a kernel and is
+        another function must define its own.
+
+        Returns
+        -------
+        Spectral or None
+            The spectral density; None if it is not known.
         """
         return None
 
     def terms(self) -> list[tuple[float, Kernel]]:
-        """(c_j, k_j) with k = Σ c_j k_j and no k_j a sum itself: lets mixtures share work inside sums."""
+        """Return the kernel as a weighted sum of kernels that are no sums themselves.
+
+        Mixtures use it to share work inside of sums.
+
+        Returns
+        -------
+        list of (float, Kernel)
+            Pairs (c_j, k_j) with k = Σ_j c_j k_j.
+        """
         return [(1.0, self)]
 
     @property
     def member(self) -> Member:
-        """Which of a family's kernels this is; kernels around another one are what that one is."""
+        """The facts that a family says of this kernel; kernels around another one have those of that one."""
         return _NOBODY if self._member is None else self._member
 
     def as_member(self, **facts: Any) -> Self:
-        """The same kernel, which says these facts of itself (see ``Member``) beside those that it said."""
+        """Return a copy of the kernel that carries further facts about itself.
+
+        Parameters
+        ----------
+        **facts : object
+            Fields of ``Member`` to change: role, scale, also.
+
+        Returns
+        -------
+        Kernel
+            The copy, with the facts of this kernel and the new ones.
+        """
         made = copy(self)
         made._member = replace(self.member, **facts)
         return made
@@ -172,7 +357,7 @@ class Kernel(BaseEstimator):
         return self._told(super().__sklearn_clone__())
 
     def _told(self, made: Self) -> Self:
-        """A clone that says of itself what this kernel does."""
+        """Give a clone the facts that this kernel has."""
         if self._member is not None:
             made._member = self._member
         return made

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from .data import Array
 
-Format = Literal["", "text", "decimal comma", "date", "d.m.y", "d/m/y", "m/d/y"]
+Format = Literal["", "text", "decimal comma", "span", "date", "d.m.y", "d/m/y", "m/d/y"]
 MISSING = frozenset(("", "na", "n/a", "nan", "nat", "null", "none", "<na>", "-", "--", "?", "."))
 _DAY = timedelta(days=1)
 _EPOCH = datetime(1970, 1, 1)
@@ -55,8 +55,16 @@ def numeric_type(dtype: Any) -> bool:
 
 
 def is_category(column: Any) -> bool:
-    """Whether a column says of itself that it holds categories."""
+    """Whether the type of a column is a categorical one."""
     return type(column.dtype).__name__ in ("CategoricalDtype", "Categorical", "Enum")
+
+
+def order_of(column: Any) -> list[str]:
+    """The levels in their order, of a column that says that its categories have one; empty for others."""
+    kind, dtype = type(column.dtype).__name__, column.dtype
+    if kind == "Enum" or (kind == "CategoricalDtype" and dtype.ordered):
+        return [str(level) for level in dtype.categories]
+    return []
 
 
 def is_time(column: Any) -> bool:
@@ -67,9 +75,14 @@ def is_time(column: Any) -> bool:
     return getattr(dtype, "kind", "O") in "mM"
 
 
+def is_span(column: Any) -> bool:
+    """Whether a column holds spans of time, by its type."""
+    return "uration" in str(column.dtype) or _kind(column) == "m"
+
+
 # -- single cells -----------------------------------------------------------------------------------
 def is_missing(column: Any) -> NDArray[np.bool_]:
-    """Where a column has no value: None, NaN, NaT, NA or null."""
+    """Tell which cells have no value: None, NaN, NaT, NA or null."""
     if hasattr(column, "isna"):
         return np.asarray(column.isna(), dtype=bool)
     if hasattr(column, "is_null"):
@@ -148,7 +161,7 @@ def _plain_numbers(column: Any) -> Array:
 
 def _days(column: Any) -> Array:
     """Days since 1970, or of a span."""
-    kind = "timedelta64[us]" if "uration" in str(column.dtype) or _kind(column) == "m" else "datetime64[us]"
+    kind = "timedelta64[us]" if is_span(column) else "datetime64[us]"
     values = column.to_numpy() if not hasattr(column, "isna") else np.asarray(column, dtype=kind)
     micro = np.asarray(values).astype(kind)
     return np.where(np.isnat(micro), np.nan, micro.astype(np.int64) / (_DAY / timedelta(microseconds=1)))
@@ -218,6 +231,7 @@ def _blank(text: str) -> float | None:
 PARSERS: dict[str, Callable[[str], float | None]] = {
     "text": _number,
     "decimal comma": _comma_number,
+    "span": _number,
     "date": _iso_date,
     "d.m.y": _date_by(_DOTS, 1, 2),
     "m/d/y": _date_by(_SLASHES, 2, 1),

@@ -17,13 +17,16 @@ from .presence import Mask, both, rows_having, with_stand_ins
 
 
 class Seen(Kernel):
-    """``kernel`` on what ``_select`` makes of X, row by row; subclasses are told apart by ``_key``."""
+    """Base of kernels that read something made of X, row by row.
+
+    ``_select`` makes it of X; ``_key`` tells subclasses apart.
+    """
 
     kernel: Kernel
 
     @abstractmethod
     def _select(self, X: Data) -> Data:
-        """What the kernel reads of X."""
+        """Return the part of X that the kernel reads."""
 
     @abstractmethod
     def _key(self) -> Hashable | None:
@@ -77,13 +80,40 @@ class Seen(Kernel):
 
 
 class OnColumns(Seen):
-    """``kernel`` on the columns that ``columns`` selects.
+    """A kernel on some of the columns of X.
 
-    ``columns`` is read as scikit-learn's ColumnTransformer does: an int, a slice, a list of ints or a boolean
-    mask by position; a str, a list or slice of str by name in a pandas or polars frame; or a callable that is
-    given X and returns one of these. A single int or str selects one column, as string kernels need it.
-    ``view`` says which view of the data the kernel belongs to, for totals per view. Samples whose cells in
-    these columns are all missing lack the view (``kernels.presence``).
+    Kernels of different columns give a model its views: which column, or which group of columns, matters.
+    Samples whose cells in these columns are all missing lack the view, and the model decides them by the
+    views that they have.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel that is evaluated on the selected columns.
+    columns : int, str, slice, list of int, list of str, bool mask or callable
+        The columns, read as scikit-learn's ``ColumnTransformer`` reads them. Integers, slices of them and
+        masks are positions. Strings and slices of strings are names in a pandas or polars frame. A callable
+        is given X and returns one of these. A single int or str selects one column, as kernels of strings
+        need it.
+    view : str or None, default=None
+        Name of the view that the kernel belongs to. Weights and importances are added up by view.
+    name : str or None, default=None
+        Name shown in results and plots. None lets the kernel describe itself.
+
+    See Also
+    --------
+    manykernels.families.views : Kernels for each of several groups of columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLRegressor
+    >>> from manykernels.kernels import Gaussian, Linear, OnColumns
+    >>> X = np.random.RandomState(0).randn(60, 3)
+    >>> kernels = {"size": OnColumns(Linear(), [0]), "place": OnColumns(Gaussian(1.0), slice(1, 3))}
+    >>> model = MKLRegressor(kernels).fit(X, 2.0 * X[:, 0])
+    >>> bool(model.weights_[0] > model.weights_[1])
+    True
     """
 
     def __init__(

@@ -17,7 +17,7 @@ Columns: TypeAlias = Any  # int, str, slice, list of int or of str, bool mask, c
 
 
 def rounding(dtype: Any) -> float:
-    """What is rounding in matrices that were computed in this type, relative to their size."""
+    """Return the relative size of rounding errors in matrices of this type."""
     return {np.dtype(np.float32): 1e-4, np.dtype(np.float16): 3e-2}.get(np.dtype(dtype), 1e-7)
 
 
@@ -199,7 +199,7 @@ def positions(X: Data, columns: Columns) -> int | slice | list[int]:
 
 
 def _named(X: Data, names: list[str]) -> list[int]:
-    """Where the frame X has the columns with these names."""
+    """Find the positions of columns of a frame by their names."""
     if not hasattr(X, "get_column_index") and not hasattr(X, "columns"):  # polars makes a list of the latter
         raise ValueError(
             f"Column {names[0]!r} was asked for by name, but X ({_kind(X)}) has no column names. "
@@ -215,7 +215,7 @@ def _named(X: Data, names: list[str]) -> list[int]:
 
 
 def _places(X: Data, names: list[str]) -> list[int]:
-    """Where these columns are, −1 for those that are not there.
+    """Find the positions of columns, −1 for those that are not there.
 
     Thousands of kernels may ask for a column each, so a frame is asked by the index that it keeps, and its
     names are gone through only where it keeps none.

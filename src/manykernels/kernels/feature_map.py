@@ -15,11 +15,28 @@ from .inner import inner_products, squared_norms
 
 
 class FeatureMap(Kernel):
-    """k(x, x') = ⟨φ(x), φ(x')⟩ of a map φ.
+    """The inner product of features that you compute, k(x, x') = ⟨φ(x), φ(x')⟩.
 
-    ``function`` is a callable X -> (n, d), an array, a frame or a sparse matrix, or a fitted scikit-learn
-    transformer. It must treat each row by itself, and give every X the same d columns. A transformer is used
-    as it is: ``clone`` keeps it fitted.
+    Parameters
+    ----------
+    function : callable or fitted transformer
+        The map φ: a function X -> features of shape (n_samples, d), as an array, a frame or a sparse matrix,
+        or a fitted scikit-learn transformer. It must treat each row by itself and give every X the same d
+        columns. A transformer is used as it is: ``clone`` keeps it fitted.
+    name : str or None, default=None
+        Name shown in results and plots. None lets the kernel describe itself.
+
+    See Also
+    --------
+    Callable : A kernel from a function of two sets of samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import FeatureMap
+    >>> FeatureMap(lambda X: np.hstack([X, X**2]))(np.array([[1.0], [2.0]]))
+    array([[ 2.,  6.],
+           [ 6., 20.]])
     """
 
     def __init__(self, function: Function[[Data], Any] | Any, *, name: str | None = None) -> None:

@@ -20,7 +20,7 @@ _ROUNDING = 1e-12  # of the uncentred diagonal: what is left below it after cent
 
 
 class Fitted(Kernel):
-    """``kernel`` centred in feature space and normalised, with the constants of the training data.
+    """A kernel that is centred in feature space and normalised, with the constants of the training data.
 
     With training points x_j of weight w_j (Σw = 1), μ = Σ_j w_j φ(x_j), r(x) = Σ_j w_j k(x, x_j) and
     g = Σ_j w_j r(x_j):
@@ -29,10 +29,48 @@ class Fitted(Kernel):
         normalize:  "trace"      Σ_j w_j k(x_j, x_j) = 1        "max"        max_j k(x_j, x_j) = 1
                     "frobenius"  ‖K_train‖_F = 1                "cosine"     k(x, x') / √(k(x, x) k(x', x'))
 
-    first centred, then normalised; all but cosine are k_fitted = scale_ · k̃. Sample weights mean repetition.
-    Where samples lack the view that ``kernel`` is of, k is k̂ of ``kernels.presence`` in all of this, and the
-    trace is that of the samples that have it.
-    The base's parameters can be read here too: ``fitted.width``, ``fitted.get_params()["width"]``.
+    The kernel is first centred, then normalised. All normalisations but "cosine" are k_fitted = scale_ · k̃.
+    Sample weights mean repetition. Where samples lack the view that the kernel is of, k is k̂ of
+    ``kernels.presence`` in all of this, and the trace is that of the samples that have it. The parameters of
+    the base kernel can be read here too: ``fitted.width``, ``fitted.get_params()["width"]``.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel that is centred and normalised.
+    center : bool, default=False
+        Whether to centre in feature space: then means of the training data do not count as similarity.
+    normalize : {"trace", "max", "frobenius", "cosine"} or None, default=None
+        How the kernel is scaled; see above. None leaves it as it is.
+    name : str or None, default=None
+        Name shown in results and plots. None lets the kernel describe itself.
+
+    Attributes
+    ----------
+    X_fit_ : array-like of shape (n_samples, n_features) or None
+        The training points, kept only where the kernel is centred.
+    scale_ : float
+        The factor that the centred kernel is multiplied by; 1 for "cosine".
+    row_means_ : ndarray of shape (n_samples,) or None
+        The means r(x_j) of the training points; None if the kernel is not centred.
+    grand_mean_ : float
+        The mean g; 0 if the kernel is not centred.
+    weight_ : ndarray of shape (n_samples,) or None
+        The weights of the training points; None if all are alike.
+    rest_ : Rest or None
+        The values of the kernel for samples that lack its view; None where none can.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import Fitted, Linear
+    >>> X = np.array([[1.0], [3.0]])
+    >>> fitted = Fitted(Linear(), center=True, normalize="trace").fit(X)
+    >>> fitted(X)
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    >>> fitted(np.array([[2.0]]), X)
+    array([[0., 0.]])
     """
 
     rest_: Rest | None = None
@@ -46,7 +84,22 @@ class Fitted(Kernel):
         self.name = name
 
     def fit(self, X: Data, y: Any = None, sample_weight: Any = None) -> Self:
-        """Compute the constants on the training points X; a row of weight w counts as w rows."""
+        """Compute the constants on the training points.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training points.
+        y : object, default=None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights of the points: a point of weight 2 counts as two points. None gives all the weight 1.
+
+        Returns
+        -------
+        Fitted
+            The kernel itself.
+        """
         if self.normalize not in (None, "trace", "max", "cosine", "frobenius"):
             raise ValueError(
                 f"normalize={self.normalize!r} was given; "
@@ -88,11 +141,30 @@ class Fitted(Kernel):
         normalize: Normalize = None,
         rest: Rest | None = None,
     ) -> Self:
-        """A fitted kernel from constants that are known already.
+        """Make a fitted kernel from constants that are known already.
 
-        ``center`` is (r(x_j) for the rows of ``X_fit``, g) of the uncentred kernel, ``sample_weight`` the
-        weights they were computed with; ``scale`` multiplies the centred kernel (1 for "cosine"); ``rest``
-        says what the kernel is for samples that lack its view.
+        Parameters
+        ----------
+        kernel : Kernel
+            The base kernel.
+        scale : float
+            Factor of the centred kernel, 1 for "cosine".
+        X_fit : array-like of shape (n_samples, n_features) or None, default=None
+            The training points, needed if `center` is given.
+        center : tuple of (ndarray, float) or None, default=None
+            The means r(x_j) for the rows of `X_fit`, and g, of the kernel before centring. None does not
+            centre.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights that the means were computed with.
+        normalize : {"trace", "max", "frobenius", "cosine"} or None, default=None
+            The normalisation that `scale` stands for.
+        rest : Rest or None, default=None
+            Values of the kernel for samples that lack its view.
+
+        Returns
+        -------
+        Fitted
+            The fitted kernel.
         """
         fitted = cls(kernel, center=center is not None, normalize=normalize)
         fitted.rest_ = rest
@@ -172,7 +244,19 @@ class Fitted(Kernel):
         return K
 
     def finish(self, K: Array, X: Data, Y: Data | None, known: Spreads | None = None) -> None:
-        """Centre and normalise, in place, the base's matrix K of X and Y; ``known`` as for `Rest.write`."""
+        """Centre and normalise, in place, a matrix of the base kernel.
+
+        Parameters
+        ----------
+        K : ndarray of shape (n_X, n_Y)
+            Matrix of the base kernel for X and Y, which is changed.
+        X : array-like of shape (n_X, n_features)
+            Samples of the rows.
+        Y : array-like of shape (n_Y, n_features) or None
+            Samples of the columns; None stands for X.
+        known : tuple or None, default=None
+            Distances of samples from the mean where views are absent, if they are known (`Rest.write`).
+        """
         self._write_rest(K, X, Y, known=known)
         r_X, r_Y = self._both_means(K, X, Y)
         if r_X is not None and r_Y is not None:
@@ -278,10 +362,34 @@ class Fitted(Kernel):
         return self.name if self.name is not None else self.kernel.label
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Get the parameters, with those of the base kernel under their own names.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether to return the parameters of the base kernel too.
+
+        Returns
+        -------
+        dict of str to object
+            Parameters by name.
+        """
         own: dict[str, Any] = super().get_params(deep=deep)
         return {**self.kernel.get_params(deep=True), **own} if deep else own
 
     def set_params(self, **params: Any) -> Self:
+        """Set parameters of this kernel or of the base kernel.
+
+        Parameters
+        ----------
+        **params : object
+            Parameters by name. Names that this kernel does not have are those of the base kernel.
+
+        Returns
+        -------
+        Fitted
+            The kernel itself.
+        """
         base = {
             key: value for key, value in params.items() if key.split("__")[0] not in self._get_param_names()
         }

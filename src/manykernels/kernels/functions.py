@@ -80,7 +80,7 @@ def each(X: Data) -> list[Any]:
 
 
 def function_name(function: Any) -> str:
-    """What to call a function: its name, for a partial one with its arguments; "function" for a lambda."""
+    """Name a function: its own name, for a partial one with its arguments; "function" for a lambda."""
     if isinstance(function, partial):
         given = [shown(value) for value in function.args]
         given += [f"{name}={brief(value)}" for name, value in function.keywords.items()]
@@ -93,7 +93,7 @@ def function_name(function: Any) -> str:
 
 
 def rounding_of(function: Any, X: Data) -> float:
-    """That of the type in which a user's function returns its values."""
+    """Return the rounding of the type in which a user's function returns its values."""
     few = take_rows(X, 0, 2)
     return rounding(np.asarray(called(function, few, None)).dtype)
 
@@ -108,7 +108,7 @@ def called(function: Any, X: Data, Y: Data | None) -> Any:
 
 
 def checked(result: Any, X: Data, Y: Data | None, function: Any, hint: str = "") -> Array:
-    """What a user's function returned, as a matrix of the right shape."""
+    """Check the result of a user's function, and return it as a matrix of the right shape."""
     name = function_name(function)
     shape = (n_samples(X), n_samples(X if Y is None else Y))
     K = _as_matrix(result, f"{name}(X, Y)", shape)

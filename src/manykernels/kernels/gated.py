@@ -1,4 +1,4 @@
-"""A learned kernel that differs by region: every cluster has its own mixture (003 Eq. 6)."""
+"""A learned kernel that differs by region: every cluster has its own mixture (Lei et al. 2016, Eq. 6)."""
 
 from __future__ import annotations
 

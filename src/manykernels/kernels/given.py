@@ -49,9 +49,26 @@ def _known(K: Array, value: float = 0.0) -> Array:
 
 
 class Precomputed(Kernel):
-    """k is X[:, :, index] of a stack of shape (n_samples, n_train, n_kernels); Y is ignored.
+    """One layer of a stack of kernel matrices, X[:, :, index].
 
-    A row of NaN is a sample that lacks this view, and so is the column of a training sample.
+    X has the shape (n_samples, n_train, n_kernels), and Y is ignored. A row of NaN is a sample that lacks
+    this view, and so is the column of a training sample.
+
+    Parameters
+    ----------
+    index : int
+        Number of the layer.
+    name : str or None, default=None
+        Name shown in results and plots. None lets the kernel describe itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import Precomputed
+    >>> stack = np.stack([np.eye(2), np.ones((2, 2))], axis=2)
+    >>> Precomputed(1)(stack)
+    array([[1., 1.],
+           [1., 1.]])
     """
 
     def __init__(self, index: int, *, name: str | None = None) -> None:
@@ -77,11 +94,37 @@ class Precomputed(Kernel):
 
 
 class FromDistance(Kernel):
-    """k(x, x') = exp(−gamma · D(x, x')).
+    """A kernel from a distance, k(x, x') = exp(−gamma · D(x, x')).
 
-    ``distance`` is the name of a metric of ``scipy.spatial.distance.cdist``, a function (X, Y) -> D, or an
-    int: a layer of a stack of distances given as X of shape (n_samples, n_train, n_layers), Y ignored
-    (002 §5.4). Whether k is positive semidefinite depends on the distance.
+    Whether k is positive semidefinite depends on the distance.
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+        How fast the kernel falls with the distance, positive. A larger value learns more local functions.
+    distance : str, int or callable, default="euclidean"
+        Name of a metric of ``scipy.spatial.distance.cdist``; or a function (X, Y) -> D; or an int, the layer
+        of a stack of distances that is given as X of shape (n_samples, n_train, n_layers), where Y is
+        ignored.
+    name : str or None, default=None
+        Name shown in results and plots. None lets the kernel describe itself.
+
+    See Also
+    --------
+    manykernels.families.from_distances : Such kernels for several distances.
+
+    References
+    ----------
+    Orabona & Jie (2011), "Ultra-Fast Optimization Algorithm for Sparse Multi Kernel Learning", ICML, §5.4,
+    for kernels of given distances.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import FromDistance
+    >>> FromDistance(0.5, "cityblock")(np.array([[0.0, 0.0], [1.0, 1.0]])).round(3)
+    array([[1.   , 0.368],
+           [0.368, 1.   ]])
     """
 
     def __init__(
@@ -158,14 +201,28 @@ class FromDistance(Kernel):
 
 
 class Callable(Kernel):
-    """k given by a function of two sets of samples, ``function(X, Y)`` -> matrix of shape (n_X, n_Y).
+    """A kernel given by a function.
 
-    With ``pairs=True`` the function is one of two single samples, ``function(x, y)`` -> number, and is called
-    for every pair. A sample is a row of an array, an item of a list, or a row of a frame by column name.
-    Estimators take plain functions as well, and find out which of both each is (:func:`from_function`).
+    Estimators take plain functions as well, and find out whether they are for sets or for pairs of samples
+    (``from_function``).
+
+    Parameters
+    ----------
+    function : callable
+        Function (X, Y) -> matrix of shape (n_X, n_Y). With ``pairs=True``, a function (x, y) -> number of two
+        samples. A sample is a row of an array, an item of a list, or a row of a frame by column name.
+    pairs : bool, default=False
+        Whether the function takes two single samples. It is then called for every pair, which is slow.
+    name : str or None, default=None
+        Name shown in results and plots. None takes the name of the function.
+
+    See Also
+    --------
+    FeatureMap : A kernel from a function that computes features.
 
     Examples
     --------
+    >>> from manykernels.kernels import Callable
     >>> Callable(lambda a, b: len(set(a) & set(b)), pairs=True)(["abc", "bcd"])
     array([[3., 2.],
            [2., 3.]])

@@ -29,7 +29,7 @@ def squared_norms(A: Any) -> Array:
 
 
 class _Inner(Kernel):
-    """A function of ⟨x, x'⟩."""
+    """Base of kernels that are functions of ⟨x, x'⟩."""
 
     @property
     def statistic(self) -> Hashable | None:
@@ -46,7 +46,29 @@ class _Inner(Kernel):
 
 
 class Linear(_Inner):
-    """k(x, x') = ⟨x, x'⟩."""
+    """The linear kernel, k(x, x') = ⟨x, x'⟩.
+
+    It learns linear functions of the features, and its features are the columns themselves, so that large and
+    sparse tables need no matrix of n × n.
+
+    Parameters
+    ----------
+    name : str or None, default=None
+        Name shown in results and plots. None lets the kernel describe itself.
+
+    See Also
+    --------
+    Polynomial : Adds products of features.
+    Cosine : The linear kernel of rows that are scaled to length 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import Linear
+    >>> Linear()(np.array([[1.0, 2.0], [0.0, 3.0]]))
+    array([[5., 6.],
+           [6., 9.]])
+    """
 
     def __init__(self, *, name: str | None = None) -> None:
         self.name = name
@@ -64,7 +86,34 @@ class Linear(_Inner):
 
 
 class Polynomial(_Inner):
-    """k(x, x') = (⟨x, x'⟩ + coef0)^degree, coef0 ≥ 0."""
+    """The polynomial kernel, k(x, x') = (⟨x, x'⟩ + coef0)^degree.
+
+    It learns polynomials of all features together. `Products` is a family that has every product of features
+    as a kernel of its own.
+
+    Parameters
+    ----------
+    degree : int, default=2
+        Degree of the polynomial, at least 1. A larger degree allows interactions of more features.
+    coef0 : float, default=1.0
+        Constant inside of the power, not negative. With 0 only products of exactly `degree` features count; a
+        larger value gives more weight to products of fewer features.
+    name : str or None, default=None
+        Name shown in results and plots. None lets the kernel describe itself.
+
+    See Also
+    --------
+    Linear : The polynomial kernel of degree 1 with ``coef0=0``.
+    manykernels.families.Products : One kernel for every product of features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import Polynomial
+    >>> Polynomial(degree=2)(np.array([[1.0, 2.0], [0.0, 3.0]]))
+    array([[ 36.,  49.],
+           [ 49., 100.]])
+    """
 
     def __init__(self, degree: int = 2, coef0: float = 1.0, *, name: str | None = None) -> None:
         self.degree = degree
@@ -76,7 +125,27 @@ class Polynomial(_Inner):
 
 
 class Cosine(Kernel):
-    """k(x, x') = ⟨x, x'⟩ / (‖x‖ ‖x'‖), and 0 where a norm is 0."""
+    """The cosine of the angle between two samples, k(x, x') = ⟨x, x'⟩ / (‖x‖ ‖x'‖).
+
+    The kernel is 0 where a norm is 0. It ignores the length of rows and so suits counts of words.
+
+    Parameters
+    ----------
+    name : str or None, default=None
+        Name shown in results and plots. None lets the kernel describe itself.
+
+    See Also
+    --------
+    Linear : The same without the norms.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import Cosine
+    >>> Cosine()(np.array([[1.0, 0.0], [3.0, 3.0]])).round(3)
+    array([[1.   , 0.707],
+           [0.707, 1.   ]])
+    """
 
     def __init__(self, *, name: str | None = None) -> None:
         self.name = name
@@ -98,7 +167,25 @@ class Cosine(Kernel):
 
 
 class Constant(Kernel):
-    """k(x, x') = value: an intercept that is shrunk, or the base of a product."""
+    """The constant kernel, k(x, x') = value.
+
+    It is an intercept that is shrunk, or the base of a product of kernels.
+
+    Parameters
+    ----------
+    value : float, default=1.0
+        Value of the kernel, not negative. A larger value shrinks the intercept less.
+    name : str or None, default=None
+        Name shown in results and plots. None lets the kernel describe itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import Constant
+    >>> Constant(2.0)(np.array([[1.0], [5.0]]))
+    array([[2., 2.],
+           [2., 2.]])
+    """
 
     def __init__(self, value: float = 1.0, *, name: str | None = None) -> None:
         self.value = value

@@ -38,17 +38,42 @@ class Student(Radial):
 
 
 class Matern(Kernel):
-    """k(x, x') = 2^{1−ν}/Γ(ν) t^ν K_ν(t), t = √(2ν) r, r = ‖x − x'‖ / width; 1 at r = 0.
+    """The Matérn kernel, k(x, x') = 2^{1−ν}/Γ(ν) t^ν K_ν(t) with t = √(2ν) r, r = ‖x − x'‖ / width.
 
-    K_ν is the modified Bessel function of the second kind (Rasmussen & Williams 2006, Eq. 4.14). Functions
-    with this kernel have ⌈ν⌉ − 1 derivatives in mean square, so a small ν suits rough targets:
+    K_ν is the modified Bessel function of the second kind, and k is 1 at r = 0. Functions with this kernel
+    have ⌈ν⌉ − 1 derivatives in mean square, so that a small ν suits rough targets:
 
         ν = ½   exp(−r)                        ν = 5/2   (1 + √5 r + 5r²/3) exp(−√5 r)
         ν = 3/2 (1 + √3 r) exp(−√3 r)          ν = ∞     exp(−r²/2)
 
-    These are fast; other ν (up to 100) call SciPy's Bessel function, which takes hundreds of times as long.
-    The width is the length scale ℓ of Gaussian processes, so the limit ν = ∞ is ``Gaussian(√2 · width)``
-    here: ``Gaussian(width)`` is exp(−‖x − x'‖²/width²), without the ½.
+    These four are fast. Other ν, up to 100, call SciPy's Bessel function, which takes hundreds of times as
+    long.
+
+    Parameters
+    ----------
+    nu : float, default=1.5
+        Smoothness ν, positive, up to 100, or infinite. A larger value learns smoother functions.
+    width : float, default=1.0
+        Length scale, positive: the length scale ℓ of Gaussian processes. The limit ν = ∞ is
+        ``Gaussian(√2 · width)``, since ``Gaussian(width)`` has no factor ½.
+    name : str or None, default=None
+        Name shown in results and plots. None lets the kernel describe itself.
+
+    See Also
+    --------
+    Gaussian : The limit of smooth functions.
+
+    References
+    ----------
+    Rasmussen & Williams (2006), "Gaussian Processes for Machine Learning", MIT Press, Eq. 4.14.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import Matern
+    >>> Matern(nu=0.5)(np.array([[0.0], [1.0]])).round(3)
+    array([[1.   , 0.368],
+           [0.368, 1.   ]])
     """
 
     def __init__(self, nu: float = 1.5, width: float = 1.0, *, name: str | None = None) -> None:

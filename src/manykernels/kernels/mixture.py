@@ -17,7 +17,31 @@ _SHOWN = 3
 
 
 class Mixture(Composite):
-    """k = Σ_m w_m k_m; kernels share statistics and feature products, those of weight zero cost nothing."""
+    """The weighted sum of kernels, k = Σ_m w_m k_m.
+
+    A fitted model's ``kernel_`` is one. Kernels share statistics and products of features, and those of
+    weight zero cost nothing.
+
+    Parameters
+    ----------
+    kernels : sequence of Kernel
+        The kernels k_m.
+    weights : array-like of shape (n_kernels,)
+        The weights w_m, not negative.
+    name : str or None, default=None
+        Name shown in results and plots. None lets the kernel describe itself.
+
+    See Also
+    --------
+    Sum : A sum without weights.
+
+    Examples
+    --------
+    >>> from manykernels.kernels import Constant, Linear, Mixture
+    >>> Mixture([Linear(), Constant()], [2.0, 0.5])([[1.0], [3.0]])
+    array([[ 2.5,  6.5],
+           [ 6.5, 18.5]])
+    """
 
     def __init__(self, kernels: Sequence[Kernel], weights: Any, *, name: str | None = None) -> None:
         self.kernels = kernels

@@ -13,9 +13,30 @@ from .data import Array, Data, n_samples, numeric, take_columns
 
 
 class Monomial(Kernel):
-    """k(x, x') = φ(x) φ(x') with φ(x) = Π_j x_{columns_j}^{powers_j}; the constant 1 without columns.
+    """The product of powers of columns, k(x, x') = φ(x) φ(x') with φ(x) = Π_j x_{columns_j}^{powers_j}.
 
-    ``columns`` are positions or names of columns, ``powers`` as many whole numbers, all 1 if not given.
+    The kernel has one feature. Without columns it is the constant 1.
+
+    Parameters
+    ----------
+    columns : sequence of int or str
+        Positions or names of the columns.
+    powers : sequence of int or None, default=None
+        One whole power for each column, at least 1. None stands for 1 throughout.
+    name : str or None, default=None
+        Name shown in results and plots. None lets the kernel describe itself.
+
+    See Also
+    --------
+    manykernels.families.Products : All of these kernels up to a degree.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import Monomial
+    >>> Monomial([0, 1], [2, 1])(np.array([[1.0, 2.0], [2.0, 1.0]]))
+    array([[ 4.,  8.],
+           [ 8., 16.]])
     """
 
     def __init__(

@@ -14,19 +14,32 @@ from scipy.special import ndtri
 from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 
-from .cells import Format, column_of, labels_of, numbers_of, numeric_type
+from .cells import DATES, Format, column_of, labels_of, numbers_of, numeric_type
+from .cycles import CYCLES, comes_back, wave_of
 from .data import Array, Data, numeric, take_columns
 
-Part = Literal["scaled", "scores", "both"]
+Part = Literal["scaled", "scores", "both", "profiles", "roots", "levels"]
+PARTS: dict[Part, str] = {  # and what they are called
+    "scaled": "scaled features",
+    "scores": "normal scores features",
+    "both": "both features",
+    "profiles": "profiles",
+    "roots": "roots of profiles",
+    "levels": "levels",
+}
 _HEAVY = 3.0  # excess kurtosis from which a column also comes as normal scores: that of the Laplace law
 _BEYOND = 1.0  # deviations that new samples may lie beyond the training ones before they are held there
 _VARIES = 1e-9  # of the largest size: a column whose deviation is less is constant up to rounding
 _RARE = 0.3  # the least deviation that indicators of gaps are divided by: that of one row in ten
 _ROUNDING = 1e-9  # relative, of sums of weights
+_LEVELS = 0.5  # of the columns of numbers: where more have few different values, these are levels too
+_FEW_VALUES = (3, 12)  # different numbers of a column that may be levels
 
 
 class Preparation(BaseEstimator):
     """Columns of a table made comparable, with the constants of the training data.
+
+    The features come in one of six parts:
 
     - ``"scaled"``: numbers less their mean over their standard deviation; an indicator of the gaps of each
       column that had some, centred; a categorical column as indicators of its levels, centred, with a total
@@ -34,23 +47,84 @@ class Preparation(BaseEstimator):
     - ``"scores"``: the same, with heavy-tailed columns (excess kurtosis above 3) replaced by their normal
       scores Φ⁻¹((rank − ½)/n), interpolated between the training samples and constant beyond them.
     - ``"both"``: scaled, followed by the scores of the heavy-tailed columns.
+    - ``"profiles"``: the numbers in the units of the table, with each row divided by its length. A row then
+      says how its columns relate, and not how large they are. This suits many columns of one unit, such as
+      counts of words or intensities.
+    - ``"roots"``: the same of the square roots of the numbers, with their signs.
+    - ``"levels"``: scaled, with every column of 3 to 12 different numbers replaced by indicators of the rows
+      above each of them, centred, with a total variance of 1. A linear function of these is any function of
+      the column, as trees have it: codes of categories, grades and small counts.
+
+    Dates are numbers of days. Dates that span two or more years, weeks or days come in the first three parts
+    also as cosine and sine of the time of the year, of the week or of the day.
 
     Missing numbers are filled with the weighted median of the training samples. Columns whose gaps are in the
     same rows share one indicator. New samples more than one deviation beyond the range of the training ones
-    are held there: a linear trend may go on a little, and one outlier is not raised to a power.
-
-    A row of weight w counts as w rows. Constant columns are left out.
+    are held there: a linear trend may go on a little, and one outlier is not raised to a power. A row of
+    weight w counts as w rows. Constant columns are left out.
 
     Parameters
     ----------
-    columns : list of int, optional
+    columns : list of int or None, default=None
         The positions of the columns with numbers; None reads all columns as numbers.
-    levels : dict position -> list of levels, optional
-        The levels of the categorical columns. A level is a text, None for missing cells, or a tuple of texts
-        that share one indicator, called "other".
-    formats : dict position -> str, optional
-        How columns of text are read as numbers (``kernels.cells``): "text", "decimal comma", "date", "d.m.y",
-        "d/m/y" or "m/d/y".
+    levels : dict of int to list or None, default=None
+        The levels of the categorical columns, by position. A level is a text, None for missing cells, or a
+        tuple of texts that share one indicator, called "other".
+    formats : dict of int to str or None, default=None
+        How columns of text are read as numbers, by position (``kernels.cells``): "text", "decimal comma",
+        "span", "date", "d.m.y", "d/m/y" or "m/d/y".
+    ordered : list of int or None, default=None
+        The positions of the categorical columns whose levels are in their order. A level then has the
+        indicators of all levels up to it, so that neighbours are nearer than others.
+
+    Attributes
+    ----------
+    kept_ : ndarray of int
+        The columns of numbers that vary.
+    mean_ : ndarray of shape (n_kept,)
+        Weighted means of the kept columns.
+    spread_ : ndarray of shape (n_kept,)
+        Weighted standard deviations of the kept columns.
+    low_ : ndarray of shape (n_kept,)
+        Smallest scaled value that new samples may have.
+    high_ : ndarray of shape (n_kept,)
+        Largest scaled value that new samples may have.
+    heavy_ : ndarray of int
+        The kept columns with heavy tails.
+    knots_ : list of tuple of ndarray
+        Scaled values and their normal scores for each heavy-tailed column.
+    indicators_ : list of tuple of ndarray
+        Shares of the levels, and what they are divided by, for each categorical column.
+    fill_ : ndarray of shape (n_columns,)
+        The medians that fill gaps; 0 for columns without gaps.
+    gaps_ : ndarray of int
+        The columns whose gaps have an indicator.
+    gap_share_ : ndarray of shape (n_gaps,)
+        The share of samples with a gap in these columns.
+    gap_spread_ : ndarray of shape (n_gaps,)
+        Standard deviations of the indicators of gaps.
+    cycles_ : list of tuple of int and str
+        The columns of dates that come back to the same time, and of what: "time of year", "day of week" or
+        "time of day".
+    wave_mean_ : ndarray of shape (n_cycles, 2)
+        The means of their cosines and sines.
+    steps_ : list of tuple of int and ndarray
+        The kept columns of few different numbers, each with the scaled values between them.
+    above_ : list of tuple of ndarray
+        Shares of the rows above these values, and what the indicators are divided by, for each such column.
+    key_ : str
+        A digest, equal for preparations that make the same features of any table.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import Preparation
+    >>> X = np.array([[1.0, 5.0], [3.0, np.nan], [5.0, 5.0], [7.0, 6.0]])
+    >>> made = Preparation().fit(X)
+    >>> made.names(["height", "age"])
+    ['height', 'age', 'age missing']
+    >>> made.transform(X).shape
+    (4, 3)
     """
 
     def __init__(
@@ -58,10 +132,12 @@ class Preparation(BaseEstimator):
         columns: Sequence[int] | None = None,
         levels: Mapping[int, Sequence[Any]] | None = None,
         formats: Mapping[int, Format] | None = None,
+        ordered: Sequence[int] | None = None,
     ) -> None:
         self.columns = columns
         self.levels = levels
         self.formats = formats
+        self.ordered = ordered
 
     def fit(self, X: Data, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn medians, means, deviations, ranks and shares from the training samples.
@@ -69,9 +145,16 @@ class Preparation(BaseEstimator):
         Parameters
         ----------
         X : array or frame of shape (n_samples, n_columns)
-        y : ignored
-        sample_weight : array of shape (n_samples,), optional
-            A sample of weight 2 counts as two samples.
+            Training samples.
+        y : object, default=None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            Weights of the samples: a sample of weight 2 counts as two samples.
+
+        Returns
+        -------
+        Preparation
+            The preparation itself.
         """
         if sample_weight is not None:
             kept = np.flatnonzero(np.asarray(sample_weight) > 0)
@@ -91,6 +174,9 @@ class Preparation(BaseEstimator):
         self.heavy_ = np.flatnonzero(w @ Z**4 - 3.0 > _HEAVY)
         self.knots_ = [_scores(Z[:, j], w) for j in self.heavy_]
         self.indicators_ = [self._shares(X, j, w) for j in self._levels]
+        self._fit_cycles(self._numbers(X), w)
+        self.steps_ = [(j, cuts) for j in range(Z.shape[1]) if (cuts := _between(Z[:, j])).size]
+        self.above_ = [_shares(Z[:, [j]] > cuts, w) for j, cuts in self.steps_]
         self.key_ = self._identity()
         return self
 
@@ -108,6 +194,28 @@ class Preparation(BaseEstimator):
         self.gap_spread_ = np.maximum(np.sqrt(self.gap_share_ * (1.0 - self.gap_share_)), _RARE)
         return self._filled(A, gaps)
 
+    def _fit_cycles(self, A: Array, w: Array) -> None:
+        """Learn which dates come back to a time of a year, a week or a day, and the means of their waves."""
+        formats, columns = self.formats or {}, range(A.shape[1]) if self.columns is None else self.columns
+        dates = [k for k, j in enumerate(columns) if formats.get(j, "") in DATES]
+        self.cycles_ = [(k, name) for k in dates for name in CYCLES if comes_back(A[:, k], name)]
+        known = w[:, None] * ~np.isnan(A)
+        waves = [np.nan_to_num(wave_of(A[:, k], name)) for k, name in self.cycles_]
+        means = [
+            known[:, k] @ wave / known[:, k].sum() for (k, _), wave in zip(self.cycles_, waves, strict=True)
+        ]
+        self.wave_mean_ = np.array(means)
+
+    def _waves(self, A: Array) -> Array:
+        """Cosine and sine of every cycle, less their means; 0 where the date is missing."""
+        waves = [wave_of(A[:, k], name) for k, name in self._cycles]
+        centred = [wave - mean for wave, mean in zip(waves, self.wave_mean_, strict=True)]
+        return np.asarray(np.nan_to_num(np.hstack(centred)))
+
+    @property
+    def _cycles(self) -> list[tuple[int, str]]:
+        return getattr(self, "cycles_", [])  # models of older files have none
+
     def _filled(self, A: Array, gaps: NDArray[np.bool_]) -> Array:
         return np.where(gaps, self.fill_, A) if gaps.any() else A
 
@@ -115,40 +223,101 @@ class Preparation(BaseEstimator):
         """Equal for preparations that make the same of any table: a digest, since columns may be many."""
         columns = None if self.columns is None else list(map(int, self.columns))
         levels = [(int(j), list(map(str, levels))) for j, levels in self._levels.items()]
-        whole = sha256(repr((columns, sorted((self.formats or {}).items()), levels)).encode())
+        whole = sha256(
+            repr((columns, sorted((self.formats or {}).items()), levels, list(self._ordered))).encode()
+        )
         arrays = [self.kept_, self.mean_, self.spread_, self.low_, self.high_, self.fill_, self.gaps_]
         arrays += [self.gap_share_, *(x for pair in self.knots_ for x in pair)]
         arrays += [share for share, _ in self.indicators_]
+        arrays += [np.array([[k, CYCLES[name]] for k, name in self.cycles_]), self.wave_mean_]
+        arrays += [cuts for _, cuts in self.steps_]
         for array in arrays:
             whole.update(len(array).to_bytes(8, "little") + array.tobytes())
         return whole.hexdigest()
 
     def transform(self, X: Data, part: Part = "scaled") -> Array:
-        """The features of the rows of X."""
+        """Compute the features of the rows of X.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_columns)
+            Samples.
+        part : {"scaled", "scores", "both", "profiles", "roots", "levels"}, default="scaled"
+            The features to compute, as described for the class.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            The features.
+        """
         A = self._numbers(X)
         gaps = np.isnan(A)
+        if part in ("profiles", "roots"):
+            return _profiles(self._filled(A, gaps)[:, self.kept_], part == "roots")
         Z = (self._filled(A, gaps)[:, self.kept_] - self.mean_) / self.spread_
         np.clip(Z, self.low_, self.high_, out=Z)
-        heavy = zip(self.heavy_, self.knots_, strict=True) if part != "scaled" else ()
+        heavy = zip(self.heavy_, self.knots_, strict=True) if part in ("scores", "both") else ()
         scores = [np.interp(Z[:, j], x, z) for j, (x, z) in heavy]
         if part == "scores" and scores:
             Z[:, self.heavy_] = np.column_stack(scores)
-        blocks = [Z]
+        blocks = [Z] if part != "levels" else self._above(Z)
         if self.gaps_.size:
             blocks.append((gaps[:, self.gaps_] - self.gap_share_) / self.gap_spread_)
         for j, (share, spread) in zip(self._levels, self.indicators_, strict=True):
             blocks.append((self._is_level(X, j) - share) / spread)
+        if self._cycles:
+            blocks.append(self._waves(A))
         if part == "both" and scores:
             blocks.append(np.column_stack(scores))
         return blocks[0] if len(blocks) == 1 else np.hstack(blocks)
 
+    def _above(self, Z: Array) -> list[Array]:
+        """Columns of few numbers as indicators of the rows above each of them, after the other columns."""
+        few = [j for j, _ in self.steps_]
+        known = zip(self.steps_, self.above_, strict=True)
+        steps = [((Z[:, [j]] > cuts) - share) / spread for (j, cuts), (share, spread) in known]
+        return [np.delete(Z, few, axis=1), *steps]
+
     # -- what the features are --------------------------------------------------------------------
-    def names(self, names: Sequence[str]) -> list[str]:
-        """What the features are called ("scaled" or "scores"), given what the columns are."""
+    def names(self, names: Sequence[str], part: Part = "scaled") -> list[str]:
+        """Return the names of the features.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Names of all columns of the table.
+        part : {"scaled", "scores", "both", "profiles", "roots", "levels"}, default="scaled"
+            The features to name, as described for the class.
+
+        Returns
+        -------
+        list of str
+            One name for each feature.
+        """
         given = range(len(names)) if self.columns is None else self.columns
+        numbers = [str(names[given[int(k)]]) for k in self.kept_]
+        if part in ("profiles", "roots"):
+            return numbers
+        scores = [f"{numbers[j]} (normal scores)" for j in self.heavy_] if part == "both" else []
+        if part == "levels":
+            numbers = self._names_of_levels(numbers)
         gaps = [f"{names[given[int(k)]]} missing" for k in self.gaps_]
-        levels = [f"{names[j]}={_called(level)}" for j, chosen in self._levels.items() for level in chosen]
-        return [str(names[given[int(k)]]) for k in self.kept_] + gaps + levels
+        levels = [
+            f"{names[j]}{'≥' if j in self._ordered and i and level is not None else '='}{_called(level)}"
+            for j, chosen in self._levels.items()
+            for i, level in enumerate(chosen)
+        ]
+        waves = [f"{names[given[k]]} {name}, {wave}" for k, name in self._cycles for wave in ("cos", "sin")]
+        return numbers + gaps + levels + waves + scores
+
+    def _names_of_levels(self, numbers: list[str]) -> list[str]:
+        few = {j for j, _ in self.steps_}
+        steps = [
+            f"{numbers[j]} > {value:.4g}"
+            for j, cuts in self.steps_
+            for value in cuts * self.spread_[j] + self.mean_[j]
+        ]
+        return [name for j, name in enumerate(numbers) if j not in few] + steps
 
     @property
     def n_numbers(self) -> int:
@@ -156,14 +325,21 @@ class Preparation(BaseEstimator):
         return int(self.kept_.size)
 
     @property
+    def has_levels(self) -> bool:
+        """Whether more than half of the columns with numbers have few different ones."""
+        return len(self.steps_) > _LEVELS * self.n_numbers
+
+    @property
     def n_features(self) -> int:
         """How many features there are ("scaled" or "scores")."""
-        return self.n_numbers + int(self.gaps_.size) + sum(map(len, self._levels.values()))
+        indicators = int(self.gaps_.size) + sum(map(len, self._levels.values()))
+        return self.n_numbers + indicators + 2 * len(self._cycles)
 
     @property
     def groups(self) -> NDArray[np.intp]:
-        """(n_features,): −1 for numbers; the same number for all indicators of one column."""
+        """(n_features,): −1 for numbers; the same number for all indicators of one column, or one cycle."""
         sizes = [1] * int(self.gaps_.size) + [len(levels) for levels in self._levels.values()]
+        sizes += [2] * len(self._cycles)
         return np.concatenate([np.full(self.n_numbers, -1), np.repeat(np.arange(len(sizes)), sizes)])
 
     # -- reading ----------------------------------------------------------------------------------
@@ -183,15 +359,43 @@ class Preparation(BaseEstimator):
 
     def _shares(self, X: Data, j: int, w: Array) -> tuple[Array, float]:
         """The mean of each level's indicator, and the deviation of all of them together."""
-        share = np.asarray(w @ self._is_level(X, j))
-        return share, max(float(share @ (1.0 - share)), 1e-12) ** 0.5
+        return _shares(self._is_level(X, j), w)
 
     def _is_level(self, X: Data, j: int) -> Array:
         levels = self._levels[j]
         place = level_places(levels)
         labels = labels_of(column_of(X, int(j)))
         codes = np.fromiter((place.get(label, -1) for label in labels), dtype=np.intp, count=len(labels))
-        return np.asarray(codes[:, None] == np.arange(len(levels)), dtype=np.float64)
+        found = codes[:, None] == np.arange(len(levels))
+        if j in self._ordered:
+            known = len(levels) - (None in levels)
+            found[:, 1:known] |= (codes < known)[:, None] & (codes[:, None] > np.arange(1, known))
+        return np.asarray(found, dtype=np.float64)
+
+    @property
+    def _ordered(self) -> Sequence[int]:
+        return getattr(self, "ordered", None) or ()  # models of older files have none
+
+
+def _shares(indicators: NDArray[Any], w: Array) -> tuple[Array, float]:
+    share = np.asarray(w @ indicators)
+    return share, max(float(share @ (1.0 - share)), 1e-12) ** 0.5
+
+
+def _between(z: Array) -> Array:
+    """The values half way between the different numbers of a column; none where these are too many."""
+    least, most = _FEW_VALUES
+    values = np.unique(z[: 100 * most])  # a column of many shows it in few rows
+    values = values if values.size > most else np.unique(z)
+    return (values[1:] + values[:-1]) / 2.0 if least <= values.size <= most else np.empty(0)
+
+
+def _profiles(A: Array, roots: bool) -> Array:
+    """Rows of length 1 in the units of the table; of the roots of its numbers, with their signs."""
+    if roots:
+        A = np.sign(A) * np.sqrt(np.abs(A))
+    length = np.linalg.norm(A, axis=1, keepdims=True)
+    return np.asarray(A / np.where(length > 0.0, length, 1.0))
 
 
 def level_places(levels: Sequence[Any]) -> dict[str | None, int]:
@@ -228,7 +432,7 @@ def quiet(A: Array) -> Array:
 
 
 def _runs(positions: Sequence[int]) -> list[tuple[int, int]]:
-    """Where columns stand side by side: pandas takes a list of columns one by one, and a slice at once."""
+    """Cut columns into runs of neighbours: pandas takes a list one by one, and a slice at once."""
     ends = np.flatnonzero(np.diff(positions) != 1) + 1 if len(positions) else np.empty(0, dtype=int)
     edges = [0, *ends.tolist(), len(positions)]
     return [(lo, hi) for lo, hi in itertools.pairwise(edges) if hi > lo]

@@ -10,11 +10,37 @@ from .base import Kernel
 from .cells import column_of, texts_of
 from .columns import OnColumns, Seen
 from .data import Columns, Data, positions
-from .preparation import Part, Preparation
+from .preparation import PARTS, Part, Preparation
 
 
 class Prepared(Seen):
-    """``kernel`` on the prepared features of a raw table."""
+    """A kernel on the prepared features of a raw table.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel that is evaluated on the features.
+    preparation : Preparation
+        The fitted preparation, which several kernels may share.
+    part : {"scaled", "scores", "both"}, default="scaled"
+        The features that the kernel reads: scaled columns, the same with normal scores in place of
+        heavy-tailed columns, or both.
+    name : str or None, default=None
+        Name shown in results and plots. None lets the kernel describe itself.
+
+    See Also
+    --------
+    Preparation : The constants of the training data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import Linear, Preparation, Prepared
+    >>> X = np.array([[1.0], [3.0]])
+    >>> Prepared(Linear(), Preparation().fit(X))(X)
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    """
 
     def __init__(
         self, kernel: Kernel, preparation: Preparation, part: Part = "scaled", *, name: str | None = None
@@ -42,17 +68,16 @@ class Prepared(Seen):
                 f"preparation={shown(self.preparation)} was given to Prepared; expected a fitted "
                 "Preparation: Preparation().fit(X)."
             )
-        if not isinstance(self.part, str) or self.part not in ("scaled", "scores", "both"):
-            raise ValueError(
-                f"part={shown(self.part)} was given to Prepared; expected 'scaled', 'scores' or 'both'."
-            )
+        if not isinstance(self.part, str) or self.part not in PARTS:
+            known = ", ".join(map(repr, PARTS))
+            raise ValueError(f"part={shown(self.part)} was given to Prepared; expected one of {known}.")
 
     def _around(self, kernel: Kernel) -> Kernel:
         return Prepared(kernel, self.preparation, self.part)
 
     def _describe(self) -> str:
         self._check()
-        return f"{self.kernel.label} of {'normal ' if self.part == 'scores' else ''}{self.part} features"
+        return f"{self.kernel.label} of {PARTS[self.part]}"
 
 
 class TextColumn(OnColumns):

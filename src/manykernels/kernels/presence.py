@@ -1,4 +1,4 @@
-"""Views that some samples lack: which samples have one, and what a kernel says of those that do not.
+"""Views that some samples lack: which samples have a view, and the kernel of those that do not.
 
 A view is absent in a sample whose cells in its columns are all missing; in a layer of a stack it is a row of
 NaN. With s(x) = 1 where the view is there and 0 where it is not, and the samples x_j of weight w_j that have
@@ -257,7 +257,7 @@ def layer_having(K: Any) -> Mask | None:
 
 
 def presences(kernels: Sequence[Kernel], X: Data) -> list[Mask | None]:
-    """Which samples each kernel has; kernels of one view are asked once."""
+    """Return which samples each kernel has; kernels of one view are asked once."""
     known: dict[Any, Mask | None] = {}
     found: list[Mask | None] = []
     for kernel in kernels:

@@ -27,11 +27,34 @@ _STACK = 1024  # columns of stacked features that are worth a GEMM of their own
 def evaluate(
     kernels: Iterable[Kernel], X: Data, Y: Data | None = None, out: Array | None = None
 ) -> Iterator[tuple[int, Array]]:
-    """Yield (m, K_m) for every kernel, grouped by statistic, so not in the order of m.
+    """Yield the matrices of many kernels, which share distances and inner products.
 
-    K_m is valid until the next step, and may be overwritten: two (n_X, n_Y) arrays serve all kernels; with
-    ``out`` of shape (M, n_X, n_Y) it is ``out[m]``. Centred and cosine-normalised kernels share the statistic
-    of their base.
+    Kernels are grouped by statistic, so that they do not come in the order of the list. A matrix is valid
+    until the next step and may be overwritten: two arrays of shape (n_X, n_Y) serve all kernels. Centred and
+    cosine-normalised kernels share the statistic of their base.
+
+    Parameters
+    ----------
+    kernels : iterable of Kernel
+        The kernels.
+    X : array-like of shape (n_X, n_features)
+        Samples.
+    Y : array-like of shape (n_Y, n_features) or None, default=None
+        Other samples; None stands for X.
+    out : ndarray of shape (n_kernels, n_X, n_Y) or None, default=None
+        Memory for all matrices; matrix m is then ``out[m]``, and stays valid.
+
+    Yields
+    ------
+    tuple of (int, ndarray)
+        The number m of the kernel and its matrix.
+
+    Examples
+    --------
+    >>> from manykernels.kernels import Gaussian, Linear, evaluate
+    >>> kernels = [Gaussian(1.0), Linear(), Gaussian(2.0)]
+    >>> sorted((m, round(float(K[0, 1]), 3)) for m, K in evaluate(kernels, [[1.0], [2.0]]))
+    [(0, 0.368), (1, 2.0), (2, 0.779)]
     """
     if Y is not None and same(X, Y):
         Y = None
@@ -70,11 +93,37 @@ def combine(
     Y: Data | None = None,
     out: Array | None = None,
 ) -> Array:
-    """Σ_m w_m k_m(X, Y), holding at most about three (n_X, n_Y) arrays.
+    """Compute the weighted sum Σ_m w_m k_m(X, Y) with few matrices in memory.
 
-    Sums are opened up first, so that all of the terms with one statistic are added block by block while it is
-    in cache; linear terms become one product of stacked features; centred terms are centred once, together.
-    Kernels of a view that some sample lacks are added one by one.
+    At most about three arrays of shape (n_X, n_Y) are held. Sums are opened up first, so that all terms with
+    one statistic are added block by block while it is in cache. Linear terms become one product of stacked
+    features. Centred terms are centred once, together. Kernels of a view that some sample lacks are added one
+    by one.
+
+    Parameters
+    ----------
+    kernels : iterable of Kernel
+        The kernels k_m.
+    weights : iterable of float
+        The weights w_m; kernels of weight 0 are not evaluated.
+    X : array-like of shape (n_X, n_features)
+        Samples.
+    Y : array-like of shape (n_Y, n_features) or None, default=None
+        Other samples; None stands for X.
+    out : ndarray of shape (n_X, n_Y) or None, default=None
+        Memory that the sum is written to.
+
+    Returns
+    -------
+    ndarray of shape (n_X, n_Y)
+        The weighted sum.
+
+    Examples
+    --------
+    >>> from manykernels.kernels import Constant, Linear, combine
+    >>> combine([Linear(), Constant()], [2.0, 0.5], [[1.0], [3.0]])
+    array([[ 2.5,  6.5],
+           [ 6.5, 18.5]])
     """
     if Y is not None and same(X, Y):
         Y = None

@@ -13,10 +13,29 @@ from .inner import inner_products, squared_norms
 
 
 class Spectrum(Kernel):
-    """k(s, s') = Σ_u count_u(s) count_u(s') over all substrings u of length k.
+    """The spectrum kernel of strings, k(s, s') = Σ_u count_u(s) count_u(s') over substrings u of length k.
 
-    X is a list, 1-D array or column of strings. The substrings are collected anew in every call, so strings
-    with substrings never seen in training need no special care.
+    X is a list, a one-dimensional array or a column of strings. The substrings are collected anew in every
+    call, so that new strings may hold substrings that training strings do not have.
+
+    Parameters
+    ----------
+    k : int, default=3
+        Length of the substrings, at least 1. Longer substrings make fewer strings similar.
+    name : str or None, default=None
+        Name shown in results and plots. None lets the kernel describe itself.
+
+    References
+    ----------
+    Leslie, Eskin & Noble (2002), "The spectrum kernel: a string kernel for SVM protein classification",
+    Pacific Symposium on Biocomputing.
+
+    Examples
+    --------
+    >>> from manykernels.kernels import Spectrum
+    >>> Spectrum(k=2)(["GATTA", "ATTAC"])
+    array([[4., 3.],
+           [3., 4.]])
     """
 
     def __init__(self, k: int = 3, *, name: str | None = None) -> None:

@@ -19,20 +19,53 @@ _WORD = 8  # bytes of the words whose bits are counted at a time
 
 
 class Tanimoto(Kernel):
-    """|x ∩ x'| / |x ∪ x'| of sets, and what it becomes for counts and numbers; k(0, 0) = 1.
+    """The Tanimoto (Jaccard) similarity of sets, |x ∩ x'| / |x ∪ x'|, and its forms for counts and numbers.
+
+    The forms are
 
         form="minmax"    Σ_i min(x_i, x'_i) / Σ_i max(x_i, x'_i)              x ≥ 0: sets, counts, shares
         form="inner"     ⟨x, x'⟩ / (‖x‖² + ‖x'‖² − ⟨x, x'⟩)                   any numbers
 
-    On vectors of 0 and 1 both are the same. Both are positive semidefinite: minmax on non-negative vectors
-    (Ralaivola, Swamidass, Saigo & Baldi 2005 for counts, which are sets with repetitions; Ioffe 2010 for
-    numbers), where for counts it is what the set form says of repeated elements. With negative entries it is
-    none, and they are refused. inner is one on all vectors (Tripp et al. 2023): with s = ‖x‖² + ‖x'‖², it is
-    Σ_{r≥1} (⟨x, x'⟩/s)^r, since |⟨x, x'⟩| ≤ s/2, and 1/s = ∫₀^∞ exp(−u‖x‖²) exp(−u‖x'‖²) du is a kernel, so
-    that all terms are. A zero vector is like itself alone, which adds a kernel.
+    with k(0, 0) = 1. On vectors of 0 and 1 both are the same. X is dense or sparse.
 
-    X is dense or sparse. ``packed=True`` says that each number of X holds eight bits, 0 to 255, as
-    ``np.packbits(bits, axis=1)`` makes them of fingerprints: an eighth of the memory, and the fastest.
+    Parameters
+    ----------
+    form : {"minmax", "inner"}, default="minmax"
+        The form for vectors that are not 0 and 1. "minmax" refuses negative entries, for which it is not
+        positive semidefinite.
+    packed : bool, default=False
+        Whether each number of X holds eight bits, 0 to 255, as ``np.packbits(bits, axis=1)`` makes them of
+        fingerprints. They take an eighth of the memory and are the fastest.
+    name : str or None, default=None
+        Name shown in results and plots. None lets the kernel describe itself.
+
+    Notes
+    -----
+    Both forms are positive semidefinite. For "minmax" on counts, which are sets with repetitions, see
+    Ralaivola et al. (2005), on other non-negative numbers Ioffe (2010). For "inner" see Tripp et al. (2023):
+    with s = ‖x‖² + ‖x'‖² it is Σ_{r≥1} (⟨x, x'⟩/s)^r, since |⟨x, x'⟩| ≤ s/2, and 1/s = ∫₀^∞ exp(−u‖x‖²)
+    exp(−u‖x'‖²) du is a kernel, so that all terms are. A zero vector is similar to itself alone, which adds a
+    kernel.
+
+    References
+    ----------
+    Ralaivola, Swamidass, Saigo & Baldi (2005), "Graph kernels for chemical informatics", Neural Networks 18.
+
+    Ioffe (2010), "Improved consistent sampling, weighted minhash and L1 sketching", ICDM.
+
+    Tripp, Bacallado, Singh & Hernández-Lobato (2023), "Tanimoto random features for scalable molecular
+    machine learning", NeurIPS.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.kernels import Tanimoto
+    >>> bits = np.array([[1, 1, 0, 0], [1, 0, 1, 0]])
+    >>> Tanimoto()(bits).round(3)
+    array([[1.   , 0.333],
+           [0.333, 1.   ]])
+    >>> bool(np.allclose(Tanimoto(packed=True)(np.packbits(bits, axis=1)), Tanimoto()(bits)))
+    True
     """
 
     def __init__(

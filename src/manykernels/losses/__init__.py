@@ -44,7 +44,28 @@ NAMES: dict[str, type[Loss]] = {
 
 
 def resolve_loss(spec: object, task: Task, also: tuple[str, ...] = ()) -> Loss:
-    """The loss that a name or an object means, checked to be one for `task`, or one of those named `also`."""
+    """Return the loss that a name or an object means, checked to be one for the task.
+
+    Parameters
+    ----------
+    spec : str or Loss
+        A name such as "hinge" or "squared", or a loss.
+    task : {"classification", "regression"}
+        The task that the loss must be for.
+    also : tuple of str, default=()
+        Names of losses of other tasks that are allowed too.
+
+    Returns
+    -------
+    Loss
+        The loss.
+
+    Examples
+    --------
+    >>> from manykernels.losses import resolve_loss
+    >>> resolve_loss("hinge", "classification")
+    Hinge()
+    """
     names = [name for name, kind in NAMES.items() if kind.task == task or name in also]
     expected = f"expected a {task} loss: one of {names}, or a manykernels.losses.Loss object"
     if isinstance(spec, str) and spec in NAMES:

@@ -1,4 +1,4 @@
-"""What a loss must offer, and what follows from it."""
+"""The base classes of losses: a loss defines a few functions, and the others follow."""
 
 from __future__ import annotations
 
@@ -19,7 +19,17 @@ ROUNDING = 1e-12
 
 
 class Criterion(BaseEstimator):
-    """What solvers may make of a data fit, as data: of a loss, or of one that is no sum over samples."""
+    """Base class of data fits: facts that solvers read before they choose a method.
+
+    Attributes of the class say what may be made of a data fit, whether it is a sum over samples (`Loss`) or
+    not (`PartialLikelihood`).
+
+    Examples
+    --------
+    >>> from manykernels.losses import Hinge, PartialLikelihood, Squared
+    >>> Hinge().piecewise_linear, Squared().quadratic, PartialLikelihood().separable
+    (True, True, False)
+    """
 
     task: ClassVar[Task]
     smooth: ClassVar[bool] = True
@@ -46,14 +56,31 @@ class Criterion(BaseEstimator):
 
 
 class Loss(Criterion, ABC):
-    """A convex loss ℓ(y, f), elementwise on arrays of any shape; y is ±1 for classification.
+    """Base class of convex losses ℓ(y, f), elementwise on arrays of any shape; y is ±1 for classification.
 
     The dual variable of a sample is α_i = C_i a_i with −a_i ∈ ∂ℓ(y_i, f_i), and the dual objective has the
     terms −C_i ℓ*(y_i, −a_i), ℓ*(y, u) = sup_f (u f − ℓ(y, f)).
 
     A loss of your own sets `task` and defines `value`, `gradient`, `conjugate`, `bounds` and, if it is
-    smooth, `hessian`; the rest is derived numerically, and can be overridden by something exact. The data
-    below say what else may be made of it; a piecewise linear one is easiest to derive from `PiecewiseLinear`.
+    smooth, `hessian`. The rest is derived numerically, and can be overridden by something exact. The
+    attributes of the class say what else may be made of the loss. A piecewise linear loss is easiest to
+    derive from `PiecewiseLinear`.
+
+    Examples
+    --------
+    The dual optimum of a sample, and the loss at it:
+
+    >>> import numpy as np
+    >>> from manykernels.losses import Squared
+    >>> loss, y, f = Squared(), np.array([2.0]), np.array([0.5])
+    >>> loss.value(y, f), loss.gradient(y, f)
+    (array([1.125]), array([-1.5]))
+
+    Fenchel's inequality ℓ(y, f) + ℓ*(y, u) ≥ uf holds with equality at u = ℓ'(y, f):
+
+    >>> u = loss.gradient(y, f)
+    >>> bool(np.isclose(loss.value(y, f) + loss.conjugate(y, u), u * f)[0])
+    True
     """
 
     code: ClassVar[int] = codes.NONE
@@ -69,37 +96,135 @@ class Loss(Criterion, ABC):
 
     @abstractmethod
     def value(self, y: FloatArray, f: FloatArray) -> FloatArray:
-        """ℓ(y, f)."""
+        """Compute the loss ℓ(y, f).
+
+        Parameters
+        ----------
+        y : ndarray
+            Targets.
+        f : ndarray
+            Decisions.
+
+        Returns
+        -------
+        ndarray
+            Values.
+        """
 
     @abstractmethod
     def gradient(self, y: FloatArray, f: FloatArray) -> FloatArray:
-        """An element of ∂ℓ(y, f), the derivative in f where there is one."""
+        """Compute an element of ∂ℓ(y, f), the derivative in f where there is one.
+
+        Parameters
+        ----------
+        y : ndarray
+            Targets.
+        f : ndarray
+            Decisions.
+
+        Returns
+        -------
+        ndarray
+            Subgradients.
+        """
 
     @abstractmethod
     def conjugate(self, y: FloatArray, u: FloatArray) -> FloatArray:
-        """ℓ*(y, u), +inf outside its domain."""
+        """Compute ℓ*(y, u), +inf outside of its domain.
+
+        Parameters
+        ----------
+        y : ndarray
+            Targets.
+        u : ndarray
+            Arguments of the conjugate.
+
+        Returns
+        -------
+        ndarray
+            Values.
+        """
 
     @abstractmethod
     def bounds(self, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The interval of a = α/C on which ℓ*(y, −a) is finite; an end may be infinite."""
+        """Return the interval of a = α/C on which ℓ*(y, −a) is finite.
+
+        Parameters
+        ----------
+        y : ndarray
+            Targets.
+
+        Returns
+        -------
+        low : ndarray
+            Lower ends, which may be infinite.
+        high : ndarray
+            Upper ends, which may be infinite.
+        """
 
     def hessian(self, y: FloatArray, f: FloatArray) -> FloatArray:
-        """ℓ''(y, f); only smooth losses have it."""
+        """Compute the second derivative ℓ''(y, f), which only smooth losses have.
+
+        Parameters
+        ----------
+        y : ndarray
+            Targets.
+        f : ndarray
+            Decisions.
+
+        Returns
+        -------
+        ndarray
+            Second derivatives.
+        """
         raise NotImplementedError(
             f"{type(self).__name__} has no Hessian: expected a smooth loss; use one whose `smooth` is True, "
             "or a solver that needs none (SMO)."
         )
 
     def distance(self, y: FloatArray, f: FloatArray, a: FloatArray) -> FloatArray:
-        """dist(−a, ∂ℓ(y, f)): how far a coordinate is from optimality (losses with a kink override this)."""
+        """Compute dist(−a, ∂ℓ(y, f)), how far each coordinate is from optimality.
+
+        Losses with a kink override this.
+
+        Parameters
+        ----------
+        y : ndarray
+            Targets.
+        f : ndarray
+            Decisions.
+        a : ndarray
+            Dual variables α/C.
+
+        Returns
+        -------
+        ndarray
+            Distances, 0 where the coordinate is optimal.
+        """
         return np.abs(a + self.gradient(y, f))
 
     def dual_step(self, y: FloatArray, f: FloatArray, a: FloatArray, k: FloatArray) -> FloatArray:
-        """The a' that maximises −ℓ*(y, −a') − (a' − a) f − ½ k (a' − a)².
+        """Return the a' that maximises −ℓ*(y, −a') − (a' − a) f − ½ k (a' − a)².
 
         With α = C a, f = (Kα)_i + b and k = C K_ii ≥ 0 this is the dual objective along coordinate i, divided
-        by C. It is maximal where r(a') = a' + ℓ'(y, f + k (a' − a)) = 0; r has slope ≥ 1, so its root lies
-        between a and a − r(a).
+        by C. It is maximal where r(a') = a' + ℓ'(y, f + k (a' − a)) = 0; r has slope ≥ 1, so that its root
+        lies between a and a − r(a).
+
+        Parameters
+        ----------
+        y : ndarray
+            Targets.
+        f : ndarray
+            Decisions.
+        a : ndarray
+            Dual variables α/C.
+        k : ndarray
+            Curvatures C K_ii.
+
+        Returns
+        -------
+        ndarray
+            The new dual variables.
         """
         y, f, a, k = np.broadcast_arrays(y, f, a, k)
 
@@ -113,14 +238,42 @@ class Loss(Criterion, ABC):
         return np.clip(a_new, *self.bounds(y))
 
     def ray(self, y: FloatArray, a: FloatArray) -> tuple[FloatArray, FloatArray] | None:
-        """(lin, quad) with −ℓ*(y, −s a) = s·lin − ½ s²·quad for every s ≥ 0 with s·a in bounds, or None.
+        """Return the conjugate along a ray as a quadratic function, where it is one.
 
         The best scaling of a dual vector is then a quadratic problem in one variable.
+
+        Parameters
+        ----------
+        y : ndarray
+            Targets.
+        a : ndarray
+            Dual variables α/C.
+
+        Returns
+        -------
+        tuple of (ndarray, ndarray) or None
+            The pair (lin, quad) with −ℓ*(y, −s a) = s·lin − ½ s²·quad for every s ≥ 0 with s·a in bounds;
+            None where there is none.
         """
         return None
 
     def intercept(self, y: FloatArray, f: FloatArray, C: FloatArray) -> float:
-        """A finite b that minimises Σ_i C_i ℓ(y_i, f_i + b), for one-dimensional arrays."""
+        """Return a finite b that minimises Σ_i C_i ℓ(y_i, f_i + b).
+
+        Parameters
+        ----------
+        y : ndarray of shape (n_samples,)
+            Targets.
+        f : ndarray of shape (n_samples,)
+            Decisions without intercept.
+        C : ndarray of shape (n_samples,)
+            Costs of the samples.
+
+        Returns
+        -------
+        float
+            The intercept b.
+        """
         y, f, C = weighted(y, f, C)
         if C.size == 0:
             return 0.0
@@ -146,5 +299,5 @@ def weighted(y: FloatArray, f: FloatArray, C: FloatArray) -> tuple[FloatArray, F
 
 
 def inside(a: FloatArray, lo: FloatArray | float, hi: FloatArray | float) -> NDArray[np.bool_]:
-    """Where a is in [lo, hi] up to rounding."""
+    """Tell whether a is in [lo, hi] up to rounding."""
     return (a >= lo - ROUNDING) & (a <= hi + ROUNDING)

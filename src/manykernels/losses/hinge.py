@@ -12,7 +12,18 @@ from .scalar import FloatArray, middle, piecewise_linear_minimum, ratio
 
 
 class Hinge(Loss):
-    """ℓ(y, f) = (1 − yf)₊ with ℓ*(y, u) = yu for yu ∈ [−1, 0]."""
+    """The hinge loss of support vector machines, ℓ(y, f) = (1 − yf)₊ for y = ±1.
+
+    ℓ*(y, u) = yu for yu ∈ [−1, 0]. Samples beyond the margin cost nothing, so that few samples carry the
+    model. The shorthand is ``loss="hinge"``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.losses import Hinge
+    >>> Hinge().value(np.array([1.0, 1.0]), np.array([0.5, 2.0])).tolist()
+    [0.5, 0.0]
+    """
 
     task: ClassVar[Task] = "classification"
     smooth: ClassVar[bool] = False
@@ -52,7 +63,18 @@ class Hinge(Loss):
 
 
 class SquaredHinge(Loss):
-    """ℓ(y, f) = ½ (1 − yf)₊² with ℓ*(y, u) = yu + ½ u² for yu ≤ 0."""
+    """The squared hinge loss, ℓ(y, f) = ½ (1 − yf)₊² for y = ±1.
+
+    ℓ*(y, u) = yu + ½ u² for yu ≤ 0. It is smooth, and punishes samples far on the wrong side more than
+    `Hinge`. The shorthand is ``loss="squared_hinge"``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.losses import SquaredHinge
+    >>> SquaredHinge().value(np.array([1.0, 1.0]), np.array([0.0, 2.0])).tolist()
+    [0.5, 0.0]
+    """
 
     task: ClassVar[Task] = "classification"
     code: ClassVar[int] = codes.SQUARED_HINGE
@@ -86,6 +108,6 @@ class SquaredHinge(Loss):
     def intercept(self, y: FloatArray, f: FloatArray, C: FloatArray) -> float:
         """The middle of the b without any loss, if there are such b; else the slope has one root."""
         y, f, C = weighted(y, f, C)
-        b = y - f  # no loss for b ≥ b_i where y = 1, for b ≤ b_i where y = −1
-        lo, hi = np.max(b[y > 0], initial=-np.inf), np.min(b[y < 0], initial=np.inf)
+        b, up = y - f, y > 0  # no loss for b ≥ b_i where y = 1, for b ≤ b_i where y = −1
+        lo, hi = np.max(b[up], initial=-np.inf), np.min(b[~up], initial=np.inf)
         return middle(lo, hi) if lo <= hi else super().intercept(y, f, C)

@@ -12,9 +12,26 @@ from .scalar import FloatArray, piecewise_quadratic_minimum
 
 
 class Huber(Loss):
-    """ℓ(y, f) = ½ r² for |r| ≤ δ and δ|r| − ½ δ² beyond, r = y − f; ℓ*(y, u) = yu + ½ u² for |u| ≤ δ; δ > 0.
+    """The Huber loss of robust regression: ½ r² for |r| ≤ δ and δ|r| − ½ δ² beyond, r = y − f.
 
-    Robust regression (Huber 1964): no sample pulls harder than δ. With α = C a, a_i = r_i cut to [−δ, δ].
+    ℓ*(y, u) = yu + ½ u² for |u| ≤ δ. No sample pulls harder than δ: with α = C a, a_i = r_i cut to [−δ, δ].
+
+    Parameters
+    ----------
+    delta : float, default=1.0
+        The residual δ > 0 from which the loss grows linearly. A smaller value is more robust against outliers
+        in y; a large one is the squared loss.
+
+    References
+    ----------
+    Huber (1964), "Robust estimation of a location parameter", Annals of Mathematical Statistics 35.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.losses import Huber
+    >>> Huber(delta=1.0).value(np.zeros(2), np.array([0.5, 3.0])).tolist()
+    [0.125, 2.5]
     """
 
     task: ClassVar[Task] = "regression"
@@ -28,7 +45,7 @@ class Huber(Loss):
 
     @property
     def parameter(self) -> float:  # type: ignore[override]
-        """δ."""
+        """The threshold δ, checked."""
         if not 0.0 < self.delta < np.inf:
             raise ValueError(
                 f"delta={self.delta!r} was given to Huber: expected a finite number > 0, the residual from "
@@ -64,6 +81,6 @@ class Huber(Loss):
         return y * a, a * a
 
     def intercept(self, y: FloatArray, f: FloatArray, C: FloatArray) -> float:
-        """Where Σ C (b − r cut to ±δ) vanishes; it bends at r ± δ, and is linear between."""
+        """Find the root of Σ C (b − r cut to ±δ), which bends at r ± δ, and is linear between."""
         y, f, C = weighted(y, f, C)
         return piecewise_quadratic_minimum(y - f, C, self.parameter) if C.size else 0.0

@@ -13,7 +13,18 @@ from .scalar import FloatArray
 
 
 class Logistic(Loss):
-    """ℓ(y, f) = log(1 + e^{−yf}) with ℓ*(y, u) = s log s + (1 − s) log(1 − s), s = −yu ∈ [0, 1]."""
+    """The logistic loss, ℓ(y, f) = log(1 + e^{−yf}) for y = ±1.
+
+    ℓ*(y, u) = s log s + (1 − s) log(1 − s), s = −yu ∈ [0, 1]. 1/(1 + e^{−f}) is the probability of the class
+    +1. The shorthand is ``loss="logistic"``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.losses import Logistic
+    >>> Logistic().value(np.array([1.0, 1.0]), np.array([0.0, 5.0])).round(3).tolist()
+    [0.693, 0.007]
+    """
 
     task: ClassVar[Task] = "classification"
     probabilistic: ClassVar[bool] = True

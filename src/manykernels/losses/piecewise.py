@@ -11,10 +11,25 @@ from .scalar import FloatArray, piecewise_linear_minimum, ratio
 
 
 class PiecewiseLinear(Loss):
-    """ℓ(y, f) = max_{a ∈ [lo, hi]} a r − ε|a| = hi (r − ε)₊ − lo (−r − ε)₊,  r = y − f,  lo ≤ 0 ≤ hi.
+    """Base class of piecewise linear losses, given by a box and a tube.
 
-    [lo, hi] is `bounds(y)` and ε is `tube`: a loss of your own says these two and `task`, and everything
-    else follows, ℓ*(y, u) = y u + ε|u| for −u ∈ [lo, hi] to begin with.
+    With r = y − f and lo ≤ 0 ≤ hi, ℓ(y, f) = hi (r − ε)₊ − lo (−r − ε)₊. This is max_{a ∈ [lo, hi]} a r −
+    ε|a|, where [lo, hi] is `bounds(y)` and ε is `tube`. A loss of your own defines these two and `task`, and
+    everything else follows, ℓ*(y, u) = y u + ε|u| for −u ∈ [lo, hi] to begin with.
+
+    Examples
+    --------
+    Errors below cost three times as much as errors above:
+
+    >>> import numpy as np
+    >>> from manykernels.losses import PiecewiseLinear
+    >>> class Tilted(PiecewiseLinear):
+    ...     task = "regression"
+    ...
+    ...     def bounds(self, y):
+    ...         return np.full_like(y, -1.0), np.full_like(y, 3.0)
+    >>> Tilted().value(np.array([1.0, 1.0]), np.array([0.0, 2.0])).tolist()
+    [3.0, 1.0]
     """
 
     smooth: ClassVar[bool] = False

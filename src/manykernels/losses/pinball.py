@@ -13,14 +13,30 @@ from .scalar import FloatArray
 
 
 class Pinball(PiecewiseLinear):
-    """ℓ(y, f) = τ (y − f)₊ + (1 − τ)(f − y)₊ with ℓ*(y, u) = yu for −u ∈ [τ − 1, τ]; 0 < τ < 1.
+    """The pinball loss of quantile regression, ℓ(y, f) = τ (y − f)₊ + (1 − τ)(f − y)₊.
 
-    Quantile regression (Koenker & Bassett 1978): a share τ of the targets lies below f. With α = C a,
+    ℓ*(y, u) = yu for −u ∈ [τ − 1, τ]. A share τ of the targets lies below f. With α = C a,
 
         a_i = τ where y_i > f_i,      a_i = τ − 1 where y_i < f_i,      τ − 1 ≤ a_i ≤ τ where y_i = f_i,
 
     and an intercept makes Σ α_i = 0, so that the cost of the targets below f is at most τ ΣC, and that of
     those below or on it at least τ ΣC.
+
+    Parameters
+    ----------
+    tau : float, default=0.5
+        The quantile τ, 0 < τ < 1: the share of targets that shall lie below f. 0.5 is the median.
+
+    References
+    ----------
+    Koenker & Bassett (1978), "Regression quantiles", Econometrica 46.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.losses import Pinball
+    >>> Pinball(tau=0.9).value(np.array([1.0, 1.0]), np.array([0.0, 2.0])).round(3).tolist()
+    [0.9, 0.1]
     """
 
     task: ClassVar[Task] = "regression"
@@ -33,7 +49,7 @@ class Pinball(PiecewiseLinear):
 
     @property
     def parameter(self) -> float:  # type: ignore[override]
-        """τ."""
+        """The quantile τ, checked."""
         if not 0.0 < self.tau < 1.0:
             raise ValueError(
                 f"tau={self.tau!r} was given to Pinball: expected a number between 0 and 1, the share of "

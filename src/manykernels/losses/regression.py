@@ -13,7 +13,17 @@ from .scalar import FloatArray
 
 
 class Squared(Loss):
-    """ℓ(y, f) = ½ (y − f)² with ℓ*(y, u) = yu + ½ u²."""
+    """The squared loss, ℓ(y, f) = ½ (y − f)², with ℓ*(y, u) = yu + ½ u².
+
+    The model is kernel ridge regression. The shorthand is ``loss="squared"``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.losses import Squared
+    >>> Squared().value(np.array([1.0, 1.0]), np.array([1.0, 3.0])).tolist()
+    [0.0, 2.0]
+    """
 
     task: ClassVar[Task] = "regression"
     translates: ClassVar[bool] = True
@@ -51,7 +61,23 @@ class Squared(Loss):
 
 
 class EpsilonInsensitive(PiecewiseLinear):
-    """ℓ(y, f) = (|y − f| − ε)₊ with ℓ*(y, u) = yu + ε|u| for |u| ≤ 1; ε ≥ 0."""
+    """The loss of support vector regression, ℓ(y, f) = (|y − f| − ε)₊.
+
+    ℓ*(y, u) = yu + ε|u| for |u| ≤ 1. The shorthand is ``loss="epsilon_insensitive"``.
+
+    Parameters
+    ----------
+    epsilon : float, default=0.1
+        Half-width ε ≥ 0 of the tube in which errors cost nothing, in units of y. A larger value leaves more
+        samples out of the model.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.losses import EpsilonInsensitive
+    >>> EpsilonInsensitive(0.5).value(np.zeros(2), np.array([0.25, 2.0])).tolist()
+    [0.0, 1.5]
+    """
 
     task: ClassVar[Task] = "regression"
     translates: ClassVar[bool] = True
@@ -62,7 +88,7 @@ class EpsilonInsensitive(PiecewiseLinear):
 
     @property
     def tube(self) -> float:  # type: ignore[override]
-        """ε."""
+        """The half-width ε of the tube, checked."""
         if not 0.0 <= self.epsilon < np.inf:
             raise ValueError(
                 f"epsilon={self.epsilon!r} was given to EpsilonInsensitive: expected a finite number ≥ 0, "
@@ -72,7 +98,7 @@ class EpsilonInsensitive(PiecewiseLinear):
 
     @property
     def parameter(self) -> float:  # type: ignore[override]
-        """ε."""
+        """The half-width ε of the tube, checked."""
         return self.tube
 
     def bounds(self, y: FloatArray) -> tuple[FloatArray, FloatArray]:

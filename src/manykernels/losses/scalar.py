@@ -17,7 +17,7 @@ EPS = float(np.finfo(np.float64).eps)
 def increasing_root(
     function: Callable[[FloatArray], tuple[FloatArray, FloatArray]], lo: Any, hi: Any, max_iter: int = 200
 ) -> FloatArray:
-    """Where an increasing function crosses zero inside [lo, hi], elementwise and to machine precision.
+    """Find the root of an increasing function inside [lo, hi], elementwise and to machine precision.
 
     `function(x)` returns the value and the slope. Newton's step is taken while it stays in the bracket and at
     least halves the previous step; otherwise (also where the slope is NaN, zero or infinite) the bracket is
@@ -51,7 +51,7 @@ def bracket_root(function: Callable[[float], float], limit: int = 1000) -> tuple
 
 
 def piecewise_linear_minimum(breaks: FloatArray, jumps: FloatArray, slope: float) -> float:
-    """Where a convex function is least whose slope starts at `slope` ≤ 0 and rises by jumps[j] at breaks[j].
+    """Minimise a convex function whose slope starts at `slope` ≤ 0 and rises by jumps[j] at breaks[j].
 
     The middle of the minimisers where they are an interval, and its finite end where that is unbounded. Sums
     of weights are compared up to their rounding, so equal weights of any size give the same answer.

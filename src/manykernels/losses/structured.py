@@ -2,7 +2,8 @@
 
 A sample's scores are f ∈ R^k, and the score of a label y is ⟨f, ψ(y)⟩ for some code ψ(y) ∈ R^k; here
 ψ(y) = e_y, one score a class. Anything that is convex in f can be minimised online (UFO-MKL), because the
-gradient in the weights of every kernel is then g ⊗ φ(x) with one vector g ∈ R^k for all kernels (002 §2).
+gradient in the weights of every kernel is then g ⊗ φ(x) with one vector g ∈ R^k for all kernels (Orabona &
+Jie 2011, §2).
 """
 
 from __future__ import annotations
@@ -23,12 +24,25 @@ Codes = NDArray[np.intp]
 
 
 class StructuredLoss(BaseEstimator, ABC):
-    """A convex loss ℓ(y, f) of k scores f and a label y = 0, 1, …, its place among the sorted classes.
+    """Base class of convex losses ℓ(y, f) of k scores f and a label y = 0, 1, …, its place among the classes.
 
-    A loss of your own defines `value`, `subgradient` and, unless there is one score a class and the largest
-    wins, `outputs` and `decode`. Two things more are optional: `conjugate` (then fits know their duality gap)
-    and `lipschitz`, a bound on ‖∂ℓ‖₂ (then the bound of 002 Theorem 2 is known, and steps need no damping).
-    `OrdinalHinge` is an example.
+    A loss of your own defines `value`, `subgradient` and, unless there is one score for each class and the
+    largest wins, `outputs` and `decode`. Two things more are optional: `conjugate` (then fits know their
+    duality gap) and `lipschitz`, a bound on ‖∂ℓ‖₂ (then the bound of Orabona & Jie 2011, Theorem 2 is known,
+    and steps need no damping). `OrdinalHinge` is an example.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.losses import StructuredLoss
+    >>> class Missed(StructuredLoss):
+    ...     def value(self, y, f):
+    ...         return f.max(axis=1) - f[np.arange(len(y)), y]
+    ...
+    ...     def subgradient(self, y, f):
+    ...         return np.eye(len(f))[f.argmax()] - np.eye(len(f))[y]
+    >>> Missed().value(np.array([0]), np.array([[1.0, 3.0]])).tolist()
+    [2.0]
     """
 
     lipschitz: float = np.inf
@@ -49,28 +63,126 @@ class StructuredLoss(BaseEstimator, ABC):
             cls.code = codes.NONE
 
     def targets(self, Y: FloatArray) -> Any:
-        """What the loss reads of targets (n, k): labels (n,)."""
+        """Read the labels from targets.
+
+        Parameters
+        ----------
+        Y : ndarray of shape (n_samples, k)
+            Targets.
+
+        Returns
+        -------
+        ndarray of int of shape (n_samples,)
+            Labels.
+        """
         return Y[:, 0].astype(np.intp)
 
     def outputs(self, n_classes: int) -> int:
-        """k, the number of scores."""
+        """Return the number k of scores.
+
+        Parameters
+        ----------
+        n_classes : int
+            Number of classes.
+
+        Returns
+        -------
+        int
+            Number of scores.
+        """
         return n_classes
 
     @abstractmethod
     def value(self, y: Codes, f: FloatArray) -> FloatArray:
-        """ℓ(y_i, f_i) for labels (n,) and scores (n, k)."""
+        """Compute ℓ(y_i, f_i) for each sample.
+
+        Parameters
+        ----------
+        y : ndarray of int of shape (n_samples,)
+            Labels.
+        f : ndarray of shape (n_samples, k)
+            Scores.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Values.
+        """
 
     @abstractmethod
     def subgradient(self, y: int, f: FloatArray) -> FloatArray:
-        """An element of ∂ℓ(y, f) for one sample, of shape (k,)."""
+        """Compute an element of ∂ℓ(y, f) for one sample.
+
+        Parameters
+        ----------
+        y : int
+            Label.
+        f : ndarray of shape (k,)
+            Scores.
+
+        Returns
+        -------
+        ndarray of shape (k,)
+            A subgradient.
+        """
 
     def conjugate(self, y: Codes, u: FloatArray) -> FloatArray | None:
-        """ℓ*(y_i, u_i) = sup_f ⟨u_i, f⟩ − ℓ(y_i, f), u (n, k), +inf outside its domain; None if unknown."""
+        """Compute ℓ*(y_i, u_i) = sup_f ⟨u_i, f⟩ − ℓ(y_i, f), if it is known.
+
+        Parameters
+        ----------
+        y : ndarray of int of shape (n_samples,)
+            Labels.
+        u : ndarray of shape (n_samples, k)
+            Arguments of the conjugate.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or None
+            Values, +inf outside of the domain; None if the conjugate is not known.
+        """
         return None
 
     def decode(self, f: FloatArray) -> Codes:
-        """The label of each row of scores."""
+        """Return the label of each row of scores.
+
+        Parameters
+        ----------
+        f : ndarray of shape (n_samples, k)
+            Scores.
+
+        Returns
+        -------
+        ndarray of int of shape (n_samples,)
+            Labels.
+        """
         return np.asarray(f.argmax(axis=1))
+
+
+def decoded(loss: StructuredLoss, f: FloatArray, n_classes: int) -> Codes:
+    """Labels by `decode`, which a user may have written: each must be the place of a known class."""
+    labels = np.asarray(loss.decode(f))
+    known = labels.dtype.kind in "iub" and labels.shape == (len(f),)
+    if known and (not labels.size or (labels.min() >= 0 and labels.max() < n_classes)):
+        return labels.astype(np.intp)
+    strange = [y for y in labels.ravel().tolist() if not (isinstance(y, int) and 0 <= y < n_classes)]
+    given = f"the unknown label {strange[0]!r}" if strange else f"labels of shape {labels.shape}"
+    raise ValueError(
+        f"{type(loss).__name__}.decode returned {given}; expected an array of shape ({len(f)},) with a whole "
+        f"number from 0 to {n_classes - 1} for each row of scores, the place of its class in classes_."
+    )
+
+
+def slope(loss: StructuredLoss, y: Any, f: FloatArray) -> FloatArray:
+    """The subgradient at one sample, which a user may have written: finite, and as long as the scores."""
+    g = np.asarray(loss.subgradient(y, f), dtype=float)
+    if g.shape == f.shape and np.isfinite(g).all():
+        return g
+    given = f"an array of shape {g.shape}" if g.shape != f.shape else f"{g.tolist()}"
+    raise ValueError(
+        f"{type(loss).__name__}.subgradient returned {given} for the label {y!r}; expected {f.size} finite "
+        f"numbers in an array of shape {f.shape}, one for each score."
+    )
 
 
 def _own(y: Codes, f: FloatArray) -> FloatArray:
@@ -87,9 +199,21 @@ def _mixture(y: Codes, u: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
 
 
 class MulticlassHinge(StructuredLoss):
-    """ℓ(y, f) = max_{c ≠ y} (1 − f_y + f_c)₊ (Crammer & Singer), with ℓ*(y, u) = u_y.
+    """The multiclass hinge loss of Crammer & Singer, ℓ(y, f) = max_{c ≠ y} (1 − f_y + f_c)₊.
 
-    Its domain: Σu = 0, −1 ≤ u_y ≤ 0, u_c ≥ 0 for the other classes.
+    ℓ*(y, u) = u_y on Σu = 0, −1 ≤ u_y ≤ 0, u_c ≥ 0 for the other classes.
+
+    References
+    ----------
+    Crammer & Singer (2001), "On the algorithmic implementation of multiclass kernel-based vector machines",
+    Journal of Machine Learning Research 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.losses import MulticlassHinge
+    >>> MulticlassHinge().value(np.array([0, 1]), np.array([[2.0, 0.0, 0.0], [1.0, 1.5, 0.0]])).tolist()
+    [0.0, 0.5]
     """
 
     lipschitz: float = float(np.sqrt(2.0))
@@ -111,14 +235,24 @@ class MulticlassHinge(StructuredLoss):
     def conjugate(self, y: Codes, u: FloatArray) -> FloatArray:
         own = _own(y, u)[:, 0]
         others = u.copy()
-        np.put_along_axis(others, y[:, None], 0.0, axis=1)
+        np.put_along_axis(others, y[:, None], np.inf, axis=1)
         slack = ROUNDING * u.shape[1]
         inside = (np.abs(u.sum(axis=1)) <= slack) & (others.min(axis=1) >= -slack) & (own >= -1.0 - slack)
         return np.where(inside, own, np.inf)
 
 
 class MulticlassLogistic(StructuredLoss):
-    """ℓ(y, f) = log Σ_c e^{f_c} − f_y, with ℓ*(y, u) = Σ_c p_c log p_c for p = u + e_y in the simplex."""
+    """The multinomial logistic loss, ℓ(y, f) = log Σ_c e^{f_c} − f_y.
+
+    ℓ*(y, u) = Σ_c p_c log p_c for p = u + e_y in the simplex.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.losses import MulticlassLogistic
+    >>> MulticlassLogistic().value(np.array([0]), np.array([[0.0, 0.0, 0.0]])).round(3).tolist()
+    [1.099]
+    """
 
     lipschitz: float = float(np.sqrt(2.0))
     probabilistic: ClassVar[bool] = True
@@ -139,11 +273,25 @@ class MulticlassLogistic(StructuredLoss):
 
 
 class OrdinalHinge(StructuredLoss):
-    """ℓ(y, f) = max_c (|y − c| + f_c − f_y): labels with an order, and mistakes as bad as they are far.
+    """The hinge loss for labels with an order, ℓ(y, f) = max_c (|y − c| + f_c − f_y).
 
-    The hinge with rescaled margins of structured prediction (Tsochantaridis et al. 2004, the case 002 §2
-    names): a label c must score below the right one by the number of steps between them.
-    ℓ*(y, u) = −Σ_c |y − c| p_c for p = u + e_y in the simplex.
+    Mistakes are as bad as they are far: a label c must score below the right one by the number of steps
+    between them. This is the hinge with rescaled margins of structured prediction. ℓ*(y, u) = −Σ_c |y − c|
+    p_c for p = u + e_y in the simplex.
+
+    References
+    ----------
+    Tsochantaridis, Hofmann, Joachims & Altun (2004), "Support vector machine learning for interdependent and
+    structured output spaces", ICML.
+
+    Orabona & Jie (2011), "Ultra-Fast Optimization Algorithm for Sparse Multi Kernel Learning", ICML, §2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.losses import OrdinalHinge
+    >>> OrdinalHinge().value(np.array([0]), np.array([[0.0, 0.0, 0.0]])).tolist()
+    [2.0]
     """
 
     lipschitz: float = float(np.sqrt(2.0))

@@ -10,9 +10,33 @@ __all__ = ["SMO", "Machine", "Newton", "Sensitivity", "Solution", "feasible", "m
 
 
 def machine_for(loss: Loss, fit_intercept: bool, Z: Array | None = None) -> Machine:
-    """The machine that solves this loss: SMO for the piecewise linear ones, Newton for smooth ones.
+    """Return the machine that solves a loss: SMO for piecewise linear losses, Newton for smooth ones.
 
-    `Z` is an unpenalised part of several columns, which SMO has no moves for (`corners.py`).
+    Parameters
+    ----------
+    loss : Loss
+        The loss.
+    fit_intercept : bool
+        Whether there is an intercept.
+    Z : ndarray of shape (n_samples, n_covariates) or None, default=None
+        An unpenalised part of several columns, which SMO has no moves for (`corners.py`).
+
+    Returns
+    -------
+    Machine
+        The machine.
+
+    Raises
+    ------
+    TypeError
+        If the loss is neither smooth nor piecewise linear.
+
+    Examples
+    --------
+    >>> from manykernels.losses import Hinge, Squared
+    >>> from manykernels.machines import machine_for
+    >>> type(machine_for(Hinge(), True)).__name__, type(machine_for(Squared(), True)).__name__
+    ('SMO', 'Newton')
     """
     if loss.piecewise_linear:
         return SMO(loss, fit_intercept) if Z is None else Corners(loss, Z)

@@ -51,13 +51,12 @@ class Side:
     @classmethod
     def pair(cls, up: Array, down: Array, alpha: Array) -> tuple[Side, Side]:
         """Both sides with these caps at α, which is inside and stays what it is."""
-        both = (up > 0.0) & (down > 0.0)
+        # nothing is left of a side that does not exist: α is inside, on the other one
         room = np.minimum(up - np.maximum(alpha, 0.0), down - np.maximum(-alpha, 0.0))
-        margin = np.where(both, 0.25 * room, 0.0)
         sides = []
         for sign, cap in ((1.0, up), (-1.0, down)):
             on = cap > 0.0
-            x = np.where(on, np.maximum(sign * alpha, 0.0) + margin, 0.5)
+            x = np.where(on, np.maximum(sign * alpha, 0.0) + 0.25 * room, 0.5)
             sides.append(cls(sign, np.where(on, cap, 1.0), on, x, np.ones_like(x), np.ones_like(x)))
         return sides[0], sides[1]
 

@@ -25,9 +25,33 @@ Array = NDArray[np.float64]
 
 @dataclass
 class Sensitivity:
-    """P in factored form: P = D L⁻ᵀ (I − v̂v̂ᵀ) L⁻¹ D on the coordinates `support`, zero elsewhere.
+    """How the solution of a machine moves with the kernel: the matrix P in factored form.
 
-    With covariates v̂ is a matrix, whose orthonormal columns span L⁻¹DZ.
+    P = D L⁻ᵀ (I − v̂v̂ᵀ) L⁻¹ D on the coordinates `support`, and zero elsewhere. With covariates v̂ is a
+    matrix, whose orthonormal columns span L⁻¹DZ.
+
+    Attributes
+    ----------
+    support : ndarray of int
+        The coordinates on which P is not zero.
+    factor : ndarray of shape (n_support, n_support)
+        The lower triangular L, in double or single precision.
+    root : ndarray of shape (n_support,)
+        The diagonal D.
+    direction : ndarray or None
+        The vector v̂ = L⁻¹D1 / ‖·‖, or a matrix with covariates; None without an unpenalised part.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.losses import Squared
+    >>> from manykernels.machines import machine_for
+    >>> K, y, C = np.eye(3), np.array([1.0, 2.0, 3.0]), np.ones(3)
+    >>> machine = machine_for(Squared(), fit_intercept=True)
+    >>> found = machine.solve(K, y, C, np.zeros(3), tol=1e-9)
+    >>> P = machine.sensitivity(K, y, C, found)
+    >>> P.half(np.eye(3)).shape
+    (3, 3)
     """
 
     support: NDArray[np.intp]
@@ -36,7 +60,18 @@ class Sensitivity:
     direction: Array | None  # v̂ = L⁻¹D1 / ‖·‖, None without an unpenalised part
 
     def half(self, R: Array) -> Array:
-        """B with BᵀB = RᵀPR, for R of shape (n, m)."""
+        """Compute B with BᵀB = RᵀPR.
+
+        Parameters
+        ----------
+        R : ndarray of shape (n_samples, m)
+            Any matrix.
+
+        Returns
+        -------
+        ndarray of shape (n_support, m)
+            The matrix B.
+        """
         if self.support.size == 0:
             return np.zeros((0, R.shape[1]))
         B = solve_triangular(
@@ -52,7 +87,20 @@ class Sensitivity:
         return np.asarray(B, dtype=float)
 
     def move(self, Bd: Array, n: int) -> Array:
-        """−P R d, given B d of shape (support,) or (support, k): how α moves when θ moves by d."""
+        """Compute −P R d, how α moves when θ moves by d.
+
+        Parameters
+        ----------
+        Bd : ndarray of shape (n_support,) or (n_support, k)
+            The product B d, where B is the `half` of R.
+        n : int
+            Number of samples.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, k)
+            The step of α.
+        """
         step = np.zeros((n, *Bd.shape[1:]))
         if self.support.size:
             right = Bd.astype(self.factor.dtype, copy=False)
@@ -63,7 +111,31 @@ class Sensitivity:
 
 @dataclass
 class Solution:
-    """α, b and f = Kα + b on the training points, with the gap at this kernel."""
+    """The solution of a machine: α, b and f = Kα + b on the training points, with the gap at this kernel.
+
+    Attributes
+    ----------
+    alpha : ndarray of shape (n_samples,)
+        Dual variables α.
+    intercept : float or ndarray of shape (n_samples,)
+        The intercept b, or Zγ with covariates.
+    f : ndarray of shape (n_samples,)
+        Decisions on the training points.
+    gap : float
+        The duality gap.
+    sensitivity : Sensitivity or None
+        How the solution moves with the kernel, if that came for free.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.losses import Squared
+    >>> from manykernels.machines import machine_for
+    >>> K, y, C = np.eye(3), np.array([1.0, 2.0, 3.0]), np.ones(3)
+    >>> found = machine_for(Squared(), fit_intercept=True).solve(K, y, C, np.zeros(3), tol=1e-9)
+    >>> found.f.round(6).tolist()
+    [1.5, 2.0, 2.5]
+    """
 
     alpha: Array
     intercept: float | Array  # b, or Zγ (n,) with covariates
@@ -73,17 +145,66 @@ class Solution:
 
 
 class Machine(ABC):
-    """Solves the inner problem for one loss."""
+    """Base class of machines: solvers of the inner problem at fixed weights, for one loss.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.losses import Squared
+    >>> from manykernels.machines import machine_for
+    >>> K, y, C = np.eye(3), np.array([1.0, 2.0, 3.0]), np.ones(3)
+    >>> found = machine_for(Squared(), fit_intercept=True).solve(K, y, C, np.zeros(3), tol=1e-9)
+    >>> round(found.intercept, 6), found.alpha.round(6).tolist()
+    (2.0, [-0.5, 0.0, 0.5])
+    """
 
     @abstractmethod
     def solve(
         self, K: Array, y: Array, C: Array, alpha: Array, tol: float, previous: Sensitivity | None = None
     ) -> Solution:
-        """α, b for this kernel with a duality gap of at most `tol`, starting from `alpha`."""
+        """Find α and b for this kernel with a duality gap of at most `tol`.
+
+        Parameters
+        ----------
+        K : ndarray of shape (n_samples, n_samples)
+            Kernel matrix.
+        y : ndarray of shape (n_samples,)
+            Targets.
+        C : ndarray of shape (n_samples,)
+            Costs of the samples.
+        alpha : ndarray of shape (n_samples,)
+            Dual variables to start from.
+        tol : float
+            The duality gap that is small enough.
+        previous : Sensitivity or None, default=None
+            The sensitivity at a kernel nearby, if it is known, which may help.
+
+        Returns
+        -------
+        Solution
+            The solution.
+        """
 
     @abstractmethod
     def sensitivity(self, K: Array, y: Array, C: Array, solution: Solution) -> Sensitivity:
-        """How the solution moves with the kernel."""
+        """Compute how the solution moves with the kernel.
+
+        Parameters
+        ----------
+        K : ndarray of shape (n_samples, n_samples)
+            Kernel matrix.
+        y : ndarray of shape (n_samples,)
+            Targets.
+        C : ndarray of shape (n_samples,)
+            Costs of the samples.
+        solution : Solution
+            The solution at this kernel.
+
+        Returns
+        -------
+        Sensitivity
+            The matrix P in factored form.
+        """
 
 
 def direction(factor: NDArray[Any], root: Array, fit_intercept: bool, Z: Array | None = None) -> Array | None:
@@ -97,7 +218,31 @@ def direction(factor: NDArray[Any], root: Array, fit_intercept: bool, Z: Array |
 
 
 def feasible(alpha: Array, lo: Array, hi: Array) -> Array:
-    """A near point with lo ≤ α ≤ hi and Σα = 0: clip, then take the excess from where there is room."""
+    """Return a near point with lo ≤ α ≤ hi and Σα = 0.
+
+    The point is clipped; then the excess of its sum is taken from coordinates that have room.
+
+    Parameters
+    ----------
+    alpha : ndarray of shape (n_samples,)
+        Any point.
+    lo : ndarray of shape (n_samples,)
+        Lower bounds.
+    hi : ndarray of shape (n_samples,)
+        Upper bounds.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+        The point, whose sum is zero to rounding.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.machines import feasible
+    >>> feasible(np.array([2.0, -0.5]), np.array([0.0, -1.0]), np.array([1.0, 0.0])).round(3).tolist()
+    [0.667, -0.667]
+    """
     alpha = np.clip(alpha, lo, hi)
     for _ in range(3):
         excess = alpha.sum()

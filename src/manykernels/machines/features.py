@@ -36,8 +36,7 @@ class FeatureSensitivity:
     def __init__(self, K: Combination, W: Array, fit_intercept: bool, Z: Array | None = None) -> None:
         H = K.system(W, Z)
         self.Z, self.r = Z, 1 if Z is None else Z.shape[1]
-        self.price = 0.0  # of a γ other than the last one, so that samples that feel nothing of it leave it
-        if Z is not None:
+        if Z is not None:  # a γ other than the last one has a price: samples that feel nothing of it leave it
             self.price = _PRICE * max(float(W.max(initial=0.0)), 1e-300)
             H.flat[:: len(H) + 1][-self.r :] += self.price
         # without an intercept, or where no sample feels it, its row and column are those of the identity
@@ -48,7 +47,6 @@ class FeatureSensitivity:
             H[-1], H[:, -1], H[-1, -1] = 0.0, 0.0, 1.0
         self.K, self.W, self.L = K, W, factor(H)
         self.support = np.empty(0, dtype=np.intp)  # as many as `half` has rows
-        self._PR: Array = np.empty((0, 0))
 
     def solve(self, r: Array, now: Array | float = 0.0) -> tuple[Array, Array]:
         """(v, b) of H (v, b) = Ψ̃ᵀr, for r of shape (n, …); b is Zγ (n, …) with covariates, `now` γ before."""
@@ -66,9 +64,9 @@ class FeatureSensitivity:
         PR = WR - self.W[:, None] * (self.K.scores(v) + b)
         S = R.T @ PR
         values, Q = np.linalg.eigh(0.5 * (S + S.T))
-        kept = values > 1e-14 * max(float(values[-1]), 1e-300) if values.size else values > 0
+        kept = values > 1e-14 * max(float(values.max(initial=0.0)), 1e-300)
         root = np.sqrt(values[kept])
-        self._PR = PR @ (Q[:, kept] / root)
+        self._PR: Array = PR @ (Q[:, kept] / root)
         self.support = np.arange(root.size)
         return np.asarray(root[:, None] * Q[:, kept].T)
 

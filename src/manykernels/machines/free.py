@@ -46,7 +46,7 @@ def residual(alpha: Array, Z: Array) -> float:
 
 
 def leak(alpha: Array, b: Array, Z: Array) -> float:
-    """What a gap at α lacks: |αᵀZγ|, which is 0 where Zᵀα = 0; ∞ where rounding cannot be the reason."""
+    """Return |αᵀZγ|, which a gap at α lacks: 0 where Zᵀα = 0; ∞ where rounding cannot be the reason."""
     return abs(float(alpha @ b)) if residual(alpha, Z) <= FAR else np.inf
 
 

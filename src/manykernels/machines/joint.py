@@ -37,7 +37,7 @@ class Root(Protocol):
 
 
 class Joint(Protocol):
-    """What the method asks of a risk; decisions and dual points are (n,)."""
+    """The functions that the method needs of a risk; decisions and dual points are (n,)."""
 
     Z: Array | None
 
@@ -67,7 +67,6 @@ class Inverse:
             H = root.inside(K)
         H.flat[:: len(H) + 1] += 1.0
         self.factor = factor(H)
-        self.PR: Array = np.empty((0, 0))
         if Z is not None:
             self.PZ = self.whole(Z)
             values, E = np.linalg.eigh(Z.T @ self.PZ)
@@ -95,9 +94,9 @@ class Inverse:
             PR -= self.PZ @ self.gamma(PR)
         S = R.T @ PR
         values, Q = np.linalg.eigh(0.5 * (S + S.T))
-        kept = values > 1e-14 * max(float(values[-1]), 1e-300) if values.size else values > 0
+        kept = values > 1e-14 * max(float(values.max(initial=0.0)), 1e-300)
         roots = np.sqrt(values[kept])
-        self.PR = PR @ (Q[:, kept] / roots)
+        self.PR: Array = PR @ (Q[:, kept] / roots)
         return np.asarray(roots[:, None] * Q[:, kept].T)
 
     def move(self, Bd: Array) -> Array:

@@ -14,11 +14,35 @@ _ROUNDING = 1e-15  # of P
 
 
 class Newton(Machine):
-    """At f, with g = Cℓ'(f) and W = Cℓ''(f): α = −g − W(Kα + b − f), solved on the support of W.
+    """Newton's method for smooth losses.
 
-    There (K + W⁻¹)α + b1 = f − g/W, and the symmetric form I + W^½KW^½ is factored because it stays well
-    conditioned when W vanishes. Steps are halved until the primal decreases, and end where rounding
-    leaves nothing to gain. With covariates Z in place of the constant 1, b is Zγ and Σα = 0 is Zᵀα = 0.
+    At f, with g = Cℓ'(f) and W = Cℓ''(f), α = −g − W(Kα + b − f), solved on the support of W. There
+    (K + W⁻¹)α + b1 = f − g/W, and the symmetric form I + W^½KW^½ is factored because it stays well
+    conditioned when W vanishes. Steps are halved until the primal decreases, and end where rounding leaves
+    nothing to gain. With covariates Z in place of the constant 1, b is Zγ and Σα = 0 is Zᵀα = 0.
+
+    Parameters
+    ----------
+    loss : Loss
+        A smooth loss.
+    fit_intercept : bool
+        Whether there is an intercept.
+    max_iter : int, default=100
+        Largest number of steps.
+    Z : ndarray of shape (n_samples, n_covariates) or None, default=None
+        Covariates in place of the intercept.
+    begin : float, ndarray or None, default=None
+        The b to start from, where one is known.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.losses import Logistic
+    >>> from manykernels.machines import Newton
+    >>> K, y, C = np.eye(4), np.array([1.0, 1.0, -1.0, -1.0]), np.ones(4)
+    >>> found = Newton(Logistic(), fit_intercept=True).solve(K, y, C, np.zeros(4), tol=1e-9)
+    >>> bool(found.gap <= 1e-9)
+    True
     """
 
     def __init__(
@@ -74,9 +98,23 @@ class Newton(Machine):
         return self.loss.intercept(y, score, C) if self.fit_intercept else 0.0
 
     def solve_together(self, K: Array, Y: Array, C: Array) -> list[Solution]:
-        """The exact solutions for all columns of Y, for the squared loss: one factorisation serves them all.
+        """Solve the squared loss exactly for all columns of Y: one factorisation serves them all.
 
         (K + diag(1/C))α + b1 = y, and Σα = 0 where there is an intercept; Zγ for b1 with covariates.
+
+        Parameters
+        ----------
+        K : ndarray of shape (n_samples, n_samples)
+            Kernel matrix.
+        Y : ndarray of shape (n_samples, n_outputs)
+            Targets.
+        C : ndarray of shape (n_samples,)
+            Costs of the samples.
+
+        Returns
+        -------
+        list of Solution
+            One solution for each output.
         """
         P = self._factor(K, Y[:, 0], C, Y[:, 0], None)
         u, b = solve(P.factor, P.root[:, None] * Y), np.zeros(Y.shape[1])
@@ -181,7 +219,28 @@ class Newton(Machine):
         score: Array,
         sensitivity: Sensitivity | None = None,
     ) -> Solution:
-        """α and b with the gap of the loss at them."""
+        """Return α and b as a solution, with the gap of the loss at them.
+
+        Parameters
+        ----------
+        y : ndarray of shape (n_samples,)
+            Targets.
+        C : ndarray of shape (n_samples,)
+            Costs of the samples.
+        alpha : ndarray of shape (n_samples,)
+            Dual variables α.
+        b : float or ndarray of shape (n_samples,)
+            The intercept, or Zγ with covariates.
+        score : ndarray of shape (n_samples,)
+            The product Kα.
+        sensitivity : Sensitivity or None, default=None
+            How the solution moves with the kernel, if it is known.
+
+        Returns
+        -------
+        Solution
+            The solution.
+        """
         f = score + b
         conjugate = C @ self.loss.conjugate(y, -alpha / C)
         gap = float(alpha @ score) + float(C @ self.loss.value(y, f)) + float(conjugate)

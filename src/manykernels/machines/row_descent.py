@@ -181,7 +181,7 @@ class RowDescent:
         return np.asarray(b - b.mean())
 
     def _free(self, alpha: Array) -> NDArray[np.bool_]:
-        """Where α may move both ways: the classes a sample spends on, if they are several."""
+        """Tell where α may move both ways: the classes a sample spends on, if they are several."""
         spends = self.plans.caps - alpha > _EDGE * self.plans.C[:, None]
         return np.asarray(spends & (spends.sum(axis=1) > 1)[:, None])
 

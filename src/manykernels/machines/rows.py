@@ -78,7 +78,7 @@ class Plans:
         return alpha
 
     def _mixed(self, alpha: Array) -> Array:
-        """What is left of the columns' sums is spread over all rows; α⁰ takes back what crosses a bound."""
+        """Spread the rest of the columns' sums over all rows; α⁰ takes back what crosses a bound."""
         alpha = alpha - np.outer(self.C, alpha.sum(axis=0) / self.C.sum())
         center, caps = self.center, self.caps
         over = alpha - caps

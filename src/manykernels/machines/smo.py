@@ -1,4 +1,4 @@
-"""Sequential minimal optimisation for the piecewise linear losses: hinge, ε-insensitive and their like."""
+"""SMO, which solves machines of piecewise linear losses: hinge, ε-insensitive and their like."""
 
 from __future__ import annotations
 
@@ -18,7 +18,35 @@ _JITTER = 1e-8  # relative to the mean diagonal: the metric of a singular kernel
 
 
 class SMO(Machine):
-    """Second-order working sets, shrinking, warm starts; compiled in `_fast/smo.py`."""
+    """Sequential minimal optimisation for piecewise linear losses.
+
+    Working sets of two are chosen by second-order information; bounded variables are shrunk; starts are warm.
+    The loop is compiled (`_fast/smo.py`).
+
+    Parameters
+    ----------
+    loss : Loss
+        A piecewise linear loss.
+    fit_intercept : bool
+        Whether there is an intercept.
+    max_iter : int, default=1_000_000
+        Largest number of steps.
+
+    References
+    ----------
+    Fan, Chen & Lin (2005), "Working set selection using second order information for training support vector
+    machines", Journal of Machine Learning Research 6.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.losses import Hinge
+    >>> from manykernels.machines import SMO
+    >>> K, y, C = np.eye(4), np.array([1.0, 1.0, -1.0, -1.0]), np.full(4, 0.5)
+    >>> found = SMO(Hinge(), fit_intercept=True).solve(K, y, C, np.zeros(4), tol=1e-9)
+    >>> found.alpha.round(6).tolist()
+    [0.5, 0.5, -0.5, -0.5]
+    """
 
     def __init__(self, loss: Loss, fit_intercept: bool, max_iter: int = 1_000_000) -> None:
         self.loss = loss

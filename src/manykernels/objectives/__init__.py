@@ -1,4 +1,4 @@
-"""What is optimised: the risk of one-stage learning, or the alignment of two-stage learning."""
+"""Objectives: the risk of one-stage learning, and the alignment of two-stage learning."""
 
 from .alignment import Alignment
 from .base import Box, Fit, LeastSquares, Risk

@@ -15,15 +15,43 @@ _NOTHING = 1e-12  # of the trace: a kernel whose centred norm is smaller does no
 
 
 class Alignment:
-    """Centred alignment of K_θ = Σ θ_m K_m with the target kernel K_Y = YYᵀ (004 Def. 2.4):
+    """Centred alignment of K_θ = Σ θ_m K_m with the target kernel K_Y = YYᵀ.
+
+    The alignment is
 
         ρ̂(θ) = θᵀa / (√(θᵀMθ) τ),      a_m = ⟨K_mc, K_Y⟩_F,      M_kl = ⟨K_kc, K_lc⟩_F,      τ = ‖K_Yc‖_F
 
     K_Y is never formed: with the columns ỹ_j of Y less their means, a_m = Σ_j ỹ_jᵀ K_m ỹ_j and τ = ‖ỸᵀỸ‖_F.
-    Samples that count w_i times (``gram.weight``) have w_i w_j in every sum over pairs, and weighted means.
-    M costs a product of all pairs of kernels and is computed only when asked for; ``norms`` are ‖K_mc‖_F.
-    Ỹ is scaled to entries of at most one, which neither ρ̂ nor its maximum feels, so that no power overflows.
-    ``given`` is Y itself, and ``uncentred`` the same without centring kernels or target.
+    Samples that count w_i times (``gram.weight``) have w_i w_j in every sum over pairs, and weighted means. M
+    costs a product of all pairs of kernels and is computed only when asked for. Ỹ is scaled to entries of at
+    most one, which neither ρ̂ nor its maximum feels, so that no power overflows.
+
+    Parameters
+    ----------
+    gram : Gram
+        The kernels on the training samples.
+    Y : ndarray of shape (n_samples, k)
+        The factor of the target kernel, as ``measures.target_factor`` makes it.
+    center : bool, default=True
+        Whether to centre kernels and target.
+
+    References
+    ----------
+    Cortes, Mohri & Rostamizadeh (2012), "Algorithms for learning kernels based on centered alignment",
+    Journal of Machine Learning Research 13.
+
+    Rostamizadeh (2010), "Theoretical Foundations and Algorithms for Learning with Multiple Kernels", PhD
+    thesis, New York University, Def. 2.4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.grams import StackGram
+    >>> from manykernels.objectives import Alignment
+    >>> y = np.array([[1.0], [1.0], [-1.0], [-1.0]])
+    >>> gram = StackGram(np.stack([y @ y.T, np.eye(4)]))
+    >>> round(Alignment(gram, y).value(np.array([1.0, 0.0])), 6)
+    1.0
     """
 
     def __init__(self, gram: Gram, Y: Array, *, center: bool = True) -> None:
@@ -38,7 +66,7 @@ class Alignment:
 
     @cached_property
     def uncentred(self) -> Alignment:
-        """That of Cristianini et al. (2001): K_m and Y as they are, also where the Gram centres kernels."""
+        """The alignment of Cristianini et al. (2001): K_m and Y as they are, also where the Gram centres."""
         gram = copy(self.gram)
         gram.mean = None
         return Alignment(gram, self.given, center=False)
@@ -51,8 +79,10 @@ class Alignment:
 
     @cached_property
     def M(self) -> Array:
-        """Without centring, what centring takes off is added again: with the weighted means r_k of the rows
-        of K_k, g_k the mean of these and N = Σw,
+        """Products M_kl of all pairs of kernels, computed when they are first asked for.
+
+        Without centring, the part that centring takes off is added again: with the weighted means r_k of the
+        rows of K_k, g_k the mean of these and N = Σw,
 
             ⟨K_k, K_l⟩ = ⟨K_kc, K_lc⟩ + 2N Σ_i w_i (r_ki − g_k)(r_li − g_l) + N² g_k g_l
         """
@@ -68,6 +98,7 @@ class Alignment:
 
     @cached_property
     def norms(self) -> Array:
+        """Norms ‖K_mc‖_F of the kernels."""
         known = "M" in self.__dict__ or not self.center
         norms = np.sqrt(np.diag(self.M)) if known else self.gram.norms()
         flat = np.flatnonzero(~(norms > _NOTHING * self.gram.traces()))
@@ -94,7 +125,18 @@ class Alignment:
         return np.asarray(G)
 
     def value(self, theta: Array) -> float:
-        """ρ̂(θ), in [−1, 1]; 0 where K_θ does not vary but for rounding."""
+        """Compute ρ̂(θ), in [−1, 1]; 0 where K_θ does not vary but for rounding.
+
+        Parameters
+        ----------
+        theta : ndarray of shape (n_kernels,)
+            Weights.
+
+        Returns
+        -------
+        float
+            The alignment.
+        """
         known = "M" in self.__dict__ or not self.center
         square = theta @ self.M @ theta if known else self.gram.inner(theta[None])[0, 0]
         norm = np.sqrt(max(float(square), 0.0))

@@ -1,4 +1,4 @@
-"""What one-stage methods minimise: a convex function of the decisions, its dual, and the gap between the two.
+"""Risks, which one-stage methods minimise: convex functions of the decisions, their duals and gaps.
 
     P = ½ Σ_m ‖w_m‖²/θ_m + ½h(θ) + R(f),   f = K_θα + b,   D = −R*(−α) − ½h*(q),   q_m = Σ_k α_kᵀK_mα_k
 
@@ -29,7 +29,31 @@ Array = NDArray[np.float64]
 
 @dataclass
 class Fit:
-    """The machines of all outputs at one kernel: α (n, k), b (k,) or Zγ (n, k), f (n, k), and their gap."""
+    """The machines of all outputs at one kernel.
+
+    Attributes
+    ----------
+    alpha : ndarray of shape (n_samples, n_outputs)
+        Dual variables α.
+    intercept : ndarray of shape (n_outputs,) or (n_samples, n_outputs)
+        The intercepts b, or Zγ with covariates.
+    f : ndarray of shape (n_samples, n_outputs)
+        Decisions on the training samples.
+    gap : float
+        The duality gap.
+    solutions : list
+        Solutions of the machines, which `curvature` and `move` need.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.losses import Squared
+    >>> from manykernels.objectives import Separable
+    >>> y = np.array([[1.0], [2.0], [3.0]])
+    >>> risk = Separable(Squared(), y, np.ones((3, 1)), fit_intercept=True)
+    >>> risk.solve(np.eye(3), risk.zeros(), tol=1e-9).intercept.round(6).tolist()
+    [2.0]
+    """
 
     alpha: Array
     intercept: Array
@@ -40,9 +64,30 @@ class Fit:
 
 @dataclass(frozen=True)
 class Box:
-    """−R*(−α) = ⟨target, α⟩ − tube·‖α‖₁ for lo ≤ α ≤ hi, arrays of (n, k): a piecewise linear risk.
+    """A piecewise linear risk as a box: −R*(−α) = ⟨target, α⟩ − tube·‖α‖₁ for lo ≤ α ≤ hi.
 
-    `rows`: only where Σ_k α_ik = 0 for every sample i as well.
+    Attributes
+    ----------
+    target : ndarray of shape (n_samples, n_outputs)
+        Coefficients of the linear part.
+    lo : ndarray of shape (n_samples, n_outputs)
+        Lower bounds.
+    hi : ndarray of shape (n_samples, n_outputs)
+        Upper bounds.
+    tube : float
+        Coefficient of the sum of absolute values.
+    rows : bool
+        Whether this is so only where Σ_k α_ik = 0 for every sample i as well.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.losses import Hinge
+    >>> from manykernels.objectives import Separable
+    >>> y = np.array([[1.0], [-1.0]])
+    >>> box = Separable(Hinge(), y, np.ones((2, 1)), fit_intercept=True).box()
+    >>> box.lo.tolist(), box.hi.tolist()
+    ([[0.0], [-1.0]], [[1.0], [0.0]])
     """
 
     target: Array
@@ -54,18 +99,50 @@ class Box:
 
 @dataclass(frozen=True)
 class LeastSquares:
-    """R(f) = ½ Σ_ik cost_i (targets_ik − f_ik)², with targets (n, k) and cost (n,)."""
+    """A risk as least squares: R(f) = ½ Σ_ik cost_i (targets_ik − f_ik)².
+
+    Attributes
+    ----------
+    targets : ndarray of shape (n_samples, n_outputs)
+        Targets.
+    cost : ndarray of shape (n_samples,)
+        Costs of the samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.losses import Squared
+    >>> from manykernels.objectives import Separable
+    >>> y = np.array([[1.0], [2.0]])
+    >>> Separable(Squared(), y, np.full((2, 1), 3.0), fit_intercept=True).least_squares().cost.tolist()
+    [3.0, 3.0]
+    """
 
     targets: Array
     cost: Array
 
 
 class Risk(ABC):
-    """R(f) of decisions f (n, k), and how it is fitted with one kernel.
+    """Base class of risks: the data fit R(f) of decisions f (n, k), and how it is fitted with one kernel.
 
-    A risk of your own sets `shape`, `fit_intercept` and `smoothness`, and defines what is abstract here;
-    the rest follows, and can be overridden by something faster. `solve` is the machine: from it `curvature`
-    and `move` know how α moves with the kernel, J(θ) = min_α,b ½αᵀK_θα + R(K_θα + b).
+    A risk of your own sets `shape`, `fit_intercept` and `smoothness`, and defines what is abstract here. The
+    rest follows, and can be overridden by something faster. `solve` is the machine: from it `curvature` and
+    `move` know how α moves with the kernel, J(θ) = min_α,b ½αᵀK_θα + R(K_θα + b).
+
+    See Also
+    --------
+    Separable : A sum of losses.
+    Cox : The partial likelihood of survival times.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.losses import Squared
+    >>> from manykernels.objectives import Separable
+    >>> y = np.array([[1.0], [3.0]])
+    >>> risk = Separable(Squared(), y, np.ones((2, 1)), fit_intercept=True)
+    >>> risk.constant().tolist(), risk.constant_value()
+    ([2.0], 1.0)
     """
 
     shape: tuple[int, int]
@@ -87,76 +164,238 @@ class Risk(ABC):
     # -- the function and its conjugate -----------------------------------------------------------
     @abstractmethod
     def terms(self, f: Array) -> Array:
-        """Numbers that add up to R(f), as many as are added: rounding is judged by their sizes."""
+        """Return numbers that add up to R(f), as many as are added: rounding is judged by their sizes.
+
+        Parameters
+        ----------
+        f : ndarray of shape (n, k)
+            Decisions.
+
+        Returns
+        -------
+        ndarray
+            The numbers.
+        """
 
     @abstractmethod
     def gradient(self, f: Array) -> Array:
-        """An element of ∂R(f), (n, k); −∇R is a dual point."""
+        """Compute an element of ∂R(f); −∇R is a dual point.
+
+        Parameters
+        ----------
+        f : ndarray of shape (n, k)
+            Decisions.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+            A subgradient.
+        """
 
     @abstractmethod
     def dual_terms(self, alpha: Array) -> Array:
-        """Numbers that add up to −R*(−α), or to less where it has no closed form; −inf outside its domain."""
+        """Return numbers that add up to −R*(−α), or to less where it has no closed form.
+
+        Parameters
+        ----------
+        alpha : ndarray of shape (n, k)
+            A dual point.
+
+        Returns
+        -------
+        ndarray
+            The numbers; −inf outside of the domain.
+        """
 
     @abstractmethod
     def feasible(self, alpha: Array) -> Array:
-        """A point near α in the domain of R*(−·), with Σα = 0 for each output where b is fitted."""
+        """Return a point near α in the domain of R*(−·), with Σα = 0 for each output where b is fitted.
+
+        Parameters
+        ----------
+        alpha : ndarray of shape (n, k)
+            Any point.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+            The feasible point.
+        """
 
     @abstractmethod
     def intercepts(self, score: Array) -> Array:
-        """(k,): the b that minimise R(score + b), zero where none is fitted; (n, k) with covariates: Zγ."""
+        """Return the b that minimise R(score + b), zero where none is fitted; Zγ with covariates.
+
+        Parameters
+        ----------
+        score : ndarray of shape (n, k)
+            Decisions without intercept.
+
+        Returns
+        -------
+        ndarray of shape (k,) or (n, k)
+            Intercepts, or Zγ.
+        """
 
     # -- the machine ------------------------------------------------------------------------------
     @abstractmethod
     def solve(self, K: Any, alpha: Array, tol: float) -> Fit:
-        """min_α,b ½αᵀKα + R(Kα + b) to a gap of at most `tol`, starting from `alpha`."""
+        """Minimise ½αᵀKα + R(Kα + b) over α and b to a gap of at most `tol`.
+
+        Parameters
+        ----------
+        K : ndarray of shape (n, n)
+            Kernel matrix.
+        alpha : ndarray of shape (n, k)
+            Dual point to start from.
+        tol : float
+            The gap that is small enough.
+
+        Returns
+        -------
+        Fit
+            The machines of all outputs.
+        """
 
     @abstractmethod
     def curvature(self, K: Any, fit: Fit, R: Array) -> Array:
-        """B with BᵀB the second derivative of J, from R = (K_mα), (m, n, k); keeps what `move` needs.
+        """Compute B with BᵀB the second derivative of J, and keep what `move` needs.
 
         Where R has a Hessian W at f, it is RᵀPR with P = (K + W⁻¹)⁻¹, projected against the intercept.
+
+        Parameters
+        ----------
+        K : ndarray of shape (n, n)
+            The combined kernel.
+        fit : Fit
+            The machines at this kernel.
+        R : ndarray of shape (m, n, k)
+            Products K_mα of the kernels.
+
+        Returns
+        -------
+        ndarray
+            The matrix B.
         """
 
     @abstractmethod
     def move(self, fit: Fit, alpha: Array, Bd: Array) -> Array:
-        """α moved as the machines of `fit` move after a step d of θ, given B d: α − P(Σ_m d_m K_mα)."""
+        """Move α as the machines of `fit` move after a step d of θ: α − P(Σ_m d_m K_mα).
+
+        Parameters
+        ----------
+        fit : Fit
+            The machines at one kernel.
+        alpha : ndarray of shape (n, k)
+            A dual point.
+        Bd : ndarray
+            The product B d, where B is that of `curvature`.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+            The moved point.
+        """
 
     # -- other risks ------------------------------------------------------------------------------
     @abstractmethod
     def scaled(self, factor: float) -> Risk:
-        """factor · R."""
+        """Return the risk factor · R.
+
+        Parameters
+        ----------
+        factor : float
+            The factor.
+
+        Returns
+        -------
+        Risk
+            The scaled risk.
+        """
 
     def subset(self, rows: NDArray[np.intp]) -> Risk | None:
-        """The risk of some samples, weighing as much as all; None where weights cannot be learned from it."""
+        """Return the risk of some samples, weighing as much as all.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            Positions of the samples.
+
+        Returns
+        -------
+        Risk or None
+            The risk; None where weights cannot be learned from it.
+        """
         return None
 
     # -- what some methods ask for ----------------------------------------------------------------
     @property
     def label(self) -> str:
-        """What messages call it."""
+        """The name of the risk in messages."""
         return type(self).__name__
 
     def in_features(self) -> Risk:
-        """The same risk, for kernels whose combinations stay in features."""
+        """Return the same risk for kernels whose combinations stay in features.
+
+        Returns
+        -------
+        Risk
+            The risk.
+        """
         raise TypeError(
             f"{self.label} was given with explicit features, which its machine does not take; expected "
             "kernels as matrices: take approx=None."
         )
 
     def box(self) -> Box | None:
-        """The form that the joint interior-point method solves, where this risk has it."""
+        """Return the form that the joint interior-point method solves, where this risk has it.
+
+        Returns
+        -------
+        Box or None
+            The box; None where the risk is no piecewise linear one.
+        """
         return None
 
     def least_squares(self) -> LeastSquares | None:
-        """The form that methods for least squares solve, where this risk has it."""
+        """Return the form that methods for least squares solve, where this risk has it.
+
+        Returns
+        -------
+        LeastSquares or None
+            The form; None where the risk is no least squares.
+        """
         return None
 
     def ray(self, alpha: Array) -> tuple[float, float] | None:
-        """(lin, quad) with −R*(−sα) = s·lin − ½s²·quad for 0 ≤ s ≤ `reach`; None where it is no parabola."""
+        """Return the conjugate along a ray as a parabola, where it is one.
+
+        Parameters
+        ----------
+        alpha : ndarray of shape (n, k)
+            A dual point.
+
+        Returns
+        -------
+        tuple of (float, float) or None
+            The pair (lin, quad) with −R*(−sα) = s·lin − ½s²·quad for 0 ≤ s ≤ `reach`; None where it is no
+            parabola.
+        """
         return None
 
     def reach(self, alpha: Array) -> float:
-        """The largest s with sα in the domain of R*(−·); inf where that is not known."""
+        """Return the largest s with sα in the domain of R*(−·); inf where that is not known.
+
+        Parameters
+        ----------
+        alpha : ndarray of shape (n, k)
+            A dual point.
+
+        Returns
+        -------
+        float
+            The largest factor.
+        """
         return np.inf
 
     @property
@@ -171,39 +410,113 @@ class Risk(ABC):
 
     # -- what follows -----------------------------------------------------------------------------
     def zeros(self) -> Array:
-        """(n, k): decisions and dual points to start from."""
+        """Return decisions and dual points to start from.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+            Zeros.
+        """
         return np.zeros(self.shape)
 
     def value(self, f: Array) -> float:
-        """R(f)."""
+        """Compute R(f).
+
+        Parameters
+        ----------
+        f : ndarray of shape (n, k)
+            Decisions.
+
+        Returns
+        -------
+        float
+            The risk.
+        """
         return float(np.sum(self.terms(f)))
 
     def dual_fit(self, alpha: Array) -> float:
-        """−R*(−α), from below."""
+        """Compute −R*(−α), from below.
+
+        Parameters
+        ----------
+        alpha : ndarray of shape (n, k)
+            A dual point.
+
+        Returns
+        -------
+        float
+            The value.
+        """
         return float(np.sum(self.dual_terms(alpha)))
 
     def machine_value(self, fit: Fit) -> float:
-        """½ αᵀKα + R(f): the primal value of the machines of a fit."""
+        """Compute ½ αᵀKα + R(f), the primal value of the machines of a fit.
+
+        Parameters
+        ----------
+        fit : Fit
+            The machines at one kernel.
+
+        Returns
+        -------
+        float
+            The value.
+        """
         return 0.5 * float(np.sum(fit.alpha * (fit.f - fit.intercept))) + self.value(fit.f)
 
     def zero_value(self) -> float:
-        """R(0), at least a number that can be divided by: what objectives are measured against at first."""
+        """Return R(0), at least a number that can be divided by: objectives are measured against it at first.
+
+        Returns
+        -------
+        float
+            The value.
+        """
         return max(self.value(self.zeros()), 1e-300)
 
     def constant(self) -> Array:
-        """(k,): the best constant function, 0 without an intercept; the best Zγ (n, k) with covariates."""
+        """Return the best constant function, 0 without an intercept; the best Zγ with covariates.
+
+        Returns
+        -------
+        ndarray of shape (k,) or (n, k)
+            Constants of the outputs, or Zγ.
+        """
         return self.intercepts(self.zeros())
 
     def constant_value(self) -> float:
-        """P of the best constant function: an upper bound on the optimum."""
+        """Return the primal value of the best constant function: an upper bound on the optimum.
+
+        Returns
+        -------
+        float
+            The value.
+        """
         return self.value(self.zeros() + self.constant())
 
     def constant_alpha(self) -> Array:
-        """α = −∇R at the best constant function, made feasible: the solution without any kernel."""
+        """Return α = −∇R at the best constant function, made feasible: the solution without any kernel.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+            The dual point.
+        """
         return self.feasible(-self.gradient(self.zeros() + self.constant()))
 
     def exact(self, alpha: Array) -> Array:
-        """A feasible point next to α, with Σα = 0 exactly for each output where b is fitted."""
+        """Return a feasible point next to α, with Σα = 0 exactly for each output where b is fitted.
+
+        Parameters
+        ----------
+        alpha : ndarray of shape (n, k)
+            A dual point.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+            The feasible point.
+        """
         alpha = self.feasible(alpha)
         if not self.fit_intercept:
             return alpha
@@ -211,33 +524,103 @@ class Risk(ABC):
         return np.stack([zero_sum(column, -free, free, ones) for column in alpha.T], axis=1)
 
     def interior(self, alpha: Array) -> Array:
-        """A point inside the box with Zᵀα = 0, near α if there is one; with covariates."""
+        """Return a point inside of the box with Zᵀα = 0, near α if there is one; with covariates.
+
+        Parameters
+        ----------
+        alpha : ndarray of shape (n, k)
+            Any point.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+            The point inside.
+        """
         raise NotImplementedError(f"{self.label} has no box, and no point inside of one.")
 
     def leak(self, alpha: Array) -> float:
-        """What rounding may have left of αᵀZγ, over all outputs: 0 without covariates."""
+        """Bound what rounding may have left of αᵀZγ over all outputs: 0 without covariates.
+
+        Parameters
+        ----------
+        alpha : ndarray of shape (n, k)
+            A dual point.
+
+        Returns
+        -------
+        float
+            The bound.
+        """
         return 0.0
 
     def worst(self, f: Array, off: Array) -> float:
-        """At least R(f + δ) for every |δ| ≤ off; risks without `smoothness` have their own bound."""
+        """Bound R(f + δ) from above for every |δ| ≤ off; risks without `smoothness` have their own bound.
+
+        Parameters
+        ----------
+        f : ndarray of shape (n, k)
+            Decisions.
+        off : ndarray of shape (n, k)
+            Largest errors of the decisions.
+
+        Returns
+        -------
+        float
+            The bound.
+        """
         if not off.any():
             return self.value(f)
         first = float(np.sum(np.abs(self.gradient(f)) * off))
         return self.value(f) + first + 0.5 * self.smoothness * float(np.sum(off * off))
 
     def worst_value(self, f: Array, alpha: Array, largest: float) -> float:
-        """R(f) at the worst that rounding may do to f = K_θα + b, K_θ at most `largest`."""
+        """Compute R(f) at the worst that rounding may do to f = K_θα + b.
+
+        Parameters
+        ----------
+        f : ndarray of shape (n, k)
+            Decisions.
+        alpha : ndarray of shape (n, k)
+            Dual variables.
+        largest : float
+            The largest value of K_θ.
+
+        Returns
+        -------
+        float
+            An upper bound on R(f).
+        """
         off = unit(f.shape[0]) * largest * np.abs(alpha).sum(axis=0) + EPS * (np.abs(f) + np.abs(self.shift))
         return self.worst(f, off)
 
     def primal(
         self, penalty: Penalty, theta: Array, q: Array, f: Array, alpha: Array, largest: Array | float
     ) -> float:
-        """P of w_m = θ_m Φ_mα at the weights that suit it best: ½ min_θ' Σ‖w_m‖²/θ'_m + h(θ') + R(f).
+        """Compute the primal value of w_m = θ_m Φ_mα at the weights that suit it best.
 
-        From above: at the worst that rounding may have done to f and q (see `rounding`); `largest` holds the
-        largest value of each kernel. Where a constant function leaves nothing but rounding errors (a constant
-        target, say), they are zero.
+        This is ½ min_θ' Σ‖w_m‖²/θ'_m + h(θ') + R(f). The value is from above: at the worst that rounding may
+        have done to f and q (see `rounding`). Where a constant function leaves nothing but rounding errors (a
+        constant target, say), they are zero.
+
+        Parameters
+        ----------
+        penalty : Penalty
+            The penalty on the weights.
+        theta : ndarray of shape (n_kernels,)
+            Weights.
+        q : ndarray of shape (n_kernels,)
+            The values q(α).
+        f : ndarray of shape (n, k)
+            Decisions.
+        alpha : ndarray of shape (n, k)
+            Dual variables.
+        largest : ndarray or float
+            The largest value of each kernel.
+
+        Returns
+        -------
+        float
+            An upper bound on the optimum.
         """
         noise = 1e-25 * self.value(np.zeros_like(f))
         plain = 0.5 * penalty.group_norm(theta * np.sqrt(q)) + self.value(f)
@@ -248,10 +631,26 @@ class Risk(ABC):
         return (1.0 + unit(f.shape[0])) * upper
 
     def dual(self, alpha: Array, q: Array, penalty: Penalty, largest: Array | float) -> float:
-        """The best dual value along the ray sα, s ≥ 0 inside the domain. q = q(α) over the whole family.
+        """Compute the best dual value along the ray sα, s ≥ 0 inside of the domain.
 
-        From below: at a point next to sα that is feasible to the last digit, and the largest q that rounding
-        allows for. √q is a seminorm, of which a move δ changes √L ‖δ‖₁ at most.
+        The value is from below: at a point next to sα that is feasible to the last digit, and the largest q
+        that rounding allows for. √q is a seminorm, of which a move δ changes √L ‖δ‖₁ at most.
+
+        Parameters
+        ----------
+        alpha : ndarray of shape (n, k)
+            A dual point.
+        q : ndarray
+            The values q(α) over the whole family.
+        penalty : Penalty
+            The penalty on the weights.
+        largest : ndarray or float
+            The largest value L of each kernel.
+
+        Returns
+        -------
+        float
+            A lower bound on the optimum.
         """
         s = self.best_scale(alpha, q, penalty)
         point = self.exact(s * alpha)
@@ -265,7 +664,22 @@ class Risk(ABC):
         return max(value, self.dual_fit(np.zeros_like(alpha)))  # α = 0 needs no kernel
 
     def best_scale(self, alpha: Array, q: Array, penalty: Penalty) -> float:
-        """s ≥ 0 with the largest D(sα), inside the domain."""
+        """Find the s ≥ 0 with the largest D(sα), inside of the domain.
+
+        Parameters
+        ----------
+        alpha : ndarray of shape (n, k)
+            A dual point.
+        q : ndarray
+            The values q(α) of the whole family.
+        penalty : Penalty
+            The penalty on the weights.
+
+        Returns
+        -------
+        float
+            The factor s.
+        """
         longest, ray = self.reach(alpha), self.ray(alpha)
         if ray is not None and penalty.homogeneous:
             linear, quadratic = ray

@@ -44,9 +44,36 @@ _UNFELT = 1e-11  # of the largest curvature in γ: directions that no sample fee
 
 
 class Cox(Risk):
-    """Events (n,), times (n,), strata (n,), entries (n,) or None, weights w and costs C (n,) > 0.
+    """The negative logarithm of Cox's partial likelihood of survival times.
 
-    `Z` (n, r) has orthonormal columns that span constant and covariates, where there are covariates.
+    The module has its formula, its dual bound and its risk sets.
+
+    Parameters
+    ----------
+    event : ndarray of shape (n,)
+        1 where the time is that of an event, 0 where it is censored.
+    time : ndarray of shape (n,)
+        Times.
+    C : ndarray of shape (n,)
+        Costs of the samples, positive.
+    w : ndarray of shape (n,) or None, default=None
+        Weights of the samples inside of the risk sets; None stands for 1.
+    stratum : ndarray of shape (n,) or None, default=None
+        Strata, each of which has risk sets of its own; None stands for one stratum.
+    entry : ndarray of shape (n,) or None, default=None
+        Times from which samples are observed (left truncation); None stands for all from the start.
+    ties : {"breslow", "efron"}, default="breslow"
+        How events at the same time are counted, as for ``losses.PartialLikelihood``.
+    Z : ndarray of shape (n, r) or None, default=None
+        Orthonormal columns that span constant and covariates, where there are covariates.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.objectives import Cox
+    >>> risk = Cox(np.array([1.0, 1.0]), np.array([1.0, 2.0]), np.ones(2))
+    >>> round(risk.value(np.zeros((2, 1))), 6) == round(float(np.log(2)), 6)
+    True
     """
 
     in_few_features = True
@@ -124,7 +151,7 @@ class Cox(Risk):
         return _WIDE * max(self.extent, 1.0) * float(np.linalg.norm(np.abs(self.Z.T @ alpha) + rounding))
 
     def dual(self, alpha: Array, q: Array, penalty: Penalty, largest: Array | float) -> float:
-        """Where R* has no closed form, its value at α and at 0 bound it between them: R* is convex.
+        """Bound R*, which has no closed form, by its values at α and at 0: R* is convex.
 
         D(sα) ≥ −sR*(−α) − (1 − s)R*(0) − ½h*(s²q), 0 ≤ s ≤ 1, which is exact at s = 1.
         """
@@ -191,24 +218,103 @@ class Cox(Risk):
         return np.asarray(alpha + inverse.move(Bd)[:, None])
 
     def joint_value(self, f: Array) -> float:
+        """Compute R(f).
+
+        Parameters
+        ----------
+        f : ndarray of shape (n,)
+            Decisions.
+
+        Returns
+        -------
+        float
+            The risk.
+        """
         return float(self.sets.terms(self.sets.sorted(f)).sum())
 
     def joint_gradient(self, f: Array) -> Array:
+        """Compute ∇R(f).
+
+        Parameters
+        ----------
+        f : ndarray of shape (n,)
+            Decisions.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The gradient.
+        """
         return self.sets.given(self.sets.gradient(self.sets.sorted(f)))
 
     def joint_root(self, f: Array) -> Root:
+        """Compute a root of the Hessian of R at f.
+
+        Parameters
+        ----------
+        f : ndarray of shape (n,)
+            Decisions.
+
+        Returns
+        -------
+        Root
+            The root, with its products.
+        """
         return self.sets.root(self.sets.sorted(f))
 
     def joint_points(self, alpha: Array, f: Array) -> list[Array]:
+        """Return dual points that a gap may be measured at.
+
+        Parameters
+        ----------
+        alpha : ndarray of shape (n,)
+            Dual point of the machine.
+        f : ndarray of shape (n,)
+            Decisions.
+
+        Returns
+        -------
+        list of ndarray of shape (n,)
+            Feasible points.
+        """
         self.sets.expect(self.sets.sorted(f))
         return [self.feasible(alpha[:, None])[:, 0], -self.joint_gradient(f)]
 
     def joint_gap(self, alpha: Array, score: Array, f: Array) -> float:
+        """Compute the duality gap of the machine.
+
+        Parameters
+        ----------
+        alpha : ndarray of shape (n,)
+            Dual point.
+        score : ndarray of shape (n,)
+            The product Kα.
+        f : ndarray of shape (n,)
+            Decisions.
+
+        Returns
+        -------
+        float
+            The gap.
+        """
         gap = float(alpha @ score) + self.joint_value(f) - self.dual_fit(alpha[:, None])
         return gap + self.leak(alpha[:, None])
 
     def beside(self, score: Array, begin: Array | float) -> Array:
-        """(n,): the Zγ that suits these scores best; without covariates a constant that centres them."""
+        """Find the Zγ that suits these scores best; without covariates a constant that centres them.
+
+        Parameters
+        ----------
+        score : ndarray of shape (n,)
+            Decisions of the kernels alone.
+        begin : ndarray of shape (n,) or float
+            The Zγ to start from.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The values Zγ.
+        """
         if self.Z is None:
             return np.full(score.size, -float(np.average(score, weights=self.w)))
         b = np.zeros(score.size) + begin

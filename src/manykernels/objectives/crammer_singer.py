@@ -29,7 +29,31 @@ _INSIDE = 0.05  # of the way to a point inside all bounds, from which interior-p
 
 
 class CrammerSinger(Risk):
-    """Classes y (n,) as numbers below k, each of them there, and costs C (n,) > 0."""
+    """The multiclass hinge loss of all samples, with one decision for each class.
+
+    Parameters
+    ----------
+    y : ndarray of int of shape (n,)
+        Classes as numbers below k, each of which occurs.
+    C : ndarray of shape (n,)
+        Costs of the samples, positive.
+    k : int
+        Number of classes.
+    fit_intercept : bool
+        Whether each class has an intercept.
+
+    References
+    ----------
+    Crammer & Singer (2001), "On the algorithmic implementation of multiclass kernel-based vector machines",
+    Journal of Machine Learning Research 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.objectives import CrammerSinger
+    >>> CrammerSinger(np.array([0, 1, 2]), np.ones(3), 3, True).value(np.zeros((3, 3)))
+    3.0
+    """
 
     def __init__(self, y: Codes, C: Array, k: int, fit_intercept: bool) -> None:
         self.y, self.C, self.shape, self.fit_intercept = y, C, (y.size, k), fit_intercept

@@ -1,4 +1,4 @@
-"""Who is at risk at each event: the order of times in which sums over risk sets are sums of suffixes.
+"""Samples at risk at each event, in an order of times in which sums over risk sets are sums of suffixes.
 
 Two forms of the same answers. `Suffixes`: everybody is seen from the beginning, so that a risk set holds
 those who are still seen, and all costs O(n) (`_fast/cox.py`). `Intervals`: some enter later (left
@@ -224,12 +224,12 @@ class Suffixes(RiskSets):
         empty = (size <= 0.0) & (whole > 0.0)
         if empty.any():
             m = np.where(empty, self._middle, m)
-        low = np.minimum(self._left(self.c - m), 0.0)
+        left = self._left(self.c - m)
+        low = left < 0.0
         if low.any():
-            middle = self._left(self.c - self._middle)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                needed = np.where(low < 0.0, low / (low - middle), 0.0)
-            t = min(float(np.nanmax(needed)) * (1.0 + 1e-12), 1.0)
+            middle = np.maximum(self._left(self.c - self._middle)[low], 0.0)  # which rounding may hide
+            needed = left[low] / (left[low] - middle)
+            t = min(float(needed.max()) * (1.0 + 1e-12), 1.0)
             if t > _OFF:
                 m = (1.0 - t) * m + t * self._middle
         return np.asarray(self.c - m)

@@ -1,4 +1,4 @@
-"""What floating point may do to the two values of a certificate.
+"""Bounds on the rounding errors in the two values of a certificate.
 
 A function f_i = Σ_j K_ij α_j + b is known up to the rounding of its sum, in fit and in every prediction:
 
@@ -24,7 +24,7 @@ def unit(n: int) -> float:
 
 
 def slack(alpha: Array) -> float:
-    """What rounding may add to the quadratic forms q(α), α (n, k), of a kernel whose largest value is 1."""
+    """Bound the rounding errors of quadratic forms q(α), α (n, k), of a kernel of largest value 1."""
     sizes = np.abs(alpha).sum(axis=0)
     return unit(alpha.shape[0]) * float(sizes @ sizes)
 

@@ -26,9 +26,31 @@ _WIDE = 10.0  # times the largest Zγ that was met: none that is optimal is larg
 
 
 class Separable(Risk):
-    """Loss, targets Y (n, k) and costs C (n, k) > 0, with the machine that fits them.
+    """The sum of a loss over all samples and outputs, with the machine that fits it.
 
-    `Z` (n, r) has orthonormal columns that span constant and covariates, where there are covariates.
+    Parameters
+    ----------
+    loss : Loss
+        The loss.
+    Y : ndarray of shape (n, k)
+        Targets.
+    C : ndarray of shape (n, k)
+        Costs, positive.
+    fit_intercept : bool
+        Whether each output has an intercept.
+    shift : ndarray or float, default=0.0
+        The part that was taken off the targets before; predictions add it again.
+    Z : ndarray of shape (n, r) or None, default=None
+        Orthonormal columns that span constant and covariates, where there are covariates.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.losses import Hinge
+    >>> from manykernels.objectives import Separable
+    >>> y = np.array([[1.0], [-1.0]])
+    >>> Separable(Hinge(), y, np.ones((2, 1)), fit_intercept=True).value(np.zeros((2, 1)))
+    2.0
     """
 
     separable = True
@@ -60,7 +82,7 @@ class Separable(Risk):
 
     @property
     def smoothness(self) -> float:  # type: ignore[override]
-        """max C / strong."""
+        """The largest cost over the modulus of strong convexity of ℓ*."""
         strong = float(self.loss.strong)
         return float(self.C.max()) / strong if strong > 0.0 else np.inf
 
@@ -89,7 +111,7 @@ class Separable(Risk):
         return Box(self.Y, *self._bounds(), float(self.loss.tube)) if self.loss.piecewise_linear else None
 
     def least_squares(self) -> LeastSquares | None:
-        """For the squared loss with costs that all outputs share."""
+        """Return the form for the squared loss with costs that all outputs share."""
         shared = self.loss.quadratic and bool(np.all(self.C == self.C[:, :1]))
         return LeastSquares(self.Y, self.C[:, 0]) if shared else None
 

@@ -1,4 +1,4 @@
-"""What may be asked of a whole family of kernels on the training samples."""
+"""Oracles: questions about a whole family of kernels on the training samples."""
 
 from ._bind_dags import bind_dag
 from .base import Atom, Best, Draws, LowRank, Oracle

@@ -2,9 +2,10 @@
 
     ⟨K_z, S⟩ = s_z (Σ_i w_i (u_iᵀφ_z)² + ι ‖φ_z‖²)      for S = Σ_i w_i u_i u_iᵀ + ι I and K_z = s_z φ_z φ_zᵀ
 
-are signed sums of what is scored for one-stage learning anyway (000 §5.3). From one step of greedy alignment
-to the next only the weights w change, and one column u joins, that of the kernel that was added: the squares
-of the others are kept, so that a step costs one look at the family, however many kernels there are.
+are signed sums of what is scored for one-stage learning anyway (Afkanpour 2013, §5.3). From one step of
+greedy alignment to the next only the weights w change, and one column u joins, that of the kernel that was
+added: the squares of the others are kept, so that a step costs one look at the family, however many kernels
+there are.
 """
 
 from __future__ import annotations

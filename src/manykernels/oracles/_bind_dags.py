@@ -32,9 +32,38 @@ def bind_dag(
     memory_limit: int | float | str | None = None,
     work: int = GRAPH,
 ) -> Hierarchy:
-    """The graph on training data X, with kernels normalised there; weights mean repetition.
+    """Bind a graph of kernels to training data, with kernels normalised there.
 
-    `work` is how many matrices of n × n the solver needs beside the kernels.
+    Parameters
+    ----------
+    family : PolynomialDAG, AnovaDAG or DAG
+        The graph.
+    X : array-like of shape (n_samples, n_features)
+        Training samples.
+    normalize : {"trace", "max"} or None
+        How kernels are scaled.
+    sample_weight : ndarray of shape (n_samples,) or None, default=None
+        Weights of the samples, which count as repetitions.
+    feature_names : sequence of str or None, default=None
+        Names of the columns.
+    memory_limit : int, float, str or None, default=None
+        Memory that may be used, as for ``grams.parse_memory``.
+    work : int, default=9
+        Number of matrices of n × n that the solver needs beside the kernels.
+
+    Returns
+    -------
+    Hierarchy
+        The graph on these samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.families import PolynomialDAG
+    >>> from manykernels.oracles import bind_dag
+    >>> X = np.random.RandomState(0).randn(20, 3)
+    >>> bind_dag(PolynomialDAG(degree=2), X, normalize="trace").n
+    20
     """
     if isinstance(family, DAG):
         return _bind_list(family, X, normalize, sample_weight, memory_limit, work)

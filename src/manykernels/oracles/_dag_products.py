@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import bisect
 import itertools
+import math
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -42,6 +44,8 @@ class ProductHierarchy(Hierarchy):
         self.scales = scales  # a (r, D + 1), a_{i,0} = 1; other zeros leave a feature out
         self.r, self.D = scales.shape[0], scales.shape[1] - 1
         self.beta, self.names = np.full(self.r, beta) if np.ndim(beta) == 0 else np.asarray(beta), names
+        self._constants: list[list[float]] = scales.tolist()  # nodes are walked in Python
+        self._prices: list[list[float]] = (self.beta[:, None] ** np.arange(self.D + 1)).tolist()
         with np.errstate(over="ignore"):
             self.size = float(np.float64(self.D + 1.0) ** self.r)  # inf beyond 1e308
         self.roots = [()]
@@ -73,7 +77,7 @@ class ProductHierarchy(Hierarchy):
         return above
 
     def price(self, v: Node) -> float:
-        return float(np.prod([self.beta[i] ** p for i, p in _powers(v)]))
+        return math.prod(self._prices[i][p] for i, p in _powers(v))
 
     def name(self, v: Node) -> str:
         powers = _powers(v)
@@ -88,17 +92,36 @@ class ProductHierarchy(Hierarchy):
 
     def scale(self, v: Power) -> float:
         """Π_i a_{i,v_i}."""
-        return float(np.prod([self.scales[i, p] for i, p in v])) if v else 1.0
+        return math.prod(self._constants[i][p] for i, p in v)
 
     def children(self, v: Node) -> list[Node]:
         powers = _powers(v)
         used = dict(powers)
-        below: list[Node] = []
-        for i in range(self.r):
-            p = used.get(i, 0)
-            if p < self.D:
-                below.append(tuple(sorted([*(pair for pair in powers if pair[0] != i), (i, p + 1)])))
-        return below
+        return [_times(powers, i) for i in range(self.r) if used.get(i, 0) < self.D]
+
+    def sources(self, hull: set[Node], fresh: Iterable[Node] | None = None) -> list[Node]:
+        """Find sources with sets of features for single nodes (bit i of a number: feature i).
+
+        For v in the hull, v · x_i has all parents there if i leads from v / x_j into the hull, for every
+        other feature j of v. Without `fresh` each is found from one parent only, the one without its last
+        feature.
+        """
+        if not hull:
+            return list(self.roots)
+        into: dict[Node, int] = {}  # the features that lead from a node into the hull
+        for t in hull:
+            for (i, _), w in zip(_powers(t), self.parents(t), strict=True):
+                into[w] = into.get(w, 0) | 1 << i
+        found: dict[Node, None] = {}
+        for v in hull if fresh is None else fresh:
+            powers = _powers(v)
+            lead = (1 << self.r) - 1 & ~into.get(v, 0)
+            for (i, p), w in zip(powers, self.parents(v), strict=True):
+                lead &= into[w] if p < self.D else into[w] & ~(1 << i)
+            if fresh is None and powers:
+                lead &= -1 << powers[-1][0]
+            found.update(dict.fromkeys(_times(powers, i) for i in _bits(lead)))
+        return list(found)
 
     def nodes(self) -> Iterator[Node]:
         """By degree, and then by features."""
@@ -313,6 +336,22 @@ def _pairs(A: Array, F: Array, E: Array) -> Array:
     for a in A.T:
         total += ((F * a[:, None]).T @ E) ** 2
     return total
+
+
+def _bits(number: int) -> Iterator[int]:
+    """The places of the ones, from the lowest."""
+    while number:
+        lowest = number & -number
+        yield lowest.bit_length() - 1
+        number ^= lowest
+
+
+def _times(v: Power, i: int) -> Power:
+    """v · x_i."""
+    at = bisect.bisect_left(v, (i, 0))
+    if at < len(v) and v[at][0] == i:
+        return (*v[:at], (i, v[at][1] + 1), *v[at + 1 :])
+    return (*v[:at], (i, 1), *v[at:])
 
 
 def _powers(v: Node) -> Power:

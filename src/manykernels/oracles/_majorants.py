@@ -7,7 +7,8 @@ e factors that follow it. All m_j take O(r n²) for each start. But H is a kerne
 
 so that m_j ≤ b_j = λ Σ_t h_t u_t² x_tj² + Σ_i (w_iᵀ(u∘x_j))², which takes O(k r n) for all j. A factor that
 is drawn in proportion to b and kept with probability m_j/b_j is one drawn in proportion to m, exactly, and m
-is needed for the factors proposed only: one product of matrices H·V for all starts together in each round.
+is needed for the factors proposed only: one product of matrices H·V for all starts together in each round,
+or XᵀV where H = XXᵀ has fewer columns than samples.
 
 The higher the power, the closer is S^{∘e} to its diagonal: most proposals are then kept.
 """
@@ -34,17 +35,18 @@ class Majorant:
     """λ diag(h) + WWᵀ above a kernel H on n samples, for proposals among r columns.
 
     With k directions a start costs about n r (k + 1) operations for its proposals, and λ n² to keep one of
-    them: k is where the sum is smallest.
+    them, or λ n r where `columns` X are given, with H = XXᵀ: k is where the sum is smallest.
     """
 
-    def __init__(self, H: Array, r: int) -> None:
+    def __init__(self, H: Array, r: int, columns: Array | None = None) -> None:
         n = len(H)
+        self.columns, self.width = columns, n if columns is None else columns.shape[1]
         self.H, self.h = H, np.maximum(H.diagonal(), 0.0)
         root = np.sqrt(self.h)
         inverse = np.divide(1.0, root, out=np.zeros(n), where=root > 0.0)
         C = inverse[:, None] * H * inverse
         values, vectors = _largest(C, min(_DIRECTIONS, n - 1) + 1)
-        self.k = int(np.argmin(r * np.arange(1.0, values.size + 1.0) + n * values))
+        self.k = int(np.argmin(r * np.arange(1.0, values.size + 1.0) + self.width * values))
         W = vectors[:, : self.k] * np.sqrt(values[: self.k] - values[self.k])
         rest = float(values[self.k]) + _ROUNDING * float(values[0])
         self.rest = rest if n <= _SMALL else _proven(C, W, rest)
@@ -53,7 +55,7 @@ class Majorant:
     def cost(self, starts: int, draws: int, r: int) -> float:
         """Operations, roughly, of so many draws from so many starts."""
         n = len(self.h)
-        return n * r * (self.k + 1.0) * starts + max(self.rest, 1.0) * n * n * draws
+        return n * r * (self.k + 1.0) * starts + max(self.rest, 1.0) * n * self.width * draws
 
     def bounds(self, X: Array, U: Array) -> Array:
         """(starts, r): b_j for the columns of X and each start, a column of U."""
@@ -102,8 +104,14 @@ class Majorant:
         for lo in range(0, pending.size, _COLUMNS):
             part = slice(lo, lo + _COLUMNS)
             V = U[:, pending[part]] * X[:, j[part]]
-            kept[part] = level[part] < np.einsum("nm,nm->m", V, self.H @ V)
+            kept[part] = level[part] < self._forms(V)
         return j, kept
+
+    def _forms(self, V: Array) -> Array:
+        """vᵀHv of the columns of V."""
+        if self.columns is not None:
+            return np.asarray(np.square(self.columns.T @ V).sum(axis=0))
+        return np.asarray(np.einsum("nm,nm->m", V, self.H @ V))
 
 
 def _largest(C: Array, count: int) -> tuple[Array, Array]:

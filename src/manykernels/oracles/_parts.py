@@ -38,7 +38,7 @@ class Parts(ABC):
 
     @abstractmethod
     def point(self, A: Array) -> Array:
-        """What all questions about a dual point A (n, k) start from.
+        """Compute the numbers that all questions about a dual point A (n, k) start from.
 
         Its columns, from which products start, are those of A, or a single one that stands for all of them.
         """
@@ -80,7 +80,7 @@ class Parts(ABC):
 
     @property
     def edges(self) -> list[int]:
-        """Where blocks of about √r base kernels begin and end."""
+        """Return the ends of blocks of about √r base kernels."""
         blocks = max(1, round(self.r**0.5))
         return [self.r * b // blocks for b in range(blocks + 1)]
 
@@ -194,7 +194,8 @@ class FactorParts(Parts):
         """By a majorant of H, where that is expected to cost less than all masses of every start."""
         majorant = self._majorants.get(id(H))
         if majorant is None:
-            majorant = self._majorants[id(H)] = Majorant(H, self.r)
+            columns = self.X if self._is_short(H) else None
+            majorant = self._majorants[id(H)] = Majorant(H, self.r, columns)
         direct = float(self.r) * min(self.r, self.n) if self._is_short(H) else float(self.r) * self.n
         if self.blocks_pay(len(starts), H):
             direct = min(direct, 2.0 * self.r**0.5 * self.n)

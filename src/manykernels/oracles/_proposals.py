@@ -1,4 +1,7 @@
-"""Parameters drawn around the best ones: truncated normal distributions, one after the other (000 §4.2.2)."""
+"""Draws of parameters around the best ones, from truncated normal distributions, one after the other.
+
+See Afkanpour (2013), §4.2.2.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,7 @@ def draw_by_feature(
     rng: np.random.RandomState,
     spread: float = 1.0,
 ) -> tuple[Array, Array]:
-    """000 Alg. 4: widths drawn one feature after the other, M ← M∘K_σi in between.
+    """Afkanpour 2013, Alg. 4: widths drawn one feature after the other, M ← M∘K_σi in between.
 
     The density of a draw is the product over its features. All draws share the first search.
     """

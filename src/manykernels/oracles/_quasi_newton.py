@@ -1,4 +1,4 @@
-"""Searching several parameters for the largest ⟨S, K_σ⟩ by quasi-Newton steps from several points.
+"""A search for the largest ⟨S, K_σ⟩ over several parameters: quasi-Newton steps from several starts.
 
 Nothing bounds what such a search has not seen, so `upper` is always inf.
 """
@@ -58,7 +58,8 @@ class BoxSearch:
         self.form, self.coordinates = form, coordinates
 
     def best(self, S: LinePoint, k: int, starts: list[Array], shrinkage: float = 0.0) -> Peaks:
-        """The largest local maxima of h(σ) − λ‖σ − σ̄‖² met from `starts`, σ̄ the mean of σ (000 Eq. 6.2).
+        """The largest local maxima of h(σ) − λ‖σ − σ̄‖² met from `starts`, σ̄ the mean of σ (Afkanpour 2013,
+        Eq. 6.2).
 
         `values` are those of h, in the order of the objective. A few steps from each start tell which of them
         are worth more.
@@ -80,7 +81,7 @@ class BoxSearch:
         return kept
 
     def _climb(self, S: LinePoint, u0: Array, shrinkage: float, steps: int) -> End:
-        """Where so many quasi-Newton steps from u0 end."""
+        """Take so many quasi-Newton steps from u0."""
         scale = abs(self._objective(S, u0, shrinkage)[0]) or S.absolute()
 
         def minus(u: Array) -> tuple[float, Array]:

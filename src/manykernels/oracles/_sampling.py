@@ -1,4 +1,4 @@
-"""Products drawn in proportion to the gradient, without looking at all of them (000 Alg. 3).
+"""Products drawn in proportion to the gradient, without looking at all of them (Afkanpour 2013, Alg. 3).
 
 What all products below a prefix weigh together is ⟨M∘P, F⟩ for the prefix's product P, M = A Aᵀ and a
 symmetric function F of the base kernels. A draw is made factor by factor, and all draws of a batch together:
@@ -33,9 +33,11 @@ class Sampler:
 
     Three distributions, where q°_z = prior[d] ⟨M, Π_{j∈z} K_j⟩ and d is the degree of z:
 
-        orders      c_z q°_z / Σ_d prior[d] ⟨M, S^{∘d}⟩     every order of z's factors counts: 000 Alg. 3
+        orders      c_z q°_z / Σ_d prior[d] ⟨M, S^{∘d}⟩     every order of z's factors counts
         multisets   q°_z / Σ_d prior[d] ⟨M, h_d⟩            every z counts once
         sets        the same with e_d                       no factor twice
+
+    The first is that of Afkanpour 2013, Alg. 3.
 
     S = Σ_j K_j; h_d and e_d are the complete and the elementary symmetric functions of the K_j, by Newton's
     identities from their Hadamard power sums p_i = Σ_j K_j^{∘i}.

@@ -1,4 +1,4 @@
-"""Which search suits a family of one parameter."""
+"""The choice of a search for a family of one parameter."""
 
 from __future__ import annotations
 

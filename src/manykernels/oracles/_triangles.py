@@ -15,7 +15,7 @@ Atoms = NDArray[np.intp]
 
 
 def diagonal(n: int) -> NDArray[np.intp]:
-    """Where the entries of the diagonal are."""
+    """Return the positions of the diagonal."""
     return np.cumsum(np.arange(1, n + 1)) - 1
 
 

@@ -1,8 +1,8 @@
 """Certified search for the best width of a kernel exp(−γ D_ij): max over σ of Σ_ij S_ij exp(−γ(σ) D_ij).
 
-The sum has up to n² terms and, for a general S, as many local maxima as there are signs to alternate (000
-§4.2.2 hopes for few). Binned by distance it is a sum over a few hundred bins, exact to rounding, so that the
-whole interval can be bounded for about the price of one pass over the pairs.
+The sum has up to n² terms and, for a general S, as many local maxima as there are signs to alternate
+(Afkanpour 2013, §4.2.2 hopes for few). Binned by distance it is a sum over a few hundred bins, exact to
+rounding, so that the whole interval can be bounded for about the price of one pass over the pairs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a solver may ask of a family of kernels that is too large to list, on the training samples.
+"""The questions that a solver may ask of a family of kernels that is too large to list.
 
 An atom stands for a kernel of the family and is hashable. Everything is asked at a signed point A (n, k) of
 the dual: q_z = Σ_j α_jᵀ K_z α_j for its columns α_j. Which questions an oracle can answer decides which
@@ -24,7 +24,27 @@ _ENTRIES = 1 << 23  # of the kernels that are held at a time
 
 @dataclass(frozen=True)
 class Best:
-    """The atoms of the largest q that were found, in falling order, and a bound on q of all atoms."""
+    """The best atoms of a family that were found, with a bound on all others.
+
+    Attributes
+    ----------
+    atoms : list of Atom
+        The atoms of the largest q that were found, in falling order.
+    values : ndarray of shape (n_atoms,)
+        Their q.
+    upper : float
+        A bound on q of all atoms; inf where the search cannot bound what it has not looked at.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.grams import StackGram
+    >>> from manykernels.oracles import FiniteOracle
+    >>> oracle = FiniteOracle(StackGram(np.stack([np.eye(2), np.ones((2, 2))])))
+    >>> found = oracle.best(np.array([[1.0], [1.0]]), 1)
+    >>> [int(atom) for atom in found.atoms], found.values.tolist(), found.upper
+    ([1], [4.0], 4.0)
+    """
 
     atoms: list[Atom]
     values: Array
@@ -33,7 +53,24 @@ class Best:
 
 @dataclass(frozen=True)
 class Draws:
-    """Atoms drawn with replacement, each with the probability of drawing it."""
+    """Atoms that were drawn with replacement.
+
+    Attributes
+    ----------
+    atoms : list of Atom
+        The atoms.
+    probabilities : ndarray of shape (n_draws,)
+        The probability of drawing each of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.grams import StackGram
+    >>> from manykernels.oracles import FiniteOracle
+    >>> oracle = FiniteOracle(StackGram(np.stack([np.eye(2), np.ones((2, 2))])))
+    >>> oracle.sample_uniform(3, np.random.RandomState(0)).probabilities.tolist()
+    [0.5, 0.5, 0.5]
+    """
 
     atoms: list[Atom]
     probabilities: Array
@@ -41,26 +78,78 @@ class Draws:
 
 @dataclass(frozen=True)
 class LowRank:
-    """S = U diag(w) Uᵀ + ι I, U (n, m): the form that products of columns are compared with."""
+    """A symmetric matrix S = U diag(w) Uᵀ + ι I, the form that products of columns are compared with.
+
+    Attributes
+    ----------
+    U : ndarray of shape (n, m)
+        The columns.
+    w : ndarray of shape (m,)
+        Their coefficients.
+    identity : float
+        The coefficient ι of the identity.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.oracles import LowRank
+    >>> LowRank(np.array([[1.0], [2.0]]), np.array([1.0]), 0.5).dense()
+    array([[1.5, 2. ],
+           [2. , 4.5]])
+    """
 
     U: Array
     w: Array
     identity: float = 0.0
 
     def dense(self) -> Array:
-        """S."""
+        """Return S as a matrix.
+
+        Returns
+        -------
+        ndarray of shape (n, n)
+            The matrix.
+        """
         return np.asarray((self.U * self.w) @ self.U.T + self.identity * np.eye(len(self.U)))
 
     @classmethod
     def of(cls, S: Array) -> LowRank:
-        """A symmetric matrix by its eigenvectors, but for what rounding left of them."""
+        """Write a symmetric matrix by its eigenvectors, but for what rounding left of them.
+
+        Parameters
+        ----------
+        S : ndarray of shape (n, n)
+            A symmetric matrix.
+
+        Returns
+        -------
+        LowRank
+            The same matrix in this form.
+        """
         w, U = np.linalg.eigh(S)
         kept = np.abs(w) > 1e-13 * np.abs(w).max(initial=0.0)
         return cls(U[:, kept], w[kept])
 
 
 class Oracle(ABC):
-    """A family of kernels on n training samples, scaled as the problem sees them."""
+    """Base class of oracles: a family of kernels on n training samples, scaled as the problem sees them.
+
+    Solvers ask an oracle for the best kernels or for a sample of them, so that a family may be too large to
+    list. With A of shape (n, k), q_z = Σ_j A_jᵀ K_z A_j. A family of your own defines what it can answer;
+    `offers` tells solvers which questions these are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.families import Products
+    >>> from manykernels.oracles import build_oracle
+    >>> X = np.random.RandomState(0).randn(30, 10)
+    >>> oracle = build_oracle(Products(degree=3), X, normalize="trace")
+    >>> oracle.size
+    286.0
+    >>> oracle.offers("best"), oracle.name((0, 1))
+    (True, 'x0 · x1')
+    """
 
     n: int
     size: float  # of the family; inf for a continuum
@@ -76,77 +165,255 @@ class Oracle(ABC):
 
     @abstractmethod
     def name(self, atom: Atom) -> str:
-        """What a person calls this kernel."""
+        """Return the name of a kernel.
+
+        Parameters
+        ----------
+        atom : Atom
+            The atom.
+
+        Returns
+        -------
+        str
+            The name that a person would give it.
+        """
 
     @abstractmethod
     def kernel(self, atom: Atom) -> Fitted:
-        """The kernel as a function, with the constants of the training data."""
+        """Return a kernel as a function, with the constants of the training data.
+
+        Parameters
+        ----------
+        atom : Atom
+            The atom.
+
+        Returns
+        -------
+        Fitted
+            The kernel.
+        """
 
     @abstractmethod
     def gram(self, atoms: Sequence[Atom]) -> Gram:
-        """The Gram of some atoms, in this order; it is for these atoms only, so they must be few."""
+        """Build the Gram of some atoms, in this order; they must be few.
+
+        Parameters
+        ----------
+        atoms : sequence of Atom
+            The atoms.
+
+        Returns
+        -------
+        Gram
+            Their matrices.
+        """
 
     def quad(self, A: Array, atoms: Sequence[Atom]) -> Array:
-        """(len(atoms),): q_z."""
+        """Compute q_z of some atoms.
+
+        Parameters
+        ----------
+        A : ndarray of shape (n, k)
+            Dual points, one in each column.
+        atoms : sequence of Atom
+            The atoms.
+
+        Returns
+        -------
+        ndarray of shape (n_atoms,)
+            The values q_z.
+        """
         return np.asarray(self.gram(atoms).quad(A).sum(axis=1)) if len(atoms) else np.zeros(0)
 
     def against(self, S: Array, atoms: Sequence[Atom]) -> Array:
-        """(len(atoms),): ⟨K_z, S⟩_F with any symmetric S (n, n)."""
+        """Compute ⟨K_z, S⟩_F of some atoms.
+
+        Parameters
+        ----------
+        S : ndarray of shape (n, n)
+            A symmetric matrix.
+        atoms : sequence of Atom
+            The atoms.
+
+        Returns
+        -------
+        ndarray of shape (n_atoms,)
+            The products.
+        """
         found = [self.gram(atoms[part]).against(S) for part in self.portions(len(atoms))]
         return np.concatenate([np.zeros(0), *found])
 
     def portions(self, count: int) -> list[slice]:
-        """So many atoms, a few at a time: each may be held as a matrix."""
+        """Cut a number of atoms into parts, each of which may be held as matrices.
+
+        Parameters
+        ----------
+        count : int
+            Number of atoms.
+
+        Returns
+        -------
+        list of slice
+            The parts.
+        """
         step = max(1, _ENTRIES // (self.n if self.rank_one else self.n**2))
         return [slice(lo, lo + step) for lo in range(0, count, step)]
 
     def atoms(self) -> Iterator[Atom]:
-        """All atoms, in order; only finite families have them, and only few are short enough to be listed."""
+        """Iterate over all atoms, in order; only finite families have them.
+
+        Returns
+        -------
+        iterator of Atom
+            The atoms.
+        """
         raise NotImplementedError
 
     def bytes_of(self, count: int) -> float:
-        """What the Gram of so many atoms takes in memory, with a copy in the making."""
+        """Return the memory that the Gram of some atoms takes, with a copy in the making.
+
+        Parameters
+        ----------
+        count : int
+            Number of atoms.
+
+        Returns
+        -------
+        float
+            Number of bytes.
+        """
         return 8.0 * count * self.n * (3.0 if self.rank_one else self.n)
 
     def best(self, A: Array, k: int) -> Best:
-        """The k atoms of the largest q, or the best that could be found."""
+        """Find the k atoms of the largest q, or the best that could be found.
+
+        Parameters
+        ----------
+        A : ndarray of shape (n, m)
+            Dual points, one in each column.
+        k : int
+            Number of atoms.
+
+        Returns
+        -------
+        Best
+            The atoms, their q, and a bound on q of all atoms.
+        """
         raise NotImplementedError
 
     def best_against(self, S: Array, k: int, shrinkage: float = 0.0) -> Best:
-        """The same for ⟨K_z, S⟩_F with any symmetric S (n, n), of which the largest may be negative.
+        """Find the k atoms of the largest ⟨K_z, S⟩_F, of which the largest may be negative.
 
-        Families of rank-one kernels that answer take it as `LowRank` too, and remember what they know of the
-        columns of U. `shrinkage` is λ of 000 Eq. 6.2, for atoms of several parameters.
+        Families of rank-one kernels that answer take S as `LowRank` too, and remember what they know of the
+        columns of U.
+
+        Parameters
+        ----------
+        S : ndarray of shape (n, n) or LowRank
+            A symmetric matrix.
+        k : int
+            Number of atoms.
+        shrinkage : float, default=0.0
+            The λ of Afkanpour (2013), Eq. 6.2, for atoms of several parameters.
+
+        Returns
+        -------
+        Best
+            The atoms, their values, and a bound on the values of all atoms.
         """
         raise NotImplementedError
 
     def sample(self, A: Array, size: int, rng: np.random.RandomState, spread: float = 1.0) -> Draws:
-        """Atoms drawn with a probability close to proportional to q_z.
+        """Draw atoms with a probability close to proportional to q_z.
 
-        `spread` is how wide to draw around the best kernel, for who can do no better than that; others are
-        not told.
+        Parameters
+        ----------
+        A : ndarray of shape (n, k)
+            Dual points, one in each column.
+        size : int
+            Number of draws.
+        rng : RandomState
+            Source of random numbers.
+        spread : float, default=1.0
+            How wide to draw around the best kernel, for families that can do no better than that.
+
+        Returns
+        -------
+        Draws
+            The atoms and their probabilities.
         """
         raise NotImplementedError
 
     def sample_against(self, Q: Array, size: int, rng: np.random.RandomState) -> Draws:
-        """The same for ⟨K_z, Q⟩_F with any positive semi-definite Q (n, n)."""
+        """Draw atoms with a probability close to proportional to ⟨K_z, Q⟩_F.
+
+        Parameters
+        ----------
+        Q : ndarray of shape (n, n)
+            A positive semidefinite matrix.
+        size : int
+            Number of draws.
+        rng : RandomState
+            Source of random numbers.
+
+        Returns
+        -------
+        Draws
+            The atoms and their probabilities.
+        """
         raise NotImplementedError
 
     def sample_uniform(self, size: int, rng: np.random.RandomState) -> Draws:
-        """Atoms drawn with equal probability."""
+        """Draw atoms with equal probability.
+
+        Parameters
+        ----------
+        size : int
+            Number of draws.
+        rng : RandomState
+            Source of random numbers.
+
+        Returns
+        -------
+        Draws
+            The atoms and their probabilities.
+        """
         raise NotImplementedError
 
     def total(self, A: Array, r: float) -> float | None:
-        """‖q‖_r over the whole family, r ≥ 1 or inf: the dual value of norm p = r/(r−1); None if unknown."""
+        """Compute ‖q‖_r over the whole family: the dual value of norm p = r/(r−1).
+
+        Parameters
+        ----------
+        A : ndarray of shape (n, k)
+            Dual points, one in each column.
+        r : float
+            The norm, from 1 to inf.
+
+        Returns
+        -------
+        float or None
+            The norm, or a bound on it from above; None if it is not known.
+        """
         if r == np.inf:
             upper = self.best(A, 1).upper
             return upper if np.isfinite(upper) else None
         return None
 
     def diagonal(self, r: float = np.inf) -> Array | None:
-        """(n,): ‖(K_z(x_i, x_i))_z‖_r over the whole family for each sample; None if unknown.
+        """Compute ‖(K_z(x_i, x_i))_z‖_r over the whole family for each sample.
 
         K_z(x_i, x_i) is q_z at A = e_i.
+
+        Parameters
+        ----------
+        r : float, default=inf
+            The norm.
+
+        Returns
+        -------
+        ndarray of shape (n,) or None
+            The norms; None if they are not known.
         """
         found = np.empty(self.n)
         for i in range(self.n):
@@ -157,5 +424,16 @@ class Oracle(ABC):
         return found
 
     def offers(self, question: str) -> bool:
-        """Whether a question is answered: "atoms", "best", "sample", "sample_uniform", or "…_against"."""
+        """Tell whether a question is answered.
+
+        Parameters
+        ----------
+        question : str
+            "atoms", "best", "sample", "sample_uniform", or "…_against".
+
+        Returns
+        -------
+        bool
+            Whether it is.
+        """
         return getattr(type(self), question) is not getattr(Oracle, question)

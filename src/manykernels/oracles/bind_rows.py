@@ -115,7 +115,7 @@ def columns_of(
 
 
 def look(X: Array, w: Array, place: Array) -> Array:
-    """(1, 4, r): what a block says of its columns; last, the place of the first row that is not finite."""
+    """Summarise the columns of a block (1, 4, r); last, the place of the first row that is not finite."""
     fine = np.isfinite(X).all(axis=1)
     first = -1.0 if fine.all() else float(place[np.argmin(fine)])
     with np.errstate(over="ignore", invalid="ignore"):

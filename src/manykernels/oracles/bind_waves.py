@@ -65,7 +65,7 @@ def bind_waves(
 
 @dataclass(frozen=True)
 class Projected:
-    """What a block says of its projections on frequencies."""
+    """Summary of a block's projections on frequencies."""
 
     omega: Array
 
@@ -77,7 +77,7 @@ class Projected:
 def _frequencies(
     family: Parametric, box: tuple[Array, Array], d: int, approx: RandomFeatures, rng: np.random.RandomState
 ) -> Frequencies:
-    """Those of κ_σ = Σ_j g_j cos(σω_jᵀ(x − x')), or with 1/σ: drawn, or all where they are few enough."""
+    """Return the frequencies of κ_σ = Σ_j g_j cos(σω_jᵀ(x − x')), or with 1/σ: drawn, or all if few."""
     D, orthogonal = approx.pairs(), bool(approx.orthogonal)
     if isinstance(family, Dirichlets):
         K = family.order()

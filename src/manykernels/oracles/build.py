@@ -38,14 +38,46 @@ def build_oracle(
     work: int = SOLVER,
     groups: NDArray[np.intp] | None = None,
 ) -> Oracle:
-    """A family bound to training data X, with base kernels normalised there; weights mean repetition.
+    """Bind a family to training data, with base kernels normalised there.
 
-    `norm` is that of the weights θ, on which some scales depend. `work` is how many matrices of n × n the
-    solver needs beside the kernels. `groups` (n_features,) numbers columns of which at most one is not zero,
-    the indicators of a category, which `Products` does not multiply; −1 stands for others.
+    A family that defines ``bind`` says itself how that is done; those of this package are registered in this
+    module; a family that lists its kernels is a finite one.
 
-    A family that defines ``bind`` says itself how that is done, those of this package are registered below,
-    and what lists its kernels is a finite family.
+    Parameters
+    ----------
+    family : Family
+        The family.
+    X : array-like of shape (n_samples, n_features)
+        Training samples.
+    normalize : {"trace", "max", "frobenius", "cosine"} or None
+        How base kernels are scaled.
+    sample_weight : ndarray of shape (n_samples,) or None, default=None
+        Weights of the samples, which count as repetitions.
+    feature_names : sequence of str or None, default=None
+        Names of the columns.
+    memory_limit : int, float, str or None, default=None
+        Memory that may be used, as for ``grams.parse_memory``.
+    norm : float or Penalty, default=1.0
+        The norm of the weights θ, on which some scales depend.
+    work : int, default=5
+        Number of matrices of n × n that the solver needs beside the kernels.
+    groups : ndarray of int of shape (n_features,) or None, default=None
+        Numbers of columns of which at most one is not zero, the indicators of a category, which `Products`
+        does not multiply; −1 stands for others.
+
+    Returns
+    -------
+    Oracle
+        The family on these samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.families import Products
+    >>> from manykernels.oracles import build_oracle
+    >>> X = np.random.RandomState(0).randn(20, 4)
+    >>> build_oracle(Products(degree=2), X, normalize="trace").size
+    15.0
     """
     how = {
         "normalize": normalize,

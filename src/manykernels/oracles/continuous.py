@@ -1,4 +1,5 @@
-"""A continuum of kernels κ_σ on the training samples, searched for its best ones (000 §4.2.2, ch. 5)."""
+"""A continuum of kernels κ_σ on the training samples, searched for its best ones (Afkanpour 2013, §4.2.2, ch.
+5)."""
 
 from __future__ import annotations
 
@@ -134,8 +135,8 @@ class ContinuousOracle(Oracle):
     def best_against(self, S: Array, k: int, shrinkage: float = 0.0) -> Best:
         """The same of ⟨S, K_σ⟩ for a symmetric matrix S, which may have negative values.
 
-        `shrinkage` is λ of 000 Eq. 6.2 for kernels of several parameters: λ‖σ − σ̄‖² is taken off before
-        comparing kernels, and `values` are without it.
+        `shrinkage` is λ of Afkanpour 2013, Eq. 6.2 for kernels of several parameters: λ‖σ − σ̄‖² is taken off
+        before comparing kernels, and `values` are without it.
         """
         return self._best(LinePoint(matrix=np.asarray(S, dtype=float)), k, shrinkage)
 
@@ -178,7 +179,7 @@ class ContinuousOracle(Oracle):
         return s * value, gradient
 
     def _starts(self, S: LinePoint) -> list[Array]:
-        """Where searches over several parameters start.
+        """Return the points at which searches over several parameters start.
 
         A width for each feature: from the best common one, from there half the way to widths that ignore
         all features, and near it. Others: from the centre, and from anywhere. Both: from the best two of the
@@ -209,13 +210,13 @@ class ContinuousOracle(Oracle):
 
     # -- draws ----------------------------------------------------------------------------------
     def sample(self, A: Array, size: int, rng: np.random.RandomState, spread: float = 1.0) -> Draws:
-        """σ around the best one: from N(σ*, (spread·σ*)²), cut to the box (000 §4.2.2).
+        """σ around the best one: from N(σ*, (spread·σ*)²), cut to the box (Afkanpour 2013, §4.2.2).
 
         `probabilities` are densities in σ. A solver that divides by them, as ĝ = g_σ/s_σ, estimates the
-        gradient of θ as a density over σ (000 Eq. 4.21), whose norm is an integral, without bias; its
-        weights θ are those of point masses, and depend on the unit of σ only through the length of steps.
-        A width for each feature is drawn feature by feature (000 Alg. 4); other kernels of several
-        parameters, around the best one, each parameter by itself.
+        gradient of θ as a density over σ (Afkanpour 2013, Eq. 4.21), whose norm is an integral, without bias;
+        its weights θ are those of point masses, and depend on the unit of σ only through the length of steps.
+        A width for each feature is drawn feature by feature (Afkanpour 2013, Alg. 4); other kernels of
+        several parameters, around the best one, each parameter by itself.
         """
         S = LinePoint(factor=A)
         c = self.coordinates

@@ -46,7 +46,7 @@ class Hierarchy(ABC):
 
     @abstractmethod
     def name(self, v: Node) -> str:
-        """What a person calls this kernel."""
+        """Return the name of a kernel."""
 
     @abstractmethod
     def kernel(self, v: Node) -> Fitted:
@@ -78,7 +78,7 @@ class Hierarchy(ABC):
         """(len(sources),): S_t."""
 
     def scan(self, A: Array, hull: set[Node], allowed: float, count: int) -> list[Node]:
-        """Of the nodes that can be looked at all at once, `count` with the largest shares above `allowed`.
+        """Return `count` nodes with the largest shares above `allowed`, of those looked at all at once.
 
         The share of w is q_w / (Σ_{v∈A(w) outside the hull} d_v)²: what σ gains by w and all above it. By
         default there are no such nodes.

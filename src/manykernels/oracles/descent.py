@@ -32,7 +32,7 @@ class Iterate(ABC):
         self._index: dict[Atom, int] = {}
 
     def positions(self, atoms: Sequence[Atom]) -> NDArray[np.intp]:
-        """Where these atoms are in `atoms`, new ones at its end."""
+        """Return the positions of atoms in `atoms`, new ones at its end."""
         found = np.empty(len(atoms), dtype=np.intp)
         for i, atom in enumerate(atoms):
             found[i] = self._index.setdefault(atom, len(self.atoms))
@@ -148,7 +148,8 @@ class ScaledIterate(DrawnIterate):
 
 
 class EntropicIterate(DrawnIterate):
-    """The simplex {θ ≥ 0, Σθ = 1} with Ψ = Σ_z θ_z (log θ_z − 1): exponential weights (000 §4.2; 001 §3.2).
+    """The simplex {θ ≥ 0, Σθ = 1} with Ψ = Σ_z θ_z (log θ_z − 1): exponential weights (Afkanpour 2013, §4.2;
+    Afkanpour et al. 2013, §3.2).
 
     Ψ is 1-strongly convex in ‖·‖₁. It is smallest at equal weights, where this starts, so that every kernel
     has a weight: they must be listed. A step multiplies w_z by exp(−ηg_z) for the kernels drawn, s = 1/Σw.

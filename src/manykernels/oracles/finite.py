@@ -12,7 +12,24 @@ from .base import Array, Atom, Best, Draws, Oracle
 
 
 class FiniteOracle(Oracle):
-    """The kernels of a Gram; atoms are their positions."""
+    """The kernels of a Gram as a family; atoms are their positions.
+
+    Parameters
+    ----------
+    gram : Gram
+        The kernels on the training samples.
+    kernels : list of Fitted or None, default=None
+        The kernels as functions, where somebody may ask for them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.grams import StackGram
+    >>> from manykernels.oracles import FiniteOracle
+    >>> oracle = FiniteOracle(StackGram(np.stack([np.eye(2), np.ones((2, 2))])))
+    >>> oracle.quad(np.array([[1.0], [1.0]]), [0, 1]).tolist()
+    [2.0, 4.0]
+    """
 
     def __init__(self, gram: Gram, kernels: list[Fitted] | None = None) -> None:
         self.whole = gram

@@ -32,16 +32,52 @@ _POWERS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 class ProductsOracle(Oracle):
-    """K_z = s_z Π_{j∈z} K_j for all sorted tuples z of at most D base kernels; () is the constant kernel.
+    """The products K_z = s_z Π_{j∈z} K_j for all sorted tuples z of at most D base kernels.
 
-        s_z = ρ_d⁻² own_z⁻² c_z^exponent / Σ_i weight_i (Π_{j∈z} K_j)_ii        c_z = d!/Π_j m_j!, its orders
+    The empty tuple is the constant kernel. With c_z = d!/Π_j m_j!, the number of orders of z, the scale is
 
-    `base` are the base kernels as functions. `columns` are the columns of X that they are, where that is all
-    they are, up to scale: products are then monomials. `exponent` is (p−1)/p for ``multiplicity="paper"``,
-    else 0. `groups` numbers columns of which at most one is not zero: products of two of them, and powers of
-    one, are scaled to 0, as if they were not there. `weight` (summing to 1) is there for
-    ``atom_scale="rms"`` only. `room` is how many bytes there are for what is kept of the products.
-    `base_prior` are the ρ_j⁻² that are in the parts and not in `base`, and `own` is ρ_z of single products.
+        s_z = ρ_d⁻² own_z⁻² c_z^exponent / Σ_i weight_i (Π_{j∈z} K_j)_ii
+
+    Parameters
+    ----------
+    parts : Parts
+        The base kernels on the training samples.
+    base : list of Fitted
+        The base kernels as functions.
+    names : list of str
+        Their names.
+    degree : int
+        The largest number D of factors.
+    rho : ndarray of shape (D + 1,)
+        Priors ρ_d of the degrees.
+    columns : list or None, default=None
+        The columns of X that the base kernels are, where that is all they are, up to scale: products are then
+        monomials.
+    exponent : float, default=0.0
+        (p − 1)/p for ``multiplicity="paper"``, else 0.
+    weight : ndarray of shape (n,) or None, default=None
+        Weights that add up to 1, for ``atom_scale="rms"`` only.
+    interactions_only : bool, default=False
+        Whether each factor occurs once.
+    room : float, default=inf
+        Bytes for what is kept of the products.
+    groups : ndarray of int or None, default=None
+        Numbers of columns of which at most one is not zero: products of two of them, and powers of one, are
+        scaled to 0, as if they were not there.
+    base_prior : ndarray of shape (n_base,) or None, default=None
+        The ρ_j⁻² that are in the parts and not in `base`.
+    own : callable or None, default=None
+        The priors ρ_z of single products.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.families import Products
+    >>> from manykernels.oracles import build_oracle
+    >>> X = np.random.RandomState(0).randn(20, 4)
+    >>> oracle = build_oracle(Products(degree=2, interactions_only=True), X, normalize="trace")
+    >>> type(oracle).__name__, oracle.size
+    ('ProductsOracle', 11.0)
     """
 
     def __init__(
@@ -89,11 +125,33 @@ class ProductsOracle(Oracle):
         return " · ".join(name + (str(m).translate(_POWERS) if m > 1 else "") for name, m in factors) or "1"
 
     def degree(self, atom: Atom) -> int:
-        """How many factors the product has."""
+        """Return the number of factors of a product.
+
+        Parameters
+        ----------
+        atom : Atom
+            The product.
+
+        Returns
+        -------
+        int
+            The number of factors.
+        """
         return len(_product(atom))
 
     def describe(self, atom: Atom) -> dict[str, Any]:
-        """What a table of products says of this one."""
+        """Describe a product for a table.
+
+        Parameters
+        ----------
+        atom : Atom
+            The product.
+
+        Returns
+        -------
+        dict of str to object
+            Its name and degree.
+        """
         return {"product": self.name(atom), "degree": self.degree(atom)}
 
     def kernel(self, atom: Atom) -> Fitted:
@@ -114,7 +172,18 @@ class ProductsOracle(Oracle):
         return fitted if runs else fitted.as_member(role="empty product")
 
     def scales(self, products: Sequence[Product]) -> Array:
-        """s_z; 0 for products that are zero on all samples and cannot be scaled to unit size."""
+        """Compute the scales s_z of products.
+
+        Parameters
+        ----------
+        products : sequence of tuple of int
+            The products, as positions of their factors.
+
+        Returns
+        -------
+        ndarray of shape (n_products,)
+            The scales; 0 for products that are zero on all samples and cannot be scaled to unit size.
+        """
         s = self.prior[[len(z) for z in products]]
         if self.exponent != 0.0:
             s = s * np.array([orders(z) for z in products]) ** self.exponent
@@ -204,7 +273,7 @@ class ProductsOracle(Oracle):
         return Best([found.atoms[i] for i in order], values[order], found.upper)
 
     def _of_family(self, atoms: list[Product], values: Array) -> tuple[list[Product], Array]:
-        """Those that are in the family, of which there always is one: the constant."""
+        """Keep the products that are in the family, of which there always is one: the constant."""
         kept = [i for i, z in enumerate(atoms) if not is_excluded(self.groups, z)]
         if len(kept) == len(atoms):
             return atoms, values
@@ -232,8 +301,11 @@ class ProductsOracle(Oracle):
         return np.asarray((powers * self.prior).max(axis=1))
 
     def offers(self, question: str) -> bool:
-        """Draws by the gradient need sums over all products, which scales of each product forbid; and
-        products of matrices are looked at one by one, or not at all."""
+        """Tell whether a question is answered.
+
+        Draws by the gradient need sums over all products, which scales of each product forbid. Products of
+        matrices are looked at one by one, or not at all.
+        """
         if question in ("sample", "sample_against"):
             return self.weight is None
         searched = self.rank_one and self.own is None  # beyond what can be listed, by a beam
@@ -242,10 +314,10 @@ class ProductsOracle(Oracle):
 
     # -- draws ----------------------------------------------------------------------------------
     def sample(self, A: Array, size: int, rng: np.random.RandomState, spread: float = 1.0) -> Draws:
-        """Products z with the probability c_z q°_z / normaliser(A) (000 Alg. 3), q° without c_z and own_z.
+        """Draw products z with the probability c_z q°_z / normaliser(A), q° without c_z and own_z.
 
-        With `interactions_only` all products of a degree have the same c_z, and draws are exactly in
-        proportion to q_z.
+        See Afkanpour (2013), Alg. 3. With `interactions_only` all products of a degree have the same c_z, and
+        draws are exactly in proportion to q_z.
         """
         return self._draws(self.parts.point(A), size, self._kind(distinct=False), rng)
 
@@ -253,7 +325,22 @@ class ProductsOracle(Oracle):
         return self._draws(self.parts.point_against(Q), size, self._kind(distinct=False), rng)
 
     def sample_distinct(self, A: Array, size: int, rng: np.random.RandomState) -> Draws:
-        """Products z drawn with the probability q°_z / Σ_z q°_z: by q_z for ``multiplicity="distinct"``."""
+        """Draw products z with the probability q°_z / Σ_z q°_z: by q_z for ``multiplicity="distinct"``.
+
+        Parameters
+        ----------
+        A : ndarray of shape (n, k)
+            Dual points, one in each column.
+        size : int
+            Number of draws.
+        rng : RandomState
+            Source of random numbers.
+
+        Returns
+        -------
+        Draws
+            The products and their probabilities.
+        """
         return self._draws(self.parts.point(A), size, self._kind(distinct=True), rng)
 
     def sample_uniform(self, size: int, rng: np.random.RandomState) -> Draws:
@@ -261,7 +348,20 @@ class ProductsOracle(Oracle):
         return Draws(list(drawn), np.full(size, 1.0 / self.size))
 
     def normaliser(self, A: Array) -> float:
-        """Σ_z c_z q°_z over the family: what `sample` divides by (000: C_{k−1} = Σ_d δ(d))."""
+        """Compute Σ_z c_z q°_z over the family, which `sample` divides by.
+
+        Afkanpour (2013) calls it C_{k−1} = Σ_d δ(d).
+
+        Parameters
+        ----------
+        A : ndarray of shape (n, k)
+            Dual points, one in each column.
+
+        Returns
+        -------
+        float
+            The sum.
+        """
         self._require_no_atom_scale()
         return float(self._by_degree(A, self._kind(distinct=False)).sum())
 

@@ -169,7 +169,7 @@ class RowWaves(RowOracle):
         return Best(list(atoms), np.array(list(atoms.values())), found.upper)
 
     def _climbed(self, A: Array, k: int) -> Best:
-        """What quasi-Newton steps on some rows find, scored on all of them."""
+        """Take quasi-Newton steps on some rows, and score their ends on all rows."""
         rows, held = self._drawn()
         point = LinePoint(factor=A[rows])
         X = held.read(held.X)

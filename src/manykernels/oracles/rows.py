@@ -1,4 +1,4 @@
-"""What is asked of a family whose samples are read in blocks of rows: sums over them, and values on them.
+"""Questions about a family whose samples are read in blocks of rows: sums over them, values on them.
 
 Every kernel has the same number of explicit features, which are made anew for each block.
 """

@@ -13,7 +13,24 @@ __all__ = ["BallProduct", "ElasticNet", "L2Ball", "LpBall", "Penalty", "Simplex"
 
 
 def resolve_penalty(norm: object) -> Penalty:
-    """The penalty that `norm` means: a number p in [1, ∞] for ‖θ‖_p ≤ 1, or a penalty object as it is."""
+    """Return the penalty that the argument ``norm`` of an estimator means.
+
+    Parameters
+    ----------
+    norm : float or Penalty
+        A number p in [1, ∞] for ‖θ‖_p ≤ 1, or a penalty, which is returned as it is.
+
+    Returns
+    -------
+    Penalty
+        The penalty.
+
+    Examples
+    --------
+    >>> from manykernels.penalties import resolve_penalty
+    >>> resolve_penalty(1), resolve_penalty(2.0)
+    (Simplex(), LpBall())
+    """
     if isinstance(norm, Penalty):
         return norm
     expected = (

@@ -1,4 +1,4 @@
-"""What a penalty must offer."""
+"""The base class of penalties."""
 
 from __future__ import annotations
 
@@ -15,42 +15,150 @@ ROUNDING = 1e-9
 
 
 class Penalty(BaseEstimator, ABC):
-    """A convex function h(θ) of the kernels' weights θ ≥ 0; for a set Θ it is 0 inside and +inf outside.
+    """Base class of penalties: a convex function h(θ) of the weights θ ≥ 0 of kernels.
 
-    It enters the primal as ½ h(θ) and the dual as ½ h*(q), h*(q) = max_θ θᵀq − h(θ), q_m = αᵀK_mα ≥ 0.
-    Entries of q below zero are rounding errors and are read as zero.
+    For a set Θ of weights h is 0 inside and +inf outside. It enters the primal as ½ h(θ) and the dual as ½
+    h*(q), h*(q) = max_θ θᵀq − h(θ), q_m = αᵀK_mα ≥ 0. Entries of q below zero are rounding errors and are
+    read as zero.
+
+    See Also
+    --------
+    LpBall : The set of ‖θ‖_p ≤ 1.
+    L2Ball : The ball around a prior weighting.
+    ElasticNet : Between the sparse and the plain sum.
+
+    Examples
+    --------
+    h* is attained at a θ of the set:
+
+    >>> import numpy as np
+    >>> from manykernels.penalties import LpBall
+    >>> value, theta = LpBall(2.0).conjugate(np.array([3.0, 4.0]))
+    >>> round(value, 6), theta.round(6).tolist()
+    (5.0, [0.6, 0.8])
     """
 
     @abstractmethod
     def value(self, theta: FloatArray) -> float:
-        """h(θ)."""
+        """Compute h(θ).
+
+        Parameters
+        ----------
+        theta : ndarray of shape (n_kernels,)
+            Weights.
+
+        Returns
+        -------
+        float
+            The value; for sets 0 inside and +inf outside.
+        """
 
     @abstractmethod
     def conjugate(self, q: FloatArray) -> tuple[float, FloatArray]:
-        """max_θ θᵀq − h(θ) for q ≥ 0, and a θ that attains it."""
+        """Compute h*(q) = max_θ θᵀq − h(θ), and a θ that attains it.
+
+        Parameters
+        ----------
+        q : ndarray of shape (n_kernels,)
+            Values q_m = αᵀK_mα ≥ 0.
+
+        Returns
+        -------
+        value : float
+            The maximum.
+        theta : ndarray of shape (n_kernels,)
+            Weights that attain it.
+        """
 
     @abstractmethod
     def project(self, v: FloatArray) -> FloatArray:
-        """The θ nearest to v in Θ; in general the θ that minimises ½‖θ − v‖² + ½ h(θ)."""
+        """Return the θ nearest to v in Θ; in general the θ that minimises ½‖θ − v‖² + ½ h(θ).
+
+        Parameters
+        ----------
+        v : ndarray of shape (n_kernels,)
+            Any point.
+
+        Returns
+        -------
+        ndarray of shape (n_kernels,)
+            The projection.
+        """
 
     @abstractmethod
     def closed_form(self, a: FloatArray) -> FloatArray:
-        """The θ that minimises Σ a_m²/θ_m + h(θ), for norms a_m = ‖w_m‖ ≥ 0 and with 0/0 = 0."""
+        """Return the θ that minimises Σ a_m²/θ_m + h(θ), with 0/0 = 0.
+
+        Parameters
+        ----------
+        a : ndarray of shape (n_kernels,)
+            Norms a_m = ‖w_m‖ ≥ 0.
+
+        Returns
+        -------
+        ndarray of shape (n_kernels,)
+            The weights θ.
+        """
 
     @abstractmethod
     def group_norm(self, a: FloatArray) -> float:
-        """min_θ Σ a_m²/θ_m + h(θ): what the penalty on θ means as a penalty on the norms a_m = ‖w_m‖."""
+        """Compute min_θ Σ a_m²/θ_m + h(θ), the penalty on the norms a_m = ‖w_m‖ that h stands for.
+
+        Parameters
+        ----------
+        a : ndarray of shape (n_kernels,)
+            Norms a_m ≥ 0.
+
+        Returns
+        -------
+        float
+            The minimum.
+        """
 
     @abstractmethod
     def start(self, M: int) -> FloatArray:
-        """Weights to start from: all kernels alike, none at zero."""
+        """Return weights to start from: all kernels alike, none at zero.
+
+        Parameters
+        ----------
+        M : int
+            Number of kernels.
+
+        Returns
+        -------
+        ndarray of shape (M,)
+            Weights.
+        """
 
     def constraint(self, theta: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray] | None:
-        """ψ (J,), ∇ψ (J, M) and diag ∇²ψ (J, M) of smooth convex ψ_j with Θ = {θ ≥ 0, ψ(θ) ≤ 0}, or None."""
+        """Return smooth convex functions ψ_j with Θ = {θ ≥ 0, ψ(θ) ≤ 0}, where there are some.
+
+        Parameters
+        ----------
+        theta : ndarray of shape (n_kernels,)
+            Weights θ.
+
+        Returns
+        -------
+        tuple of ndarray or None
+            The values ψ of shape (J,), gradients ∇ψ of shape (J, n_kernels) and diagonals of ∇²ψ of the same
+            shape; None where there are none.
+        """
         return None
 
     def smooth(self, theta: FloatArray) -> tuple[float, FloatArray, FloatArray] | None:
-        """½h, its gradient and the diagonal of its Hessian, if h is not the indicator of a set."""
+        """Compute ½h, its gradient and the diagonal of its Hessian, if h is not the indicator of a set.
+
+        Parameters
+        ----------
+        theta : ndarray of shape (n_kernels,)
+            Weights.
+
+        Returns
+        -------
+        tuple of (float, ndarray, ndarray) or None
+            Value, gradient and diagonal; None for sets.
+        """
         return None
 
     @property
@@ -74,22 +182,59 @@ class Penalty(BaseEstimator, ABC):
         return True
 
     def entry(self, q: FloatArray) -> float:
-        """The q_m above which a kernel outside a sparse combination must join it, q being those inside."""
+        """Return the q_m above which a kernel outside of a sparse combination must join it.
+
+        Parameters
+        ----------
+        q : ndarray
+            The q of the kernels inside.
+
+        Returns
+        -------
+        float
+            The threshold; 0 lets every kernel join.
+        """
         return 0.0
 
     @abstractmethod
     def interior(self, theta: FloatArray) -> FloatArray:
-        """A point strictly inside Θ, with θ > 0, near the given one: where interior-point methods start."""
+        """Return a point strictly inside of Θ, θ > 0, near the given one: interior-point methods start there.
+
+        Parameters
+        ----------
+        theta : ndarray of shape (n_kernels,)
+            Weights.
+
+        Returns
+        -------
+        ndarray of shape (n_kernels,)
+            Weights strictly inside.
+        """
 
     @property
     def potential(self) -> float:
-        """p of the potential Ψ = ½‖·‖_p² that `mirror_step` uses."""
+        """The p of the potential Ψ = ½‖·‖_p² that `mirror_step` uses."""
         return 2.0
 
     def mirror_step(self, theta: FloatArray, g: FloatArray, eta: float) -> FloatArray:
-        """The θ' in Θ that minimises η⟨g, θ'⟩ + D_Ψ(θ', θ), a step of mirror descent (000 Alg. 1).
+        """Take a step of mirror descent: the θ' in Θ that minimises η⟨g, θ'⟩ + D_Ψ(θ', θ).
 
-        With Ψ = ½‖·‖₂² this is a projection; a penalty may have a potential that suits its set better.
+        With Ψ = ½‖·‖₂² this is a projection; a penalty may have a potential that suits its set better
+        (Afkanpour 2013, Alg. 1).
+
+        Parameters
+        ----------
+        theta : ndarray of shape (n_kernels,)
+            Weights.
+        g : ndarray of shape (n_kernels,)
+            Gradient.
+        eta : float
+            Length η of the step.
+
+        Returns
+        -------
+        ndarray of shape (n_kernels,)
+            The new weights.
         """
         if not self.homogeneous:
             raise ValueError(
@@ -99,7 +244,18 @@ class Penalty(BaseEstimator, ABC):
         return self.project(theta - eta * g)
 
     def stretch(self, theta: FloatArray) -> FloatArray:
-        """θ moved out to the boundary of Θ: more weight never raises the objective of a set."""
+        """Move θ out to the boundary of Θ: more weight never raises the objective of a set.
+
+        Parameters
+        ----------
+        theta : ndarray of shape (n_kernels,)
+            Weights.
+
+        Returns
+        -------
+        ndarray of shape (n_kernels,)
+            Weights on the boundary.
+        """
         return theta
 
 

@@ -1,4 +1,7 @@
-"""The elastic net between the sparse and the plain sum of kernels (Tomioka & Suzuki; 000 §2.3.1, 002 §3)."""
+"""The elastic net between the sparse and the plain sum of kernels.
+
+See Tomioka & Suzuki (2010); Afkanpour (2013), §2.3.1; Orabona & Jie (2011), §3.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,36 @@ from .base import ROUNDING, FloatArray, Penalty
 
 
 class ElasticNet(Penalty):
-    """h(θ) = Σ (1−λ)² θ/(1−λθ) on 0 ≤ θ < 1/λ, 0 < λ ≤ 1.
+    """The elastic net between sparse weights and the plain sum of kernels, h(θ) = Σ (1−λ)² θ/(1−λθ).
 
-    As a penalty on the norms a_m = ‖w_m‖ it is ½ λ Σ a² + (1−λ) Σ a. At λ = 1 it is the plain sum of kernels:
-    h = 0 on [0, 1].
+    The domain is 0 ≤ θ < 1/λ. As a penalty on the norms a_m = ‖w_m‖ it is ½ λ Σ a² + (1−λ) Σ a.
+
+    Parameters
+    ----------
+    lam : float, default=0.5
+        The mixture λ, 0 < λ ≤ 1. A small value gives sparse weights; λ = 1 is the plain sum of kernels, h = 0
+        on [0, 1].
+
+    See Also
+    --------
+    LpBall : Sets of weights between sparse and uniform.
+
+    References
+    ----------
+    Tomioka & Suzuki (2010), "Sparsity-accuracy trade-off in MKL", arXiv:1001.2615.
+
+    Afkanpour (2013), "Multiple Kernel Learning with Many Kernels", PhD thesis, University of Alberta, §2.3.1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLRegressor
+    >>> from manykernels.families import rank_one
+    >>> from manykernels.penalties import ElasticNet
+    >>> X = np.random.RandomState(0).randn(50, 4)
+    >>> model = MKLRegressor(rank_one(), norm=ElasticNet(0.5)).fit(X, X[:, 2])
+    >>> int(model.weights_.argmax())
+    2
     """
 
     def __init__(self, lam: float = 0.5) -> None:

@@ -1,4 +1,4 @@
-"""The ball around a prior weighting (004 Eq. 2.11)."""
+"""The ball around a prior weighting (Rostamizadeh 2010, Eq. 2.11)."""
 
 from __future__ import annotations
 
@@ -17,14 +17,63 @@ _LARGEST = 1e15  # weights beyond it leave no digit for the others
 
 
 class L2Ball(Penalty):
-    """Θ = {θ ≥ 0, ‖θ − μ₀‖₂ ≤ Λ} with μ₀ ≥ 0 (one number, or one per kernel) and radius Λ ≥ 0."""
+    """The ball around a prior weighting, Θ = {θ ≥ 0, ‖θ − μ₀‖₂ ≤ Λ}.
+
+    The learned weights stay near μ₀, for example near the uniform weights, unless the data speak against it.
+    The dual has h*(q) = μ₀ᵀq + Λ‖q‖₂, attained at θ = μ₀ + Λ q/‖q‖₂.
+
+    Parameters
+    ----------
+    mu0 : float or array-like of shape (n_kernels,), default=0.0
+        The prior weights μ₀ ≥ 0, one number for all kernels or one for each. With 0 the set is that of
+        ``norm=2.0`` times the radius.
+    radius : float, default=1.0
+        The radius Λ ≥ 0, how far the weights may move. 0 keeps the prior weights; a larger radius follows the
+        data more, and also allows larger weights, which regularise less.
+
+    See Also
+    --------
+    LpBall : The set of ‖θ‖_p ≤ 1.
+    manykernels.NonlinearMKLRegressor : Polynomial combinations with weights in this set.
+
+    References
+    ----------
+    Cortes, Mohri & Rostamizadeh (2009), "L2 regularization for learning kernels", UAI.
+
+    Rostamizadeh (2010), "Theoretical Foundations and Algorithms for Learning with Multiple Kernels", PhD
+    thesis, New York University, Eq. 2.11 and Theorem 2.1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLRegressor
+    >>> from manykernels.families import rank_one
+    >>> from manykernels.penalties import L2Ball
+    >>> X = np.random.RandomState(0).randn(50, 4)
+    >>> model = MKLRegressor(rank_one(), norm=L2Ball(mu0=0.5, radius=0.1), tol=1e-8).fit(X, X[:, 2])
+    >>> model.weights_.round(1).tolist()
+    [0.5, 0.5, 0.6, 0.5]
+    """
 
     def __init__(self, mu0: ArrayLike = 0.0, radius: float = 1.0) -> None:
         self.mu0 = mu0
         self.radius = radius
 
     def centre_and_radius(self, M: int) -> tuple[FloatArray, float]:
-        """μ₀ as M numbers, and Λ."""
+        """Return the prior weights μ₀ of all kernels, and the radius Λ, checked.
+
+        Parameters
+        ----------
+        M : int
+            Number of kernels.
+
+        Returns
+        -------
+        mu0 : ndarray of shape (M,)
+            The prior weights.
+        radius : float
+            The radius.
+        """
         mu0 = as_numbers(self.mu0, "mu0 of L2Ball", "one number ≥ 0, or one per kernel")
         if mu0.dtype.kind == "c":
             raise ValueError("mu0 of L2Ball holds complex numbers; expected weights ≥ 0.")
@@ -50,7 +99,7 @@ class L2Ball(Penalty):
         return 0.0 if np.all(theta >= -slack) and norm2(theta - mu0) <= radius + slack else np.inf
 
     def conjugate(self, q: FloatArray) -> tuple[float, FloatArray]:
-        """μ₀ᵀq + Λ‖q‖, attained at θ = μ₀ + Λ q/‖q‖ (004 Theorem 2.1)."""
+        """μ₀ᵀq + Λ‖q‖, attained at θ = μ₀ + Λ q/‖q‖ (Rostamizadeh 2010, Theorem 2.1)."""
         mu0, radius = self.centre_and_radius(q.size)
         s, x = scaled(q)
         if s == 0:
@@ -115,12 +164,12 @@ class L2Ball(Penalty):
         return self.radius == 0
 
     def interior(self, theta: FloatArray) -> FloatArray:
-        """Towards μ₀ + a little of everything, which is inside for μ₀ ≥ 0."""
+        """Move towards μ₀ and a little of everything, which is inside for μ₀ ≥ 0."""
         mu0, _ = self.centre_and_radius(theta.size)
         return mu0 + 0.95 * (0.9 * (theta - mu0) + 0.1 * (self.start(theta.size) - mu0))
 
     def stretch(self, theta: FloatArray) -> FloatArray:
-        """What θ has above μ₀ grows to norm Λ, what it lacks is filled up: no weight shrinks."""
+        """Grow the part of θ above μ₀ to norm Λ, and fill up the part below: no weight shrinks."""
         mu0, radius = self.centre_and_radius(theta.size)
         delta = np.maximum(theta - mu0, 0.0)
         norm = norm2(delta)

@@ -17,7 +17,36 @@ _POTENTIAL = 1.05  # p below which the potential ½‖θ‖_p² maps weights of 
 
 
 class LpBall(Penalty):
-    """Θ = {θ ≥ 0, ‖θ‖_p ≤ 1}, 1 ≤ p ≤ ∞ (Kloft's p; 000 and 001 write ν)."""
+    """The weights of ‖θ‖_p ≤ 1, Θ = {θ ≥ 0, ‖θ‖_p ≤ 1}; the shorthand is ``norm=p``.
+
+    Parameters
+    ----------
+    p : float, default=2.0
+        The norm, 1 ≤ p ≤ ∞. p = 1 selects few kernels; a larger p spreads the weights; p = ∞ is the plain sum
+        of kernels, all of weight 1.
+
+    See Also
+    --------
+    Simplex : The ball of p = 1.
+    L2Ball : The ball around a prior weighting.
+
+    Notes
+    -----
+    This is the p of Kloft et al. (2011). Afkanpour (2013) writes ν for it: the group norm p̃ of w there is
+    p̃ = 2ν/(1 + ν), so that p̃ = 4/3 is ``norm=2``.
+
+    References
+    ----------
+    Kloft, Brefeld, Sonnenburg & Zien (2011), "lp-norm multiple kernel learning", Journal of Machine Learning
+    Research 12.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.penalties import LpBall
+    >>> LpBall(2.0).closed_form(np.array([1.0, 8.0])).round(3).tolist()
+    [0.243, 0.97]
+    """
 
     p: float
 
@@ -64,7 +93,7 @@ class LpBall(Penalty):
         return v / norm if p == 2 else _project_lp(v, p)
 
     def closed_form(self, a: FloatArray) -> FloatArray:
-        """Kloft's update θ = a^{2/(p+1)} / (Σ a^{2p/(p+1)})^{1/p}; the plain sum at p = ∞."""
+        """Take Kloft's update θ = a^{2/(p+1)} / (Σ a^{2p/(p+1)})^{1/p}; the plain sum at p = ∞."""
         p, (s, x) = self._p(), scaled(a)
         if s == 0 or p == np.inf:
             return self.start(x.size)
@@ -121,7 +150,7 @@ class LpBall(Penalty):
         return p if _POTENTIAL <= p <= 2.0 else 2.0
 
     def mirror_step(self, theta: FloatArray, g: FloatArray, eta: float) -> FloatArray:
-        """For 1 < p < 2 the potential is Ψ = ½‖·‖_p², (p−1)-strongly convex in ‖·‖_p whatever the dimension.
+        """Step by Ψ = ½‖·‖_p² for 1 < p < 2, (p−1)-strongly convex in ‖·‖_p whatever the dimension.
 
         ∇Ψ(θ) = ‖θ‖_p^{2−p} θ^{p−1} has the inverse ∇Ψ*(u) = ‖u‖_r^{2−r} u^{r−1}, r = p/(p−1), and ‖∇Ψ(θ)‖_r =
         ‖θ‖_p. The minimiser over θ ≥ 0 is θ̃ = ∇Ψ*((∇Ψ(θ) − ηg)₊), because ∇Ψ vanishes where θ does. ∇Ψ is
@@ -146,7 +175,21 @@ class LpBall(Penalty):
 
 
 class Simplex(LpBall):
-    """Θ = {θ ≥ 0, Σθ ≤ 1}: the ball of p = 1, whose solutions are sparse."""
+    """The weights of Σθ ≤ 1, Θ = {θ ≥ 0, Σθ ≤ 1}: the ball of p = 1, whose solutions are sparse.
+
+    The shorthand is ``norm=1``.
+
+    See Also
+    --------
+    LpBall : Other norms.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.penalties import Simplex
+    >>> Simplex().conjugate(np.array([1.0, 3.0]))[0]
+    3.0
+    """
 
     p = 1.0
 

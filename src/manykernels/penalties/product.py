@@ -1,4 +1,7 @@
-"""One ball for each of several groups of kernels: every cluster weighs the kernels for itself (003)."""
+"""One ball for each of several groups of kernels: every cluster weighs the kernels for itself.
+
+See Lei et al. (2016).
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,28 @@ from .lp_ball import LpBall
 
 
 class BallProduct(Penalty):
-    """Θ = {θ ≥ 0, ‖θ_j‖_p ≤ 1 for all j}, θ = (θ_1, …, θ_l) in l groups of the same size.
+    """One ball for each of several groups of kernels, Θ = {θ ≥ 0, ‖θ_j‖_p ≤ 1 for all j}.
 
-    h* and the penalty on the norms of w are sums over the groups. `groups=1` is LpBall(p).
+    θ = (θ_1, …, θ_l) has l groups of the same size. h* and the penalty on the norms of w are sums over the
+    groups. Localised models have a group for each cluster.
+
+    Parameters
+    ----------
+    p : float, default=2.0
+        The norm of each group, 1 ≤ p ≤ ∞.
+    groups : int, default=1
+        The number l of groups. 1 is `LpBall`.
+
+    References
+    ----------
+    Lei, Binder, Dogan & Kloft (2016), "Localized multiple kernel learning – a convex approach", ACML.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.penalties import BallProduct
+    >>> BallProduct(2.0, groups=2).conjugate(np.array([3.0, 4.0, 0.0, 1.0]))[0]
+    6.0
     """
 
     def __init__(self, p: float = 2.0, groups: int = 1) -> None:
@@ -40,7 +62,7 @@ class BallProduct(Penalty):
         return float(sum(self._ball.value(part) for part in self._split(theta)))
 
     def conjugate(self, q: FloatArray) -> tuple[float, FloatArray]:
-        """Σ_j ‖q_j‖_{p/(p−1)}: 003 (D)."""
+        """Σ_j ‖q_j‖_{p/(p−1)}: Lei et al. 2016, (D)."""
         pairs = [self._ball.conjugate(part) for part in self._split(q)]
         return float(sum(value for value, _ in pairs)), np.concatenate([theta for _, theta in pairs])
 
@@ -48,7 +70,7 @@ class BallProduct(Penalty):
         return self._each(self._ball.project, v)
 
     def closed_form(self, a: FloatArray) -> FloatArray:
-        """003 Prop. 5, Kloft's update in every group."""
+        """Lei et al. 2016, Prop. 5, Kloft's update in every group."""
         return self._each(self._ball.closed_form, a)
 
     def group_norm(self, a: FloatArray) -> float:

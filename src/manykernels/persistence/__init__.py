@@ -37,12 +37,40 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
 
     Parameters
     ----------
-    model : an estimator of this package, or a scikit-learn pipeline, search or ensemble that holds some
-    path : where to; a model that is there already is replaced once the new one is complete.
-    overwrite : whether a file that is not a model is replaced too; without it, ``FileExistsError``
+    model : estimator
+        An estimator of this package, or a scikit-learn pipeline, search or ensemble that holds some.
+    path : str or path
+        The file to write. A model that is there already is replaced once the new one is complete.
+    overwrite : bool, default=False
+        Whether a file that is not a model is replaced too.
 
-    Functions of your own inside the model (``Callable(f)``) must have a name that can be imported, and then
-    ``load`` wants to be told that they are trusted; a warning says which.
+    Raises
+    ------
+    FileExistsError
+        If the file exists and is not a model, unless ``overwrite=True``.
+    ModelFileError
+        If the model holds something that cannot be saved safely.
+
+    See Also
+    --------
+    load : Reads the model.
+
+    Notes
+    -----
+    Functions of your own inside the model (``Callable(f)``) must have a name that can be imported. ``load``
+    builds them only if you name them in ``trusted``; a warning says which.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from sklearn.datasets import load_iris
+    >>> import manykernels as mk
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = mk.MKLClassifier(loss="squared").fit(X, y)
+    >>> path = os.path.join(tempfile.mkdtemp(), "model.mk")
+    >>> mk.save(model, path)
+    >>> bool((mk.load(path).predict(X) == model.predict(X)).all())
+    True
     """
     io_ = _skops()
     require_replaceable(path, is_model, "a model that save(model, path) wrote", overwrite)
@@ -76,23 +104,47 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
 def load(
     path: str | os.PathLike[str], trusted: Iterable[str] = (), memory_limit: int | float | str | None = None
 ) -> Any:
-    """The model that ``save`` wrote; nothing of a file is built before all of it is known to be harmless.
+    """Read a model that ``save`` wrote.
 
-    A file that was changed or damaged since it was written does not match its checksum and is refused. The
-    checksum proves nothing about who wrote the file: that is what the check of types is for.
+    Nothing of a file is built before all of it is known to be harmless. A file that was changed or damaged
+    since it was written does not match its checksum and is refused. The checksum proves nothing about who
+    wrote the file: the check of types is for that.
 
     Parameters
     ----------
-    path : the file
-    trusted : full names, such as "mymodule.myfunction", that may be imported beside the types of this
-        package and those that skops trusts. What a refused file holds is listed in the error.
-    memory_limit : bytes, or a string such as "8GB", that loading may take. The sizes in the archive are
-        looked at before anything is unpacked. None stands for 4 GB, or half of the free memory if that is
-        less.
+    path : str or path
+        The file.
+    trusted : iterable of str, default=()
+        Full names, such as "mymodule.myfunction", that may be imported beside the types of this package and
+        those that skops trusts. The error about a refused file lists what it holds.
+    memory_limit : int, float, str or None, default=None
+        The number of bytes that loading may take, also as text such as "8GB". The sizes in the archive are
+        checked before anything is unpacked. None stands for 4 GB, or half of the free memory if that is less.
+
+    Returns
+    -------
+    estimator
+        The model.
 
     Raises
     ------
-    ModelFileError : for a file that is no model, damaged, too large, of a newer version, or not trusted
+    ModelFileError
+        If the file is no model, damaged, too large, of a newer version, or not trusted.
+
+    See Also
+    --------
+    save : Writes the model.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from sklearn.datasets import load_iris
+    >>> import manykernels as mk
+    >>> X, y = load_iris(return_X_y=True)
+    >>> path = os.path.join(tempfile.mkdtemp(), "model.mk")
+    >>> mk.save(mk.MKLClassifier(loss="squared").fit(X, y), path)
+    >>> mk.load(path)
+    MKLClassifier(loss='squared')
     """
     io_ = _skops()
     limit = parse_memory(memory_limit)
@@ -120,7 +172,7 @@ def load(
 
 
 def _read(path: str | os.PathLike[str], limit: int) -> bytes | None:
-    """The beginning of a file, and all of it where it may be an archive; None for one that is too large."""
+    """Read the beginning of a file, and all of it if it may be an archive; None if it is too large."""
     with Path(path).open("rb") as file:
         start = file.read(2)
         if os.fstat(file.fileno()).st_size > limit:
@@ -157,7 +209,7 @@ def _skops() -> Any:
 
 # -- what skops sees ------------------------------------------------------------------------------
 def _packed(model: Any) -> Any:
-    """A model whose objects of this package are records; skops saves what is around them and inside."""
+    """Replace the objects of this package by records, so that skops can save the model."""
     done: dict[int, tuple[Any, Any]] = {}
 
     def pack(value: Any) -> Any:
@@ -171,7 +223,7 @@ def _packed(model: Any) -> Any:
 
 
 def _unpacked(built: Any) -> Any:
-    """The model that ``_packed`` made records of."""
+    """Rebuild the model from the records of ``_packed``."""
     done: dict[int, tuple[Any, Any]] = {}
 
     def unpack(value: Any) -> Any:
@@ -195,7 +247,7 @@ def _require_trusted(found: Iterable[str], trusted: set[str], path: str) -> None
 
 
 def _unknown(found: Iterable[str], trusted: set[str]) -> list[str]:
-    """Those of the names that are not to be trusted without being asked about."""
+    """Return the names that are trusted only if the caller names them."""
     return sorted(
         name
         for name in set(found) - trusted
@@ -204,10 +256,10 @@ def _unknown(found: Iterable[str], trusted: set[str]) -> list[str]:
 
 
 def _trusting(names: list[str]) -> str:
-    """How to load a file that holds these."""
+    """Return the call that loads a file with these names."""
     return f"load(path, trusted={[shown(name) for name in names[:5]]!r})"
 
 
 def _names_told(names: list[str]) -> str:
-    """Names that a file may have chosen, in a message."""
+    """Format names from a file for a message."""
     return and_more([shown(name) for name in names], 10)

@@ -1,4 +1,4 @@
-"""What a model's file says of itself, and whether that is true: version, checksum and sizes."""
+"""The description in a model file, and its checks: version, checksum and sizes."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _DESCRIPTION = 1 << 16  # bytes that the description may have
 
 
 class ModelFileError(ValueError):
-    """A file that does not hold a model which this version can, or should, load."""
+    """Raised for a file that does not hold a model which this version can, or should, load."""
 
 
 def describe(data: bytes, model: str) -> bytes:
-    """The archive that skops made, with a description of it that holds the checksum."""
+    """Add a description with the checksum to the archive that skops made."""
     about: dict[str, Any] = {"format": FORMAT, "version": manykernels.__version__, "model": model}
     buffer = io.BytesIO(data)
     with ZipFile(buffer, "a", compression=ZIP_DEFLATED, compresslevel=1) as archive:
@@ -41,7 +41,7 @@ def describe(data: bytes, model: str) -> bytes:
 
 
 def checksum(about: dict[str, Any], parts: dict[str, bytes]) -> str:
-    """One number for the description and all members, whatever their order in the archive."""
+    """Compute a checksum of the description and all members, in any order."""
     whole = hashlib.sha256(json.dumps(about, sort_keys=True).encode())
     for name in sorted(parts):
         whole.update(json.dumps([name, hashlib.sha256(parts[name]).hexdigest()]).encode())
@@ -49,7 +49,7 @@ def checksum(about: dict[str, Any], parts: dict[str, bytes]) -> str:
 
 
 def unpack(data: bytes, limit: int, check: Callable[[dict[str, Any]], None]) -> bytes:
-    """An archive of the members as they are, once sizes, checksum and the description of objects are right.
+    """Return the archive once sizes, checksum and the description of objects are right.
 
     The members are read once, within the sizes that were looked at, and handed on unpacked: nobody after this
     sees anything that was not checked. ``check`` is asked about the description before all else.
@@ -92,7 +92,7 @@ def _stored(parts: dict[str, bytes]) -> bytes:
 
 
 def require_known(about: dict[str, Any], path: str) -> None:
-    """An error where the file is of a newer version, which this one might misread, or of an early one."""
+    """Raise an error if the file is of a newer version, or of a very early one."""
     ours = manykernels.__version__
     if about["format"] > FORMAT or _numbers(about["version"]) > _numbers(ours):
         raise ModelFileError(

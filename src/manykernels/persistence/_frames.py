@@ -71,7 +71,7 @@ def as_frame(value: Frame) -> Any:
 
 
 def _require_table(value: Frame) -> None:
-    """An error unless all columns have one length: a single number would be repeated for all rows."""
+    """Raise an error unless all columns have one length: a single number would be repeated for all rows."""
     numbers, text = value.numbers, value.text
     flat = isinstance(numbers, np.ndarray) and numbers.ndim == 2 and isinstance(text, list)
     if not flat or not all(isinstance(column, list) and len(column) == numbers.shape[1] for column in text):

@@ -20,7 +20,7 @@ _GROWING_NODES = frozenset({"RandomGeneratorNode"})
 
 
 def require_tree(schema: Any) -> None:
-    """An error where a description is not of the kind that skops writes for models of this package."""
+    """Raise an error if a description is not of the kind that skops writes for models of this package."""
     if not isinstance(schema, dict):
         raise ArchiveError("it does not say which objects it holds")
     _count(schema, {}, {})

@@ -1,4 +1,4 @@
-"""Plots of fitted models, as scikit-learn's displays: ``WeightsDisplay.from_estimator(model)``.
+"""Plots of fitted models, in the form of scikit-learn's displays: ``WeightsDisplay.from_estimator(model)``.
 
 They need matplotlib (``pip install 'manykernels[plots]'``), which is imported when something is drawn.
 """

@@ -1,18 +1,21 @@
-"""What displays share: axes to draw on, names that fit, colours that suit any background."""
+"""Helpers of the displays: axes to draw on, names that fit, colours that suit any background."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 LONGEST = 38  # characters of a name that an axis has room for
+_USUAL = 14  # characters that figures have room for anyway
+_LETTER = 0.075  # inches
 _SECOND_AXIS = 6.0  # sizes of letters that ticks, numbers and the label of an axis take
 
 
 def pyplot() -> Any:
-    """matplotlib.pyplot, or an error that says what to install."""
+    """Return matplotlib.pyplot, or raise an error that says what to install."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
@@ -21,7 +24,7 @@ def pyplot() -> Any:
 
 
 def axes(ax: Any, width: float, height: float) -> tuple[Any, Any]:
-    """(figure, axes): those given, or new ones of this size in inches."""
+    """Return figure and axes: the given ones, or new ones of this size in inches."""
     plt = pyplot()
     if ax is not None:
         return ax.figure, ax
@@ -30,7 +33,7 @@ def axes(ax: Any, width: float, height: float) -> tuple[Any, Any]:
 
 
 def short(name: str, longest: int = LONGEST) -> str:
-    """A name with its middle left out where it is too long: beginnings and ends tell kernels apart."""
+    """Shorten a long name in its middle, since beginnings and ends tell kernels apart."""
     name = " ".join(str(name).split())
     if len(name) <= longest:
         return name
@@ -38,20 +41,26 @@ def short(name: str, longest: int = LONGEST) -> str:
     return f"{name[:head]}…{name[len(name) - (longest - 1 - head) :]}"
 
 
+def room(names: Iterable[str], usual: int = _USUAL) -> float:
+    """Return the inches that names take beyond those of usual length, so that axes are not squeezed."""
+    longest = max((len(short(name)) for name in names), default=0)
+    return _LETTER * max(longest - usual, 0)
+
+
 def label_ticks(axis: Any, positions: Any, names: list[str], **style: Any) -> None:
-    """Names at ticks, as they are: a $ in a column's name starts no formula."""
+    """Write names at ticks as they are: a $ in a column's name starts no formula."""
     axis.set_ticks(positions)
     axis.set_ticklabels([short(name) for name in names], parse_math=False, **style)
 
 
 def plain(text: Any) -> Any:
-    """A text artist that shows its string as it is."""
+    """Make a text artist show its string as it is."""
     text.set_parse_math(False)
     return text
 
 
 def legend_beside(ax: Any, twin: Any = None) -> Any:
-    """A legend to the right of the axes, and of what is written at a second axis there: it covers nothing."""
+    """Draw a legend to the right of the axes and of a second axis, so that it covers nothing."""
     from matplotlib.transforms import ScaledTranslation
 
     size = ax.xaxis.label.get_fontsize() / 72.0  # in inches, so that it fits axes of any width
@@ -64,12 +73,12 @@ def legend_beside(ax: Any, twin: Any = None) -> Any:
 
 
 def ink(ax: Any) -> Any:
-    """The colour of writing on these axes."""
+    """Return the colour of text on these axes."""
     return ax.xaxis.label.get_color()
 
 
 def log_axis(ax: Any, values: NDArray[np.float64]) -> None:
-    """A logarithmic x axis around these values, with plain numbers at few ticks."""
+    """Set a logarithmic x axis around these values, with plain numbers at few ticks."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     low, high = float(values.min()) / 1.6, float(values.max()) * 1.6
@@ -82,7 +91,7 @@ def log_axis(ax: Any, values: NDArray[np.float64]) -> None:
 
 
 def write_cells(ax: Any, image: Any, M: NDArray[np.float64], form: str) -> None:
-    """The numbers of a heat map into its cells, dark on light and light on dark; NaN stays empty."""
+    """Write the numbers of a heat map into its cells, dark on light and light on dark; NaN stays empty."""
     for (i, j), value in np.ndenumerate(M):
         if np.isfinite(value):
             red, green, blue, _ = image.cmap(image.norm(value))

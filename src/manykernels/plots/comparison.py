@@ -1,4 +1,4 @@
-"""Methods beside each other, fold by fold."""
+"""Scores of methods, fold by fold."""
 
 from __future__ import annotations
 
@@ -7,24 +7,38 @@ from typing import Any, Self
 import numpy as np
 
 from ..comparison import Comparison, Comparisons
-from ._axes import axes, label_ticks
+from ._axes import axes, label_ticks, room
 
 
 class ComparisonDisplay:
-    """Scores of methods in the same folds: a dot for each fold, the mean, and a line where chance is.
+    """Scores of methods in the same folds: a dot for each fold, the mean, and a line for chance.
 
-    Of several datasets, the ranks of the methods.
+    For several datasets it draws the ranks of the methods.
 
     Parameters
     ----------
-    names : the methods, from the best to the worst
-    scores : the scores of each, one for each fold
-    metric : what the scores are
-    chance : the mean score of a constant, or None
+    names : list of str
+        The methods, from the best to the worst.
+    scores : list of list of float
+        The scores of each method, one for each fold.
+    metric : str
+        The name of the score.
+    chance : float or None
+        The mean score of a constant. None draws no line.
 
     Attributes
     ----------
-    figure_, ax_ : matplotlib's
+    figure_ : matplotlib Figure
+        The figure.
+    ax_ : matplotlib Axes
+        The axes.
+
+    Examples
+    --------
+    >>> from manykernels.plots import ComparisonDisplay
+    >>> display = ComparisonDisplay(["a", "b"], [[0.9, 0.8], [0.7, 0.6]], "accuracy", 0.5).plot()
+    >>> display.ax_.get_xlabel()
+    'accuracy'
     """
 
     figure_: Any
@@ -40,9 +54,22 @@ class ComparisonDisplay:
 
     @classmethod
     def from_comparison(cls, comparison: Comparison | Comparisons, *, ax: Any = None, **kw: Any) -> Self:
-        """Of what ``manykernels.compare`` returned; methods that failed in some fold are left out.
+        """Build the display from the result of ``manykernels.compare``.
 
-        Of several datasets the ranks are drawn, 1 is best: a dot for each dataset, and the mean.
+        Parameters
+        ----------
+        comparison : Comparison or Comparisons
+            The result. Methods that failed in some fold are left out. For several datasets the ranks are
+            drawn, 1 is best: a dot for each dataset, and the mean.
+        ax : matplotlib Axes or None, default=None
+            The axes to draw on. None makes a new figure.
+        **kw : dict
+            Keyword arguments for ``scatter`` of the folds.
+
+        Returns
+        -------
+        self : ComparisonDisplay
+            The display, drawn.
         """
         if isinstance(comparison, Comparisons):
             return cls._of_ranks(comparison).plot(ax=ax, **kw)
@@ -69,15 +96,28 @@ class ComparisonDisplay:
         return cls(names, ranks.tolist(), f"rank on each of {len(found.of)} datasets, 1 is best", None)
 
     def plot(self, *, ax: Any = None, **kw: Any) -> Self:
-        """Draw; ``kw`` goes to ``scatter`` of the folds."""
-        self.figure_, self.ax_ = _, ax = axes(ax, 6.4, 1.2 + 0.4 * len(self.names))
+        """Draw the scores.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            The axes to draw on. None makes a new figure.
+        **kw : dict
+            Keyword arguments for ``scatter`` of the folds.
+
+        Returns
+        -------
+        self : ComparisonDisplay
+            The display, drawn.
+        """
+        self.figure_, self.ax_ = _, ax = axes(ax, 6.4 + room(self.names), 1.2 + 0.4 * len(self.names))
         for row, values in enumerate(self.scores):
             style = {"s": 18, "alpha": 0.45, "color": "C0", "linewidths": 0, **kw}
             ax.scatter(values, np.full(len(values), row), **style)
             ax.scatter([np.mean(values)], [row], s=60, color="C0", zorder=3)
         if self.chance is not None:
             ax.axvline(self.chance, color="C1", linestyle="--", label="chance")
-            ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), frameon=False)
+            ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), frameon=False)  # covers nothing
         label_ticks(ax.yaxis, np.arange(len(self.names)), self.names)
         ax.set_ylim(len(self.names) - 0.5, -0.5)
         ax.set_xlabel(self.metric)

@@ -1,4 +1,4 @@
-"""What the kernels add to single decisions."""
+"""Contributions of the kernels to single decisions."""
 
 from __future__ import annotations
 
@@ -8,24 +8,43 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from ..estimators import model_of
-from ._axes import axes, ink, label_ticks, plain, short, write_cells
+from ._axes import axes, ink, label_ticks, plain, room, short, write_cells
 from .reading import Array, contribution_table
 
 
 class ContributionDisplay:
-    """What each kernel adds to the decision: bars that add up for one sample, a heat map for several.
+    """Contributions of the kernels to decisions: bars for one sample, a heat map for several.
 
     Parameters
     ----------
-    names : the kernels or views
-    parts : (n_samples, n_kernels)
-    intercept : what the decision adds to them
-    samples : names of the samples
-    output : which class or output the decision is of, "" where there is only one
+    names : list of str
+        The names of the kernels or views.
+    parts : array-like of shape (n_samples, n_kernels)
+        The contributions.
+    intercept : float
+        The constant of the decision.
+    samples : list of str or None, default=None
+        The names of the samples.
+    output : str, default=""
+        The class or output of the decision. Empty if there is only one.
 
     Attributes
     ----------
-    figure_, ax_ : matplotlib's
+    figure_ : matplotlib Figure
+        The figure.
+    ax_ : matplotlib Axes
+        The axes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.plots import ContributionDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = MKLClassifier(loss="squared").fit(X, y)
+    >>> display = ContributionDisplay.from_estimator(model, X, samples=[0])
+    >>> len(display.names) == len(model.active_)
+    True
     """
 
     figure_: Any
@@ -57,13 +76,53 @@ class ContributionDisplay:
         ax: Any = None,
         **kw: Any,
     ) -> Self:
-        """Of ``samples`` of X (positions; the first ten unless told), for one class or output."""
+        """Build the display from a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A fitted estimator of this package, or a pipeline or search that holds one.
+        X : array-like, frame, sparse matrix, list or dict
+            The samples.
+        samples : list of int or None, default=None
+            The positions of the samples. None takes the first ten.
+        by : {"kernel", "view"}, default="kernel"
+            With "view" the kernels of a view are added up.
+        output : class, int or None, default=None
+            The class or output to explain. None takes the first one.
+        max_kernels : int, default=15
+            The largest number of kernels; the others are added up.
+        ax : matplotlib Axes or None, default=None
+            The axes to draw on. None makes a new figure.
+        **kw : dict
+            Keyword arguments for ``plot``.
+
+        Returns
+        -------
+        self : ContributionDisplay
+            The display, drawn.
+        """
         table = contribution_table(*model_of(estimator, X), samples, by=by, output=output)
         display = cls(table.names, table.parts, table.intercept, samples=table.samples, output=table.output)
         return display.plot(ax=ax, max_kernels=max_kernels, **kw)
 
     def plot(self, *, ax: Any = None, max_kernels: int = 15, **kw: Any) -> Self:
-        """Draw the largest ``max_kernels``, the sum of all others, the intercept and the decision."""
+        """Draw the contributions, the intercept and the decision.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            The axes to draw on. None makes a new figure.
+        max_kernels : int, default=15
+            The largest number of kernels; the others are added up.
+        **kw : dict
+            Keyword arguments for the artist.
+
+        Returns
+        -------
+        self : ContributionDisplay
+            The display, drawn.
+        """
         order = (
             np.argsort(-np.abs(self.parts).max(axis=0), kind="stable") if self.parts.size else np.arange(0)
         )
@@ -86,7 +145,7 @@ class ContributionDisplay:
         return f"decision for {short(self.output)}" if self.output else "decision"
 
     def _waterfall(self, ax: Any, names: list[str], values: Array, kw: dict[str, Any]) -> None:
-        self.figure_, self.ax_ = _, ax = axes(ax, 7.0, 1.3 + 0.3 * (len(values) + 1))
+        self.figure_, self.ax_ = _, ax = axes(ax, 7.0 + room(names), 1.3 + 0.3 * (len(values) + 1))
         place, ends = np.arange(len(values)), np.cumsum(values)
         colours = np.where(values >= 0, "C0", "C1")
         ax.barh(place, values, left=ends - values, **{"color": colours, "height": 0.7, **kw})
@@ -111,7 +170,7 @@ class ContributionDisplay:
         M = np.concatenate([M, M.sum(axis=1, keepdims=True)], axis=1)
         names = [*names, self._decision()]
         tall, wide = M.shape
-        size = (3.0 + 0.6 * min(wide, 24), 2.6 + 0.28 * min(tall, 40))
+        size = (3.0 + 0.6 * min(wide, 24), 2.6 + 0.28 * min(tall, 40) + 0.8 * room(names))
         self.figure_, self.ax_ = figure, ax = axes(ax, *size)
         high = float(np.abs(M).max()) or 1.0
         style = {"cmap": "RdBu_r", "vmin": -high, "vmax": high, "aspect": "auto"}

@@ -1,4 +1,4 @@
-"""How the fit approached its optimum."""
+"""Convergence of a fit to its optimum."""
 
 from __future__ import annotations
 
@@ -12,21 +12,40 @@ from .reading import Array, histories
 
 
 class ConvergenceDisplay:
-    """The duality gap of a fit against time or steps, and how many kernels had weight.
+    """The duality gap of a fit against time or steps, and the number of kernels with weight.
 
-    Where there is no gap to show (a problem that is not convex, online learning), the objective or the lower
-    bound on it is drawn instead.
+    If there is no gap (a problem that is not convex, online learning), it draws the objective or the lower
+    bound on it.
 
     Parameters
     ----------
-    histories : dict label -> dict of arrays ``seconds``, ``active`` and ``gap``, ``objective`` or ``bound``
-    tol : the gap that was asked for, optional
-    objective : the objective that was reached, for histories of a lower bound, optional
+    histories : dict
+        For each label a dict of arrays ``seconds``, ``active`` and ``gap``, ``objective`` or ``bound``.
+    tol : float or None, default=None
+        The gap at which the fit was to stop.
+    objective : float or None, default=None
+        The objective that was reached, for histories of a lower bound.
 
     Attributes
     ----------
-    figure_, ax_ : matplotlib's; active_ax_ is the axis of the number of kernels
-    quantity_ : "gap", "objective" or "bound", what was drawn
+    figure_ : matplotlib Figure
+        The figure.
+    ax_ : matplotlib Axes
+        The axes.
+    active_ax_ : matplotlib Axes or None
+        The axes of the number of kernels.
+    quantity_ : str
+        The quantity that was drawn: "gap", "objective" or "bound".
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.plots import ConvergenceDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = MKLClassifier(loss="squared").fit(X, y)
+    >>> ConvergenceDisplay.from_estimator(model).quantity_
+    'gap'
     """
 
     figure_: Any
@@ -47,7 +66,24 @@ class ConvergenceDisplay:
     def from_estimator(
         cls, estimator: Any, *, against: Literal["seconds", "steps"] = "seconds", ax: Any = None, **kw: Any
     ) -> Self:
-        """Of a fitted estimator that has a ``history_``."""
+        """Build the display from a fitted estimator that has a ``history_``.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A fitted estimator of this package, or a pipeline or search that holds one.
+        against : {"seconds", "steps"}, default="seconds"
+            The horizontal axis.
+        ax : matplotlib Axes or None, default=None
+            The axes to draw on. None makes a new figure.
+        **kw : dict
+            Keyword arguments for ``plot``.
+
+        Returns
+        -------
+        self : ConvergenceDisplay
+            The display, drawn.
+        """
         model, _ = model_of(estimator)
         tables, proof = histories(model), model.proof
         assert proof is not None  # which has the histories
@@ -62,7 +98,24 @@ class ConvergenceDisplay:
         active: bool = True,
         **kw: Any,
     ) -> Self:
-        """Draw; ``active=False`` leaves the number of kernels out. ``kw`` goes to the lines."""
+        """Draw the curves.
+
+        Parameters
+        ----------
+        against : {"seconds", "steps"}, default="seconds"
+            The horizontal axis.
+        ax : matplotlib Axes or None, default=None
+            The axes to draw on. None makes a new figure.
+        active : bool, default=True
+            Whether the number of kernels is drawn.
+        **kw : dict
+            Keyword arguments for the lines.
+
+        Returns
+        -------
+        self : ConvergenceDisplay
+            The display, drawn.
+        """
         if against not in ("seconds", "steps"):
             raise ValueError(f"against={against!r} was given; expected 'seconds' or 'steps'.")
         self.figure_, self.ax_ = _, ax = axes(ax, 6.4 if len(self.histories) == 1 else 9.0, 4.0)
@@ -114,6 +167,7 @@ class ConvergenceDisplay:
         ax.spines["top"].set_visible(False)
         if self.active_ax_ is not None:
             self.active_ax_.set_ylabel("kernels with weight (faint)", alpha=0.7)
-            self.active_ax_.set_ylim(bottom=0)
+            most = max(float(np.max(table["active"])) for table in self.histories.values())
+            self.active_ax_.set_ylim(0.0, 1.15 * max(most, 1.0))  # below the legend and the edge
             self.active_ax_.yaxis.get_major_locator().set_params(integer=True)
             self.active_ax_.spines["top"].set_visible(False)

@@ -1,4 +1,4 @@
-"""How the weights change with the regularisation."""
+"""Weights of the kernels along the regularisation path."""
 
 from __future__ import annotations
 
@@ -8,25 +8,43 @@ import numpy as np
 
 from .._arguments import rounded
 from ..estimators import copies_of, face_of, model_of, opened
-from ._axes import axes, ink, legend_beside, short
+from ._axes import axes, ink, legend_beside, room, short
 from .paths import path_of_fits, path_of_search
 from .reading import Array
 
 
 class PathDisplay:
-    """Weights of the kernels against C, and the score of every C where it is known.
+    """Weights of the kernels against C, and the score of every C if it is known.
 
     Parameters
     ----------
-    C : (steps,)
-    weights : (steps, n_kernels)
-    names : the kernels
-    score : (steps,), optional
-    chosen : the C that a search took, optional
+    C : array-like of shape (n_steps,)
+        The values of C.
+    weights : array-like of shape (n_steps, n_kernels)
+        The weights at each C.
+    names : list of str
+        The names of the kernels.
+    score : array-like of shape (n_steps,) or None, default=None
+        The score at each C.
+    chosen : float or None, default=None
+        The C that a search chose.
 
     Attributes
     ----------
-    figure_, ax_ : matplotlib's; score_ax_ is the axis of the score, or None
+    figure_ : matplotlib Figure
+        The figure.
+    ax_ : matplotlib Axes
+        The axes.
+    score_ax_ : matplotlib Axes or None
+        The axes of the score.
+
+    Examples
+    --------
+    >>> from manykernels.plots import PathDisplay
+    >>> weights = [[1.0, 0.0], [0.7, 0.3], [0.5, 0.5]]
+    >>> display = PathDisplay([0.1, 1.0, 10.0], weights, ["linear", "narrow"]).plot()
+    >>> display.ax_.get_xscale()
+    'log'
     """
 
     figure_: Any
@@ -53,7 +71,28 @@ class PathDisplay:
         ax: Any = None,
         **kw: Any,
     ) -> Self:
-        """Of a search that kept its path (``path_``), or of a model, fitted anew for each of ``Cs``."""
+        """Build the display from the path of a search, or from a model that is fitted for each C.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A fitted estimator of this package, or a pipeline or search that holds one.
+        X : array-like, frame, sparse matrix, list or dict, default=None
+            The samples, for a model without a path.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
+            The targets, for a model without a path.
+        Cs : array-like or None, default=None
+            The values of C, for a model without a path.
+        ax : matplotlib Axes or None, default=None
+            The axes to draw on. None makes a new figure.
+        **kw : dict
+            Keyword arguments for ``plot``.
+
+        Returns
+        -------
+        self : PathDisplay
+            The display, drawn.
+        """
         model, inner = model_of(estimator, X)
         searched = opened(estimator).searched
         if searched is not None:
@@ -71,8 +110,23 @@ class PathDisplay:
         return display.plot(ax=ax, **kw)
 
     def plot(self, *, ax: Any = None, max_kernels: int = 9, **kw: Any) -> Self:
-        """Draw; the largest ``max_kernels`` have colours and names, the others are thin lines."""
-        self.figure_, self.ax_ = _, ax = axes(ax, 8.0, 4.2)
+        """Draw the weights.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            The axes to draw on. None makes a new figure.
+        max_kernels : int, default=9
+            The number of kernels with colours and names; the others are thin lines.
+        **kw : dict
+            Keyword arguments for the lines.
+
+        Returns
+        -------
+        self : PathDisplay
+            The display, drawn.
+        """
+        self.figure_, self.ax_ = _, ax = axes(ax, 8.0 + room(self.names), 4.2)
         order = np.argsort(-np.abs(self.weights).max(axis=0), kind="stable")
         for m in order[max_kernels:]:
             if self.weights[:, m].any():

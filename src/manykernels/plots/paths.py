@@ -24,7 +24,7 @@ class PathTable:
 
 
 def path_of_search(searched: Searched, names: list[str]) -> PathTable:
-    """Of the strategy and norm that a search took, on all samples; scores are those over its folds."""
+    """Return the path of the chosen strategy and norm on all samples, with scores over the folds."""
     best, whole = searched.best, searched.whole
     found = searched.path[best["strategy"]]
     if whole is None:
@@ -46,7 +46,7 @@ def path_of_search(searched: Searched, names: list[str]) -> PathTable:
 
 
 def path_of_fits(fit: Callable[[float], Model], Cs: Array, chosen: float) -> PathTable:
-    """Of what is learned for every C; kernels of other fits have weight zero."""
+    """Return the path of fits for every C; kernels of other fits have weight zero."""
     tables = [weight_table(fit(float(C))) for C in Cs]
     names = list(dict.fromkeys(name for table in tables for name in table.names))
     place = {name: m for m, name in enumerate(names)}

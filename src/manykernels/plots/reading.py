@@ -1,4 +1,4 @@
-"""What plots and reports show, read off a fitted model as plain arrays; nothing here draws."""
+"""Plain arrays of a fitted model for plots and reports; nothing here draws."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from sklearn.utils.validation import _num_samples
 
 from ..fitting.layout import evenly, take
 from ..fitting.model import Model
+from ..fitting.spec import bare
 from ..grams.checks import FLAT
 from ..kernels import evaluate
 from ..kernels.prepared import Prepared
@@ -47,13 +48,13 @@ def weight_table(model: Model) -> WeightTable:
 
 
 def outputs_of(model: Model, count: int) -> list[str]:
-    """What the outputs of a model are called: its classes, or numbers."""
+    """Return the names of the outputs of a model: its classes, or numbers."""
     return [str(label) for label in (range(count) if model.classes is None else model.classes)]
 
 
 # -- convergence ----------------------------------------------------------------------------------
 def histories(model: Model) -> dict[str, dict[str, Array]]:
-    """One history, or one for each class with weights of its own: seconds, active, objective, gap.
+    """Return one history, or one for each class with its own weights: seconds, active, objective, gap.
 
     Where the gap of a step is not known (online learning reports a lower bound instead), "bound" takes the
     place of "objective" and "gap".
@@ -119,7 +120,7 @@ def similarity_table(
 
 
 def _compared_samples(model: Model, X: Any, at_most: int) -> Any:
-    """Some of X, or of the training samples, evenly spread, as kernels read them."""
+    """Return some rows of X, or of the training samples, evenly spread, as kernels read them."""
     if model.layout.kind == "stack":
         if X is None or np.shape(X)[0] != np.shape(X)[1]:
             raise ValueError(
@@ -158,7 +159,7 @@ class ContributionTable:
 def contribution_table(
     model: Model, X: Any, samples: Sequence[int] | None = None, *, by: str = "kernel", output: Any = None
 ) -> ContributionTable:
-    """What each kernel (or view) adds to the decision on samples of X, the first ten unless told."""
+    """Compute what each kernel (or view) adds to the decision on samples of X, by default the first ten."""
     n = _num_samples(X)
     chosen = list(range(min(n, 10))) if samples is None else [int(i) for i in samples]
     for i in chosen:
@@ -177,13 +178,13 @@ def contribution_table(
 
 
 def part_names(model: Model, by: str = "kernel") -> list[str]:
-    """What the parts of a decision are called."""
+    """Return the names of the parts of a decision."""
     names = [model.names[m] for m in model.active] if by == "kernel" else list(model.view_weights)
     return [*map(str, names), *(["covariates"] if model.covariates is not None else [])]
 
 
 def parts_of(model: Model, X: Any, by: str = "kernel") -> tuple[Array, Array]:
-    """What each kernel adds to decisions on samples, and the intercept; several outputs are a last axis.
+    """Compute what each kernel adds to decisions, and the intercept; several outputs are a last axis.
 
     Covariates are the last part, where there are any.
     """
@@ -223,12 +224,12 @@ class WidthTable:
 
 
 def width_table(model: Model) -> WidthTable:
-    """The kernels that have a width or a frequency; of a list of several sorts, the most frequent one."""
+    """Return the kernels that have a width or a frequency; of several sorts, the most frequent one."""
     table = weight_table(model)
     weights = np.abs(table.W).max(axis=0)
     found: dict[str, list[tuple[int, Any]]] = {}
     for m, kernel in enumerate(model.kernels):
-        arguments = _bare(kernel.kernel)._arguments()
+        arguments = bare(kernel.kernel)._arguments()
         for parameter in ("widths", "width", "frequency"):
             if parameter in arguments:
                 found.setdefault(parameter, []).append((m, arguments[parameter]))
@@ -248,21 +249,13 @@ def width_table(model: Model) -> WidthTable:
 
 
 def _features(model: Model, kernel: Any, n: int) -> list[str]:
-    """What the widths of a kernel belong to: the columns, or what a preparation made of them."""
+    """Return the features that the widths of a kernel belong to."""
     given, count = model.layout.feature_names_in, model.layout.n_features_in
     names = [str(f) for f in (given if given is not None else [f"x{i}" for i in range(count or 0)])]
     if not isinstance(kernel, Prepared):
         return names
-    made = kernel.preparation.names(names)
-    made += [f"{made[j]} (normal scores)" for j in kernel.preparation.heavy_] if kernel.part == "both" else []
+    made = kernel.preparation.names(names, kernel.part)
     return made if len(made) == n else [f"feature {j}" for j in range(n)]
-
-
-def _bare(kernel: Any) -> Any:
-    """A kernel without what prepares its data; one of single columns has a width on an axis of its own."""
-    inner = kernel._arguments().get("kernel")
-    alone = inner is None or hasattr(kernel, "columns") or not hasattr(inner, "_arguments")
-    return kernel if alone else _bare(inner)
 
 
 # -- stability ------------------------------------------------------------------------------------

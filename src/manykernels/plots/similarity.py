@@ -1,4 +1,4 @@
-"""Which kernels say the same."""
+"""Similarity of the kernels."""
 
 from __future__ import annotations
 
@@ -7,24 +7,40 @@ from typing import Any, Self
 import numpy as np
 
 from ..estimators import model_of
-from ._axes import axes, label_ticks, write_cells
+from ._axes import axes, label_ticks, room, write_cells
 from .reading import Array, similarity_table
 
 
 class KernelSimilarityDisplay:
-    """Centred alignments between the kernels, like beside like: 1 where two are the same but for a factor.
+    """Centred alignments between the kernels: 1 for kernels that are the same up to a factor.
 
-    Kernels in one dark block stand for each other: their single weights mean little, the total of the block
-    does.
+    Kernels in one dark block can replace each other: their single weights mean little, but the total of the
+    block does.
 
     Parameters
     ----------
-    names : the kernels
-    similarity : (n_kernels, n_kernels)
+    names : list of str
+        The names of the kernels.
+    similarity : array-like of shape (n_kernels, n_kernels)
+        The alignments.
 
     Attributes
     ----------
-    figure_, ax_ : matplotlib's
+    figure_ : matplotlib Figure
+        The figure.
+    ax_ : matplotlib Axes
+        The axes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.plots import KernelSimilarityDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = MKLClassifier(loss="squared").fit(X, y)
+    >>> display = KernelSimilarityDisplay.from_estimator(model)
+    >>> display.similarity.shape[0] == len(display.names)
+    True
     """
 
     figure_: Any
@@ -45,15 +61,50 @@ class KernelSimilarityDisplay:
         ax: Any = None,
         **kw: Any,
     ) -> Self:
-        """Of the kernels with the largest weights, on X (``n_samples`` of it) or the training samples."""
+        """Build the display from the kernels of a fitted estimator with the largest weights.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A fitted estimator of this package, or a pipeline or search that holds one.
+        X : array-like, frame, sparse matrix, list or dict, default=None
+            The samples. None takes the training samples.
+        max_kernels : int, default=40
+            The largest number of kernels.
+        n_samples : int, default=400
+            The largest number of samples.
+        ax : matplotlib Axes or None, default=None
+            The axes to draw on. None makes a new figure.
+        **kw : dict
+            Keyword arguments for ``imshow``.
+
+        Returns
+        -------
+        self : KernelSimilarityDisplay
+            The display, drawn.
+        """
         table = similarity_table(*model_of(estimator, X), max_kernels, n_samples)
         return cls(table.names, table.S).plot(ax=ax, **kw)
 
     def plot(self, *, ax: Any = None, **kw: Any) -> Self:
-        """Draw; ``kw`` goes to ``imshow``."""
+        """Draw the heat map.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            The axes to draw on. None makes a new figure.
+        **kw : dict
+            Keyword arguments for ``imshow``.
+
+        Returns
+        -------
+        self : KernelSimilarityDisplay
+            The display, drawn.
+        """
         M, S = len(self.names), self.similarity
         size = min(2.6 + 0.2 * M, 10.0)
-        self.figure_, self.ax_ = figure, ax = axes(ax, size + 2.4, size + 0.6)
+        more = room(self.names)  # beside the rows, and below the columns, where names are slanted
+        self.figure_, self.ax_ = figure, ax = axes(ax, size + 2.4 + more, size + 0.6 + 0.8 * more)
         low = min(0.0, float(S.min()))
         image = ax.imshow(S, **{"cmap": "viridis", "vmin": low, "vmax": 1.0, **kw})
         fit: dict[str, Any] = {"fontsize": 9 if M <= 25 else 7}

@@ -19,22 +19,39 @@ _NAMED = 10  # curves of single samples that have colours and names
 
 
 class RiskGroupsDisplay:
-    """Kaplan and Meier's survival curves of samples with low, medium and high predicted risk.
+    """Kaplan-Meier survival curves of samples with low, medium and high predicted risk.
 
-    The bands are pointwise intervals, the small ticks are samples that were observed until then and no longer
+    The bands are pointwise intervals. The small ticks are samples that were observed until then and no longer
     (censored), and the table below counts those still observed. Give samples that the model has not learned
-    from, or risks that were predicted in cross-validation: groups of training samples differ by more than
-    new ones would.
+    from, or risks that were predicted in cross-validation: groups of training samples differ by more than new
+    ones would.
 
     Parameters
     ----------
     curves : GroupCurves
-        What ``manykernels.survival.curves_by_risk`` and ``group_curves`` return.
-    time : what the times are, such as "months"
+        The result of ``manykernels.survival.curves_by_risk`` or ``group_curves``.
+    time : str, default="time"
+        The name of the time axis, such as "months".
 
     Attributes
     ----------
-    figure_, ax_ : matplotlib's
+    figure_ : matplotlib Figure
+        The figure.
+    ax_ : matplotlib Axes
+        The axes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLSurvival
+    >>> from manykernels.plots import RiskGroupsDisplay
+    >>> rng = np.random.RandomState(0)
+    >>> X = rng.randn(60, 2)
+    >>> y = np.column_stack([np.ones(60), rng.exponential(np.exp(-2 * X[:, 0]))])
+    >>> model = MKLSurvival().fit(X[:40], y[:40])
+    >>> display = RiskGroupsDisplay.from_estimator(model, X[40:], y[40:], groups=2, time="months")
+    >>> display.ax_.get_xlabel()
+    'months'
     """
 
     figure_: Any
@@ -57,7 +74,32 @@ class RiskGroupsDisplay:
         ax: Any = None,
         **kw: Any,
     ) -> Self:
-        """Of the risks that a fitted model predicts for X, and what happened to these samples, y."""
+        """Build the display from the risks that a fitted model predicts.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A fitted estimator of this package, or a pipeline or search that holds one.
+        X : array-like, frame, sparse matrix, list or dict
+            The samples.
+        y : structured array, frame or array-like of shape (n_samples, 2)
+            The events and times of the samples.
+        groups : int, default=3
+            The number of groups, at quantiles of the risk.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weights of the samples.
+        time : str, default="time"
+            The name of the time axis, such as "months".
+        ax : matplotlib Axes or None, default=None
+            The axes to draw on. None makes a new figure.
+        **kw : dict
+            Keyword arguments for ``plot``.
+
+        Returns
+        -------
+        self : RiskGroupsDisplay
+            The display, drawn.
+        """
         risk = estimator.predict(X)
         return cls.from_predictions(
             y, risk, groups=groups, sample_weight=sample_weight, time=time, ax=ax, **kw
@@ -75,13 +117,53 @@ class RiskGroupsDisplay:
         ax: Any = None,
         **kw: Any,
     ) -> Self:
-        """Of risks that are known, such as those of ``cross_val_predict``."""
+        """Build the display from known risks, such as those of ``cross_val_predict``.
+
+        Parameters
+        ----------
+        y : structured array, frame or array-like of shape (n_samples, 2)
+            The events and times of the samples.
+        risk : array-like of shape (n_samples,)
+            The risks.
+        groups : int, default=3
+            The number of groups, at quantiles of the risk.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weights of the samples.
+        time : str, default="time"
+            The name of the time axis, such as "months".
+        ax : matplotlib Axes or None, default=None
+            The axes to draw on. None makes a new figure.
+        **kw : dict
+            Keyword arguments for ``plot``.
+
+        Returns
+        -------
+        self : RiskGroupsDisplay
+            The display, drawn.
+        """
         seen = read_survival(y)
         found = curves_by_risk(seen.event, seen.time, risk, groups, sample_weight, seen.entry, seen.stratum)
         return cls(found, time=time).plot(ax=ax, **kw)
 
     def plot(self, *, ax: Any = None, bands: bool = True, table: bool = True, **kw: Any) -> Self:
-        """Draw; ``kw`` goes to ``step`` of the curves."""
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            The axes to draw on. None makes a new figure.
+        bands : bool, default=True
+            Whether intervals are drawn.
+        table : bool, default=True
+            Whether the numbers at risk are written below the axis.
+        **kw : dict
+            Keyword arguments for ``step`` of the curves.
+
+        Returns
+        -------
+        self : RiskGroupsDisplay
+            The display, drawn.
+        """
         found = self.curves
         self.figure_, self.ax_ = _, ax = axes(ax, 7.6, 4.2 + 0.2 * len(found.names) * table)
         end = max(float(seen.time.max()) for seen in found.samples) or 1.0
@@ -106,7 +188,7 @@ class RiskGroupsDisplay:
         return self
 
     def _table(self, ax: Any, end: float) -> None:
-        """Numbers at risk below the axis, at its ticks."""
+        """Write the numbers at risk below the axis, at its ticks."""
         ticks = np.array([t for t in ax.get_xticks() if 0.0 <= t <= end])
         ax.set_xticks(ticks)
         size = ax.xaxis.label.get_fontsize()
@@ -127,7 +209,7 @@ class RiskGroupsDisplay:
 
 
 def _draw_curve(ax: Any, curve: KaplanMeier, end: float, bands: bool, style: dict[str, Any]) -> None:
-    """A curve from 1 at the beginning to when the last sample of its group was observed."""
+    """Draw a curve from 1 at the beginning to when the last sample of its group was observed."""
     x = np.concatenate([[0.0], curve.times, [end]])
 
     def ends(values: Array) -> Array:
@@ -141,18 +223,38 @@ def _draw_curve(ax: Any, curve: KaplanMeier, end: float, bands: bool, style: dic
 
 
 class SurvivalCurvesDisplay:
-    """Survival as a model predicts it for single samples, from 1 down to the last time that was observed.
+    """Predicted survival curves of single samples.
+
+    The curves begin at 1 and end at the last time that was observed.
 
     Parameters
     ----------
     curves : StepFunctions
         A curve for each sample.
-    samples : names of the samples
-    time : what the times are, such as "months"
+    samples : list of str or None, default=None
+        The names of the samples.
+    time : str, default="time"
+        The name of the time axis, such as "months".
 
     Attributes
     ----------
-    figure_, ax_ : matplotlib's
+    figure_ : matplotlib Figure
+        The figure.
+    ax_ : matplotlib Axes
+        The axes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLSurvival
+    >>> from manykernels.plots import SurvivalCurvesDisplay
+    >>> rng = np.random.RandomState(0)
+    >>> X = rng.randn(60, 2)
+    >>> y = np.column_stack([np.ones(60), rng.exponential(np.exp(-2 * X[:, 0]))])
+    >>> model = MKLSurvival().fit(X[:40], y[:40])
+    >>> display = SurvivalCurvesDisplay.from_estimator(model, X[40:], samples=[0, 1])
+    >>> display.ax_.get_xlabel()
+    'time'
     """
 
     figure_: Any
@@ -177,7 +279,30 @@ class SurvivalCurvesDisplay:
         ax: Any = None,
         **kw: Any,
     ) -> Self:
-        """Of ``samples`` of X: positions, or the first five. ``stratum`` is for models with strata."""
+        """Build the display from a fitted model.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A fitted estimator of this package, or a pipeline or search that holds one.
+        X : array-like, frame, sparse matrix, list or dict
+            The samples.
+        samples : list of int or None, default=None
+            The positions of the samples. None takes the first five.
+        stratum : array-like of shape (n_samples,) or None, default=None
+            The strata of the samples, for models with strata.
+        time : str, default="time"
+            The name of the time axis, such as "months".
+        ax : matplotlib Axes or None, default=None
+            The axes to draw on. None makes a new figure.
+        **kw : dict
+            Keyword arguments for ``plot``.
+
+        Returns
+        -------
+        self : SurvivalCurvesDisplay
+            The display, drawn.
+        """
         curves = survival_curves(estimator, X, stratum)
         chosen = list(range(len(curves)))[:5] if samples is None else [int(i) for i in samples]
         for i in chosen:
@@ -188,7 +313,20 @@ class SurvivalCurvesDisplay:
         return cls(curves[chosen], samples=shown, time=time).plot(ax=ax, **kw)
 
     def plot(self, *, ax: Any = None, **kw: Any) -> Self:
-        """Draw; the first ten have colours and names, the others are thin lines. ``kw`` goes to ``step``."""
+        """Draw the curves; the first ten have colours and names, the others are thin lines.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            The axes to draw on. None makes a new figure.
+        **kw : dict
+            Keyword arguments for ``step``.
+
+        Returns
+        -------
+        self : SurvivalCurvesDisplay
+            The display, drawn.
+        """
         self.figure_, self.ax_ = _, ax = axes(ax, 7.6, 4.0)
         ends = np.broadcast_to(np.asarray(self.curves.last, dtype=np.float64), len(self.curves))
         medians = median_time(self.curves)

@@ -1,4 +1,4 @@
-"""Models of many targets: how well each is predicted, and which kernels that comes from."""
+"""Models of many targets: the score of each, and its parts by kernel."""
 
 from __future__ import annotations
 
@@ -18,19 +18,30 @@ _WORDS = {"r2": "R²", "correlation": "correlation"}
 
 
 class TargetScoresDisplay:
-    """The distribution of a score over the targets: one histogram, or one for each of several models.
+    """The distribution of a score over the targets, as a histogram for each model.
 
     Parameters
     ----------
-    scores : (n_targets,), or dict name -> (n_targets,) to compare models
-        Targets without a score (NaN) are left out and counted.
-    score : what the numbers are called
-    ceiling : (n_targets,), optional
-        What noise allows at most (``noise_ceiling(repeats).r2``).
+    scores : array-like of shape (n_targets,) or dict
+        The scores, or those of several models by name. Targets without a score (NaN) are left out and
+        counted.
+    score : str, default="R²"
+        The name of the score.
+    ceiling : array-like of shape (n_targets,) or None, default=None
+        The best possible scores, given the noise (``noise_ceiling(repeats).r2``).
 
     Attributes
     ----------
-    figure_, ax_ : matplotlib's
+    figure_ : matplotlib Figure
+        The figure.
+    ax_ : matplotlib Axes
+        The axes.
+
+    Examples
+    --------
+    >>> from manykernels.plots import TargetScoresDisplay
+    >>> TargetScoresDisplay([0.1, 0.2, 0.4, 0.3], score="R²").plot().ax_.get_xlabel()
+    'R² of a target'
     """
 
     figure_: Any
@@ -56,15 +67,52 @@ class TargetScoresDisplay:
         ax: Any = None,
         **kw: Any,
     ) -> Self:
-        """Of what a fitted model predicts for X."""
+        """Build the display from the predictions of a fitted model.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A fitted estimator of this package, or a pipeline or search that holds one.
+        X : array-like, frame, sparse matrix, list or dict
+            The samples.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            The targets.
+        score : {"r2", "correlation"}, default="r2"
+            The score.
+        ceiling : array-like of shape (n_targets,) or None, default=None
+            The best possible scores, given the noise.
+        ax : matplotlib Axes or None, default=None
+            The axes to draw on. None makes a new figure.
+        **kw : dict
+            Keyword arguments for ``plot``.
+
+        Returns
+        -------
+        self : TargetScoresDisplay
+            The display, drawn.
+        """
         if score not in _WORDS:
             raise ValueError(f"score={score!r} was given; expected 'r2' or 'correlation'.")
         measure = r2_scores if score == "r2" else correlations
         return cls(measure(y, estimator.predict(X)), score=_WORDS[score], ceiling=ceiling).plot(ax=ax, **kw)
 
     def plot(self, *, ax: Any = None, bins: int | None = None, **kw: Any) -> Self:
-        """Draw; ``kw`` goes to ``hist``. What is below the lowest percent is drawn in the first bin, and
-        ``bins=None`` means √n of them, 8 to 40."""
+        """Draw the histograms; scores below the lowest percent are in the first bin.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            The axes to draw on. None makes a new figure.
+        bins : int or None, default=None
+            The number of bins. None takes the root of the number of targets, between 8 and 40.
+        **kw : dict
+            Keyword arguments for ``hist``.
+
+        Returns
+        -------
+        self : TargetScoresDisplay
+            The display, drawn.
+        """
         self.figure_, self.ax_ = _, ax = axes(ax, 6.4, 3.6)
         found = {name: values[np.isfinite(values)] for name, values in self.scores.items()}
         ceiling = self.ceiling if self.ceiling is None else self.ceiling[np.isfinite(self.ceiling)]
@@ -93,13 +141,14 @@ class TargetScoresDisplay:
             plain(text)
         ax.set_xlabel(f"{self.score} of a target")
         ax.set_ylabel("targets")
+        ax.yaxis.get_major_locator().set_params(integer=True)  # targets are counted
         ax.set_title(self._note(edges[0]), fontsize="medium", loc="left")
         for side in ("top", "right"):
             ax.spines[side].set_visible(False)
         return self
 
     def _note(self, lowest: float) -> str:
-        """How many targets there are, and what the picture does not show of them."""
+        """Return a note on the number of targets, and on what the picture does not show."""
         values = np.stack(list(self.scores.values()))
         note = f"{values.shape[1]:,} targets"
         missing, below = int(np.isnan(values).any(axis=0).sum()), int((values < lowest).any(axis=0).sum())
@@ -108,22 +157,39 @@ class TargetScoresDisplay:
 
 
 class PartsDisplay:
-    """Parts of R² of two kernels (or views) against each other, coloured by R²: a point for each target.
+    """Parts of R² of two kernels (or views) against each other, with a point for each target.
 
     Targets that only the first explains lie on the horizontal axis, targets that need both on the diagonal.
-    Where there are very many, cells of a grid show the mean R² of the targets in them.
+    If targets are very many, cells of a grid show their mean R².
 
     Parameters
     ----------
-    x, y : (n_targets,): parts of the two
-    total : (n_targets,): the score that they are parts of
-    names : of the two
-    score : what the numbers are called
-    among : how many kernels (or views) the two were taken from, such as "3 kernels"
+    x : array-like of shape (n_targets,)
+        The parts of the first kernel.
+    y : array-like of shape (n_targets,)
+        The parts of the second kernel.
+    total : array-like of shape (n_targets,)
+        The score that they are parts of, which gives the colour.
+    names : sequence of str
+        The names of the two.
+    score : str, default="R²"
+        The name of the score.
+    among : str, default=""
+        The number of kernels (or views) that the two were taken from, such as "3 kernels".
 
     Attributes
     ----------
-    figure_, ax_ : matplotlib's
+    figure_ : matplotlib Figure
+        The figure.
+    ax_ : matplotlib Axes
+        The axes.
+
+    Examples
+    --------
+    >>> from manykernels.plots import PartsDisplay
+    >>> display = PartsDisplay([0.1, 0.3], [0.2, 0.0], [0.3, 0.3], ["sound", "text"]).plot()
+    >>> display.names
+    ['sound', 'text']
     """
 
     figure_: Any
@@ -150,7 +216,32 @@ class PartsDisplay:
         ax: Any = None,
         **kw: Any,
     ) -> Self:
-        """Of a fitted model on X and y; ``kernels`` are two names, or None for those that explain most."""
+        """Build the display from a fitted model.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A fitted estimator of this package, or a pipeline or search that holds one.
+        X : array-like, frame, sparse matrix, list or dict
+            The samples.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            The targets.
+        kernels : sequence of str or None, default=None
+            The names of the two. None takes those that explain most.
+        by : {"kernel", "view"}, default="kernel"
+            What is compared.
+        score : {"r2", "correlation"}, default="r2"
+            The score.
+        ax : matplotlib Axes or None, default=None
+            The axes to draw on. None makes a new figure.
+        **kw : dict
+            Keyword arguments for ``plot``.
+
+        Returns
+        -------
+        self : PartsDisplay
+            The display, drawn.
+        """
         parts = explained_parts(estimator, X, y, by=by, score=score)
         parts = parts[:, None] if parts.ndim == 1 else parts
         model = model_of(estimator)[0]
@@ -167,7 +258,20 @@ class PartsDisplay:
         return display.plot(ax=ax, **kw)
 
     def plot(self, *, ax: Any = None, **kw: Any) -> Self:
-        """Draw; ``kw`` goes to ``scatter``, or to ``hexbin`` from some thousand targets on."""
+        """Draw the points; cells of a grid from some thousand targets on.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            The axes to draw on. None makes a new figure.
+        **kw : dict
+            Keyword arguments for ``scatter`` or ``hexbin``.
+
+        Returns
+        -------
+        self : PartsDisplay
+            The display, drawn.
+        """
         shown = np.isfinite(self.total)
         x, y, total = self.x[shown], self.y[shown], self.total[shown]
         if not total.size:
@@ -201,7 +305,7 @@ class PartsDisplay:
 
 
 def _two(names: list[str], parts: Array, asked: Sequence[str] | None, by: str) -> tuple[int, int]:
-    """Which two are drawn: those asked for, or those with the largest parts on average."""
+    """Return the two to draw: the given ones, or those with the largest parts on average."""
     if len(names) < 2:
         raise ValueError(f"the model has {len(names)} {by}; a map of parts needs two.")
     if asked is None:

@@ -1,4 +1,4 @@
-"""Which kernels have how much weight."""
+"""Weights of the kernels."""
 
 from __future__ import annotations
 
@@ -7,28 +7,46 @@ from typing import Any, Self
 import numpy as np
 
 from ..estimators import model_of
-from ._axes import axes, ink, label_ticks, plain, write_cells
+from ._axes import axes, ink, label_ticks, plain, room, write_cells
 from .reading import Array, WeightTable, stability_columns, weight_table
 
 _NAMED = 60  # rows of weights that have a name each in the picture
 
 
 class WeightsDisplay:
-    """The weights of the kernels: bars, or a heat map where classes, outputs or clusters have their own.
+    """The weights of the kernels: bars, or a heat map for classes, outputs or clusters.
 
-    More than 60 of these are sorted by the kernel with the largest weight, and not named.
+    More than 60 rows are sorted by the kernel with the largest weight, and not named.
 
     Parameters
     ----------
-    names : the kernels
-    weights : (n_kernels,), or (rows, n_kernels)
-    rows : names of the rows, where there are several
-    stability : dict or namespace with ``names, mean, low, high, frequency``, optional
-        Intervals and how often each kernel was selected, over resamples of the data; for one row of weights.
+    names : list of str
+        The names of the kernels.
+    weights : array-like of shape (n_kernels,) or (n_rows, n_kernels)
+        The weights.
+    rows : list of str or None, default=None
+        The names of the rows, if there are several.
+    stability : Stability, dict or None, default=None
+        The means, intervals and frequencies over resamples of the data
+        (:func:`manykernels.inspection.weight_stability`); for one row of weights.
 
     Attributes
     ----------
-    figure_, ax_ : matplotlib's
+    figure_ : matplotlib Figure
+        The figure.
+    ax_ : matplotlib Axes
+        The axes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.plots import WeightsDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = MKLClassifier(loss="squared").fit(X, y)
+    >>> display = WeightsDisplay.from_estimator(model, max_kernels=5)
+    >>> len(display.names) == len(model.weights_)
+    True
     """
 
     figure_: Any
@@ -44,13 +62,47 @@ class WeightsDisplay:
     def from_estimator(
         cls, estimator: Any, *, stability: Any = None, max_kernels: int = 30, ax: Any = None, **kw: Any
     ) -> Self:
-        """Of a fitted estimator, or a pipeline or search that holds one; see ``plot`` for the rest."""
+        """Build the display from a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A fitted estimator of this package, or a pipeline or search that holds one.
+        stability : Stability, dict or None, default=None
+            The intervals over resamples of the data.
+        max_kernels : int, default=30
+            The largest number of kernels.
+        ax : matplotlib Axes or None, default=None
+            The axes to draw on. None makes a new figure.
+        **kw : dict
+            Keyword arguments for ``plot``.
+
+        Returns
+        -------
+        self : WeightsDisplay
+            The display, drawn.
+        """
         table = weight_table(model_of(estimator)[0])
         display = cls(table.names, table.W, rows=table.rows, stability=stability)
         return display.plot(ax=ax, max_kernels=max_kernels, **kw)
 
     def plot(self, *, ax: Any = None, max_kernels: int = 30, **kw: Any) -> Self:
-        """Draw the largest ``max_kernels`` weights; what is left out is said. ``kw`` goes to the artist."""
+        """Draw the largest weights, with a note on those that are left out.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            The axes to draw on. None makes a new figure.
+        max_kernels : int, default=30
+            The largest number of kernels.
+        **kw : dict
+            Keyword arguments for the artist.
+
+        Returns
+        -------
+        self : WeightsDisplay
+            The display, drawn.
+        """
         table = WeightTable(list(self.names), self.weights, self.rows)
         order = table.order
         shown = order[:max_kernels]
@@ -62,11 +114,14 @@ class WeightsDisplay:
         return self
 
     def _note(self, rest: Array) -> str:
-        """What the picture leaves out."""
+        """Return a note on what the picture leaves out."""
         zeros = int((~self.weights.any(axis=0)).sum())
         several = len(self.weights) > 1
-        empty = "kernels have no weight at all" + ("\n(empty: exactly zero)" if zeros else "")
-        note = f"{zeros} of {len(self.names)} " + (empty if several else "weights are exactly zero")
+        empty = "weights are exactly zero"
+        if several:
+            empty = "kernels have no weight at all\n(empty: exactly zero)"
+        some = "kernels have weight" if several else "weights are above zero"
+        note = f"{zeros} of {len(self.names)} {empty}" if zeros else f"all {len(self.names)} {some}"
         if rest.shape[1]:
             largest = f", the largest {np.abs(rest).max():.2g}" if rest.any() else ""
             note += f"\n{rest.shape[1]} are not shown{largest}"
@@ -74,7 +129,7 @@ class WeightsDisplay:
 
     def _bars(self, ax: Any, shown: Any, kw: dict[str, Any]) -> None:
         values, names = self.weights[0, shown], [self.names[m] for m in shown]
-        self.figure_, self.ax_ = _, ax = axes(ax, 7.0, 1.1 + 0.26 * max(len(shown), 3))
+        self.figure_, self.ax_ = _, ax = axes(ax, 7.0 + room(names), 1.1 + 0.26 * max(len(shown), 3))
         place = np.arange(len(shown))
         ax.barh(place, values, **{"height": 0.7, **kw})
         label_ticks(ax.yaxis, place, names)

@@ -1,4 +1,4 @@
-"""Where on their axis the learned widths lie."""
+"""Learned widths of the kernels."""
 
 from __future__ import annotations
 
@@ -7,25 +7,39 @@ from typing import Any, Self
 import numpy as np
 
 from ..estimators import model_of
-from ._axes import axes, ink, label_ticks, log_axis
+from ._axes import axes, ink, label_ticks, log_axis, room
 from .reading import Array, width_table
 
 
 class WidthsDisplay:
     """Weights of the kernels at their widths (or frequencies), on a logarithmic axis.
 
-    Kernels with a width for every feature give one row a feature: where it is small, the feature matters.
+    Kernels with a width for every feature have one row for each feature: a small width means that the feature
+    matters.
 
     Parameters
     ----------
-    values : (n_kernels, n_parameters), positive
-    weights : (n_kernels,)
-    parameter : what the axis is called
-    features : names of the parameters, where there are several
+    values : array-like of shape (n_kernels, n_parameters)
+        The widths, which are positive.
+    weights : array-like of shape (n_kernels,)
+        The weights.
+    parameter : str, default="width"
+        The name of the axis.
+    features : list of str or None, default=None
+        The names of the parameters, if there are several.
 
     Attributes
     ----------
-    figure_, ax_ : matplotlib's
+    figure_ : matplotlib Figure
+        The figure.
+    ax_ : matplotlib Axes
+        The axes.
+
+    Examples
+    --------
+    >>> from manykernels.plots import WidthsDisplay
+    >>> WidthsDisplay([[0.5], [2.0]], [0.3, 0.7]).plot().ax_.get_xscale()
+    'log'
     """
 
     figure_: Any
@@ -40,13 +54,43 @@ class WidthsDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None, **kw: Any) -> Self:
-        """Of a model with Gaussian, Laplacian or Dirichlet kernels; ``kw`` goes to the artist."""
+        """Build the display from a model with Gaussian, Laplacian or Dirichlet kernels.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A fitted estimator of this package, or a pipeline or search that holds one.
+        ax : matplotlib Axes or None, default=None
+            The axes to draw on. None makes a new figure.
+        **kw : dict
+            Keyword arguments for the artist.
+
+        Returns
+        -------
+        self : WidthsDisplay
+            The display, drawn.
+        """
         table = width_table(model_of(estimator)[0])
         display = cls(table.values, table.weights, parameter=table.parameter, features=table.features)
         return display.plot(ax=ax, **kw)
 
     def plot(self, *, ax: Any = None, max_features: int = 40, **kw: Any) -> Self:
-        """Draw; of many features, the ``max_features`` with the smallest widths."""
+        """Draw the weights.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            The axes to draw on. None makes a new figure.
+        max_features : int, default=40
+            The largest number of features: those with the smallest widths.
+        **kw : dict
+            Keyword arguments for the artist.
+
+        Returns
+        -------
+        self : WidthsDisplay
+            The display, drawn.
+        """
         if self.features is None:
             self._stems(ax, kw)
         else:
@@ -82,14 +126,15 @@ class WidthsDisplay:
         used = np.flatnonzero(self.weights > 0)
         nearest = self.values[used].min(axis=0) if used.size else self.values.min(axis=0)
         shown = np.sort(np.argsort(nearest, kind="stable")[:max_features])
-        self.figure_, self.ax_ = _, ax = axes(ax, 6.8, 1.4 + 0.28 * max(shown.size, 3))
+        names = [self.features[i] for i in shown]
+        self.figure_, self.ax_ = _, ax = axes(ax, 6.8 + room(names), 1.4 + 0.28 * max(shown.size, 3))
         largest = self.weights.max() or 1.0
         for c, m in enumerate(used[np.argsort(-self.weights[used], kind="stable")]):
             label = f"weight {self.weights[m]:.3g}" if c < 8 else None
             size = 25.0 + 120.0 * self.weights[m] / largest
             style = {"s": size, "color": f"C{c % 10}", "alpha": 0.75, "label": label}
             ax.scatter(self.values[m, shown], np.arange(shown.size), **{**style, **kw})
-        label_ticks(ax.yaxis, np.arange(shown.size), [self.features[i] for i in shown])
+        label_ticks(ax.yaxis, np.arange(shown.size), names)
         ax.set_ylim(shown.size - 0.5, -0.5)
         ax.set_xlabel("width of each feature (small: the feature matters)")
         ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.01, 0.5), title="kernels")

@@ -18,16 +18,17 @@ class BlockFold(BaseCrossValidator):
 
     Samples that follow each other in time resemble each other. Where training samples are neighbours of test
     samples, as in shuffled folds, a model is rewarded for remembering them. Here the test samples of a fold
-    are a block, and ``gap`` samples on either side of it belong to neither part. Where there are several
+    are a block, and `gap` samples on either side of it belong to neither part. Where there are several
     runs, folds of whole runs (GroupKFold, LeaveOneGroupOut) are safer still.
 
     Parameters
     ----------
-    n_splits : int
-        Blocks. Where they do not divide the samples, the first ones have one sample more.
-    gap : int
-        Samples between training and test. It should be at least the largest delay of the features plus the
-        time that the noise remembers.
+    n_splits : int, default=5
+        Number of blocks, at least 2. Where they do not divide the samples, the first ones have one sample
+        more.
+    gap : int, default=0
+        Number of samples between training and test. It should be at least the largest delay of the features
+        plus the time that the noise remembers.
 
     Examples
     --------
@@ -47,7 +48,22 @@ class BlockFold(BaseCrossValidator):
         self.gap = gap
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """The number of blocks."""
+        """Return the number of blocks.
+
+        Parameters
+        ----------
+        X : object, default=None
+            Ignored.
+        y : object, default=None
+            Ignored.
+        groups : object, default=None
+            Ignored.
+
+        Returns
+        -------
+        int
+            The number of blocks.
+        """
         if not is_whole(self.n_splits) or self.n_splits < 2:
             raise ValueError(
                 f"n_splits={shown(self.n_splits)} was given; expected a whole number, at least 2."
@@ -55,13 +71,23 @@ class BlockFold(BaseCrossValidator):
         return int(self.n_splits)
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Index, Index]]:
-        """Training and test samples of each fold.
+        """Generate the training and the test samples of each fold.
 
         Parameters
         ----------
-        X, y : samples in the order of time
-        groups : array of shape (n_samples,), optional
-            The run of each sample: a gap ends where a run does, since samples of two runs are no neighbours.
+        X : array-like of shape (n_samples, n_features)
+            Samples in the order of time.
+        y : object, default=None
+            Ignored.
+        groups : array-like of shape (n_samples,) or None, default=None
+            The run of each sample. A gap ends where a run does, since samples of two runs are no neighbours.
+
+        Yields
+        ------
+        train : ndarray of int
+            Positions of the training samples.
+        test : ndarray of int
+            Positions of the test samples.
         """
         n, splits = _num_samples(X), self.get_n_splits()
         if not is_whole(self.gap) or self.gap < 0:

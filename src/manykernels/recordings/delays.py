@@ -22,22 +22,24 @@ class Delayer(TransformerMixin, BaseEstimator):
 
     A response that follows a stimulus after some time (the blood flow of a brain area: 4 to 8 s) is
     predicted from the stimulus at several delays, and the weights of the delays are its shape. Copies come
-    from rows of the same run; where a run has no row so much earlier, they hold ``fill``.
+    from rows of the same run; where a run has no row so much earlier, they hold `fill`.
 
     Parameters
     ----------
-    delays : list of whole numbers
-        In rows. 2 is the row two rows earlier, 0 the row itself, −1 the next one.
-    runs : None, str or int
+    delays : sequence of int, default=(1, 2, 3, 4)
+        Delays in rows. 2 is the row two rows earlier, 0 the row itself, −1 the next one.
+    runs : str, int or None, default=None
         The column of X, by name or position, that says which run a row belongs to. It is used, and left out
         of the output. With None runs are given as ``groups``, or all rows are one run.
-    fill : float
-        What stands for rows that there are not. 0 is the mean of features that were centred before.
+    fill : float, default=0.0
+        The value of rows that do not exist. 0 is the mean of features that were centred before.
 
     Attributes
     ----------
     n_features_in_ : int
-    feature_names_in_ : array of str, where X has such names
+        Number of columns of X.
+    feature_names_in_ : ndarray of str
+        Names of the columns, where X has such names.
 
     Notes
     -----
@@ -71,7 +73,22 @@ class Delayer(TransformerMixin, BaseEstimator):
         self.fill = fill
 
     def fit(self, X: Any, y: Any = None, groups: Any = None) -> Self:
-        """Check the parameters, and remember the columns of X."""
+        """Check the parameters, and remember the columns of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows in the order of time.
+        y : object, default=None
+            Ignored.
+        groups : array-like of shape (n_samples,) or None, default=None
+            The run of each row.
+
+        Returns
+        -------
+        Delayer
+            The transformer itself.
+        """
         self._delays()
         if not is_number(self.fill):
             raise ValueError(f"fill={shown(self.fill)} was given; expected a number.")
@@ -79,13 +96,19 @@ class Delayer(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any, groups: Any = None) -> NDArray[Any]:
-        """The delayed features (n_samples, n_features × n_delays).
+        """Compute the delayed features.
 
         Parameters
         ----------
-        X : rows in the order of time
-        groups : array of shape (n_samples,), optional
+        X : array-like of shape (n_samples, n_features)
+            Rows in the order of time.
+        groups : array-like of shape (n_samples,) or None, default=None
             The run of each row.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features × n_delays)
+            The delayed features.
         """
         check_is_fitted(self)
         X, run = self._read(X, groups, reset=False)
@@ -100,11 +123,37 @@ class Delayer(TransformerMixin, BaseEstimator):
         return copies.reshape(n, d * len(delays))
 
     def fit_transform(self, X: Any, y: Any = None, groups: Any = None) -> NDArray[Any]:
-        """The same as ``fit(X).transform(X, groups)``."""
+        """Append the copies; the same as ``fit(X).transform(X, groups)``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows in the order of time.
+        y : object, default=None
+            Ignored.
+        groups : array-like of shape (n_samples,) or None, default=None
+            The run of each row.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features × n_delays)
+            The delayed features.
+        """
         return self.fit(X, y, groups).transform(X, groups)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """``x_lag2`` is feature x two rows earlier, ``x_lead1`` one row later."""
+        """Return the names of the delayed features.
+
+        Parameters
+        ----------
+        input_features : sequence of str or None, default=None
+            Names of the columns of X; None takes those that were seen.
+
+        Returns
+        -------
+        ndarray of str
+            Names: ``x_lag2`` is feature x two rows earlier, ``x_lead1`` one row later.
+        """
         check_is_fitted(self)
         names = list(_check_feature_names_in(self, input_features))
         if self.runs is not None:
@@ -130,7 +179,7 @@ class Delayer(TransformerMixin, BaseEstimator):
         return [int(delay) for delay in listed]
 
     def _position(self) -> int:
-        """Which column says the run."""
+        """Return the position of the column that says the run."""
         names = list(getattr(self, "feature_names_in_", ()))
         if isinstance(self.runs, str):
             if self.runs not in names:

@@ -1,4 +1,4 @@
-"""Which run each sample belongs to."""
+"""The run that each sample belongs to."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ def run_labels(n_samples: int, length: int | Sequence[int]) -> Index:
     Parameters
     ----------
     n_samples : int
+        Number of samples.
     length : int or list of int
         The length of every run, or of each run.
 
     Returns
     -------
-    array of shape (n_samples,)
+    ndarray of int of shape (n_samples,)
         0 for the samples of the first run, 1 for those of the second, and so on: for ``groups=`` of
-        :class:`Delayer`, :class:`BlockFold`, and scikit-learn's GroupKFold and LeaveOneGroupOut.
+        `Delayer`, `BlockFold`, and scikit-learn's GroupKFold and LeaveOneGroupOut.
 
     Examples
     --------

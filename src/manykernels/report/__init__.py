@@ -15,14 +15,18 @@ from .baselines import baseline_models, baselines, compared
 from .chances import chance_tests
 from .data import report_data
 from .importances import measured
+from .markdown import markdown
 from .page import render, require_report, write_report
+from .several import comparison_data
 from .widths import learns_widths, width_stability
 
 __all__ = [
     "anew",
     "baseline_models",
     "baselines",
+    "comparison_data",
     "learns_widths",
+    "markdown",
     "render",
     "report",
     "report_data",
@@ -47,23 +51,53 @@ def report(
 ) -> None:
     """Write a report of a fitted model and its training data to a file.
 
-    Views and kernels are tested one by one (:func:`manykernels.inspection.significance`), where that does not
+    Views and kernels are tested one by one (:func:`manykernels.inspection.significance`) if that does not
     take long.
 
     Parameters
     ----------
-    model : a fitted estimator of this package, or a pipeline or search that holds one
-    X, y : the data that it was fitted on
-    path : the file
-    cv : folds in which it is compared with the plain sum, the best single kernel, a tuned rival and a
-        constant, and in which the importance of columns is measured; None leaves both out, which is most of
-        the work
-    n_permutations : how often the model learns from permuted targets in the same folds, to test whether it is
-        better than guessing; 0 for never. It is left out where it would take more than a minute
-    n_jobs : fits at a time
-    overwrite : whether a file that is not a report is replaced; without it, ``FileExistsError``
-    verbose : 1 for a bar with the time left; the models that are learned on the way have none
-    options : as for :func:`report_data`
+    model : estimator
+        A fitted estimator of this package, or a pipeline or search that holds one.
+    X : array-like, frame, sparse matrix, list or dict
+        The samples that it was fitted on.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        The targets that it was fitted on.
+    path : str or path
+        The file to write. A path that ends in ``.md`` gets Markdown, any other an HTML page.
+    cv : int, splitter, list of splits or None, default=5
+        The folds in which the model is compared with the plain sum, the best single kernel, a tuned rival and
+        a constant, and in which the importance of columns is measured. None leaves both out, which is most of
+        the work.
+    n_permutations : int, default=19
+        The number of fits on permuted targets in the same folds, which test whether the model is better than
+        guessing. 0 leaves the test out, and so does a test that would take more than a minute.
+    n_jobs : int or None, default=None
+        The number of fits at the same time.
+    overwrite : bool, default=False
+        Whether a file that is not a report is replaced.
+    verbose : int, default=0
+        With 1 a progress bar shows the time left. The models that are learned on the way have none.
+    **options : dict
+        The other arguments of :func:`report_data`.
+
+    Raises
+    ------
+    FileExistsError
+        If the file exists and is not a report, unless ``overwrite=True``.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from sklearn.datasets import load_iris
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.kernels import Gaussian, Linear
+    >>> from manykernels.report import report
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = MKLClassifier([Linear(), Gaussian(1.0)], loss="squared").fit(X, y)
+    >>> path = os.path.join(tempfile.mkdtemp(), "report.html")
+    >>> report(model, X, y, path, cv=None, fit_path=False)
+    >>> os.path.getsize(path) > 10_000
+    True
     """
     require_report(path, overwrite)  # before the work
     with progress("report", verbose, total=2) as bar:

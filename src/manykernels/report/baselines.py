@@ -15,6 +15,7 @@ from ..comparison.again import anew, settled
 from ..comparison.comparing import in_folds
 from ..comparison.folds import has_fields, make_folds
 from ..comparison.methods import INNER, inner_folds, rival, sparse_rival
+from ..comparison.results import PLAIN_SUM
 from ..estimators import (
     AlignMKLClassifier,
     AlignMKLRegressor,
@@ -38,18 +39,42 @@ from ..inspection import require_groups
 from ..inspection.permutations import permuted
 from ..kernels import Linear
 from ..survival import martingale_residuals
+from .held import Look, gathered
 from .scores import as_read, task_of
-from .survival import held_out_groups
 
 _SECONDS = 60.0  # that learning from permuted targets may take
 _SINGLES = 6  # kernels that are tried alone
 
 
 def baseline_models(model: Any, X: Any) -> dict[str, Any]:
-    """Estimators that are not fitted, by name: each behind the same preparation as the model's.
+    """Make the estimators that a report compares a model with, not fitted.
 
-    Each chooses C (and the kernel, or the width) by cross-validation within what it is given. The kernels are
-    those that a search began with, not those it chose: that choice has seen all samples.
+    Each has the same preparation as the model. Each chooses C (and the kernel, or the width) by
+    cross-validation within its training samples. The kernels are those that a search began with, not those it
+    chose, since that choice has seen all samples.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted estimator of this package, or a pipeline or search that holds one.
+    X : array-like, frame, sparse matrix, list or dict
+        The samples that it was fitted on.
+
+    Returns
+    -------
+    dict
+        The estimators by name.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.kernels import Gaussian, Linear
+    >>> from manykernels.report import baseline_models
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = MKLClassifier([Linear(), Gaussian(1.0)], loss="squared").fit(X, y)
+    >>> len(baseline_models(model, X)) > 1
+    True
     """
     learned, inner = model_of(model, X)
     parts, own = opened(model), face_of(model)[0].kernels
@@ -95,7 +120,7 @@ def _of_kernels(kernels: Any, task: str, several: bool) -> dict[str, Any]:
     kind, choice, align = _KINDS[task]
     folds = INNER if task == "survival" else inner_folds(task == "classification")
     plain = choice(kernels, strategy=[kind(kernels, norm=math.inf)], cv=folds)
-    models: dict[str, Any] = {"plain sum of the kernels": plain}
+    models: dict[str, Any] = {PLAIN_SUM[0]: plain}
     if several:
         ranking = align(kernels, weighting="align")
         models["best single kernel"] = BestSingle(ranking, kind(norm=1.0), choice(cv=folds))
@@ -166,6 +191,8 @@ def compared(
 ) -> dict[str, Any]:
     """``scores``: the model beside what it is compared with and a constant, in the same folds.
 
+    ``held_out``: what the models of the folds say of the samples that they did not learn from.
+
     Whatever is chosen (by a search, too) is chosen within the folds; ``n_jobs`` fits at a time. With
     permutations, ``permuted``: the model on permuted targets, or why that is not known. The bar counts fits,
     and has three more steps: the permutations and what callers do.
@@ -173,19 +200,16 @@ def compared(
     bar = Progress("", 0) if bar is None else bar
     model, X = in_one_piece(model, X, y)
     learned = model_of(model)[0]
-    classes, survives = learned.classes is not None, task_of(learned) == "survival"
+    classes = learned.classes is not None
     y = as_read(learned, y)
     require_groups(model, None, cv, "Give folds: cv=list(GroupKFold().split(X, y, groups)), for example.")
     splits = make_folds(y, classes=classes, cv=cv)
     learners = {"learned": anew(model), **baseline_models(model, X)}
     task = task_of(learned)
     bar.expect(len(splits) * len(learners) + 3)
-    kept = ["learned"] if survives else []
-    found = in_folds(learners, X, y, splits, task=task, n_jobs=n_jobs, advance=bar.step, keep=kept)
-    told: dict[str, Any] = {"scores": found}
-    if survives and found.scores["learned"].complete:
-        risks = [fold.predicted for fold in found.scores["learned"].folds]
-        told["risk_groups"] = held_out_groups(y, splits, risks)
+    keep = {"learned": Look()}
+    found = in_folds(learners, X, y, splits, task=task, n_jobs=n_jobs, advance=bar.step, keep=keep)
+    told: dict[str, Any] = {"scores": found, "held_out": gathered(found.scores["learned"], splits)}
     if n_permutations and found.scores["learned"].complete:
         how: dict[str, Any] = {"n_jobs": n_jobs, "seconds": _SECONDS}
         try:
@@ -199,10 +223,39 @@ def compared(
 
 
 def baselines(model: Any, X: Any, y: Any, *, cv: Any = 5, n_jobs: int | None = None) -> list[dict[str, Any]]:
-    """Cross-validated scores of the model and of what it is compared with, on the same folds.
+    """Cross-validate a model and the estimators that it is compared with, in the same folds.
 
-    Whatever is chosen (by a search, too) is chosen within the folds; ``n_jobs`` fits at a time. What failed
-    in some of the folds has no mean, and an ``error`` that says why. The last row is what a constant scores.
+    All choices, also those of a search, are made within the folds.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted estimator of this package, or a pipeline or search that holds one.
+    X : array-like, frame, sparse matrix, list or dict
+        The samples.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        The targets.
+    cv : int, splitter or list of splits, default=5
+        The folds.
+    n_jobs : int or None, default=None
+        The number of fits at the same time.
+
+    Returns
+    -------
+    list of dict
+        A row for each estimator with ``name``, ``mean``, ``std``, ``folds`` and ``error``. An estimator that
+        failed in some fold has no mean, and an ``error`` that says why. The last row is a constant.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.kernels import Gaussian, Linear
+    >>> from manykernels.report import baselines
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = MKLClassifier([Linear(), Gaussian(1.0)], loss="squared").fit(X, y)
+    >>> [row["name"] for row in baselines(model, X, y, cv=2)][-1]
+    'chance'
     """
     rows: list[dict[str, Any]] = compared(model, X, y, cv=cv, n_jobs=n_jobs)["scores"].as_rows()
     return rows

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..estimators import model_of
+from ..fitting.model import Model
 from ..inspection import Selection, Significance, significance
 from ..inspection.selected import selection_of
 
@@ -18,23 +19,33 @@ _NUMBERS = ("threshold", "n_selected", "n_pairs", "expected_false")
 Tests = Mapping[str, Significance]  # by "view" and by "kernel", where there are any
 
 
-def chance_section(tests: Tests | None, stability: Any) -> dict[str, Any] | None:
+def views_of(model: Model) -> set[str]:
+    """The views that kernels belong to; a kernel of none of them is no view."""
+    named = (getattr(kernel.kernel, "view", None) for kernel in model.kernels)
+    return {str(view) for view in named if view is not None}
+
+
+def chance_section(tests: Tests | None, stability: Any, views: set[str]) -> dict[str, Any] | None:
     """The p-values, the smallest first, and how often halves of the data select each view and kernel."""
     found, stable = dict(tests or {}), _stable(stability)
     if not found and not stable:
         return None
     return {
-        "tests": {f"{by}s": _sorted(one.columns(), one.p_value) for by, one in found.items()},
+        "tests": {
+            f"{by}s": _sorted(one.columns(), one.p_value, views if by == "view" else None)
+            for by, one in found.items()
+        },
         "covariates": list(dict.fromkeys(name for one in found.values() for name in one.covariates)),
         "stable": {
-            f"{by}s": _sorted(one.columns(), -one.frequency) | {key: getattr(one, key) for key in _NUMBERS}
+            f"{by}s": _sorted(one.columns(), -one.frequency, views if by == "view" else None)
+            | {key: getattr(one, key) for key in _NUMBERS}
             for by, one in stable.items()
         },
     }
 
 
-def _sorted(columns: Mapping[str, Any], by: Any) -> dict[str, Any]:
-    order = np.argsort(by, kind="stable")
+def _sorted(columns: Mapping[str, Any], by: Any, only: set[str] | None) -> dict[str, Any]:
+    order = [int(i) for i in np.argsort(by, kind="stable") if only is None or columns["name"][i] in only]
     return {key: [values[i] for i in order] for key, values in columns.items()}
 
 

@@ -26,7 +26,7 @@ from ..estimators import Copies, Searched, copies_of, face_of, in_one_piece, mod
 from ..families import Parametric
 from ..fitting.layout import evenly
 from ..fitting.model import Model, Proof
-from ..inspection import Importance, Significance, Stability
+from ..inspection import Importance, Significance, Stability, check
 from ..plots.paths import PathTable, path_of_fits, path_of_search
 from ..plots.reading import (
     WeightTable,
@@ -38,14 +38,18 @@ from ..plots.reading import (
 )
 from .certificates import TITLE as CERTIFICATE
 from .certificates import certificate_section
-from .chances import chance_section
+from .chances import chance_section, views_of
+from .held import HeldOut
 from .importances import importance_section
+from .methods import methods_section
 from .presence import presence_section
-from .samples import MOST_OUTPUTS, Said, chosen_samples, names_of_samples
-from .scores import as_read, scores_section, task_of
+from .quality import quality_section
+from .samples import MOST_OUTPUTS, chosen_samples, names_of_samples
+from .scores import as_read, compared_scores, scores_section, task_of
 from .survival import TITLE as SURVIVAL
-from .survival import survival_section
+from .survival import held_out_groups, survival_section
 from .tables import data_section, gates_section, interactions_section, is_constant, unused_columns
+from .verdict import ALTERNATIVES, verdict_section, with_checks
 
 FORMAT = 1
 _MOST_KERNELS = 60  # of a path or a similarity map
@@ -60,7 +64,7 @@ def report_data(
     X: Any,
     y: Any,
     *,
-    title: str = "Which kernels matter",
+    title: str = "What predicts the target",
     target: str = "target",
     call: str = "",
     scores: Comparison | Sequence[Mapping[str, Any]] = (),
@@ -75,37 +79,79 @@ def report_data(
     fit_path: bool = True,
     sample_names: Sequence[Any] | None = None,
     risk_groups: Any = None,
+    held_out: HeldOut | None = None,
 ) -> dict[str, Any]:
-    """All that a report shows of a fitted model and the data that it was fitted on.
+    """Collect all that a report shows of a fitted model and its training data.
 
     Parameters
     ----------
-    model : a fitted estimator of this package, or a pipeline or search that holds one
-    X, y : the training data
-    title, target, call : what the report is called, what y is called, and the command that made it
-    scores : cross-validated scores to compare: dicts with ``name`` and ``folds``, the model's own first, with
-        None and an ``error`` where there is no score; see :func:`manykernels.report.baselines`
-    searched : "anew" if the scores of a search are of choices made within the folds, "before" if its choice
-        has seen all samples; the report says which
-    permuted : how the model scores on permuted targets (:func:`manykernels.inspection.permutation_test`), or
-        why that is not known
-    stability : of the weights: ``names, mean, low, high, frequency``, and ``views`` with the same of views
-    widths : how widths that are learned vary; see :func:`manykernels.report.width_stability`
-    importance : of columns and views; see :func:`manykernels.inspection.importance`
-    significance : tests by "view" and by "kernel"; see :func:`manykernels.inspection.significance`. Where
-        `stability` has pairs of halves, the report says what these select
-    left_out : sections that could not be made elsewhere, and why
-    made : the day; today, unless told
-    fit_path : whether to fit the path over C where the model has not kept one
-    sample_names : what the samples are called; by default the index of a frame X that does more than count
-    risk_groups : of times to an event, the group of each sample by the risk that was predicted when it was
-        held out, and −1 where there is none; without them, groups are by the risks of the fitted model
+    model : estimator
+        A fitted estimator of this package, or a pipeline or search that holds one.
+    X : array-like, frame, sparse matrix, list or dict
+        The samples that it was fitted on.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        The targets that it was fitted on.
+    title : str, default="What predicts the target"
+        The title of the report.
+    target : str, default="target"
+        The name of y.
+    call : str, default=""
+        The command that made the report.
+    scores : Comparison or list of dict, default=()
+        Cross-validated scores to compare: dicts with ``name`` and ``folds``, the model's own first, with None
+        and an ``error`` for folds without a score; see :func:`manykernels.report.baselines`.
+    searched : {"before", "anew"}, default="before"
+        Whether the scores of a search are of choices made within the folds ("anew"), or its choice has seen
+        all samples. The report says which.
+    permuted : Permuted, str or None, default=None
+        The scores of the model on permuted targets (:func:`manykernels.inspection.permutation_test`), or the
+        reason why they are not known.
+    stability : Stability, dict or None, default=None
+        The stability of the weights: ``names``, ``mean``, ``low``, ``high``, ``frequency``, and ``views``
+        with the same for views.
+    widths : dict or None, default=None
+        The stability of learned widths; see :func:`manykernels.report.width_stability`.
+    importance : Importance or None, default=None
+        The importance of columns and views; see :func:`manykernels.inspection.importance`.
+    significance : dict or None, default=None
+        Tests by "view" and by "kernel"; see :func:`manykernels.inspection.significance`. If ``stability`` has
+        pairs of halves, the report also says what these select.
+    left_out : dict or None, default=None
+        Sections that could not be made, with the reasons.
+    made : date or None, default=None
+        The date of the report. None is today.
+    fit_path : bool, default=True
+        Whether the path over C is fitted if the model has not kept one.
+    sample_names : sequence or None, default=None
+        The names of the samples. None takes the index of a frame X, unless it only counts the rows.
+    risk_groups : array-like of shape (n_samples,) or None, default=None
+        For times to an event, the group of each sample by its held-out risk, and −1 if there is none. None
+        takes groups by the risks of the fitted model.
+    held_out : HeldOut or None, default=None
+        The held-out predictions of the models of the folds. Without them there is no section about their
+        quality, and the single samples are training samples.
+
+    Returns
+    -------
+    dict
+        The sections of the report as plain values, which JSON can hold.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.kernels import Gaussian, Linear
+    >>> from manykernels.report import report_data
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = MKLClassifier([Linear(), Gaussian(1.0)], loss="squared").fit(X, y)
+    >>> data = report_data(model, X, y, title="Iris", fit_path=False)
+    >>> data["title"]
+    'Iris'
     """
-    given = model
+    given, parts = model, X
     model, X = in_one_piece(model, X, y)
     learned, inner = model_of(model, X)
     face, search = face_of(model)[0], opened(model).searched
-    said = Said(getattr(model, "predict", None), getattr(model, "decision_function", None))
     survives = task_of(learned) == "survival"
     raw, y = y, as_read(learned, y)
     missing, called = dict(left_out or {}), names_of_samples(X, sample_names)
@@ -117,29 +163,32 @@ def report_data(
         return _path(search, learned, face.kernels, copies_of(face), inner, y)
 
     def survival() -> dict[str, Any]:
-        return survival_section(y, np.asarray(model.predict(X)), face.baseline_, risk_groups)
+        groups = _held_out_groups(held_out, y) if risk_groups is None else risk_groups
+        return survival_section(y, np.asarray(model.predict(X)), face.baseline_, groups)
+
+    def samples() -> dict[str, Any] | None:
+        return chosen_samples(model, X, y, called) if held_out is None else held_out.samples(called)
 
     sections = {
         "data": data_section(X, y, learned, target) | presence_section(learned, inner),
         "scores": scores_section(scores, learned, searched, null),
+        "quality": quality_section(held_out, y, task_of(learned)),
         "survival": _or_why(missing, SURVIVAL, survival) if survives else None,
         "importance": importance_section(importance, _unused(learned, X)),
-        "chance": chance_section(significance, stability),
+        "chance": chance_section(significance, stability, views_of(learned)),
         "selection": None if search is None else _selection(search, stability),
         "weights": _weights(learned, weight_table(learned), stability),
         "recomputed": _or_why(missing, CERTIFICATE, certificate_section, face, learned, inner, raw),
         "similarity": _or_why(missing, "Which kernels say the same", _similarity, learned, inner),
         "convergence": _or_why(missing, "How the fit converged", _convergence, learned),
         "path": _or_why(missing, "Weights along C", path) if fit_path else None,
-        "contributions": _or_why(
-            missing, "Single samples", chosen_samples, learned, said, X, inner, y, called
-        ),
+        "contributions": _or_why(missing, "Single samples", samples),
         "interactions": interactions_section(learned, face.kernels),
         "widths": _widths(learned, widths, prepared=model is not face),
         "gates": gates_section(learned, y),
     }
     _name_constants(sections, learned)
-    head = {
+    head: dict[str, Any] = {
         "format": FORMAT,
         "title": title,
         "made": (made or date.today()).isoformat(),
@@ -148,9 +197,34 @@ def report_data(
         "model": _EstimatorPrettyPrinter(width=100, **_WHOLE).pformat(given),
         "certificate": " ".join(filter(None, [learned.sentence(), learned.adjusted()])),
         "call": call,
+        "alternatives": ALTERNATIVES,
     }
+    head |= _in_words(plain(sections), learned.title, face.get_params(deep=False))
+    head["checks"] = _checks(given, parts, raw, compared_scores(scores, learned), null, stability)
+    head["verdict"] = with_checks(head["verdict"], head["checks"])
     document: dict[str, Any] = plain({**head, **sections, "left_out": missing})
     return document
+
+
+def _in_words(sections: Mapping[str, Any], title: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """What is read off the other sections."""
+    return {"verdict": verdict_section(sections), "methods": methods_section(sections, title, options)}
+
+
+def _held_out_groups(held_out: HeldOut | None, y: Any) -> Any:
+    """Groups by the risk that was predicted when a sample was held out; None where nobody has asked."""
+    if held_out is None:
+        return None
+    return held_out_groups(y, held_out.splits, [one.predicted for one in held_out.seen])
+
+
+def _checks(
+    model: Any, X: Any, y: Any, scores: Comparison, permuted: Permuted | None, stability: Any
+) -> list[dict[str, str]]:
+    """Reasons to be careful, by all that is known of the model."""
+    known = stability if isinstance(stability, Stability) else None
+    found = check(model, X, y, comparison=scores, permuted=permuted, stability=known)
+    return [one.as_dict() for one in found]
 
 
 def plain(value: Any) -> Any:
@@ -214,7 +288,9 @@ def _weights(model: Model, table: WeightTable, stability: Any) -> dict[str, Any]
         "spread": dict(zip(("low", "high"), np.quantile(table.W, [0.05, 0.95], axis=0), strict=True))
         if many
         else None,
-        "views": _views(views, None if columns is None else getattr(stability, "views", None))
+        "views": _views(
+            views, None if columns is None else getattr(stability, "views", None), views_of(model)
+        )
         if len(views) < len(table.names)
         else None,
         "listed": model.listed,
@@ -241,13 +317,29 @@ def _name_constants(sections: Mapping[str, Any], model: Model) -> None:
             sections[section]["names"] = [f"{name} (constant)" if name in empty else name for name in names]
 
 
-def _views(views: Mapping[str, Any], stability: Any) -> dict[str, Any]:
-    """The share of each view in the weight, and how it varies where that is known."""
+def _views(views: Mapping[str, Any], stability: Any, own: set[str]) -> dict[str, Any]:
+    """The share of each view in the weight, and how it varies where that is known.
+
+    Kernels of no view see all columns, and have one share together.
+    """
     values = np.array([np.atleast_1d(w) for w in views.values()]).T
+    names, values = _together(list(views), values, own)
     if isinstance(stability, Stability):
         total = stability.weights.sum(axis=1, keepdims=True)
-        stability = replace(stability, weights=stability.weights / np.where(total > 0.0, total, 1.0))
-    return {"names": list(views), "values": values, "stability": stability_columns(stability, list(views))}
+        shares = stability.weights / np.where(total > 0.0, total, 1.0)
+        called, shares = _together(stability.names, shares, own)
+        stability = replace(stability, names=called, weights=shares)
+    return {"names": names, "values": values, "stability": stability_columns(stability, names)}
+
+
+def _together(names: list[str], values: Any, own: set[str]) -> tuple[list[str], Any]:
+    """(rows, names), with one column for all names that are not views."""
+    mine = [i for i, name in enumerate(names) if name in own]
+    rest = [i for i in range(len(names)) if i not in mine]
+    if not mine or not rest:
+        return names, values
+    both = np.column_stack([values[:, mine], values[:, rest].sum(axis=1)])
+    return [*(names[i] for i in mine), "all columns together"], both
 
 
 def _similarity(model: Model, X: Any) -> dict[str, Any] | None:

@@ -8,6 +8,7 @@ from typing import Any
 from ..comparison.results import CHANCE, METRIC, Comparison, Permuted, from_rows, said, verdict
 from ..comparison.statistics import Difference
 from ..fitting.model import Model
+from .verdict import the
 
 
 def task_of(model: Model) -> str:
@@ -24,12 +25,16 @@ def as_read(model: Model, y: Any) -> Any:
     return model.target.read(y)
 
 
+def compared_scores(given: Comparison | Sequence[Mapping[str, Any]], model: Model) -> Comparison:
+    """Scores as a comparison, also where they were given row by row."""
+    return given if isinstance(given, Comparison) else from_rows(given, METRIC[task_of(model)])
+
+
 def scores_section(
     given: Comparison | Sequence[Mapping[str, Any]], model: Model, searched: str, permuted: Permuted | None
 ) -> dict[str, Any] | None:
     """Rows of scores, how far the model is above each, what a constant scores, and sentences about both."""
-    metric = METRIC[task_of(model)]
-    compared = given if isinstance(given, Comparison) else from_rows(given, metric)
+    metric, compared = METRIC[task_of(model)], compared_scores(given, model)
     if not compared.scores:
         return None
     own, *rows = (row for row in compared.as_rows() if row["name"] != CHANCE)
@@ -45,7 +50,7 @@ def scores_section(
         "verdict": None if judged is None else {"better": judged.better, "sentence": judged.sentence},
         "rival": None
         if best is None or found is None
-        else {"name": best, "sentence": said("The model", best, found), **found.as_dict()},
+        else {"name": best, "sentence": said("The model", the(best), found), **found.as_dict()},
         "permutation": None if permuted is None else permuted.as_dict(),
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,22 @@ from ..survival import (
 from ..survival.groups import GroupCurves, risk_names
 
 Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """Samples of a sort: those of the smallest key are the most striking."""
+
+    key: Array
+    rows: NDArray[np.intp] | None = None  # of all samples, where they are not all of the sort
+
+    @property
+    def order(self) -> NDArray[np.intp]:
+        """Their rows, the most striking first."""
+        rows = np.arange(self.key.size) if self.rows is None else self.rows
+        return np.asarray(rows[np.argsort(self.key[rows], kind="stable")])
+
+
 TITLE = "Survival by predicted risk"
 _GROUPS = 3
 _STEPS = 400  # of a curve that are drawn
@@ -37,8 +54,13 @@ def survival_section(y: Any, risk: Array, baseline: Baseline, held_out: Any = No
     `held_out` has the group of each sample, and −1 where there is none; `risk` is that of the model, for the
     training samples.
     """
-    seen = read_survival(y)
-    found = _grouped(seen, risk, held_out)
+    predicted = _predicted(read_survival(y), risk, baseline)
+    return groups_section(y, risk, held_out) | {"predicted": predicted}
+
+
+def groups_section(y: Any, risk: Any, held_out: Any = None) -> dict[str, Any]:
+    """Survival by risk group alone, by `held_out` or else by `risk`; see :func:`survival_section`."""
+    found = _grouped(read_survival(y), risk, held_out)
     end = max(float(one.time.max()) for one in found.samples)
     ticks = _ticks(end)
     counts = found.at_risk(ticks)
@@ -59,7 +81,6 @@ def survival_section(y: Any, risk: Array, baseline: Baseline, held_out: Any = No
         "end": end,
         "held_out": held_out is not None,
         "p_value": None if found.test is None else found.test.p_value,
-        "predicted": _predicted(seen, risk, baseline),
     }
 
 
@@ -91,18 +112,17 @@ def target_section(y: Any, name: str) -> dict[str, Any]:
     }
 
 
-def striking(y: Any, risk: Array) -> tuple[dict[str, Any], list[str]]:
-    """Orders of the samples, the most striking first, and what happened to each, in words."""
+def striking(y: Any, risk: Array) -> tuple[dict[str, Ranked], list[str]]:
+    """Sorts of samples, and what happened to each sample, in words."""
     seen = read_survival(y)
     words = [f"{'event' if e else 'censored'} at {t:.4g}" for e, t in zip(seen.event, seen.time, strict=True)]
     rank = np.argsort(np.argsort(risk, kind="stable"), kind="stable") / max(risk.size - 1, 1)
     late = np.argsort(np.argsort(seen.time, kind="stable"), kind="stable") / max(risk.size - 1, 1)
-    early = np.flatnonzero(seen.event)
     return {
-        "early event at a low risk": early[np.argsort((rank + late)[early], kind="stable")],
-        "long without event at a high risk": np.argsort(-(rank + late), kind="stable"),
-        "highest risk": np.argsort(-risk, kind="stable"),
-        "lowest risk": np.argsort(risk, kind="stable"),
+        "early event at a low risk": Ranked(rank + late, np.flatnonzero(seen.event)),
+        "long without event at a high risk": Ranked(-(rank + late)),
+        "highest risk": Ranked(-risk),
+        "lowest risk": Ranked(risk),
     }, words
 
 

@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.utils.validation import _num_samples
 
 from ..families import Products
+from ..families.remarks import remarks
 from ..families.tables import Table
 from ..fitting.model import Model
 from ..kernels import Constant, Fitted, Monomial, OnColumns, Power, Prepared, Product
@@ -31,25 +32,43 @@ def data_section(X: Any, y: Any, model: Model, target: str) -> dict[str, Any]:
         "features": None if stack or len(shape) < 2 else int(shape[1]),
         "kernels": len(model.names),
         "kind": "precomputed kernels" if stack else "table" if len(shape) == 2 else "items",
-        "target": _target(y, target, model),
-        "columns": list(_columns(X, model.layout.table))[:_COLUMNS]
-        if len(shape) == 2 and not sparse.issparse(X)
-        else [],
+        "target": target_summary(y, target, task_of(model), model),
+        **_about_columns(X, model.layout.table, len(shape) == 2 and not sparse.issparse(X)),
     }
 
 
-def _target(y: Any, name: str, model: Model) -> dict[str, Any]:
-    if task_of(model) == "survival":
+def _about_columns(X: Any, table: Table | None, told: bool) -> dict[str, Any]:
+    """The first columns; of all of them those with gaps, those that were left out, and what was made."""
+    columns = list(_columns(X, table)) if told else []
+    n = max(_num_samples(X), 1)
+    dropped = [{"name": one["name"], "why": one["why"]} for one in columns if one["kind"] == "left out"]
+    gaps = [
+        {"name": one["name"], "missing": one["missing"], "share": one["missing"] / n}
+        for one in columns
+        if one["missing"] and one["kind"] != "left out"
+    ]
+    prepared = [] if table is None or not told else [one.text for one in remarks(table)]
+    return {
+        "columns": columns[:_COLUMNS],
+        "missing": sorted(gaps, key=lambda one: -int(one["missing"])),
+        "dropped": dropped,
+        "prepared": prepared,
+    }
+
+
+def target_summary(y: Any, name: str, task: str, model: Model | None = None) -> dict[str, Any]:
+    """The target at a glance; of a model of many outputs with how well it predicts each."""
+    if task == "survival":
         return target_section(y, name)
     values = np.asarray(y)
-    if model.classes is not None:
+    if task == "classification":
         labels, counts = np.unique(values.astype(str), return_counts=True)
         order = np.argsort(-counts, kind="stable")
         return {"name": name, "task": "classification", "labels": labels[order], "counts": counts[order]}
     outputs = 1 if values.ndim == 1 else values.shape[1]
     about = {"name": name, "task": "regression", "outputs": outputs}
     if outputs > 1:
-        return about | {"scores": _scores(model)}
+        return about | {"scores": None if model is None else _scores(model)}
     numbers = values.astype(np.float64).ravel()
     counts, edges = np.histogram(numbers, bins=_BINS)
     return about | {"edges": edges, "counts": counts, "mean": numbers.mean(), "std": numbers.std()}
@@ -152,7 +171,7 @@ def _factors(kernel: Any, named: Any) -> list[str]:
     if isinstance(kernel, Fitted | Power):
         return _factors(kernel.kernel, named)
     if isinstance(kernel, Prepared):
-        return _factors(kernel.kernel, kernel.preparation.names([str(name) for name in named]))
+        return _factors(kernel.kernel, kernel.preparation.names([str(name) for name in named], kernel.part))
     if isinstance(kernel, Product):
         return [factor for part in kernel.kernels for factor in _factors(part, named)]
     if isinstance(kernel, Constant):

@@ -18,7 +18,29 @@ LEVEL = 0.95
 
 
 def learns_widths(model: Any) -> bool:
-    """Whether widths are found and not given, so that they differ from sample to sample."""
+    """Whether the widths of a model are learned, so that they differ from sample to sample.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted estimator of this package, or a pipeline or search that holds one.
+
+    Returns
+    -------
+    bool
+        Whether its kernels are a continuous family or have learned widths.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.kernels import Gaussian, Linear
+    >>> from manykernels.report import learns_widths
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = MKLClassifier([Linear(), Gaussian(1.0)], loss="squared").fit(X, y)
+    >>> learns_widths(model)
+    False
+    """
     return finds_widths(face_of(model)[0].kernels)
 
 
@@ -30,15 +52,44 @@ def finds_widths(kernels: Any) -> bool:
 def width_stability(
     model: Any, X: Any, y: Any, *, n_resamples: int = 20, random_state: Any = 0
 ) -> dict[str, Any]:
-    """Widths learned anew on random halves of the data, as columns that JSON can hold.
+    """Learn widths anew on random halves of the data, and measure how they vary.
 
-    Kernels of a continuum have no names to be recognised by, but their place on the axis tells. ``low`` and
-    ``high`` bound what 95 % of the halves have: where kernels have one width, one of those with weight in
-    the model is the nearest (by logarithms) to each that a half finds, and the ends are of these, with
-    ``frequency``, the share of the halves that have any. Where kernels have a width for each feature, the
-    ends are of exp(Σ_k θ_k log σ_k/Σ_k θ_k), the mean by weight, for each feature. ``values`` and
-    ``weights`` are all kernels that were found, where they have one width. Errors cost what they cost all
-    samples in total, as in :func:`manykernels.inspection.weight_stability`.
+    Kernels of a continuum have no names to be recognised by, but they have a place on the axis. ``low`` and
+    ``high`` bound what 95 % of the halves have. If kernels have one width, each width that a half finds
+    belongs to the nearest kernel with weight in the model (by logarithms), and ``frequency`` is the share of
+    the halves that have any. If kernels have a width for each feature, the ends are of exp(Σ_k θ_k log
+    σ_k/Σ_k θ_k), the mean by weight, for each feature. ``values`` and ``weights`` are all kernels that were
+    found, if they have one width. C is adapted as in :func:`manykernels.inspection.weight_stability`.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted model whose widths are learned (:func:`learns_widths`).
+    X : array-like or frame of shape (n_samples, n_features)
+        The samples that it was fitted on.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        The targets that it was fitted on.
+    n_resamples : int, default=20
+        The number of halves.
+    random_state : int, RandomState or None, default=0
+        The seed of the halves.
+
+    Returns
+    -------
+    dict
+        The columns of the result, which JSON can hold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLRegressor
+    >>> from manykernels.families import Gaussians
+    >>> from manykernels.report import width_stability
+    >>> X = np.random.RandomState(0).randn(40, 1)
+    >>> model = MKLRegressor(Gaussians(0.5, 5.0), C=10.0).fit(X, np.sin(X[:, 0]))
+    >>> found = width_stability(model, X, np.sin(X[:, 0]), n_resamples=2)
+    >>> len(found["low"]) == len(found["high"])
+    True
     """
     model, X = in_one_piece(model, X, y)
     learned, inner = model_of(model, X)

@@ -11,8 +11,9 @@ is too little where most decisions are near −1, as those of least squares for 
 −0.9 to −0.8 then says more than one from 0.8 to 0.9. So h is piecewise linear, with a slope between each two
 knots, where the likelihood gains more by it than the further slopes cost by Akaike's criterion.
 
-Labels are smoothed as Platt does it, so that decisions without an error do not make a infinite: a sample of a
-class with n samples counts as (n + 1)/(n + 2) of its own class, and the rest is shared by the others.
+Labels are smoothed as Platt does it, so that decisions without an error do not make a infinite: of a class
+with n samples each gives (2/K)/(n + 2) of itself to the other classes, which share it. For two classes that
+is Platt's rule. One h serves all classes, so that K classes together give up what two do: about two samples.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class Calibration:
 
     @classmethod
     def fit(cls, f: Array, y: NDArray[Any], classes: NDArray[Any], weight: Array | None = None) -> Self:
-        """From decisions f (n, outputs) on samples with labels y that the deciding models had not seen.
+        """Fit to decisions f (n, outputs) on samples with labels y that the models had not seen.
 
         A sample of weight w counts as w samples.
         """
@@ -51,7 +52,7 @@ class Calibration:
         scores, w = scores[kept], w[kept]
         codes, K = np.searchsorted(classes, y[kept]), classes.size
         counts = np.bincount(codes, w, minlength=K)
-        left = 1.0 / (counts[codes] + 2.0)  # for all other classes together
+        left = 2.0 / K / (counts[codes] + 2.0)  # for all other classes together
         T = np.repeat((left / (K - 1))[:, None], K, axis=1)
         T[np.arange(codes.size), codes] = 1.0 - left
         size = float(np.abs(scores).max(initial=0.0))
@@ -61,7 +62,7 @@ class Calibration:
         return cls(a, *_bent(scores, T, w, a)) if a > 0.0 else cls(a)
 
     def log_probabilities(self, f: Array) -> Array:
-        """(n, K) of decisions (n, outputs)."""
+        """Return log probabilities (n, K) of decisions (n, outputs)."""
         scores = _of_classes(f)
         if not self.knots:
             return np.asarray(log_softmax(self.slope * scores, axis=1))
@@ -69,7 +70,7 @@ class Calibration:
 
 
 def crossed(f: Array, y: NDArray[Any], classes: NDArray[Any], weight: Array | None = None) -> Array:
-    """Logarithms of probabilities (n, K), each learned from the labels of other samples than its own.
+    """Return log probabilities (n, K), each learned from the labels of other samples than its own.
 
     For scores of probabilities: what is scored has not seen the label that it is scored by.
     """
@@ -83,12 +84,12 @@ def crossed(f: Array, y: NDArray[Any], classes: NDArray[Any], weight: Array | No
 
 
 def _of_classes(f: Array) -> Array:
-    """One score a class, also where one decision tells two classes apart."""
+    """Return one score for each class, also for two classes with one decision."""
     return np.asarray(np.hstack([-0.5 * f, 0.5 * f]) if f.shape[1] == 1 else f, dtype=np.float64)
 
 
 def _line(Z: Array, T: Array, w: Array) -> float:
-    """The best a of h(s) = a s."""
+    """Fit the best slope a of h(s) = a s."""
 
     def slope(a: float) -> float:  # of −log likelihood, which is convex in a
         return float(w @ np.sum((softmax(a * Z, axis=1) - T) * Z, axis=1))
@@ -102,7 +103,7 @@ def _line(Z: Array, T: Array, w: Array) -> float:
 
 
 def _bent(scores: Array, T: Array, w: Array, a: float) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Knots and slopes of the best piecewise linear h; none where one line does as well."""
+    """Fit knots and slopes of the best piecewise linear h; none if one line is as good."""
     leading, counts = np.sort(scores, axis=1)[:, -2:].ravel(), np.repeat(w, 2)
     knots = np.unique(np.quantile(leading, _KNOTS, weights=counts, method="inverted_cdf"))
     R = _ramps(scores, tuple(knots))

@@ -1,4 +1,4 @@
-"""Work that is kept in a folder as it is done: a process that is killed loses one piece of it at most.
+"""Checkpoints: finished work is kept in a folder, so that a killed process loses one piece at most.
 
 A folder holds the work of one call. ``about.json`` says of which: a hash of the samples, of every option, and
 the versions of what computed them, each by its name, so that another table or option is refused by name.
@@ -40,14 +40,14 @@ _ABOUT, _LOCK = "about.json", "lock"
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A folder for work that is done, and whether it is removed when all of it is.
+    """A folder that keeps finished work, so that a call goes on after a crash.
 
     Parameters
     ----------
     folder : str or path
-        Made where there is none. It belongs to one call: the same samples and options.
-    remove : bool
-        Whether the files in it, and the folder, are removed when the call has ended with a result.
+        The folder, which is made if there is none. It belongs to one call: the same samples and options.
+    remove : bool, default=False
+        Whether the folder and its files are removed when the call has ended with a result.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def keeping(
     parts: Iterable[Any] = (),
     joined: bool = False,
 ) -> Iterator[Store | None]:
-    """Inside, finished work is kept in the folder that was given; None keeps nothing.
+    """Keep finished work in the given folder inside a ``with`` block; None keeps nothing.
 
     `prints` has a hash for each thing that the work depends on, by the name that a user knows it by; `parts`
     are things of the user's own that pieces of work may hold. Work that is `joined` is a part of that around
@@ -101,12 +101,12 @@ def keeping(
 
 
 def is_folder(given: Any) -> bool:
-    """Whether this says where work is to be kept."""
+    """Whether this is a folder for finished work."""
     return isinstance(given, str | os.PathLike | Checkpoint)
 
 
 def print_of(name: str, value: Any) -> str:
-    """A hash of a value, whatever it is made of; functions are known by their name."""
+    """Hash any value; functions are known by their name."""
     if name == "X" and isinstance(value, str | os.PathLike) and os.path.isfile(value):
         with named(value), open(value, "rb") as file:
             return hashlib.file_digest(file, "sha1").hexdigest()
@@ -114,8 +114,8 @@ def print_of(name: str, value: Any) -> str:
         return str(getattr(value, "name", None) or getattr(value, "_name", ""))
     if isinstance(value, np.random.RandomState | np.random.Generator):
         raise ValueError(
-            f"{name}={shown(value)} was given with checkpoint; what it draws depends on what was drawn "
-            "before, so that work cannot be gone on with. Give a whole number."
+            f"{name}={shown(value)} was given with checkpoint; its draws depend on earlier "
+            "draws, so that kept work could not be continued. Give a whole number."
         )
     try:
         return fingerprint(value)
@@ -128,7 +128,7 @@ def print_of(name: str, value: Any) -> str:
 
 
 def prints_of(estimator: Any, given: Mapping[str, Any]) -> dict[str, str]:
-    """A hash of each thing that a fit depends on, by its name: what it is given, and all parameters."""
+    """Hash everything that a fit depends on, by name: its arguments, and all parameters."""
     params = {name: value for name, value in estimator.get_params(deep=False).items() if name not in FREE}
     return {name: print_of(name, value) for name, value in {**given, **params}.items()}
 
@@ -142,7 +142,7 @@ def _versions() -> dict[str, str]:
 
 # -- the folder -----------------------------------------------------------------------------------
 def _folder(folder: Path) -> Path:
-    """The folder, made where there is none; a folder with files of somebody else's is refused."""
+    """Return the folder, made if there is none; a folder with other files is refused."""
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(f"checkpoint={os.fspath(folder)!r} is a file; give the path of a folder.")
     with named(folder):
@@ -157,7 +157,7 @@ def _folder(folder: Path) -> Path:
 
 
 def _require_same(folder: Path, title: str, known: dict[str, str]) -> None:
-    """Note what the work is of, or an error that names what is not as it was."""
+    """Write what the work depends on, or raise an error that names what has changed."""
     path = folder / _ABOUT
     if not path.exists():
         told = {"format": FORMAT, "title": title, "prints": known}
@@ -196,7 +196,7 @@ def clear(folder: str | os.PathLike[str]) -> None:
 
 @contextmanager
 def _locked(folder: Path, path: Path) -> Iterator[None]:
-    """Nobody else works in the folder as long as this lasts."""
+    """Lock the folder against other processes inside a ``with`` block."""
     with named(path):
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     try:
@@ -212,7 +212,7 @@ def _locked(folder: Path, path: Path) -> Iterator[None]:
 
 
 def _require_free(handle: int, folder: Path) -> None:
-    """An error where another process has the lock; one that has ended has none, however it ended."""
+    """Raise an error if another process has the lock; one that has ended has none, however it ended."""
     try:
         owner = json.loads(os.pread(handle, 4096, 0) or b"{}")
         pid, host = int(owner.get("pid", 0)), str(owner.get("host", ""))

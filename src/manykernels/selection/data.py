@@ -1,4 +1,4 @@
-"""Samples, targets and weights of a search, and who judges models on those that were held out."""
+"""Samples, targets and weights of a search, and the judge of models on held-out samples."""
 
 from __future__ import annotations
 
@@ -42,32 +42,32 @@ class Data:
         return getattr(self.target, "task", None) == "survival"
 
     def asked(self, train: Index, test: Index) -> Index:
-        """The samples whose decisions are asked for: scorers of survival need the training samples too."""
+        """Return the samples whose decisions are needed; scorers of survival also need training samples."""
         return np.concatenate([test, train]) if self.survival and self.scorer is not None else test
 
     def beside(self, rows: Index) -> dict[str, Any]:
-        """Covariates of some samples, for models of the user's own: arguments of their methods."""
+        """Return covariates of some samples as arguments for methods of other models."""
         return {} if self.covariates is None else {"covariates": take(self.covariates, rows)}
 
     @cached_property
     def targets(self) -> NDArray[Any]:
-        """y for models of any package: records of times have no more fields than there are."""
+        """Return y for models of any package, without empty fields of times."""
         return records_of(read_survival(self.y)) if self.survival else self.y
 
     def part(self, rows: Index, train: Index) -> tuple[Any, NDArray[Any], Array | None]:
-        """Rows of the data as given; of a stack, against the training samples."""
+        """Take rows of the data as given; of a stack, against the training samples."""
         stack = self.given is not None and self.given.layout.kind == "stack"
         X = cut(self.X, rows, train) if stack else take(self.X, rows)
         return X, self.targets[rows], None if self.weight is None else self.weight[rows]
 
     def fitted(self, model: Any) -> Any:
-        """A model of any package, fitted on all samples."""
+        """Fit a model of any package on all samples."""
         weights = {} if self.weight is None else {"sample_weight": self.weight}
         with quiet_about_tables():
             return model.fit(self.X, self.targets, **weights, **self.beside(np.arange(len(self.y))))
 
     def cost(self, rows: Index) -> Array | None:
-        """What errors on these samples count where models are chosen: weight times that of the class."""
+        """Return the costs of errors on these samples: weight times the weight of the class."""
         if self.classes is None or self.class_weight is None:
             return None if self.weight is None else self.weight[rows]
         weight = np.ones(len(self.y)) if self.weight is None else self.weight
@@ -92,7 +92,7 @@ class Data:
         logistic: bool = False,
         joint: bool = False,
     ) -> Judge | SurvivalJudge:
-        """Who judges models that were learned without these samples, from others of the classes `present`."""
+        """Return the judge of models that were learned without these samples, from the classes `present`."""
         if self.survival:
             assert self.target is not None
             rows = self.asked(train, test)

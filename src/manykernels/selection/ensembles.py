@@ -47,7 +47,7 @@ _RIDGE = 1e-10  # of the mean diagonal: what makes the solution of l1 unique whe
 
 @dataclass(frozen=True)
 class HeldOut:
-    """What every machine decides on samples that it has not seen, for each C: H (Cs, n, M, k)."""
+    """Decisions of every machine on held-out samples, for each C: H (Cs, n, M, k)."""
 
     names: list[str]
     Cs: Sequence[float]
@@ -128,7 +128,7 @@ class Normal:
 
     @classmethod
     def of(cls, H: Array, Y: Array, cost: Array) -> Normal:
-        """Of decisions (n, M, k) and targets (n, k)."""
+        """Compute the sums from decisions (n, M, k) and targets (n, k)."""
         share = cost / cost.sum()
         means, mean = np.einsum("n,nmk->mk", share, H), share @ Y
         centred, left = H - means, Y - mean

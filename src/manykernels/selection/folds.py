@@ -68,7 +68,7 @@ class Table:
         return np.array([[getattr(trial[key], name) for key in keys] for trial in self.trials])
 
     def best(self, by_score: bool) -> tuple[tuple[float, float], int]:
-        """How good the best model is (smaller is better), and which it is."""
+        """Return the error of the best model (smaller is better), and its position."""
         loss, score = self.column("loss").mean(axis=0), np.round(self.column("score").mean(axis=0), 12)
         order = np.lexsort((loss, -score)) if by_score else np.lexsort((-score, loss))
         i = int(order[0])
@@ -84,7 +84,7 @@ def run_folds(
     done: Callable[[str], None] = lambda name: None,
     narrow: bool = False,
 ) -> list[Table]:
-    """Every strategy in every fold; with `race`, slow ones go on only if their first fold is not hopeless.
+    """Run every strategy in every fold; with `race` slow ones stop if their first fold is far behind.
 
     With `narrow` this holds for all of them, and for their norms, kernels and values of C too.
 
@@ -192,7 +192,7 @@ def _run(
 
 
 def _name(table: Table, fold: tuple[Index, Index]) -> tuple[Any, ...]:
-    """What a trial is kept by: its strategy and its fold, all else being the same in one search."""
+    """Return the name by which a trial is kept: its strategy and its fold."""
     parts = (hashlib.sha256(np.ascontiguousarray(rows).tobytes()).hexdigest() for rows in fold)
     return ("trial", table.strategy.name, *parts)
 
@@ -208,7 +208,7 @@ def _sharing(strategy: Strategy, jobs: int) -> Strategy:
 
 
 def run_trial(strategy: Strategy, data: Data, train: Index, test: Index) -> tuple[Trial, float]:
-    """One strategy in one fold, and the seconds it took."""
+    """Run one strategy in one fold; return its models and the seconds."""
     started = time.perf_counter()
     trial = (_path if strategy.has_path else _one_by_one)(strategy, data, train, test)
     return trial, time.perf_counter() - started

@@ -36,7 +36,7 @@ class HeldOut:
     train: NDArray[np.intp] | None = None  # what it learned from, where new samples come against all of them
 
     def predict(self, X: Any, **beside: Any) -> Array:
-        """The prediction of the model for new samples; of a stack it sees its own training samples only."""
+        """Predict new samples; of a stack the model sees its own training samples only."""
         if self.train is not None:
             part = next(iter(X.values())) if isinstance(X, Mapping) else X[0] if in_matrices(X) else X
             X = cut(X, np.arange(len(part)), self.train)
@@ -49,7 +49,7 @@ def rank_of(coverage: float, n: float) -> int:
 
 
 def count_of(parts: Sequence[HeldOut]) -> float:
-    """How many samples were held out."""
+    """Count how many samples were held out."""
     return float(sum(len(part.errors) if part.weight is None else part.weight.sum() for part in parts))
 
 

@@ -1,4 +1,4 @@
-"""A learned kernel on all rows: ridge regression on landmarks, from sums over rows.
+"""Ridge regression of a learned kernel at landmarks, from sums over all rows.
 
 With the weights θ fixed, K_θ = Σ θ_m k_m is one kernel. Of all functions the best one is sought among those
 that landmarks span, f(x) = Σ_l β_l k_θ(x, l) + b:
@@ -31,13 +31,13 @@ from .scoring import Judge
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 _STEP = 10.0**0.5  # between values of C
-_WORTH = 0.01  # of the error: what twice as many landmarks must gain for twice as many again to be tried
+_WORTH = 0.01  # of the error: what twice as many landmarks are expected to gain where they are tried
 _SMALLEST, _LARGEST = 1e-4, 1e6  # of C
 
 
 @dataclass(frozen=True)
 class Held:
-    """Rows that are held out, as kernels read them, and who judges decisions on them."""
+    """Held-out rows as kernels read them, and the judge of decisions on them."""
 
     rows: Index
     X: Any
@@ -62,7 +62,7 @@ class Fit:
         return int(self.sums[0].G.shape[0])
 
     def finish(self, options: Options) -> Model:
-        """The model with the function that all rows mean."""
+        """Return the model with the function that was learned from all rows."""
         return on_landmarks(self.model, self.landmarks, self.sums[0] + self.sums[1], self.C, options)
 
 
@@ -154,14 +154,18 @@ def grow(
     """More landmarks, as long as the error on the rows held out falls; the best, and the errors by number.
 
     The first features are those of the first landmarks alone, since R is triangular. So what twice as many
-    gained is known before twice as many again are tried, which gain less. `fit` is told how many, and the
-    best C so far: few landmarks allow for more of it than many.
+    gained is known before twice as many again are tried, which gain less: by the
+    factor, it is taken, by which these gained less than those before. `fit` is told how many, and the best C
+    so far: few landmarks allow for more of it than many.
     """
     best, tried = first, [(first.count, first.error)]
+    before = 0.0  # what the landmarks before those gained, once it is known
     for count in counts:
         last = best.half - best.error  # what the second half of the landmarks gained
-        if last < _WORTH * abs(best.half) or not affordable(count):
+        expected = last * min(1.0, last / before) if before else last
+        if expected <= _WORTH * abs(best.error) or not affordable(count):
             break
+        before = last
         more = fit(count, best.C)
         tried.append((more.count, more.error))
         if more.error > best.error:

@@ -33,7 +33,7 @@ Array = NDArray[np.float64]
 
 
 def left_out(K: Array, Y: Array, cost: Array, fit_intercept: bool, Z: Array | None = None) -> Array:
-    """(n, outputs): what each machine that was fitted without a sample says of that sample, less Y."""
+    """Return (n, outputs): the error on each sample of the machine fitted without it."""
     A = K.copy()
     A.flat[:: len(A) + 1] += 1.0 / cost
     L = factor(A)

@@ -91,7 +91,7 @@ def path_steps(
 
 
 def _for_all(options: Options) -> Options:
-    """With a solver that serves all norms, and parts of the same list."""
+    """Return the options with a solver that serves all norms and all parts of the list."""
     return options.replace(solver="active-set") if options.listed and options.solver == "auto" else options
 
 
@@ -136,7 +136,7 @@ def _over_list(
 
 
 def offsets(result: Result, Z: Array | None) -> Array:
-    """What is added to the kernels' part: the intercept (k,), and covariates Z (n, c) of the samples."""
+    """Return what is added to the part of the kernels: the intercept (k,), and covariates of the samples."""
     if result.covariates is None or Z is None:
         return result.intercept
     return np.asarray(result.intercept + Z @ result.covariates)
@@ -162,7 +162,7 @@ def warm_path(options: Options, bound: Listed, Cs: Sequence[float]) -> Iterator[
 def _group_path(
     options: Options, bound: Listed, groups: list[list[int]], Cs: Sequence[float]
 ) -> Iterator[tuple[float, list[Result]]]:
-    """The same by a solver that keeps what it knows of its groups along the path."""
+    """Solve the path by a solver that keeps what it knows of its groups."""
     paths = []
     for group in groups:
         Y = np.ascontiguousarray(bound.Y[:, group])

@@ -1,4 +1,4 @@
-"""How a search is done, from the number of rows and the memory: the one place that decides.
+"""The plan of a search, from the number of rows and the memory.
 
 Up to WHOLE rows all models are compared on all rows. Beyond, cost grows as the rows do, not as their cube:
 
@@ -22,6 +22,8 @@ WHOLE = 1500  # rows up to which everything is tried on all of them
 EXACT = 2500  # rows up to which the model that was chosen has exact kernels
 ROWS = 20_000  # rows on which kernels are compared at landmarks
 FEW = 1000  # landmarks with which this is done
+LANDMARKS = 500  # at which widths are learned again
+_WIDTHS = 10_000  # rows from which that is done, at most
 _RACE = 500, 700  # rows of the race
 _SECOND = 2000  # rows from which finalists are learned
 _HELD = 4000  # rows that are held out, at most: a fifth
@@ -47,6 +49,7 @@ class Plan:
     held: int = 0
     exact: bool = True  # whether the model that is chosen has exact kernels
     most: int = 0  # landmarks, at most
+    widths: int = 0  # rows from which widths are learned again
 
     @property
     def steps(self) -> list[int]:
@@ -65,6 +68,11 @@ class Plan:
         """Processor seconds of the second stage on so many rows, about."""
         return 0.2 * _UNIT * rows**2 * (1.0 + self.d / 100.0)
 
+    @property
+    def widths_seconds(self) -> float:
+        """Processor seconds of widths that are learned again, about."""
+        return 20.0 * self.widths * LANDMARKS * (4.0 * LANDMARKS + 4.0 * self.d + 400.0) / _SPEED
+
     def pass_seconds(self, m: int) -> float:
         """Processor seconds of one pass over all rows with m landmarks, about."""
         return (2.0 * self.n * m**2 + 4.0 * m**3 + 40.0 * self.n * m) / _SPEED
@@ -73,6 +81,7 @@ class Plan:
     def seconds(self) -> float:
         """Processor seconds of everything, about; with all landmarks."""
         last = 5e-10 * self.n**3 if self.exact else sum(self.pass_seconds(m) for m in self.steps)
+        last += self.widths_seconds
         return self.race_seconds + self.second_seconds(self.second) + last
 
     @property
@@ -83,7 +92,7 @@ class Plan:
 
     @property
     def opening(self) -> str:
-        """What is done, and why."""
+        """A sentence about what is done, and why."""
         last = (
             "the model that was chosen has exact kernels"
             if self.exact
@@ -102,7 +111,7 @@ class Plan:
 
 
 def make_plan(n: int, d: int, memory_limit: Any) -> Plan:
-    """How a search over n rows of d columns is done within this memory."""
+    """Plan a search over n rows of d columns within this memory."""
     if n <= WHOLE:
         return Plan(n, d, whole=True)
     held = min(n // 5, _HELD)
@@ -120,7 +129,7 @@ def make_plan(n: int, d: int, memory_limit: Any) -> Plan:
             f"{readable(_BLOCKS + 8.0 * _MATRICES * _FEWEST**2)} are needed beside the data, for blocks of "
             f"rows and for sums over {_FEWEST} landmarks. Raise memory_limit, or fit on fewer rows."
         )
-    return Plan(n, d, False, race, second, held, exact=False, most=most)
+    return Plan(n, d, False, race, second, held, exact=False, most=most, widths=min(n - held, _WIDTHS))
 
 
 def duration(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""From many models on few rows to few models on many: what of a race goes on, and who of those is best.
+"""The race of a search: many models on few rows, then few models on many.
 
 A race compares all models in folds of some of the rows. What is behind its best by at most two standard
 errors of their difference may be the best on more rows, and is learned again from more of them. There, models
@@ -150,6 +150,14 @@ def near(contenders: Sequence[Contender]) -> list[Contender]:
         if d.mean() <= _NEAR * error:
             kept.setdefault(one.strategy.name, one)
     return list(kept.values())
+
+
+def with_kernels(one: Contender, kernels: list[Any], weights: Array) -> Contender:
+    """Replace kernels and weights of a strategy; the weights are scaled for C = 1."""
+    assert one.known is not None
+    C = float(np.linalg.norm(weights, resolve_penalty(one.step.norm).p))
+    step = replace(one.step, C=C, weights=weights / C)
+    return replace(one, known=replace(one.known, kernels=kernels), step=step)
 
 
 def model_of(one: Contender, train: Index) -> Model:

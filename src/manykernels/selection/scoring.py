@@ -1,4 +1,4 @@
-"""How good decisions on held-out samples are: a score that people read, and a smooth error to choose by."""
+"""Quality of held-out decisions: a score to read, and a smooth error to choose by."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class DecidedClassifier(ClassifierMixin, Decided):
         return np.asarray(self.classes[f.argmax(axis=1) if f.shape[1] > 1 else (f[:, 0] > 0).astype(int)])
 
     def predict_proba(self, X: Any) -> Array:
-        """Those of the loss, or calibrated: each by the labels of other samples that were held out."""
+        """Return the probabilities of the loss, or calibrated ones, each from other held-out samples."""
         if self.logistic:
             return np.asarray(np.exp(log_probabilities(self.f)))
         assert self.classes is not None and self.y is not None
@@ -123,7 +123,7 @@ class Judge:
         return [self.score(self.stand_in(f)) for f in decisions]
 
     def decisions(self, decided: Any, kept: NDArray[np.intp], X: Any = None) -> NDArray[np.float32] | None:
-        """What a classifier decides on some of the samples; None for regression."""
+        """Return the decisions of a classifier on some of the samples; None for regression."""
         if self.classes is None:
             return None
         return decisions_of(decided, X, self.classes)[kept].astype(np.float32)
@@ -146,7 +146,7 @@ class Judge:
 
 
 def require_several_classes(scoring: str, count: int) -> None:
-    """An error where a score of two classes is asked for more: scikit-learn's own names no other score."""
+    """Raise an error if a score of two classes is asked for more: scikit-learn's own names no other score."""
     if scoring == "roc_auc":
         raise ValueError(
             f"scoring='roc_auc' was given, which is for two classes, and y has {count}. Take 'roc_auc_ovr' "
@@ -193,7 +193,7 @@ def smooth_error(decided: Any, X: Any, y: Any, weight: Any, classes: NDArray[Any
 
 
 def row_errors(decided: Any, X: Any, y: Any, classes: NDArray[Any] | None) -> Array:
-    """The same of every sample."""
+    """Compute the error of every sample."""
     if classes is None:
         residual = np.asarray(decided.predict(X)) - y
         return np.asarray(residual**2 if residual.ndim == 1 else np.mean(residual**2, axis=1))

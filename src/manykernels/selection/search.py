@@ -1,4 +1,4 @@
-"""A whole search: which strategies, in which folds, and which model is best."""
+"""A whole search: strategies, folds and the best model."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from .sums_table import from_sums, sums_table
 
 COLUMNS = "strategy norm kernels C score std folds seconds".split()
 _NEAR = 2.0  # standard errors behind the best within which a model may be as good
-_CLEARLY = 1.0  # standard errors by which a model must be better than a linear one to take its place
+_CLEARLY = 1.0  # standard errors by which a model must be better than a preferred one to take its place
 _FINALISTS = 6  # models that are kept of those
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was compared, and what is best."""
+    """The result of a comparison, and the best model."""
 
     comparison: dict[str, list[Any]]  # a row for each strategy at its best
     path: dict[str, dict[str, Any]]  # by strategy: columns, a row for each model
@@ -42,7 +42,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Effort:
-    """How a search goes about it."""
+    """Options of how a search is run."""
 
     title: str
     verbose: int
@@ -53,7 +53,7 @@ class Effort:
 
 
 def compare(found: list[Strategy], data: Data, folds: Folds | None, effort: Effort) -> Outcome:
-    """Every strategy in every fold; without folds, one strategy by leave-one-out."""
+    """Compare all strategies in all folds; without folds, one strategy by leave-one-out."""
     lazy, sums = data.given is None, None
     if folds is None and not lazy:
         tables = [loo_table(only(found), data)]
@@ -99,23 +99,34 @@ def _judge(tables: list[Table], data: Data, sums: FoldedSums | None) -> Outcome:
     _, winner, key, score = best
     whole = [table for table in tables if len(table.trials) == n_folds]
     if data.survival and not by_score:
-        winner, key, score = _plainer(whole, winner, key, score)
+        winner, key, score = _unless_clear(whole, winner, key, score, _plain)
+    if winner.strategy.reluctant and not by_score:
+        winner, key, score = _unless_clear(whole, winner, key, score, _willing)
     params = {"strategy": winner.strategy.name, **dict(zip(("norm", "kernels", "C"), key, strict=True))}
     finalists, calibration = _finalists(whole, winner, key, by_score), _calibration(winner, key, data)
     return Outcome(rows, path, winner.strategy, params, score, finalists, calibration, sums)
 
 
-def _plainer(tables: list[Table], winner: Table, key: Key, score: float) -> tuple[Table, Key, float]:
-    """The best linear model, unless the best of all is clearly better: by more than its standard errors.
+def _plain(table: Table) -> Any:
+    """The linear models: of times to an event little can be known, and the best of many is often lucky."""
+    return table.column("plain").all(axis=0)
 
-    Of times to an event little can be known, and the best of many models is often the luckiest.
-    """
+
+def _willing(table: Table) -> Any:
+    """All models of strategies that are not reluctant, such as those that keep views apart."""
+    return np.full(len(table.keys), not table.strategy.reluctant)
+
+
+def _unless_clear(
+    tables: list[Table], winner: Table, key: Key, score: float, preferred: Callable[[Table], Any]
+) -> tuple[Table, Key, float]:
+    """The best preferred model, unless the best of all is better by more than its standard error."""
     best = winner.column("loss")[:, winner.keys.index(key)]
     found: list[tuple[float, Table, int]] = []
     for table in tables:
-        plain, loss = table.column("plain").all(axis=0), table.column("loss").mean(axis=0)
-        if plain.any():
-            i = int(np.argmin(np.where(plain, loss, np.inf)))
+        among, loss = preferred(table), table.column("loss").mean(axis=0)
+        if among.any():
+            i = int(np.argmin(np.where(among, loss, np.inf)))
             found.append((float(loss[i]), table, i))
     if not found:
         return winner, key, score
@@ -127,7 +138,7 @@ def _plainer(tables: list[Table], winner: Table, key: Key, score: float) -> tupl
 
 
 def _calibration(winner: Table, key: Key, data: Data) -> Calibration | None:
-    """From the decisions of the best model on samples that it had not seen: no further fit is needed."""
+    """Learn the calibration from held-out decisions of the best model, without a further fit."""
     if data.classes is None:
         return None
     rows = np.concatenate(winner.held)
@@ -139,8 +150,8 @@ def _finalists(tables: list[Table], winner: Table, key: Key, by_score: bool) -> 
     """Strategies, norms and sets of kernels at their best C that the folds cannot tell from the best one.
 
     With d_k by how much a model is worse in fold k of K, it is one if d̄ is at most twice its standard error,
-    whose square is (1/K + 1/(K − 1)) Σ_k (d_k − d̄)²/(K − 1), after Nadeau and Bengio (2003). The search chose
-    the model whose d̄ is smallest.
+    whose square is (1/K + 1/(K − 1)) Σ_k (d_k − d̄)²/(K − 1), after Nadeau and Bengio (2003). The search
+    chose the model whose d̄ is smallest.
     """
 
     def worse(table: Table) -> Any:
@@ -187,7 +198,7 @@ def _columns(table: Table) -> dict[str, Any]:
 
 
 def require_weights(scorer: Any, scoring: Any) -> None:
-    """An error where a score that takes no weights is to score weighted samples."""
+    """Raise an error if a score that takes no weights is to score weighted samples."""
     function = getattr(scorer, "_score_func", scorer)
     kinds = {name: given.kind for name, given in signature(function).parameters.items()}
     if "sample_weight" not in kinds and Parameter.VAR_KEYWORD not in kinds.values():

@@ -1,4 +1,4 @@
-"""Which samples are held out in which fold."""
+"""Folds of a search."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _thinned(train: Index, event: NDArray[np.bool_], random_state: Any) -> Index
 
 
 def _both(event: NDArray[np.bool_]) -> NDArray[Any] | None:
-    """What folds are stratified by: events, where there are samples without one."""
+    """Return what folds are stratified by: events, if some samples have none."""
     return None if event.all() else np.array([False, True])
 
 
@@ -101,7 +101,7 @@ def _check_folds(folds: Folds, data: Data, given: str) -> None:
 
 
 def _require_repeated(data: Data) -> None:
-    """An error about a class of one sample, which cannot be both learned from and held out."""
+    """Raise an error about a class of one sample, which cannot be both learned from and held out."""
     y = data.y if data.weight is None else data.y[data.weight > 0]
     classes, counts = np.unique(y, return_counts=True)
     if counts.min() < 2:

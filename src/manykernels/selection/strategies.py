@@ -1,4 +1,4 @@
-"""What model selection chooses from: each strategy is a model, with the values of C and norm to try."""
+"""Strategies of model selection: each is a model, with the values of C and norm to try."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from .._arguments import is_integral, is_number, shown
 from ..families import Family, Products, Relevance, Subset
 from ..families.tables import Table
+from ..families.views import JoinedViews
 from ..fitting.options import Options
 from ..fitting.samples import Given
 from ..fitting.spec import needs_stack, short
@@ -21,7 +22,7 @@ from ..kernels import Kernel
 from .paths import Only, Parts
 
 _MOST = 1000  # values of C in one path
-NAMES = ("finite", "continuous", "products", "aligned")
+NAMES = ("finite", "continuous", "products", "aligned", "joined")
 COSTS = tuple(10.0**k for k in range(-1, 5))
 _EVENT_COSTS = (1e-3, 1e-2, *(10.0 ** (k / 2.0) for k in range(-3, 5)))  # of events
 _PRODUCT_COSTS = tuple(10.0 ** (k / 2.0) for k in range(-5, 1))  # sparse: little is gained by more
@@ -29,6 +30,7 @@ _CUBES = 40  # features up to which products have three factors
 _PAIRS = 300  # features up to which they have two
 _MANY = 40  # kernels, from which they are not tried alone
 _NARROW = 0.5  # median distances: the width up to which a kernel is narrow
+_VIEWS = 12  # views, up to which each is tried alone, and left out
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,7 @@ class Strategy:
     Cs: Sequence[float]
     keys: tuple[str, str] = ("C", "norm")
     race: bool = False  # whether a bad first fold rules it out
+    reluctant: bool = False  # whether it is taken only where it is clearly better than the others
     parts: Parts | None = None  # more sets of its kernels to learn from
     given: Given | None = None  # the samples as its kernels read them
     target: Target | None = None  # what y is to it
@@ -62,7 +65,7 @@ class Strategy:
 
 @dataclass(frozen=True)
 class Wish:
-    """What a search was asked to choose from, and how models for it are made."""
+    """What a search chooses from, and functions that make its models."""
 
     kernels: Any
     strategy: Any
@@ -84,13 +87,13 @@ def strategies(wish: Wish, X: Any, n_outputs: int, table: Table | None = None) -
     asked = wish.strategy
     width = 0 if len(getattr(X, "shape", ())) != 2 else X.shape[1] if table is None else table.size
     if isinstance(asked, str):
-        asked = _auto(wish, X, n_outputs, width) if asked == "auto" else [asked]
+        asked = _auto(wish, X, n_outputs, width, table) if asked == "auto" else [asked]
     if not isinstance(asked, list | tuple) or not asked:
         raise ValueError(
             f"strategy={wish.strategy!r} was given; expected 'auto', one of {', '.join(map(repr, NAMES))}, "
             "or a list of these and of estimators."
         )
-    found = [_strategy(wish, given, X, width) for given in asked]
+    found = [_strategy(wish, given, X, width, table) for given in asked]
     seen: dict[str, int] = {}
     for i, strategy in enumerate(found):
         seen[strategy.name] = seen.get(strategy.name, 0) + 1
@@ -100,10 +103,10 @@ def strategies(wish: Wish, X: Any, n_outputs: int, table: Table | None = None) -
     return found
 
 
-def _auto(wish: Wish, X: Any, n_outputs: int, width: int) -> list[str]:
-    """All that apply: what a user names is what there is to choose from, "auto" leaves the choice open."""
+def _auto(wish: Wish, X: Any, n_outputs: int, width: int, table: Table | None) -> list[str]:
+    """Return the strategies of "auto": several for kernels="auto", otherwise the kernels that were given."""
     if wish.views or not (isinstance(wish.kernels, str) and wish.kernels == "auto"):
-        return ["finite"]
+        return ["finite", "joined"] if len(_joined(table)) > 1 and not wish.approximate else ["finite"]
     if sparse.issparse(X) or not width or wish.approximate:
         return ["finite"]
     chosen = ["finite", "continuous"]
@@ -114,20 +117,29 @@ def _auto(wish: Wish, X: Any, n_outputs: int, width: int) -> list[str]:
     return chosen
 
 
-def _strategy(wish: Wish, given: Any, X: Any, width: int) -> Strategy:
+def _strategy(wish: Wish, given: Any, X: Any, width: int, table: Table | None) -> Strategy:
     Cs, norms = read_costs(wish.Cs, _EVENT_COSTS if wish.task == "survival" else COSTS), _norms(wish.norms)
     if isinstance(given, BaseEstimator):
         return _of_estimator(wish, given, Cs)
-    kernels = wish.kernels
+    kernels, parts = wish.kernels, _few_parts if wish.task == "survival" else _parts
     if given == "finite":
         listed = not isinstance(kernels, Family) or kernels.listed
-        parts = _few_parts if wish.task == "survival" else _parts
         return _own(wish, "finite", kernels, norms if listed else norms[:1], Cs, parts=parts)
     if given not in NAMES:
         raise ValueError(
             f"strategy={given!r} was given; expected 'auto', one of {', '.join(map(repr, NAMES))}, an "
             "estimator, or a list of these."
         )
+    if given == "joined":
+        columns = _joined(table)
+        if not columns:
+            raise ValueError(
+                "strategy='joined' was given, which learns from the columns of all views as one table; "
+                "expected two or more views whose columns are prepared. Take 'finite', or name views: "
+                "views({'gene': columns, 'image': columns})."
+            )
+        whole = JoinedViews({"all columns": (columns, "auto")})
+        return replace(_own(wish, "joined", whole, norms, Cs, parts=parts), reluctant=True)
     if given == "aligned":
         if wish.task == "survival":
             raise ValueError(
@@ -151,6 +163,12 @@ def _strategy(wish: Wish, given: Any, X: Any, width: int) -> Strategy:
     return Strategy("products", template, options, [1.0], costs, race=True)
 
 
+def _joined(table: Table | None) -> list[int]:
+    """The columns of all views, where there are several and their columns are prepared."""
+    views = [] if table is None else table.views
+    return sorted({j for view in views for j in view}) if len(views) > 1 else []
+
+
 def _own(
     wish: Wish, name: str, kernels: Any, norms: Sequence[Any], Cs: Sequence[float], parts: Parts | None = None
 ) -> Strategy:
@@ -159,8 +177,8 @@ def _own(
 
 
 def _parts(kernels: Mapping[str, Kernel]) -> list[tuple[Any, Only]]:
-    """Every kernel alone, since learning prefers what fits the training samples; and all but narrow ones."""
-    return _singles(kernels) + _wide(kernels)
+    """Every kernel alone, since learning prefers what fits the training samples; wide ones; views."""
+    return _singles(kernels) + _wide(kernels) + _of_views(kernels)
 
 
 def _few_parts(kernels: Mapping[str, Kernel]) -> list[tuple[Any, Only]]:
@@ -182,6 +200,34 @@ def _wide(kernels: Mapping[str, Kernel]) -> list[tuple[Any, Only]]:
     scales = {name: kernel.member.scale for name, kernel in kernels.items()}
     wide = tuple(name for name, scale in scales.items() if scale is None or scale > _NARROW)
     return [(2.0, wide)] if 1 < len(wide) < len(kernels) else []
+
+
+def _of_views(kernels: Mapping[str, Kernel]) -> list[tuple[Any, Only]]:
+    """The plain sum, one similarity in all views, each view alone, all views but one.
+
+    Weights of many kernels are learned from few samples, and these have fewer: what is learned from all
+    views has to be better than each of them in the same folds.
+    """
+    views: dict[str, list[str]] = {}
+    alike: dict[str | None, list[str]] = {}
+    for name, kernel in kernels.items():
+        view = getattr(getattr(kernel, "kernel", None), "view", None)
+        if view is not None:
+            views.setdefault(view, []).append(name)
+            alike.setdefault(kernel.member.within, []).append(name)
+    if not 1 < len(views) <= _VIEWS:
+        return []
+    same = [names for within, names in alike.items() if within is not None and len(names) == len(views)]
+    some = [*same, *(names for names in views.values() if len(names) > 1)]
+    if len(views) > 2:
+        some += [[name for name in kernels if name not in set(names)] for names in views.values()]
+    taken = {tuple(kernels)}
+    sets: list[tuple[Any, Only]] = [(np.inf, None)]
+    for names in map(tuple, some):
+        if len(names) > 1 and names not in taken:
+            taken.add(names)
+            sets.append((2.0, names))
+    return sets
 
 
 def _of_estimator(wish: Wish, given: BaseEstimator, Cs: Sequence[float]) -> Strategy:

@@ -49,11 +49,11 @@ class FoldedSums:
 
     @property
     def total(self) -> Statistics:
-        """Of all samples."""
+        """The sums over all samples."""
         return fold_left(add, self.folds)
 
     def training(self, f: int) -> Statistics:
-        """Of the samples outside of fold f."""
+        """Return the sums over the samples outside of fold f."""
         rest = self.total - self.folds[f]
         others = [fold.largest for i, fold in enumerate(self.folds) if i != f]
         return replace(rest, largest=np.max(others, axis=0))
@@ -74,7 +74,7 @@ class FoldedSums:
 
 @dataclass(frozen=True)
 class FoldFit:
-    """What was learned for one norm and C outside of one fold."""
+    """The result for one norm and C outside of one fold."""
 
     weights: Array  # (problems, M)
     coef: Array  # (p, outputs)
@@ -85,7 +85,7 @@ class FoldFit:
 
 @dataclass(frozen=True)
 class SumsPath:
-    """What came of every norm, cost and fold; axes (norms, Cs, folds, …)."""
+    """The results of every norm, cost and fold, on the axes (norms, Cs, folds, …)."""
 
     squared_error: Array  # (norms, Cs, folds, outputs): the mean of (y − f)² over the fold, weighted by cost
     weights: Array  # (norms, Cs, folds, problems, M)

@@ -111,7 +111,7 @@ def _scores(data: Data, X: Any, sums: FoldedSums, path: SumsPath, tests: list[In
 
 @dataclass(frozen=True)
 class _Hits:
-    """How many samples the models that were learned without them get right, and how many there are."""
+    """Count how many samples the models that were learned without them get right, and how many there are."""
 
     features: Features
     path: SumsPath
@@ -130,7 +130,7 @@ class _Hits:
         return counts
 
     def of_block(self, block: Any, *given: Any) -> Array:
-        """Of a block of rows on a worker, where several are looked at side by side."""
+        """Count hits in a block of rows on a worker."""
         with threads(1):
             return self(self.read(block), *given)
 

@@ -24,10 +24,21 @@ _MIDDLE = (0.1, 0.9)  # quantiles of the times of the scored samples between whi
 
 
 class Scorer(BaseEstimator):
-    """What is scored with it may have weights, if they are asked for as scikit-learn's scorers are."""
+    """Base class of the scorers; weights are requested as for scikit-learn's scorers."""
 
     def set_score_request(self, **requests: Any) -> Self:
-        """Which metadata the scorer takes (``sample_weight=True``), where routing is enabled."""
+        """Set which metadata the scorer takes, if metadata routing is enabled.
+
+        Parameters
+        ----------
+        **requests : dict
+            The requests by name, such as ``sample_weight=True``.
+
+        Returns
+        -------
+        self : scorer
+            The scorer.
+        """
         self._metadata_request = MetadataRequest(owner=self)
         for param, alias in requests.items():
             self._metadata_request.score.add_request(param=param, alias=alias)
@@ -35,27 +46,77 @@ class Scorer(BaseEstimator):
 
 
 class ConcordanceScorer(Scorer):
-    """Harrell's C of the predicted risks: what ``score`` of a survival model is.
+    """Score survival models by Harrell's C of the predicted risks, as their ``score`` does.
 
     Call it as ``scorer(model, X, y)``, or give it as ``scoring=``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLSurvival
+    >>> from manykernels.survival import ConcordanceScorer
+    >>> rng = np.random.RandomState(0)
+    >>> X = rng.randn(60, 2)
+    >>> y = np.column_stack([np.ones(60), rng.exponential(np.exp(-2 * X[:, 0]))])
+    >>> model = MKLSurvival().fit(X, y)
+    >>> bool(ConcordanceScorer()(model, X, y) > 0.7)
+    True
     """
 
     def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Compute the score.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A fitted model of times to an event.
+        X : array-like, frame or dict
+            The samples.
+        y : structured array, frame or array-like of shape (n_samples, 2)
+            The events and times of the samples.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weights of the samples.
+
+        Returns
+        -------
+        float
+            The score; larger is better.
+        """
         seen = read_survival(y)
         risk = estimator.predict(X)
         return concordance_index(seen.event, seen.time, risk, sample_weight, seen.entry, seen.stratum)
 
 
 class UnoScorer(Scorer):
-    """Uno's C of the predicted risks, which does not depend on how many samples are censored, and when.
+    """Score survival models by Uno's C, which does not depend on how samples are censored.
+
+    Call it as ``scorer(model, X, y)``, or give it as ``scoring=``.
 
     Parameters
     ----------
-    tau : number, optional
-        Only events before this time count. Else all at which a training sample can be still observed: later
-        ones have no weight.
-    train : y of the samples to estimate the censoring from, optional
-        Else the training samples of the model, which a model of this package knows.
+    tau : float or None, default=None
+        Only events before this time count. None counts all times at which a training sample can still be
+        observed; later ones have no weight.
+    train : structured array, frame, array-like or None, default=None
+        The events and times to estimate the censoring from. None takes those of the training samples, which a
+        model of this package knows.
+
+    References
+    ----------
+    - Uno, Cai, Pencina, D'Agostino and Wei (2011), On the C-statistics for evaluating overall adequacy of
+      risk prediction procedures with censored survival data, Statistics in Medicine 30.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLSurvival
+    >>> from manykernels.survival import UnoScorer
+    >>> rng = np.random.RandomState(0)
+    >>> X = rng.randn(60, 2)
+    >>> y = np.column_stack([np.ones(60), rng.exponential(np.exp(-2 * X[:, 0]))])
+    >>> model = MKLSurvival().fit(X, y)
+    >>> bool(UnoScorer()(model, X, y) > 0.7)
+    True
     """
 
     def __init__(self, tau: float | None = None, train: Any = None) -> None:
@@ -63,21 +124,60 @@ class UnoScorer(Scorer):
         self.train = train
 
     def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Compute the score.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A fitted model of times to an event.
+        X : array-like, frame or dict
+            The samples.
+        y : structured array, frame or array-like of shape (n_samples, 2)
+            The events and times of the samples.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weights of the samples.
+
+        Returns
+        -------
+        float
+            The score; larger is better.
+        """
         seen, G = read_survival(y), _censoring(estimator, self.train)
         tau = _known_until(G, seen) if self.tau is None else self.tau
         return uno_c(G, (seen.event, seen.time), estimator.predict(X), tau, sample_weight)
 
 
 class BrierScorer(Scorer):
-    """The integrated Brier score of the predicted survival curves, with a minus: larger is better.
+    """Score survival models by the negative integrated Brier score of their survival curves.
+
+    Call it as ``scorer(model, X, y)``, or give it as ``scoring=``.
 
     Parameters
     ----------
-    times : growing times, optional
-        Those between which the squared error is integrated. Else 50 of them, evenly from the first to the
-        last decile of the times of the samples that are scored, as far as training samples were observed.
-    train : y of the samples to estimate the censoring from, optional
-        Else the training samples of the model, which a model of this package knows.
+    times : array-like of shape (n_times,) or None, default=None
+        The increasing times between which the squared error is integrated. None takes 50 of them, evenly from
+        the first to the last decile of the times of the scored samples, as far as training samples were
+        observed.
+    train : structured array, frame, array-like or None, default=None
+        The events and times to estimate the censoring from. None takes those of the training samples, which a
+        model of this package knows.
+
+    References
+    ----------
+    - Graf, Schmoor, Sauerbrei and Schumacher (1999), Assessment and comparison of prognostic classification
+      schemes for survival data, Statistics in Medicine 18.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLSurvival
+    >>> from manykernels.survival import BrierScorer
+    >>> rng = np.random.RandomState(0)
+    >>> X = rng.randn(60, 2)
+    >>> y = np.column_stack([np.ones(60), rng.exponential(np.exp(-2 * X[:, 0]))])
+    >>> model = MKLSurvival().fit(X, y)
+    >>> bool(BrierScorer()(model, X, y) > -0.25)
+    True
     """
 
     def __init__(self, times: Any = None, train: Any = None) -> None:
@@ -85,6 +185,24 @@ class BrierScorer(Scorer):
         self.train = train
 
     def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Compute the score.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A fitted model of times to an event.
+        X : array-like, frame or dict
+            The samples.
+        y : structured array, frame or array-like of shape (n_samples, 2)
+            The events and times of the samples.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weights of the samples.
+
+        Returns
+        -------
+        float
+            The score; larger is better.
+        """
         seen, G = read_survival(y), _censoring(estimator, self.train)
         times = _middle(seen, G) if self.times is None else np.asarray(self.times, dtype=np.float64)
         S = _survival_at(estimator, X, times, seen.stratum)
@@ -92,7 +210,7 @@ class BrierScorer(Scorer):
 
 
 def _censoring(estimator: Any, train: Any) -> StepFunctions:
-    """The chance to be still observed at a time, among the samples that a model learned from."""
+    """Return the probability to be still observed at a time, among the training samples of a model."""
     if train is not None:
         seen = read_survival(train)
         return censoring_curve(seen.event, seen.time)
@@ -107,7 +225,7 @@ def _censoring(estimator: Any, train: Any) -> StepFunctions:
 
 
 def _last_step(estimator: Any, X: Any) -> tuple[Any, Any]:
-    """What predicts inside of pipelines and searches, and X as it gets there."""
+    """Return the last step inside pipelines and searches, and X in the form in which it gets there."""
     while True:
         if hasattr(estimator, "best_estimator_") and not hasattr(estimator, "censoring_"):
             estimator = estimator.best_estimator_
@@ -119,7 +237,7 @@ def _last_step(estimator: Any, X: Any) -> tuple[Any, Any]:
 
 
 def _survival_at(estimator: Any, X: Any, times: Array, stratum: Any) -> Array:
-    """Predicted survival (n, times), of models that take the times and of those that give functions."""
+    """Predict survival (n, times), for models that take times and for those that return functions."""
     predict, X = _predicts(estimator, X)
     if "times" in inspect.signature(predict).parameters:
         beside = {} if stratum is None else {"stratum": stratum}
@@ -128,7 +246,7 @@ def _survival_at(estimator: Any, X: Any, times: Array, stratum: Any) -> Array:
 
 
 def survival_curves(estimator: Any, X: Any, stratum: Any = None) -> StepFunctions:
-    """Predicted survival as functions of time, at the event times of training."""
+    """Predict survival as functions of time, at the event times of training."""
     predict, X = _predicts(estimator, X)
     found = predict(X) if stratum is None else predict(X, stratum=stratum)
     if isinstance(found, StepFunctions):
@@ -140,7 +258,7 @@ def survival_curves(estimator: Any, X: Any, stratum: Any = None) -> StepFunction
 
 
 def _predicts(estimator: Any, X: Any) -> tuple[Any, Any]:
-    """The method that predicts survival, and X as it gets there."""
+    """Return the method that predicts survival, and X in the form in which it gets there."""
     last, X = _last_step(estimator, X)
     if not hasattr(last, "predict_survival_function"):
         raise ValueError(
@@ -151,14 +269,14 @@ def _predicts(estimator: Any, X: Any) -> tuple[Any, Any]:
 
 
 def _known_until(G: StepFunctions, seen: Survival) -> float | None:
-    """The first event at which no training sample can be observed; None where there is none."""
+    """Return the first event at which no training sample can be observed, or None."""
     t = seen.time[seen.event]
     late = t[~(G.at(t) > 0.0)]
     return float(late.min()) if late.size else None
 
 
 def _middle(seen: Survival, G: StepFunctions) -> Array:
-    """Times between deciles, before training samples end and where some scored sample is left."""
+    """Return times between deciles, before training samples end and while some scored sample is left."""
     low, high = np.quantile(seen.time, _MIDDLE)
     high = min(float(high), float(np.max(G.last)))
     low, last = max(float(low), float(seen.time.min())), float(seen.time.max())

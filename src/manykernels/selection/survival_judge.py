@@ -1,4 +1,4 @@
-"""How good risks of held-out samples are: Harrell's C to read, the partial likelihood to choose by."""
+"""Quality of held-out risks: Harrell's C to read, the partial likelihood to choose by."""
 
 from __future__ import annotations
 

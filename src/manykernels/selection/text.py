@@ -1,4 +1,4 @@
-"""What a model selection did, in words."""
+"""Descriptions of searches in words."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def describe_search(
     spec: Any,
     end: str = "",
 ) -> str:
-    """Lines about the data's preparation, the comparison, the choice, and its kernels, from `spec`.
+    """Describe the comparison, the choice, the preparation of the data, and the kernels from `spec`.
 
     `end` is that of the path in C, where the choice lies there.
     """
@@ -41,7 +41,7 @@ def describe_search(
 
 
 def end_of_path(path: Mapping[str, Mapping[str, Any]], best: Mapping[str, Any]) -> str:
-    """ "largest" or "smallest" where the C of the best model is the last one that was tried; else empty."""
+    """Return "largest" or "smallest" if the C of the best model is the last one tried; else empty."""
     tried = np.unique(np.asarray(path[best["strategy"]].get("C", []), dtype=np.float64))
     ends = {tried[0]: "smallest", tried[-1]: "largest"} if tried.size > 1 else {}
     return ends.get(best["C"], "")
@@ -71,7 +71,7 @@ def _about_choice(best: Mapping[str, Any]) -> list[str]:
 
 
 def called(strategy: str, norm: Any, kernels: tuple[str, ...] | None) -> str:
-    """A model that a search tried, in few words."""
+    """Name a model that a search tried."""
     weighed = kernels is None or len(kernels) > 1
     with_norm = f", norm {norm:g}" if isinstance(norm, float) and weighed else ""
     return strategy + with_norm + _chosen_kernels(kernels)
@@ -168,7 +168,7 @@ def _about_preparation(prepared: Preparation, names: Sequence[str], of: str) -> 
 
 
 def describe_own(C: Any, scores: Any, tried: int, how: str, model: Model | None, spec: Any) -> str:
-    """Lines about weights and C that every output has of its own."""
+    """Describe the weights and C that every output has of its own."""
     C, scores = np.atleast_1d(C), np.atleast_1d(scores)
     low, middle, high = np.quantile(scores, [0.05, 0.5, 0.95])
     lines = [

@@ -1,4 +1,4 @@
-"""What the unpenalised part of a squared loss takes of features and targets: means, or projections on Z."""
+"""The parts of features and targets that intercept or covariates take: means, or projections on Z."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Beside:
 
     @property
     def none(self) -> Array:
-        """Of no columns."""
+        """Return the coefficients of no columns."""
         return self.coefficients(np.empty((self.centre.shape[-1], 0)))
 
     @property
@@ -39,11 +39,11 @@ class Beside:
         return solved(G, S, 1e-14 * float(np.trace(G)))
 
     def coefficients(self, A: Array) -> Array:
-        """Of columns A (n, …): (…) for an intercept, (r, …) for covariates."""
+        """Return the coefficients of columns A (n, …): (…) for an intercept, (r, …) for covariates."""
         return np.asarray(self.centre @ A)
 
     def values(self, coefficients: Array) -> Array:
-        """What is to be taken from the columns: a number for each, or (n, …)."""
+        """Return the part to take from the columns: a number for each, or (n, …)."""
         return coefficients if self.Z is None else np.asarray(self.Z @ coefficients)
 
     def offsets(self, coefficients: Array) -> Array:

@@ -15,7 +15,16 @@ from .base import Kernels, Result, Run, Solver, require_served
 
 
 class FamilySolver(Solver):
-    """Moves the weights of the kernels it has met; finite dictionaries are families too."""
+    """Base class of solvers that ask a family for kernels and move the weights of those they have met.
+
+    Finite lists of kernels are families too.
+
+    Examples
+    --------
+    >>> from manykernels.solvers import Corrective, FamilySolver
+    >>> isinstance(Corrective(), FamilySolver)
+    True
+    """
 
     def run(self, kernels: Kernels, risk: Risk, penalty: Penalty, run: Run) -> Result:
         """Over a family; or over a list, with weights for all of it."""

@@ -1,4 +1,4 @@
-"""What every way to move the coefficients of groups shares: the certificate, and which groups are missing."""
+"""The common part of all ways to move the coefficients of groups: the certificate, and missing groups."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ _OVERHEAD = 20.0  # operations on each entry of the Hessian, beside its factor
 
 
 def diagonal_blocks(H: Array, ptr: NDArray[np.intp]) -> list[Array]:
-    """For every group the orthonormal basis in which its block of H is diagonal."""
+    """Return, for every group, the orthonormal basis in which its block of H is diagonal."""
     return [np.linalg.eigh(H[lo:hi, lo:hi])[1] for lo, hi in pairwise(ptr)]
 
 

@@ -14,6 +14,8 @@ bounds it: σ(q) ≤ max_v G_v.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -34,6 +36,10 @@ _ROUNDS = 200  # for σ of nodes outside the hull
 _SETTLED = 40  # of them, after which it is clear which nodes it is that are missing
 _CUTS = 8  # of a step that does not help
 _SHARE = 0.02  # of the gap asked for, to which machines are solved
+_SPARSE = 0.125  # of all pairs of nodes: with fewer related ones, κ is a sparse matrix
+_PATIENCE = 30  # machines, after which a gap that has not fallen by _GAIN will not fall
+_GAIN = 1e-3
+Matrix = Any  # an array, or a sparse one
 
 
 @dataclass(frozen=True)
@@ -43,17 +49,28 @@ class Shape:
     above: Array
     d: Array
 
+    @cached_property
+    def links(self) -> sparse.csr_array | None:
+        """The same as a sparse matrix, where few nodes are related: products have few ancestors."""
+        few = np.count_nonzero(self.above) <= _SPARSE * self.above.size
+        return sparse.csr_array(self.above) if few else None
+
     def zeta(self, u: Array) -> Array:
         """ζ_w; 0 where an ancestor of w, or w itself, has no weight."""
+        above = self.above if self.links is None else self.links
         with np.errstate(divide="ignore"):
-            return np.asarray(1.0 / (self.above @ (self.d**2 / u)))
+            return np.asarray(1.0 / (above @ (self.d**2 / u)))
 
-    def kappa(self, u: Array, zeta: Array) -> Array:
+    def kappa(self, u: Array, zeta: Array) -> Matrix:
         """κ_vw as [w, v], for u > 0."""
-        return np.asarray(self.above * zeta[:, None] * (self.d**2 / u))
+        if self.links is None:
+            return np.asarray(self.above * zeta[:, None] * (self.d**2 / u))
+        weighted = self.links.copy()
+        weighted.data *= (self.d**2 / u)[weighted.indices]
+        return scaled_rows(weighted, zeta)
 
     def norm(self, squares: Array) -> float:
-        """Ω = Σ_v d_v ‖w_{D(v)}‖ (000 Eq. 2.13), from the squared norms of all w."""
+        """Ω = Σ_v d_v ‖w_{D(v)}‖ (Afkanpour 2013, Eq. 2.13), from the squared norms of all w."""
         return float(self.d @ np.sqrt(squares @ self.above))
 
     def closed_form(self, squares: Array) -> Array:
@@ -65,7 +82,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class HullPoint:
-    """The machine at u, with what it says of the optimum over the hull."""
+    """The machine at u, and its bounds on the optimum over the hull."""
 
     u: Array
     zeta: Array
@@ -154,6 +171,7 @@ class HullProblem:
         jumps = self.risk.piecewise_linear and self.risk.has_interior
         if jumps and self.gap(point) > goal and goes_on(1, limit):
             point = best = self._joint(point, goal, limit)
+        last, since = self.gap(best), self.machines
         while self.gap(best) > goal and goes_on(self.machines, limit):
             now = max(float(point.G.max() - point.u @ point.G), 0.0) / (2.0 * point.u.size)
             mu = max(min(_CENTRING * now, mu), 0.01 * goal * point.primal / point.u.size)
@@ -163,10 +181,14 @@ class HullProblem:
                 break
             point = following
             best = point if point.primal <= best.primal else best
+            if self.gap(best) < (1.0 - _GAIN) * last:
+                last, since = self.gap(best), self.machines
+            elif self.machines - since >= _PATIENCE:  # what is left of the gap is rounding
+                break
         return best
 
     def _joint(self, point: HullPoint, goal: float, limit: int) -> HullPoint:
-        """Where α jumps as the weights move: both together, then the machine at those weights."""
+        """Solve for weights and machine together where α jumps, then for the machine at those weights."""
         size = max(point.primal, np.finfo(float).tiny)
         inner = HullInterior(self.gram, self.shape, self.risk, point.u, point.fit.alpha)
         gap = max(point.primal - self.proof.dual, goal * size)
@@ -182,7 +204,7 @@ class HullProblem:
         s = np.clip(0.5 * (G.max() - G), 0.1 * mu / u, 10.0 * mu / u)
         kappa = self.shape.kappa(u, point.zeta)
         B = self.risk.curvature(point.K, point.fit, self.gram.products(point.fit.alpha))
-        B = B @ (point.zeta[:, None] * kappa)
+        B = B @ scaled_rows(kappa, point.zeta)
         H = B.T @ B + bending(kappa, point.zeta * point.q)
         H[np.diag_indices_from(H)] += u * s
         try:
@@ -219,9 +241,19 @@ class HullProblem:
         return trial if trial.value < point.value - 1e-14 * abs(point.value) else None
 
 
-def bending(kappa: Array, mass: Array) -> Array:
+def scaled_rows(kappa: Matrix, by: Array) -> Matrix:
+    """Row w times by_w."""
+    if not sparse.issparse(kappa):
+        return by[:, None] * kappa
+    data = kappa.data * np.repeat(by, np.diff(kappa.indptr))
+    return sparse.csr_array((data, kappa.indices, kappa.indptr), shape=kappa.shape)
+
+
+def bending(kappa: Matrix, mass: Array) -> Array:
     """Σ_w mass_w (diag(κ_w) − κ_w κ_wᵀ): what the concavity of ζ adds, mass = ζq."""
-    return np.asarray(np.diag(mass @ kappa) - (kappa * mass[:, None]).T @ kappa)
+    outer = scaled_rows(kappa, mass).T @ kappa
+    outer = outer.toarray() if sparse.issparse(outer) else outer
+    return np.asarray(np.diag(mass @ kappa) - outer)
 
 
 class HullInterior(InteriorPoint):
@@ -229,7 +261,8 @@ class HullInterior(InteriorPoint):
 
     def __init__(self, gram: Gram, shape: Shape, risk: Risk, u: Array, alpha: Array) -> None:
         self.gram, self.shape = gram, shape
-        self._kappa, self._mass = np.empty((0, 0)), np.empty(0)  # of the last slopes
+        self._kappa: Matrix = np.empty((0, 0))  # of the last slopes
+        self._mass = np.empty(0)
         size = float(gram.largest().max())
         super().__init__(risk, _SIMPLEX, gram.combine, gram.products, u, alpha, size)
 
@@ -237,11 +270,13 @@ class HullInterior(InteriorPoint):
         return self.gram.combine(self.shape.zeta(u))
 
     def _slopes(self, alpha: Array) -> Array:
-        """Of Kα with respect to u, at the present u."""
+        """Return the derivatives of Kα with respect to u, at the present u."""
         R, zeta = self.gram.products(alpha), self.shape.zeta(self.theta)
         self._kappa = self.shape.kappa(self.theta, zeta)
         self._mass = zeta * np.maximum(np.einsum("mnk,nk->m", R, alpha), 0.0)
-        return np.asarray(np.tensordot((zeta[:, None] * self._kappa / self.theta).T, R, axes=1))
+        slopes = scaled_rows(self._kappa, zeta)
+        slopes = slopes.toarray() if sparse.issparse(slopes) else slopes
+        return np.asarray(np.tensordot((slopes / self.theta).T, R, axes=1))
 
     def _theta_direction(
         self, q: Array, halves: list[tuple[Array, Array]], tau: float

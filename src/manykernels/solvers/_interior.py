@@ -74,7 +74,7 @@ class InteriorPoint:
         return self.combine(theta)
 
     def _slopes(self, alpha: Array) -> Array:
-        """What each weight adds to Kα, at the present weights."""
+        """Return the derivatives of Kα with respect to each weight, at the present weights."""
         return self.products(alpha)
 
     def _balance(self) -> None:
@@ -211,7 +211,7 @@ class InteriorPoint:
     def _factor(
         self, K: Array, R: Array, residual: Array, inverse: Array
     ) -> tuple[list[tuple[Array, Array]], list[tuple[Callable[[Array], Array], Array | None]]]:
-        """For each output (B, L⁻¹r) with BᵀB = RᵀPR, and the solver of S = K + D with its S⁻¹1, or S⁻¹Z."""
+        """Return (B, L⁻¹r) of each output, BᵀB = RᵀPR, and the solver of S = K + D with its S⁻¹1, or S⁻¹Z."""
         halves: list[tuple[Array, Array]] = []
         solves: list[tuple[Callable[[Array], Array], Array | None]] = []
         for k in range(R.shape[2]):

@@ -6,7 +6,7 @@ With features Φ (n, m), f = Φw + Zγ (Z the constant, or covariates beside it)
     D = tᵀα − ε‖α‖₁ − ½s²      where |φ_jᵀα| ≤ s,  α = Σ ±x with 0 ≤ x ≤ cap,  Zᵀα = 0
 
 the multipliers of p_j = s − φ_jᵀα ≥ 0 and r_j = s + φ_jᵀα ≥ 0 are u, v ≥ 0 with w = u − v and s = Σ (u + v).
-All complementary pairs are driven to zero together, by Mehrotra's predictor and corrector. One iteration
+Mehrotra's predictor and corrector steps drive all pairs to zero together. One iteration
 factors
 
     1 + √E ΦᵀHΦ √E,      E = u/p + v/r,      1/H = low/x + high/(cap − x), the curvature of the barrier,
@@ -92,7 +92,7 @@ class InteriorLasso:
         self.middle = own + np.where(both, 0.25 * room.min(axis=0), 0.0)[self.who]
 
     def sums(self, values: Array) -> Array:
-        """Of values for each x, their sums over the samples."""
+        """Add up values of the variables x by sample."""
         return np.asarray(np.bincount(self.who, values, self.n), dtype=np.float64)
 
     def alpha_of(self, x: Array) -> Array:
@@ -269,7 +269,7 @@ class System:
         return not failed
 
     def direction(self, tau: float, second: Point | None = None) -> Point:
-        """Where every pair is τ, to first order; or to second order, given a first direction."""
+        """Return the step after which every pair is τ, to first or, given a first direction, second order."""
         q, problem, Q = self.point, self.problem, self.Q
         low, high, up, down = (tau - dx * dz for _, _, dx, dz in self._complements(second))
         rx = self.slope - low / q.x + high / self.room

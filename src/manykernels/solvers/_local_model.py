@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._fast.linalg import factor, solve, solve_sum
-from ..machines.barrier import reach
+from .._fast.model_step import equations, moved, slacks
 from ..penalties import Penalty
 
 Array = NDArray[np.float64]
@@ -60,8 +60,8 @@ class LocalModel:
         point = self._start()
         shorten = 0.3
         for _ in range(max_iter):
-            slack = np.maximum(point.r - self.c + 0.5 * self.Q @ point.theta, 1e-16)
-            total = float(point.cuts @ slack + point.zero @ point.theta + point.ball @ point.room)
+            at = point.theta, point.r, point.cuts, point.zero, point.ball, point.room
+            slack, total = slacks(self.c, self.Q, *at)
             if total < accuracy and abs(1.0 - point.cuts.sum()) < accuracy:
                 break
             average = total / (slack.size + point.theta.size + point.ball.size)
@@ -96,54 +96,32 @@ class LocalModel:
     def _trial(self, x: _ModelPoint, s: Array, tau: float) -> tuple[_ModelPoint | None, float]:
         """A step, or None where numbers have become too large or too small to make one."""
         with np.errstate(all="ignore"):
+            d = x.theta - self.center
+            gradient = (self.H @ d if self.H is not None else self.B.T @ (self.B @ d)) + self.mu * d
+            bend = np.full(d.size, self.mu)
+            smooth = self.penalty.smooth(x.theta)
+            if smooth is not None:
+                gradient, bend = gradient + smooth[1] / self.scale, bend + smooth[2] / self.scale
+            psi, psi1, psi2 = self._constraint(x.theta)
+            given = x.theta, x.cuts, x.zero, x.ball, x.room
+            found = equations(self.Q, s, tau, *given, gradient, bend, psi, psi1, psi2)
+            diagonal, rows, rhs, mean, rise = found
             try:
-                moved, taken = self._newton(x, s, tau)
+                step = self._solve(diagonal, rows, rhs)
             except np.linalg.LinAlgError:
                 return None, 0.0
-        numbers = np.concatenate([moved.theta, moved.cuts, moved.zero, moved.ball, moved.room, [moved.r]])
-        fine = np.isfinite(numbers).all() and np.isfinite(taken) and moved.cuts.sum() > 0.0
-        return (moved, taken) if fine else (None, 0.0)
+            point = x.theta, x.r, x.cuts, x.zero, x.ball, x.room
+            *after, taken, fine = moved(
+                self.Q, s, tau, *point, step, mean, rise, psi, psi1, self.penalty.upper - x.theta
+            )
+        return (_ModelPoint(*after), taken) if fine else (None, 0.0)
 
-    def _newton(self, x: _ModelPoint, s: Array, tau: float) -> tuple[_ModelPoint, float]:
-        d = x.theta - self.center
-        gradient = (self.H @ d if self.H is not None else self.B.T @ (self.B @ d)) + self.mu * d
-        diagonal = self.mu + x.zero / x.theta
-        smooth, psi = self.penalty.smooth(x.theta), self.penalty.constraint(x.theta)
-        if smooth is not None:
-            gradient = gradient + smooth[1] / self.scale
-            diagonal = diagonal + smooth[2] / self.scale
-        w = x.cuts / s
-        mean = (w @ self.Q) / w.sum()
-        rows = [0.5 * np.sqrt(w)[:, None] * (self.Q - mean)]
-        rhs = -(gradient - 0.5 * self.Q.T @ (tau / s) - tau / x.theta)
-        p, droom = x.room, x.room
-        if psi is not None:
-            off = psi[0] + p
-            diagonal = diagonal + x.ball @ psi[2]
-            rhs -= ((tau + x.ball * off) / p) @ psi[1]
-            rows.append(np.sqrt(x.ball / p)[:, None] * psi[1])
-        rho = np.sum(tau / s) - 1.0
-        step = self._solve(diagonal, np.concatenate(rows), rhs - 0.5 * mean * rho)
-        dr = rho / w.sum() - 0.5 * mean @ step
-        ds = dr + 0.5 * self.Q @ step
-        dcuts = tau / s - x.cuts - w * ds
-        dzero = tau / x.theta - x.zero - x.zero / x.theta * step
-        if psi is not None:
-            droom = -off - psi[1] @ step
-        dball = tau / p - x.ball - x.ball / p * droom
-        inside = np.concatenate([x.theta, s, p, self.penalty.upper - x.theta])
-        primal = min(1.0, 0.99 * reach(inside, np.concatenate([step, ds, droom, -step])))
-        multipliers = np.concatenate([x.cuts, x.zero, x.ball])
-        dual = min(1.0, 0.99 * reach(multipliers, np.concatenate([dcuts, dzero, dball])))
-        moved = _ModelPoint(
-            x.theta + primal * step,
-            x.r + primal * dr,
-            x.cuts + dual * dcuts,
-            x.zero + dual * dzero,
-            x.ball + dual * dball,
-            p + primal * droom,
-        )
-        return moved, min(primal, dual)
+    def _constraint(self, theta: Array) -> tuple[Array, Array, Array]:
+        """ψ(θ) with its derivatives; of no rows where the penalty has no such constraint."""
+        psi = self.penalty.constraint(theta)
+        if psi is None:
+            return np.empty(0), np.empty((0, theta.size)), np.empty((0, theta.size))
+        return psi[0], np.ascontiguousarray(psi[1]), np.ascontiguousarray(psi[2])
 
     def _solve(self, diagonal: Array, rows: Array, rhs: Array) -> Array:
         """(diag + BᵀB + rowsᵀrows)⁻¹ rhs."""

@@ -50,7 +50,7 @@ class Restricted(Protocol):
 
     @property
     def details(self) -> dict[str, Any]:
-        """What a result says beside weights and machine."""
+        """Return the details of a result beside weights and machine."""
 
     def add(self, atoms: Sequence[Atom]) -> None: ...
 

@@ -52,7 +52,7 @@ _RIDGE = 1e-13  # of the largest entry of a matrix of sums, for what is singular
 
 
 class RowProblem:
-    """What all of them hold: atoms, the coefficients w (features, k), and decisions of all samples."""
+    """Base of problems on rows: atoms, the coefficients w (features, k), and decisions of all samples."""
 
     exact = True
 
@@ -81,7 +81,7 @@ class RowProblem:
         self._join(len(atoms))
 
     def _fitting(self, atoms: Sequence[Atom], others: int) -> Sequence[Atom]:
-        """As many of these as there is memory for, or an error where not even one fits."""
+        """Take as many of these as there is memory for, or raise an error where not even one fits."""
         room = self.oracle.most - others
         if room < 1.0:
             raise MemoryError(
@@ -340,7 +340,7 @@ def _bent(risk: Separable, f: Array) -> Array:
 
 
 def _smoothed(risk: Separable, mu: float) -> Separable:
-    """Where box and tube are known, with curvature everywhere, so that Newton's steps are long."""
+    """Return a loss with curvature everywhere, so that Newton's steps are long."""
     kind = Softened if risk.loss.piecewise_linear else Smoothed
     return Separable(kind(risk.loss, mu), risk.Y, risk.C, risk.fit_intercept, risk.shift, risk.Z)
 

@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 
 
 class Screen:
-    """Which kernels are still in play, and quadratic forms of those only."""
+    """The kernels that are still in play, and quadratic forms of those only."""
 
     def __init__(self, gram: Gram, risk: Risk, penalty: Penalty) -> None:
         self.gram, self.risk, self.penalty = gram, risk, penalty

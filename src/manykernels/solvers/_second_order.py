@@ -48,7 +48,7 @@ class Trust:
 
 @dataclass
 class Patience:
-    """What was in vain so far."""
+    """A count of attempts in vain, which says when to stop trying."""
 
     smallest: float = np.inf  # the smallest P − D
     idle: int = 0  # looks since it fell
@@ -200,7 +200,7 @@ class SecondOrder:
             eta *= 0.2
 
     def _refine_alone(self) -> None:
-        """Where weights are fixed only the machine can be more exact: until it is not."""
+        """Make the machine more exact until it no longer can be, where weights are fixed."""
         before = self.on.center.fit.gap
         self.on.refine(min(0.5 * self.run.tol * abs(self.on.center.upper), 0.1 * before))
         self.patience.tried(self.on.center.fit.gap < 0.5 * before, 2)

@@ -125,7 +125,7 @@ class Wide(GroupWork):
         return bool(moved <= self.change * float(self.norms.sum()))
 
     def _search(self, before: float, start: Array, last: Array) -> None:
-        """As far towards the minimum of the model as P falls."""
+        """Go as far towards the minimum of the model as P falls."""
         step, moved = self.w - start, self.score - last
         for halvings in range(_HALVINGS):
             part = 0.5**halvings
@@ -171,7 +171,7 @@ class Wide(GroupWork):
 
 
 class _Bases:
-    """For every group the basis in which its block ΦᵀWΦ is diagonal, as far as it is known.
+    """The basis of every group in which its block ΦᵀWΦ is diagonal, as far as it is known.
 
     Features are less Z · taken, where Z holds a constant and the covariates.
     """

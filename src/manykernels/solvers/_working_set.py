@@ -20,7 +20,7 @@ Atoms = NDArray[np.intp]
 
 @dataclass
 class Center:
-    """Where the method stands: weights on the working set, their machine, and K_mα for each kernel of it."""
+    """The present point: weights on the working set, their machine, and K_mα for each kernel of it."""
 
     theta: Array
     K: Any  # K_θ

@@ -1,4 +1,4 @@
-"""What every solver takes and gives back."""
+"""The base class of solvers, and the records that a solver takes and returns."""
 
 from __future__ import annotations
 
@@ -28,7 +28,33 @@ Array = NDArray[np.float64]
 
 @dataclass
 class History:
-    """Objective, relative gap, seconds and number of active kernels at each look at the whole family."""
+    """Progress of a solver at each look at the whole family.
+
+    Attributes
+    ----------
+    objective : list of float
+        Primal values.
+    gap : list of float
+        Relative gaps.
+    seconds : list of float
+        Seconds since the start.
+    active : list of int
+        Numbers of kernels with weight.
+    effective : list of float
+        Draws that count, of solvers that draw kernels.
+    report : callable or None
+        Function that is given a line of text at each look.
+    started : float
+        The clock at the start.
+
+    Examples
+    --------
+    >>> from manykernels.solvers import History
+    >>> history = History()
+    >>> history.add(objective=2.0, gap=0.5, active=3)
+    >>> history.as_dict()["gap"]
+    [0.5]
+    """
 
     objective: list[float] = field(default_factory=list)
     gap: list[float] = field(default_factory=list)
@@ -39,6 +65,17 @@ class History:
     started: float = field(default_factory=time.perf_counter)
 
     def add(self, objective: float, gap: float, active: int) -> None:
+        """Append one look, and report it.
+
+        Parameters
+        ----------
+        objective : float
+            Primal value.
+        gap : float
+            Relative gap.
+        active : int
+            Number of kernels with weight.
+        """
         self.objective.append(objective)
         self.gap.append(gap)
         self.seconds.append(time.perf_counter() - self.started)
@@ -48,6 +85,13 @@ class History:
             self.report(f"objective {objective:.6g}  gap {gap:.2e}  {kernels}  {self.seconds[-1]:.2f} s")
 
     def as_dict(self) -> dict[str, list[float] | list[int]]:
+        """Return the lists by name, as estimators offer them in ``history_``.
+
+        Returns
+        -------
+        dict of str to list
+            The lists "objective", "gap", "seconds", "active" and, where kernels are drawn, "effective_draws".
+        """
         known: dict[str, list[float] | list[int]] = {
             "objective": self.objective,
             "gap": self.gap,
@@ -59,7 +103,28 @@ class History:
 
 @dataclass(frozen=True)
 class Run:
-    """What a solver is told beside its problem: how far to go, from where, and who watches."""
+    """The orders of a solver beside its problem: how far to go, from where, and who watches.
+
+    Attributes
+    ----------
+    tol : float
+        The relative gap that is small enough.
+    max_iter : int
+        Largest number of iterations.
+    rng : RandomState
+        Source of random numbers.
+    start : object
+        The (θ, α) of a list of kernels to start from, the nodes of a hull for graphs, or None.
+    history : History
+        The record that the solver writes to.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.solvers import Run
+    >>> Run(tol=1e-3, max_iter=100, rng=np.random.RandomState(0)).start is None
+    True
+    """
 
     tol: float
     max_iter: int
@@ -69,7 +134,14 @@ class Run:
 
 
 class Reason(Enum):
-    """Why a solver stopped above the tolerance although more iterations would not help; false for NONE."""
+    """Why a solver stopped above the tolerance although more iterations would not help; false for NONE.
+
+    Examples
+    --------
+    >>> from manykernels.solvers import Reason
+    >>> bool(Reason.NONE), bool(Reason.STALLED)
+    (False, True)
+    """
 
     NONE = ""
     STALLED = (
@@ -91,7 +163,58 @@ class Reason(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """Kernels and weights, the machine that uses them, and the two values whose distance certifies it."""
+    """The result of a solver: kernels, weights, the machine that uses them, and two bounds that certify it.
+
+    Attributes
+    ----------
+    atoms : list of Atom
+        The kernels that the weights belong to; 0 … M−1 for a list, all of it.
+    weights : ndarray of shape (n_atoms,)
+        Weights of these kernels, with exact zeros for a list.
+    alpha : ndarray of shape (n_samples, n_outputs)
+        Dual variables.
+    intercept : ndarray of shape (n_outputs,) or (n_samples, n_outputs)
+        The intercepts b; of a solver with covariates the values Zγ.
+    primal : float
+        The primal value P, an upper bound on the optimum.
+    dual : float
+        The dual value D.
+    certified : bool
+        Whether `dual` bounds the optimum over the whole family.
+    converged : bool
+        Whether the gap is at most the tolerance.
+    n_iter : int
+        Number of iterations.
+    history : History
+        Progress at each look at the whole family.
+    reason : Reason
+        Why the solver stopped early, where it did.
+    dual_alpha : ndarray or None
+        The point whose value `dual` is, if it is known.
+    K : ndarray of shape (n_samples, n_samples) or None
+        The combined kernel K_θ, where the solver still has it.
+    screened : int
+        Number of kernels that were proved to have no weight and left out.
+    covariates : ndarray of shape (n_covariates, n_outputs) or None
+        Coefficients of covariates, once they are told from b.
+    details : dict of str to object
+        Results of one method only, such as "starts".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.grams import StackGram
+    >>> from manykernels.losses import Squared
+    >>> from manykernels.objectives import Separable
+    >>> from manykernels.penalties import Simplex
+    >>> from manykernels.solvers import ActiveSet, Run
+    >>> y = np.array([[1.0], [-1.0], [1.0], [-1.0]])
+    >>> gram = StackGram(np.stack([y @ y.T, np.eye(4)]))
+    >>> risk = Separable(Squared(), y, np.ones((4, 1)), fit_intercept=True)
+    >>> result = ActiveSet().run(gram, risk, Simplex(), Run(1e-6, 100, np.random.RandomState(0)))
+    >>> result.weights.round(3).tolist(), bool(result.primal - result.dual <= 1e-6 * result.primal)
+    ([1.0, 0.0], True)
+    """
 
     atoms: list[Atom]  # the kernels that the weights belong to; 0 … M−1 for a list, all of it
     weights: Array  # over `atoms`; with exact zeros for a list
@@ -112,7 +235,7 @@ class Result:
 
     @property
     def gap(self) -> float:
-        """(P − D)/|P|; 0 where P = 0."""
+        """The relative gap (P − D)/|P|; 0 where P = 0."""
         return relative(self.primal, self.dual)
 
 
@@ -122,10 +245,27 @@ def relative(primal: float, dual: float) -> float:
 
 
 class Solver(BaseEstimator, ABC):
-    """Moves θ. Parameters are options of the method; the problem comes with `run`.
+    """Base class of solvers: how the weights θ move.
 
-    A solver of one's own, in a file of one's own, defines `run`, and says in `serves` what it can solve: by
-    default every penalty and loss over a list of kernels.
+    Parameters of a solver are options of its method; the problem comes with `run`. A solver of your own, in a
+    file of your own, defines `run`, and says in `serves` what it can solve: by default every penalty and loss
+    over a list of kernels.
+
+    Examples
+    --------
+    Estimators take a solver by name or as an object:
+
+    >>> from sklearn.datasets import make_classification
+    >>> from manykernels import MKLClassifier
+    >>> from manykernels.families import gaussian_grid
+    >>> from manykernels.solvers import Solver, resolve_solver
+    >>> solver = resolve_solver("active-set")
+    >>> isinstance(solver, Solver)
+    True
+    >>> X, y = make_classification(60, random_state=0)
+    >>> model = MKLClassifier(gaussian_grid(1.0, 20.0, 3), solver=solver).fit(X, y)
+    >>> bool(model.dual_gap_ <= model.tol)
+    True
     """
 
     serves: Serves = Serves()
@@ -134,7 +274,24 @@ class Solver(BaseEstimator, ABC):
 
     @abstractmethod
     def run(self, kernels: Kernels, risk: Risk, penalty: Penalty, run: Run) -> Result:
-        """Minimise P to a relative gap of `run.tol` over all kernels, from `run.start` where it can."""
+        """Minimise P to a relative gap of `run.tol` over all kernels, from `run.start` where it can.
+
+        Parameters
+        ----------
+        kernels : Gram, Oracle or Hierarchy
+            The kernels on the training samples: a list, a family or a graph.
+        risk : Risk
+            The data fit.
+        penalty : Penalty
+            The penalty on the weights.
+        run : Run
+            Tolerance, iterations, random numbers and start.
+
+        Returns
+        -------
+        Result
+            The kernels, their weights, and the bounds.
+        """
 
 
 def require_served(solver: Solver, kernels: Kernels, risk: Risk, penalty: Penalty) -> None:

@@ -56,12 +56,26 @@ class _BlockPoint:
 
 
 class Blockwise(Solver):
-    """Newton's method for the weights, conjugate gradients for the machine; for the squared loss.
+    """Newton's method for the weights and conjugate gradients for the machine, for the squared loss.
+
+    It never holds a matrix of n × n: kernels are asked for products with vectors only.
 
     Parameters
     ----------
-    landmarks : int
-        Samples of the preconditioner. More take fewer passes; memory is 8 n landmarks bytes, twice.
+    landmarks : int, default=1000
+        Number of samples of the preconditioner. More take fewer passes over the kernels; memory is
+        8 n landmarks bytes, twice.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_regression
+    >>> from manykernels import MKLRegressor
+    >>> from manykernels.families import gaussian_grid
+    >>> from manykernels.solvers import Blockwise
+    >>> X, y = make_regression(80, 5, random_state=0)
+    >>> model = MKLRegressor(gaussian_grid(2.0, 20.0, 3), norm=2.0, solver=Blockwise(landmarks=20)).fit(X, y)
+    >>> bool(model.dual_gap_ <= model.tol)
+    True
     """
 
     serves = Serves(
@@ -201,7 +215,7 @@ class _BlockMachine:
         return np.asarray(np.einsum("m,mnk->nk", theta[atoms], self.gram.products(A, atoms)) + A / self.cost)
 
     def _left(self, R: Array) -> float:
-        """What the residuals are worth at most."""
+        """Bound the gain that the residuals leave."""
         outputs = self.risk.shape[1]
         combined = R[:, :outputs] - R[:, outputs:] @ self._intercept()
         return 0.5 * float(np.sum(self.cost * combined**2))

@@ -33,19 +33,36 @@ _LARGE = 3e8  # operations of a look at the family from which threads are worth 
 
 
 class Corrective(FamilySolver):
-    """Adds the best kernels of the family and learns all weights anew, until none is missing; norm = 1.
+    """Add the best kernels of the family and learn all weights anew, until none is missing; for norm = 1.
 
-    C is raised along a path, so that the first kernels are those that matter most and each problem starts
-    from the solution of the one before.
+    ``solver="auto"`` takes it for families at norm 1. C is raised along a path, so that the first
+    kernels are those that matter most and each problem starts from the solution of the one before. It is
+    infinite kernel learning where the family is a continuum.
 
     Parameters
     ----------
-    add : int or None
-        How many kernels may join at a time; None takes 50 of rank one, or 10 others.
-    steps : int
-        Of the path, a decade of C; 0 starts at C.
-    certify : bool
-        Whether a result without a bound on the whole family is an error.
+    add : int or None, default=None
+        Largest number of kernels that join at a time. None takes 50 of rank one, or 10 others.
+    steps : int, default=1
+        Number of steps of the path for each decade of C; 0 starts at C.
+    certify : bool, default=False
+        Whether to raise an error for a result without a bound on the whole family.
+
+    References
+    ----------
+    Gehler & Nowozin (2008), "Infinite kernel learning", Max Planck Institute for Biological Cybernetics,
+    Technical Report 178.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLRegressor
+    >>> from manykernels.families import Products
+    >>> from manykernels.solvers import Corrective
+    >>> X = np.random.RandomState(0).randn(60, 5)
+    >>> model = MKLRegressor(Products(degree=2), solver=Corrective(certify=True)).fit(X, X[:, 0] * X[:, 1])
+    >>> model.certified_
+    True
     """
 
     serves = Serves(
@@ -76,7 +93,26 @@ class Corrective(FamilySolver):
     def run_path(
         self, oracle: Oracle, risk: Risk, penalty: Penalty, scales: Sequence[float], run: Run
     ) -> Iterator[Result]:
-        """The solutions at costs scale · C, each from the one before; the scales must rise to 1."""
+        """Solve the problem at several costs, each from the solution of the one before.
+
+        Parameters
+        ----------
+        oracle : Oracle
+            The family on the training samples.
+        risk : Risk
+            The data fit at the last cost.
+        penalty : Penalty
+            The penalty on the weights.
+        scales : sequence of float
+            Factors of C, which must rise to 1.
+        run : Run
+            Tolerance, iterations, random numbers and start.
+
+        Yields
+        ------
+        Result
+            The solution at each factor.
+        """
         require_served(self, oracle, risk, penalty)
         search = self._begin(oracle, risk, penalty, run)
         for scale in scales:
@@ -108,7 +144,7 @@ class Corrective(FamilySolver):
     def _begin(
         self, oracle: Oracle, risk: Risk, penalty: Penalty, run: Run, first: Sequence[Atom] = ()
     ) -> _Growth:
-        """What a run begins with: kernels that are known to be good, or those at a constant function."""
+        """Choose the kernels to begin with: known good ones, or the best at a constant function."""
         whole_number(self, "steps", 0)
         add = (50 if oracle.rank_one else 10) if self.add is None else whole_number(self, "add", 1)
         return _Growth(oracle, risk, penalty, add, run, first)

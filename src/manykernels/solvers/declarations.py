@@ -1,4 +1,4 @@
-"""What a solver can solve, as data: which kernels, penalties and losses, and the one question about it.
+"""The problems that a solver can solve, as data: which kernels, penalties and losses.
 
 A solver says it in a record of its class (`Serves`), and `why_not` compares that with a problem. Everything
 that chooses a solver or refuses one asks here (`serving.py`), so that what a refusal recommends works.
@@ -25,7 +25,43 @@ QUESTIONS = ("atoms", "best", "sample", "sample_uniform")
 
 @dataclass(frozen=True)
 class Serves:
-    """The problems of a solver. Without arguments: every penalty and loss over a list of kernels."""
+    """The problems that a solver can solve; without arguments every penalty and loss over a list of kernels.
+
+    Attributes
+    ----------
+    kernels : frozenset of str
+        Forms in which kernels may be held: "list", "features", "family", "rows", "graph".
+    penalties : frozenset of str or None
+        Names of penalties (`penalty_kind`); None is every penalty.
+    sparse : bool
+        Whether penalties under which weights are exactly zero are served.
+    quadratic : bool
+        Whether errors must be squared.
+    smooth : bool
+        Whether the loss must be smooth.
+    separable : bool
+        Whether the risk must be a sum of losses.
+    factored : bool
+        Whether every kernel must have explicit features, held as such.
+    asks : tuple of str
+        Questions that a family must answer.
+    needs : str
+        The penalties in words, for a message: "norm=1".
+    because : str
+        Why not others, for a message.
+    hint : str
+        Other ways for those whom the solver refuses, for a message.
+    problem : {"sum", "power", "hull", "gates"}
+        The combination of kernels that is learned.
+
+    Examples
+    --------
+    >>> from manykernels.solvers import Corrective, Serves
+    >>> Serves().kernels == frozenset({"list"})
+    True
+    >>> Corrective().serves.needs
+    'norm=1'
+    """
 
     kernels: frozenset[Kind] = frozenset({"list"})
     penalties: frozenset[str] | None = None  # names of `penalty_kind`; None is every penalty
@@ -43,7 +79,7 @@ class Serves:
 
 @dataclass(frozen=True)
 class DataFit:
-    """What is known of the risk before there are samples, or after."""
+    """The facts about a risk that are known before there are samples, or after."""
 
     quadratic: bool  # a sum of squared errors
     source: Criterion | Risk
@@ -52,7 +88,7 @@ class DataFit:
 
     @classmethod
     def of(cls, given: Criterion | Risk | DataFit) -> DataFit:
-        """Of a loss, or of a risk."""
+        """Return the facts about a loss or a risk."""
         if isinstance(given, DataFit):
             return given
         if isinstance(given, Risk):
@@ -62,13 +98,35 @@ class DataFit:
 
     @property
     def label(self) -> str:
-        """For a message: "loss=Hinge()". Only where there is one, since it takes as long as a step."""
+        """The loss for a message: "loss=Hinge()". Only made when needed, since it takes as long as a step."""
         return self.source.label if isinstance(self.source, Risk) else f"loss={self.source!r}"
 
 
 @dataclass(frozen=True)
 class Held:
-    """How kernels are held, as far as that decides who can serve them."""
+    """How kernels are held, as far as that decides who can serve them.
+
+    Attributes
+    ----------
+    kind : {"list", "features", "family", "rows", "graph"}
+        The form of the kernels.
+    answers : frozenset of str
+        The questions that a family answers.
+    size : float
+        Number of kernels.
+    who : str
+        Name of the family, for messages.
+    factored : bool
+        Whether the kernels of a list are held as explicit features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.grams import StackGram
+    >>> from manykernels.solvers import Held
+    >>> Held.of(StackGram(np.ones((2, 3, 3)))).kind
+    'list'
+    """
 
     kind: Kind
     answers: frozenset[str] = frozenset()  # the questions that a family answers
@@ -78,7 +136,18 @@ class Held:
 
     @classmethod
     def of(cls, kernels: Kernels) -> Held:
-        """How these are held."""
+        """Describe how kernels are held.
+
+        Parameters
+        ----------
+        kernels : Gram, Oracle or Hierarchy
+            The kernels on the training samples.
+
+        Returns
+        -------
+        Held
+            The description.
+        """
         if isinstance(kernels, Gram):
             factored = isinstance(kernels, FactorGram) and kernels.dense
             kind: Kind = "features" if kernels.explicit else "list"
@@ -111,7 +180,34 @@ def penalty_kind(penalty: Penalty) -> str:
 
 
 def why_not(solver: Declares, held: Held, risk: Criterion | Risk | DataFit, penalty: Penalty) -> str | None:
-    """Why this solver cannot solve such a problem, as the end of a sentence; None if it can."""
+    """Say why a solver cannot solve such a problem.
+
+    Parameters
+    ----------
+    solver : Solver
+        The solver.
+    held : Held
+        How the kernels are held.
+    risk : Criterion or Risk
+        The data fit.
+    penalty : Penalty
+        The penalty on the weights.
+
+    Returns
+    -------
+    str or None
+        The end of a sentence; None if the solver can.
+
+    Examples
+    --------
+    >>> from manykernels.losses import Hinge
+    >>> from manykernels.penalties import LpBall
+    >>> from manykernels.solvers import ActiveSet, Blockwise, Held, why_not
+    >>> why_not(ActiveSet(), Held("list"), Hinge(), LpBall(2.0)) is None
+    True
+    >>> why_not(Blockwise(), Held("list"), Hinge(), LpBall(2.0))
+    "is for loss='squared', and ... was given"
+    """
     serves, fit = solver.serves, DataFit.of(risk)
     missing = [question for question in serves.asks if question not in held.answers]
     if held.kind not in serves.kernels:

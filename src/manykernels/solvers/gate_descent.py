@@ -45,7 +45,7 @@ _LONGEST, _SHORTEST = 30.0, 1e-6  # steps, in units of those that move V by 1
 
 @dataclass(frozen=True)
 class GateInputs:
-    """What gates are linear in: x less `shift`, by `spread`, and a constant. `A` (n, d) may be sparse."""
+    """The inputs that gates are linear in: x less `shift`, by `spread`, and a constant; `A` may be sparse."""
 
     A: Any
     shift: Array
@@ -175,7 +175,7 @@ class GateDescent(Solver):
 
 
 def _residual(before: list[float], J: float, g: Array) -> float:
-    """What an iteration gains, relative to J: ‖∇J‖ for a step of length 1, or what the last ones gained."""
+    """Measure the gain of an iteration relative to J: ‖∇J‖ for a step of length 1, or the last gains."""
     promised = float(np.linalg.norm(g))
     if len(before) >= _WINDOW:
         promised = min(promised, (before[-_WINDOW] - J) / _WINDOW)

@@ -1,4 +1,5 @@
-"""Greedy coordinate descent, GCD-1s = CKL (000 Algs 5, 6): Frank–Wolfe over kernels, one at a time.
+"""Greedy coordinate descent, GCD-1s = CKL (Afkanpour 2013, Algs 5, 6): Frank–Wolfe over kernels, one at a
+time.
 
     I = argmax_z q_z(α),      θ ← (1−η)θ + ηe_I,      K_θ ← (1−η)K_θ + ηK_I,      α = α*(θ)
 
@@ -9,10 +10,10 @@ search is Newton's method on φ' inside a bracket. It begins at θ⁰ = 0, from 
 The first kernels keep weight for long, since every step takes the same share of all of them. Pairwise steps
 θ ← θ + η(e_I − e_A) take it from the kernel in use of the smallest q_A instead, at most all that it has.
 
-000 Thm 5.1, J(θ_k) − J* ≤ 2C_J/(k + 2), needs a smooth J. That of a piecewise linear loss has corners where α
-is not unique, and the method could stop at one that is no optimum. So there the machine is solved for
-K_θ + δI, which makes α unique; its f, less δα, costs at most δ Σ C|α| more, a share of the gap that shrinks
-with it. Both bounds are those of the true problem, whatever δ was.
+Afkanpour 2013, Thm 5.1, J(θ_k) − J* ≤ 2C_J/(k + 2), needs a smooth J. That of a piecewise linear loss has
+corners where α is not unique, and the method could stop at one that is no optimum. So there the machine is
+solved for K_θ + δI, which makes α unique; its f, less δα, costs at most δ Σ C|α| more, a share of the gap
+that shrinks with it. Both bounds are those of the true problem, whatever δ was.
 """
 
 from __future__ import annotations
@@ -45,11 +46,31 @@ class Greedy(FamilySolver):
 
     Parameters
     ----------
-    step : {"pairwise", "line-search", "2/(k+1)"}
-        How weights move to the best kernel: from the worst kernel in use alone ("pairwise", Lacoste-Julien
-        and Jaggi 2015), or from all in proportion (000), both by the η that minimises the objective; or from
-        all by the rule of 000 Alg. 5 (whose §5.2 has 2/(k + 3) in another place), which needs one machine a
-        step and does not lower the objective in each.
+    step : {"pairwise", "line-search", "2/(k+1)"}, default="pairwise"
+        How weights move to the best kernel. "pairwise" takes weight from the worst kernel in use alone
+        (Lacoste-Julien & Jaggi 2015), "line-search" from all in proportion (Afkanpour 2013), both by the η
+        that minimises the objective. "2/(k+1)" takes it from all by the rule of Afkanpour (2013), Alg. 5
+        (whose §5.2 has 2/(k + 3) in another place), which needs one machine a step and does not lower the
+        objective in each.
+
+    References
+    ----------
+    Lacoste-Julien & Jaggi (2015), "On the global linear convergence of Frank–Wolfe optimization variants",
+    NeurIPS.
+
+    Afkanpour (2013), "Multiple Kernel Learning with Many Kernels", PhD thesis, University of Alberta, Algs 5
+    and 6.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_regression
+    >>> from manykernels import MKLRegressor
+    >>> from manykernels.families import Gaussians
+    >>> from manykernels.solvers import Greedy
+    >>> X, y = make_regression(40, 3, random_state=0)
+    >>> model = MKLRegressor(Gaussians(1.0, 10.0), solver=Greedy("line-search"), tol=0.1).fit(X, y)
+    >>> bool(model.dual_gap_ <= model.tol)
+    True
     """
 
     serves = Serves(
@@ -243,7 +264,7 @@ class FrankWolfe:
         return None if last == self.best.atoms[0] else last
 
     def _sharpen(self) -> None:
-        """To the eyes of this machine no kernel is better than the mixture: look closer."""
+        """Solve the machine more exactly, since at its accuracy no kernel is better than the mixture."""
         self.sharpness *= 0.1
         self.delta = self._smoothing(self.fit.alpha)
         self.fit = self._solve(self.K, self.fit.alpha)

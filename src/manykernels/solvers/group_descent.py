@@ -33,14 +33,27 @@ _WIDE = 16  # features of a group, on average, from which they are swept as they
 
 
 class GroupDescent(Solver):
-    """Sparse weights (norm 1) of kernels with explicit features, for the smooth losses.
+    """Sparse weights (norm 1) of kernels with explicit features, for smooth losses.
+
+    ``solver="auto"`` takes it where kernels have few explicit features. The problem is a group lasso
+    with the norm squared, solved by block coordinate descent on a working set of groups.
 
     Parameters
     ----------
-    add : int or None
-        How many groups may join the working set at a time. None takes as many as have weight and at least
-        ten; where groups have many features, half as many as have weight, and at least as many as cost what
-        a look at all groups costs.
+    add : int or None, default=None
+        Largest number of groups that join the working set at a time. None takes as many as have weight and at
+        least ten; where groups have many features, half as many as have weight, and at least as many as cost
+        what a look at all groups costs.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_regression
+    >>> from manykernels import MKLRegressor
+    >>> from manykernels.families import rank_one
+    >>> X, y = make_regression(50, 30, n_informative=3, random_state=0)
+    >>> model = MKLRegressor(rank_one(), solver="group-descent").fit(X, y)
+    >>> bool(model.dual_gap_ <= model.tol)
+    True
     """
 
     serves = Serves(
@@ -63,7 +76,26 @@ class GroupDescent(Solver):
     def run_path(
         self, kernels: Kernels, risk: Risk, penalty: Penalty, scales: Sequence[float], run: Run
     ) -> Iterator[Result]:
-        """The solutions at costs scale · C, each from the one before, for scales that rise."""
+        """Solve the problem at several costs, each from the solution of the one before.
+
+        Parameters
+        ----------
+        kernels : Gram
+            The kernels on the training samples.
+        risk : Risk
+            The data fit at the last cost.
+        penalty : Penalty
+            The penalty on the weights.
+        scales : sequence of float
+            Factors of C, which must rise.
+        run : Run
+            Tolerance, iterations, random numbers and start.
+
+        Yields
+        ------
+        Result
+            The solution at each factor.
+        """
         gram = listed(self, kernels, risk, penalty)
         if not serves_outputs(risk.shape[1], risk.least_squares() is not None):
             raise ValueError(
@@ -86,7 +118,7 @@ class GroupDescent(Solver):
             run = replace(run, start=(result.weights, result.alpha), history=History())
 
     def _finished(self, work: Wide, result: Result) -> Result:
-        """What sweeps were too slow for: by Newton's method on features or, if they are fewer, on samples."""
+        """Finish by Newton's method, on features or on samples, where sweeps are too slow."""
         n, width, room = work.gram.n, work.width, max(work.gram.room, SMALL)
         if width <= n and 8 * width * (3 * n + 4 * width) <= room:
             return work.handed_over().solve(self.add)

@@ -36,6 +36,11 @@ class HessianMKL(Solver):
     It is there for comparison: every iteration reads all kernels and has a quadratic program over all of
     their weights, where `ActiveSet` has a working set, and cuts beside the second derivative.
 
+    References
+    ----------
+    Chapelle & Rakotomamonjy (2008), "Second order optimization of kernel parameters", NIPS workshop on kernel
+    learning.
+
     Examples
     --------
     >>> from sklearn.datasets import make_classification
@@ -45,11 +50,6 @@ class HessianMKL(Solver):
     >>> model = MKLClassifier(gaussian_grid(1.0, 20.0, 5), loss="squared_hinge", solver="hessian").fit(X, y)
     >>> bool(model.dual_gap_ <= model.tol)
     True
-
-    References
-    ----------
-    Chapelle and Rakotomamonjy (2008). Second order optimization of kernel parameters. NIPS workshop on
-    kernel learning.
     """
 
     serves = Serves(

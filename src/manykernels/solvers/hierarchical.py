@@ -1,4 +1,5 @@
-"""Hierarchical multiple kernel learning over graphs of any size (Bach 2008; 000 §2.3.1, Eqs 2.13–2.15).
+"""Hierarchical multiple kernel learning over graphs of any size (Bach 2008; Afkanpour 2013, §2.3.1, Eqs
+2.13–2.15).
 
     P = ½ Ω(w)² + Σ C ℓ(y, f),    Ω(w) = Σ_v d_v ‖w_{D(v)}‖,
     D = −Σ C ℓ* − ½ σ(q),         σ(q) = max_η Σ_w ζ_w(η) q_w over η ≥ 0, Σ_v d_v² η_v ≤ 1.
@@ -41,18 +42,34 @@ _JOIN = 0.02  # of the weight, for nodes that join
 
 
 class Hierarchical(Solver):
-    """Grows a hull until no node of the whole graph is missing.
+    """Grow a hull of a graph of kernels until no node of the whole graph is missing.
 
     Parameters
     ----------
-    max_active : int
-        Kernels to work on at most.
-    max_visited : int
-        Kernels to look at, at most, for a proof that those not looked at do not matter.
-    add : int
-        Kernels that may join at a time, not counting their ancestors; more for hulls of more than twice that.
-    steps : int
-        Of the path, a decade of C; 0 starts at C.
+    max_active : int, default=400
+        Largest number of kernels to work on.
+    max_visited : int, default=4000
+        Largest number of kernels to look at for a proof that those not looked at do not matter.
+    add : int, default=10
+        Largest number of kernels that join at a time, not counting their ancestors; more for hulls of more
+        than twice that.
+    steps : int, default=1
+        Number of steps of the path for each decade of C; 0 starts at C.
+
+    References
+    ----------
+    Bach (2008), "Exploring large feature spaces with hierarchical multiple kernel learning", NeurIPS.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import HierarchicalMKLRegressor
+    >>> from manykernels.families import PolynomialDAG
+    >>> from manykernels.solvers import Hierarchical
+    >>> X = np.random.RandomState(0).randn(40, 3)
+    >>> model = HierarchicalMKLRegressor(PolynomialDAG(2), solver=Hierarchical(add=5)).fit(X, X[:, 0])
+    >>> model.certified_
+    True
     """
 
     serves = Serves(kernels=frozenset({"graph"}), problem="hull")
@@ -88,7 +105,7 @@ class Hierarchical(Solver):
 
 @dataclass(frozen=True)
 class _Look:
-    """What was seen of the graph at one α: nodes that must join, and a bound on σ(q) with what it covers."""
+    """A look at the graph at one α: nodes that must join, and a bound on σ(q) with what it covers."""
 
     missing: list[Node]
     visited: float  # bounds σ over the nodes that were looked at
@@ -195,7 +212,7 @@ class _HullSearch:
     def _judge(
         self, alpha: Array, large: Iterable[Node], allowed: float
     ) -> tuple[list[Node], float, list[Node]]:
-        """Of nodes Q = A(large) outside the hull: which must join, a bound on σ over them alone, and Q."""
+        """Judge nodes Q = A(large) outside the hull: which must join, a bound on σ over them alone, and Q."""
         inside = set(self.nodes)
         Q = list(dict.fromkeys(x for w in large for x in self.hierarchy.ancestors(w) if x not in inside))
         if not Q:

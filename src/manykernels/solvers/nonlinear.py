@@ -1,4 +1,5 @@
-"""Non-linear combinations of kernels by projected gradient descent (Cortes et al. 2009; 000 Eqs 2.16, 2.17).
+"""Non-linear combinations of kernels by projected gradient descent (Cortes et al. 2009; Afkanpour 2013, Eqs
+2.16, 2.17).
 
 With B = Σ_k μ_k K_k and K_μ = B^{∘D} (powers of entries) the value of the machine is
 

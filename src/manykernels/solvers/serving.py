@@ -1,4 +1,4 @@
-"""Who serves a problem: the names of solvers, and refusals that name those which would work."""
+"""The names of solvers, the solvers that serve a problem, and refusals that name those which would work."""
 
 from __future__ import annotations
 
@@ -39,7 +39,24 @@ NAMES: dict[str, type[Solver]] = {
 
 
 def resolve_solver(solver: object) -> Solver:
-    """The solver that a name stands for, or the object itself, if it learns sums of kernels."""
+    """Return the solver that a name stands for, or the object itself, if it learns sums of kernels.
+
+    Parameters
+    ----------
+    solver : str or Solver
+        A name such as "active-set" or "corrective", or a solver.
+
+    Returns
+    -------
+    Solver
+        The solver.
+
+    Examples
+    --------
+    >>> from manykernels.solvers import resolve_solver
+    >>> resolve_solver("greedy")
+    Greedy()
+    """
     if isinstance(solver, Solver) and solver.serves.problem == "sum":
         return solver
     if isinstance(solver, str) and solver in NAMES:
@@ -52,7 +69,30 @@ def resolve_solver(solver: object) -> Solver:
 
 
 def serving(ways: Sequence[Held], risk: Fit, penalty: Penalty) -> list[str]:
-    """The names of all solvers that serve the problem, held in any of these ways."""
+    """List the names of all solvers that serve a problem.
+
+    Parameters
+    ----------
+    ways : sequence of Held
+        Forms in which the kernels could be held.
+    risk : Criterion or Risk
+        The data fit.
+    penalty : Penalty
+        The penalty on the weights.
+
+    Returns
+    -------
+    list of str
+        The names.
+
+    Examples
+    --------
+    >>> from manykernels.losses import Hinge
+    >>> from manykernels.penalties import LpBall
+    >>> from manykernels.solvers import Held, serving
+    >>> "active-set" in serving([Held("list")], Hinge(), LpBall(2.0))
+    True
+    """
     return [
         name
         for name, kind in NAMES.items()
@@ -61,9 +101,33 @@ def serving(ways: Sequence[Held], risk: Fit, penalty: Penalty) -> list[str]:
 
 
 def refusal(solver: Solver, ways: Sequence[Held], risk: Fit, penalty: Penalty, advice: str = "") -> str:
-    """Why this solver cannot be used, and what can: another solver, else another norm or loss, or `advice`.
+    """Say why a solver cannot be used, and what can: another solver, another norm or loss, or `advice`.
 
-    The kernels could be held in any of these `ways`; the last is the one that the solver came closest to.
+    Parameters
+    ----------
+    solver : Solver
+        The solver that somebody asked for.
+    ways : sequence of Held
+        Forms in which the kernels could be held; the last is the one that the solver came closest to.
+    risk : Criterion or Risk
+        The data fit.
+    penalty : Penalty
+        The penalty on the weights.
+    advice : str, default=""
+        A further sentence.
+
+    Returns
+    -------
+    str
+        The message.
+
+    Examples
+    --------
+    >>> from manykernels.losses import Hinge
+    >>> from manykernels.penalties import LpBall
+    >>> from manykernels.solvers import Blockwise, Held, refusal
+    >>> refusal(Blockwise(), [Held("list")], Hinge(), LpBall(2.0)).startswith("solver='blockwise' is for")
+    True
     """
     reason = why_not(solver, ways[-1], risk, penalty)
     works = what_works(ways, risk, penalty)

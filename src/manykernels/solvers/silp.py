@@ -40,6 +40,11 @@ class SILP(Solver):
 
     It is there for comparison: `ActiveSet` needs fewer iterations. Weights are those of the best machine met.
 
+    References
+    ----------
+    Sonnenburg, Rätsch, Schäfer & Schölkopf (2006), "Large scale multiple kernel learning", Journal of Machine
+    Learning Research 7.
+
     Examples
     --------
     >>> from sklearn.datasets import make_classification
@@ -49,10 +54,6 @@ class SILP(Solver):
     >>> model = MKLClassifier(gaussian_grid(1.0, 20.0, 5), solver="silp").fit(X, y)
     >>> bool(model.dual_gap_ <= model.tol)
     True
-
-    References
-    ----------
-    Sonnenburg, Rätsch, Schäfer and Schölkopf (2006). Large scale multiple kernel learning. JMLR 7.
     """
 
     serves = Serves(

@@ -52,14 +52,19 @@ class SimpleMKL(Solver):
 
     Parameters
     ----------
-    stop : "gap", "kkt" or "variation"
-        "gap" stops at a duality gap of the estimator's `tol`, at which the others stop too. "kkt": the
-        quadratic forms of kernels with weight differ by less than a tenth, and those without are not above
-        them by more. "variation": no weight moved by 1e-4. These are the rules of the authors' toolbox with
-        its thresholds; the two last ones prove nothing, so that the fit warns with its gap where that is
-        above `tol`.
-    precision : float
-        The golden section search ends when its interval is this part of the longest step.
+    stop : {"gap", "kkt", "variation"}, default="gap"
+        The rule for stopping. "gap" stops at a duality gap of the estimator's `tol`, at which the others stop
+        too. "kkt" stops where the quadratic forms of kernels with weight differ by less than a tenth, and
+        those without are not above them by more. "variation" stops where no weight moved by 1e-4. These are
+        the rules of the authors' toolbox with its thresholds; the two last ones prove nothing, so that the
+        fit warns with its gap where that is above `tol`.
+    precision : float, default=0.1
+        The golden section search ends when its interval is this part of the longest step. A smaller value
+        takes more machines a step.
+
+    References
+    ----------
+    Rakotomamonjy, Bach, Canu & Grandvalet (2008), "SimpleMKL", Journal of Machine Learning Research 9.
 
     Examples
     --------
@@ -70,10 +75,6 @@ class SimpleMKL(Solver):
     >>> model = MKLClassifier(gaussian_grid(1.0, 20.0, 5), solver="simplemkl", tol=1e-2).fit(X, y)
     >>> bool(model.dual_gap_ <= model.tol)
     True
-
-    References
-    ----------
-    Rakotomamonjy, Bach, Canu and Grandvalet (2008). SimpleMKL. JMLR 9.
     """
 
     serves = Serves(

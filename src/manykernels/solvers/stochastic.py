@@ -1,4 +1,5 @@
-"""SGD-1s: stochastic mirror descent on the weights of a family too large to look at (000 Algs 1, 2).
+"""SGD-1s: stochastic mirror descent on the weights of a family too large to look at (Afkanpour 2013, Algs 1,
+2).
 
 J(θ), the optimal value of the machine at K_θ, is convex with ∂J/∂θ_z = g_z = −½q_z(α(θ)). Kernels z drawn
 with probability s_z give the estimate ĝ = (1/b) Σ_draws (g_z/s_z) e_z, whose mean is ∇J; θ moves by
@@ -34,44 +35,64 @@ _RIDGE_TOL = 1e-6  # relative gap of the squared loss, which conjugate gradients
 
 
 class Stochastic(FamilySolver):
-    """Stochastic mirror descent over any family that can be sampled.
+    """Stochastic mirror descent over any family that can be sampled (SGD-1s).
 
-    `max_iter` counts batches. The whole family is looked at after 1, 2, 4, … of them, where its oracle can
-    sum q over all kernels: then the gap is certified. Where it cannot, all `max_iter` iterations run and
-    the dual value is −∞.
+    `max_iter` of the estimator counts batches. The whole family is looked at after 1, 2, 4, … of them, where
+    its oracle can sum q over all kernels: then the gap is certified. Where it cannot, all `max_iter`
+    iterations run and the dual value is −∞.
 
     Parameters
     ----------
-    sampling : "gradient" or "uniform"
+    sampling : {"gradient", "uniform"}, default="gradient"
         How kernels are drawn: about proportional to their part of the gradient (SGD-1s), or all alike (UCD).
-    batch : int
-        How many kernels are drawn for each solution of the machine.
-    averaging : bool
-        Give the average of the iterates instead of the last. With step="theorem" all count alike, as the
-        theorem asks; otherwise θ^(k) counts k², so that the start is forgotten.
-    step : "auto", "theorem" or float
-        "theorem" is the constant step of Theorem 4.1 for `max_iter` iterations. "auto" moves θ by about
-        1/(2√k) of the radius of the ball at iteration k, measured by the gradient of this iteration alone: at
-        large C the first one is larger by orders of magnitude, and is forgotten at once. A number is a
-        constant η.
-    potential : "auto", "euclidean" or "entropy"
-        Ψ = ½‖·‖_p² for norms 1.05 ≤ p < 2 and ½‖·‖₂² for others, or always the latter. Where Ψ is the norm
-        of the ball, a step moves only the kernels drawn, elsewhere all that have weight. "entropy" is
-        Ψ = Σ θ (log θ − 1) at norm 1, exponential weights: all kernels have a weight from the start, so that
-        they must be listed, and none is ever exactly zero.
-    inner_tol : float or None
+    batch : int, default=128
+        Number of kernels that are drawn for each solution of the machine. More make steps less noisy.
+    averaging : bool, default=True
+        Whether to return the average of the iterates instead of the last. With step="theorem" all count
+        alike, as the theorem asks; otherwise θ^(k) counts k², so that the start is forgotten.
+    step : {"auto", "theorem"} or float, default="auto"
+        Length of the steps. "theorem" is the constant step of Theorem 4.1 for `max_iter` iterations. "auto"
+        moves θ by about 1/(2√k) of the radius of the ball at iteration k, measured by the gradient of this
+        iteration alone: at large C the first one is larger by orders of magnitude, and is forgotten at once.
+        A number is a constant η.
+    potential : {"auto", "euclidean", "entropy"}, default="auto"
+        The potential Ψ. "auto" is ½‖·‖_p² for norms 1.05 ≤ p < 2 and ½‖·‖₂² for others; "euclidean" is always
+        the latter. Where Ψ is the norm of the ball, a step moves only the kernels drawn, elsewhere all that
+        have weight. "entropy" is Ψ = Σ θ (log θ − 1) at norm 1, exponential weights: all kernels have a
+        weight from the start, so that they must be listed, and none is ever exactly zero.
+    inner_tol : float or None, default=None
         The relative gap to which the machine is solved in each iteration; None chooses.
-    spread : float
+    spread : float, default=1.0
         Kernels of a continuum are drawn from N(σ*, (spread·σ*)²) around the best parameters σ*, cut to the
-        range (000 §4.2.2 and Alg. 4, which leave the variance open and take 1).
+        range (Afkanpour 2013, §4.2.2 and Alg. 4, which leave the variance open and take 1).
 
     Notes
     -----
     ``history_["effective_draws"]`` says how many draws of a batch count, (Σ w)²/Σ w² with w = |g_z|/s_z, as a
     mean over the batches since the last look, times the share of the gradient that draws from a continuum
     reach (``reach``). Draws in proportion to the gradient all count. Those around the best kernel count less
-    the more parameters there are (000 §4.2.2 leaves that open), and a warning says where few do: then the
-    gradient is not what θ follows.
+    the more parameters there are (Afkanpour 2013, §4.2.2 leaves that open), and a warning says where few do:
+    then the gradient is not what θ follows.
+
+    References
+    ----------
+    Afkanpour (2013), "Multiple Kernel Learning with Many Kernels", PhD thesis, University of Alberta, Algs 1
+    and 2, Theorem 4.1.
+
+    Afkanpour, György, Szepesvári & Bowling (2013), "A Randomized Mirror Descent Algorithm for Large Scale
+    Multiple Kernel Learning", ICML.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import MKLRegressor
+    >>> from manykernels.families import Products
+    >>> from manykernels.solvers import Stochastic
+    >>> X = np.random.RandomState(0).randn(50, 5)
+    >>> solver = Stochastic(batch=32)
+    >>> model = MKLRegressor(Products(degree=2), norm=2.0, solver=solver, tol=0.1, random_state=0)
+    >>> bool(model.fit(X, X[:, 0] * X[:, 1]).dual_gap_ <= 0.1)
+    True
     """
 
     matrices: ClassVar[int] = DRAWS
@@ -138,7 +159,26 @@ class Stochastic(FamilySolver):
     def estimate(
         self, oracle: Oracle, alpha: Array, rng: np.random.RandomState
     ) -> tuple[list[Atom], Array, Array]:
-        """The distinct kernels of a batch of draws, ĝ there, and |g_z|/s_z of every draw (000 Eq. 4.14)."""
+        """Estimate the gradient from a batch of draws (Afkanpour 2013, Eq. 4.14).
+
+        Parameters
+        ----------
+        oracle : Oracle
+            The family on the training samples.
+        alpha : ndarray of shape (n_samples, n_outputs)
+            Dual variables.
+        rng : RandomState
+            Source of random numbers.
+
+        Returns
+        -------
+        atoms : list of Atom
+            The distinct kernels of the batch.
+        gradient : ndarray of shape (n_atoms,)
+            The estimate ĝ at these kernels, 0 elsewhere.
+        ratio : ndarray of shape (batch,)
+            The importance weights |g_z|/s_z of every draw.
+        """
         if self.sampling == "gradient":
             how = {} if self.spread == 1.0 else {"spread": float(self.spread)}
             draws = oracle.sample(alpha, int(self.batch), rng, **how)
@@ -152,10 +192,24 @@ class Stochastic(FamilySolver):
         return atoms, np.bincount(at, weights=ratio) / at.size, np.abs(ratio)
 
     def reach(self, oracle: Oracle, alpha: Array, ratio: Array) -> float:
-        """The share of the gradient of a continuum that draws around its largest entry see, at most 1.
+        """Estimate the share of the gradient that draws around its largest entry see, at most 1.
 
         Their mean of |g_z|/s_z is an estimate of the whole, as is that of as many uniform draws. Where it is
         far smaller, the draws stay in a corner, and look alike only because of that.
+
+        Parameters
+        ----------
+        oracle : Oracle
+            The family on the training samples.
+        alpha : ndarray of shape (n_samples, n_outputs)
+            Dual variables.
+        ratio : ndarray of shape (batch,)
+            The importance weights of a batch.
+
+        Returns
+        -------
+        float
+            The share.
         """
         if self.sampling != "gradient" or np.isfinite(oracle.size):
             return 1.0
@@ -218,7 +272,7 @@ class _Looks:
         self._effective: list[float] = []  # since the last look
 
     def drawn(self, ratio: Array) -> None:
-        """What the draws of a batch weigh."""
+        """Record the importance weights of a batch."""
         squares = float(np.sum(ratio**2))
         self._effective.append(float(np.sum(ratio)) ** 2 / squares if squares > 0.0 else float(ratio.size))
 

@@ -1,4 +1,4 @@
-"""UFO-MKL: online learning of sparse combinations of kernels, in the primal (002, Orabona & Jie 2011).
+"""UFO-MKL: online learning of sparse combinations of kernels, in the primal (Orabona & Jie 2011).
 
 Minimises f(w) = Ω(w) + (1/N) Σ_i ℓ(y_i, Σ_j ⟨w^j, φ^j(x_i)⟩) with Ω(w) = ½ λ ‖w‖²_{2,p} + α ‖w‖_{2,1},
 q = 2 log F and 1/p + 1/q = 1, by stochastic mirror descent: θ adds up negative subgradients, one sample at a
@@ -19,6 +19,7 @@ from .._fast import codes
 from .._fast import ufo as fast
 from ..grams.expansions import Block, Expansion
 from ..losses import StructuredLoss
+from ..losses.structured import slope
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
@@ -26,7 +27,8 @@ Index = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class GroupRegularizer:
-    """Ω(w) = ½ λ ‖w‖²_{2,p} + α ‖w‖_{2,1}, as a function of the norms of the groups (002 Eq. 3)."""
+    """Ω(w) = ½ λ ‖w‖²_{2,p} + α ‖w‖_{2,1}, as a function of the norms of the groups (Orabona & Jie 2011, Eq.
+    3)."""
 
     lam: float
     alpha: float
@@ -42,7 +44,7 @@ class GroupRegularizer:
         return float(0.5 / self.lam * _norm(np.maximum(norms - self.alpha, 0.0), self.q) ** 2)
 
     def link(self, norms: Array) -> Array:
-        """c_j = ‖w^j‖ of w = ∇Ω*(θ) for groups θ^j with these norms (002 Theorem 3)."""
+        """c_j = ‖w^j‖ of w = ∇Ω*(θ) for groups θ^j with these norms (Orabona & Jie 2011, Theorem 3)."""
         s = np.empty(norms.size)
         fast.link(norms**2, 1.0, 0.0, self.lam, self.alpha, self.q, s)
         return s * norms
@@ -61,7 +63,7 @@ def dual_exponent(n_kernels: int) -> float:
 
 @dataclass
 class UFO:
-    """The state of 002 Alg. 1: t steps, ‖θ^j‖² kept up to date, and s_j with w^j = s_j θ^j.
+    """The state of Orabona & Jie 2011, Alg. 1: t steps, ‖θ^j‖² kept up to date, and s_j with w^j = s_j θ^j.
 
     Losses whose slope has no bound (the squared ones) make Alg. 1's first steps, of size 1/λ, explode. For
     them the regulariser counts `lag` times more, w = ∇Ω*(θ/(t + lag)) but for the threshold αt: the regret
@@ -122,7 +124,7 @@ class UFO:
             self.t += 1
             fast.score(block.Z, self.s, b, f)
             target: Any = int(read[b]) if read.ndim == 1 else read[b]
-            G[b] = -np.asarray(loss.subgradient(target, f.copy()), dtype=float)
+            G[b] = -slope(loss, target, f.copy())
             how = (float(self.t), self.lag, self.curvature, r.lam, r.alpha, r.q)
             self.lag = fast.step(*block, self.squares, self.s, b, G[b], *how)
             if late.size:
@@ -182,7 +184,8 @@ class UFO:
         return max(value(1.0), value(float(found.x)), value(0.0))
 
     def bound(self, loss: StructuredLoss) -> float:
-        """What 002 Theorem 2 promises after t steps of sampling with replacement, without its 1/δ.
+        """What Orabona & Jie 2011, Theorem 2 promises after t steps of sampling with replacement, without its
+        1/δ.
 
         R² (1 + log t) / (2 β t) with R = L F^{1/q} and β = λ/q: e L² (1 + log t) log F / (λ t). It bounds the
         expected excess of f at an iterate drawn at random; with probability 1 − δ, the excess is below

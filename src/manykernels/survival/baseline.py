@@ -22,8 +22,23 @@ Ties = Literal["breslow", "efron"]
 class Baseline:
     """The logarithm of the cumulative hazard of a sample with f = 0, for each stratum.
 
-    Of a sample with decision f, H(t) = e^{f + log H₀(t)} and S(t) = e^{−H(t)}. Logarithms are kept, since e^f
-    and H₀ can be too large and too small for a number where their product is not.
+    A sample with decision f has the hazard H(t) = e^{f + log H₀(t)} and the survival S(t) = e^{−H(t)}.
+    Logarithms are kept, since e^f and H₀ can be too large and too small for a number where their product is
+    not.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_strata,) or None
+        Labels of the strata, sorted; None for a single one that has no name.
+    logs : tuple of StepFunctions
+        The functions log H₀ of each stratum, −∞ before its first event.
+
+    Examples
+    --------
+    >>> from manykernels.survival import breslow
+    >>> found = breslow([1, 1, 0], [1.0, 2.0, 3.0], [0.0, 0.0, 0.0])
+    >>> found.survival_at([0.0], [2.5]).round(3).tolist()
+    [[0.435]]
     """
 
     labels: NDArray[Any] | None  # (strata,), sorted; None for a single one that has no name
@@ -35,24 +50,80 @@ class Baseline:
         return np.unique(np.concatenate([one.times for one in self.logs]))
 
     def hazard(self, risk: Any, stratum: Any = None) -> StepFunctions:
-        """H of samples with these decisions, as functions of time."""
+        """Return the cumulative hazards H of samples, as functions of time.
+
+        Parameters
+        ----------
+        risk : array-like of shape (n_samples,)
+            Decisions f.
+        stratum : array-like of shape (n_samples,) or None, default=None
+            Strata of the samples, where there are several.
+
+        Returns
+        -------
+        StepFunctions
+            One function for each sample.
+        """
         H, last = self._hazard(risk, self.times, stratum)
         return StepFunctions(self.times, H, 0.0, last)
 
     def survival(self, risk: Any, stratum: Any = None) -> StepFunctions:
-        """S of samples with these decisions, as functions of time."""
+        """Return the survival S of samples, as functions of time.
+
+        Parameters
+        ----------
+        risk : array-like of shape (n_samples,)
+            Decisions f.
+        stratum : array-like of shape (n_samples,) or None, default=None
+            Strata of the samples, where there are several.
+
+        Returns
+        -------
+        StepFunctions
+            One function for each sample.
+        """
         H, last = self._hazard(risk, self.times, stratum)
         return StepFunctions(self.times, np.exp(-H), 1.0, last)
 
     def hazard_at(self, risk: Any, times: Any, stratum: Any = None) -> Array:
-        """H (n, times), which needs no more memory than that; NaN, and a warning, after what was observed."""
+        """Compute the cumulative hazards H of samples at given times, in no more memory than the result.
+
+        Parameters
+        ----------
+        risk : array-like of shape (n_samples,)
+            Decisions f.
+        times : array-like of shape (n_times,)
+            Times.
+        stratum : array-like of shape (n_samples,) or None, default=None
+            Strata of the samples, where there are several.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_times)
+            The hazards; NaN, and a warning, after the last observed time.
+        """
         t = read_times(times)
         H, last = self._hazard(risk, np.atleast_1d(t).ravel(), stratum)
         warn_of_end(t, last)
         return H.reshape((len(H), *t.shape))
 
     def survival_at(self, risk: Any, times: Any, stratum: Any = None) -> Array:
-        """S (n, times)."""
+        """Compute the survival S of samples at given times, in no more memory than the result.
+
+        Parameters
+        ----------
+        risk : array-like of shape (n_samples,)
+            Decisions f.
+        times : array-like of shape (n_times,)
+            Times.
+        stratum : array-like of shape (n_samples,) or None, default=None
+            Strata of the samples, where there are several.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_times)
+            Probabilities; NaN, and a warning, after the last observed time.
+        """
         return np.asarray(np.exp(-self.hazard_at(risk, times, stratum)))
 
     def _hazard(self, risk: Any, times: Array, stratum: Any) -> tuple[Array, Array]:
@@ -95,21 +166,51 @@ def breslow(
     stratum: Any = None,
     ties: Ties = "breslow",
 ) -> Baseline:
-    """The cumulative baseline hazard of samples with decisions f (Breslow 1972).
+    """Estimate the cumulative baseline hazard of samples with decisions f.
 
     With the samples R_i at risk at the event time t_i, the events D_i there, and weights w,
 
         H₀(t) = Σ_{t_i ≤ t} Σ_{D_i} w / Σ_{R_i} w e^f                                     ties="breslow"
         H₀(t) = Σ_{t_i ≤ t} Σ_{l<d} w̄ / (Σ_{R_i} w e^f − l/d Σ_{D_i} w e^f)              ties="efron"
 
-    where d counts the events at t_i and w̄ is their mean weight (Efron 1977). Each stratum has its own.
+    where d counts the events at t_i and w̄ is their mean weight. Each stratum has its own.
 
     Parameters
     ----------
-    event, time, sample_weight, entry : as in `kaplan_meier`
-    risk : (n,), decisions f: a sample with f + 1 has e times the hazard
-    stratum : (n,), optional; labels of separate risk sets
-    ties : what Cox's model was fitted with
+    event : array-like of shape (n_samples,)
+        1 or True where the event was observed, 0 where the sample is censored.
+    time : array-like of shape (n_samples,)
+        Times of the event or of the last observation.
+    risk : array-like of shape (n_samples,)
+        Decisions f: a sample with f + 1 has e times the hazard.
+    sample_weight : array-like of shape (n_samples,) or None, default=None
+        Weights; a weight of 2 is a sample given twice.
+    entry : array-like of shape (n_samples,) or None, default=None
+        Times from which samples are observed (left truncation); None stands for the beginning.
+    stratum : array-like of shape (n_samples,) or None, default=None
+        Labels of separate risk sets.
+    ties : {"breslow", "efron"}, default="breslow"
+        How events at the same time are counted, as Cox's model was fitted.
+
+    Returns
+    -------
+    Baseline
+        The hazard, as logarithms.
+
+    References
+    ----------
+    Breslow (1972), discussion of "Regression models and life-tables" by D. R. Cox, Journal of the Royal
+    Statistical Society B 34.
+
+    Efron (1977), "The efficiency of Cox's likelihood function for censored data", Journal of the American
+    Statistical Association 72.
+
+    Examples
+    --------
+    >>> from manykernels.survival import breslow
+    >>> found = breslow([1, 1, 0], [1.0, 2.0, 3.0], [0.0, 0.0, 0.0])
+    >>> found.hazard_at([0.0], [1.0, 2.0]).round(3).tolist()
+    [[0.333, 0.833]]
     """
     if ties not in ("breslow", "efron"):
         raise ValueError(f"ties={ties!r} was given; expected 'breslow' or 'efron'.")
@@ -134,10 +235,38 @@ def martingale_residuals(
     stratum: Any = None,
     ties: Ties = "breslow",
 ) -> Array:
-    """r_i = event_i − e^{f_i} [H₀(t_i) − H₀(entry_i)]: the events of a sample beyond those expected of it.
+    """Compute martingale residuals: the events of a sample beyond those expected of it.
 
-    Without risks, of the model in which all are alike. Large where the event came early, negative where a
-    sample was seen for long. Arguments as in `breslow`.
+    r_i = event_i − e^{f_i} [H₀(t_i) − H₀(entry_i)]. They are large where the event came early, and negative
+    where a sample was seen for long.
+
+    Parameters
+    ----------
+    event : array-like of shape (n_samples,)
+        1 or True where the event was observed, 0 where the sample is censored.
+    time : array-like of shape (n_samples,)
+        Times of the event or of the last observation.
+    risk : array-like of shape (n_samples,) or None, default=None
+        Decisions f; None stands for the model in which all are alike.
+    sample_weight : array-like of shape (n_samples,) or None, default=None
+        Weights; a weight of 2 is a sample given twice.
+    entry : array-like of shape (n_samples,) or None, default=None
+        Times from which samples are observed (left truncation); None stands for the beginning.
+    stratum : array-like of shape (n_samples,) or None, default=None
+        Labels of separate risk sets.
+    ties : {"breslow", "efron"}, default="breslow"
+        How events at the same time are counted, as Cox's model was fitted.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+        The residuals.
+
+    Examples
+    --------
+    >>> from manykernels.survival import martingale_residuals
+    >>> martingale_residuals([1, 1, 0], [1.0, 2.0, 3.0]).round(3).tolist()
+    [0.667, 0.167, -0.833]
     """
     seen = observed(event, time, sample_weight, entry)
     f = np.zeros(seen.time.size) if risk is None else risks(risk, seen.time.size)

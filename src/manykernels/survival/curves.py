@@ -20,10 +20,36 @@ _EMPTY = 1e-12  # of those at risk: fewer are left only by rounding
 
 @dataclass(frozen=True)
 class KaplanMeier:
-    """S at the times of events, with its interval and how many were at risk and had the event.
+    """The survival curve S at the times of events, with its interval and the numbers at risk.
 
-    ``curve(t)`` is the survival at any times (`StepFunctions` says what holds after the last one), and
-    ``band(t)`` the interval. Where S is 0, the interval is not known and NaN.
+    Calling it gives the survival at any times, ``band`` the interval. Where S is 0, the interval is not known
+    and NaN.
+
+    Attributes
+    ----------
+    times : ndarray of shape (k,)
+        Times at which events were observed.
+    survival : ndarray of shape (k,)
+        The survival S from this time on.
+    lower : ndarray of shape (k,)
+        Lower ends of the interval.
+    upper : ndarray of shape (k,)
+        Upper ends of the interval.
+    at_risk : ndarray of shape (k,)
+        The weight of the samples at risk just before.
+    events : ndarray of shape (k,)
+        The weight of the samples that had the event.
+    last : float
+        The time at which the last sample was seen; ∞ where S fell to 0, and stays there.
+    level : float
+        Level of the interval.
+
+    Examples
+    --------
+    >>> from manykernels.survival import kaplan_meier
+    >>> curve = kaplan_meier([1, 0, 1], [1.0, 2.0, 3.0])
+    >>> round(curve(1.5), 3), curve.at_risk.tolist()
+    (0.667, [3.0, 1.0])
     """
 
     times: Array  # (k,): when events were observed
@@ -37,13 +63,39 @@ class KaplanMeier:
 
     @property
     def curve(self) -> StepFunctions:
+        """The curve as a step function."""
         return StepFunctions(self.times, self.survival, 1.0, self.last)
 
     def __call__(self, times: Any) -> Any:
+        """Return the survival at any times.
+
+        Parameters
+        ----------
+        times : array-like
+            Times.
+
+        Returns
+        -------
+        ndarray or float
+            Probabilities; NaN, and a warning, after the last observed time.
+        """
         return self.curve(times)
 
     def band(self, times: Any) -> tuple[Array, Array]:
-        """The lower and the upper end of the interval at any times."""
+        """Return the ends of the interval at any times.
+
+        Parameters
+        ----------
+        times : array-like
+            Times.
+
+        Returns
+        -------
+        lower : ndarray
+            Lower ends.
+        upper : ndarray
+            Upper ends.
+        """
         t = read_times(times)
         ends = [StepFunctions(self.times, end, 1.0, self.last).at(t) for end in (self.lower, self.upper)]
         return ends[0], ends[1]
@@ -52,22 +104,43 @@ class KaplanMeier:
 def kaplan_meier(
     event: Any, time: Any, sample_weight: Any = None, entry: Any = None, *, level: float = 0.95
 ) -> KaplanMeier:
-    """The share of samples without the event by each time (Kaplan and Meier 1958).
+    """Estimate the share of samples without the event by each time.
 
     With n_i at risk at the event time t_i (entry < t_i ≤ time) and d_i events there, by weight,
 
         S(t) = Π_{t_i ≤ t} (1 − d_i/n_i),      V(t) = Σ_{t_i ≤ t} d_i / (n_i (n_i − d_i))
 
     V is Greenwood's variance of log S. The interval is symmetric for log(−log S), so that it stays between 0
-    and 1: S^exp(±z √V / log S). A weight of 2 is a sample given twice.
+    and 1: S^exp(±z √V / log S).
 
     Parameters
     ----------
-    event : (n,), 1 or True where the event was observed, 0 where the sample is censored
-    time : (n,), when
-    sample_weight : (n,), optional
-    entry : (n,), optional; from when on the samples are observed (left truncation), 0 for the beginning
-    level : of the interval
+    event : array-like of shape (n_samples,)
+        1 or True where the event was observed, 0 where the sample is censored.
+    time : array-like of shape (n_samples,)
+        Times of the event or of the last observation.
+    sample_weight : array-like of shape (n_samples,) or None, default=None
+        Weights; a weight of 2 is a sample given twice.
+    entry : array-like of shape (n_samples,) or None, default=None
+        Times from which samples are observed (left truncation); 0 or None stands for the beginning.
+    level : float, default=0.95
+        Level of the interval.
+
+    Returns
+    -------
+    KaplanMeier
+        The curve, its interval, and the numbers at risk.
+
+    References
+    ----------
+    Kaplan & Meier (1958), "Nonparametric estimation from incomplete observations", Journal of the American
+    Statistical Association 53.
+
+    Examples
+    --------
+    >>> from manykernels.survival import kaplan_meier
+    >>> kaplan_meier([1, 0, 1], [1.0, 2.0, 3.0]).survival.round(3).tolist()
+    [0.667, 0.0]
     """
     level = share(level, "level", 0.95)
     seen = counted(event, time, sample_weight, entry)
@@ -82,17 +155,66 @@ def kaplan_meier(
 
 
 def nelson_aalen(event: Any, time: Any, sample_weight: Any = None, entry: Any = None) -> StepFunctions:
-    """The cumulative hazard Σ_{t_i ≤ t} d_i/n_i (Nelson 1972, Aalen 1978); arguments as `kaplan_meier`."""
+    """Estimate the cumulative hazard Σ_{t_i ≤ t} d_i/n_i.
+
+    Parameters
+    ----------
+    event : array-like of shape (n_samples,)
+        1 or True where the event was observed, 0 where the sample is censored.
+    time : array-like of shape (n_samples,)
+        Times of the event or of the last observation.
+    sample_weight : array-like of shape (n_samples,) or None, default=None
+        Weights; a weight of 2 is a sample given twice.
+    entry : array-like of shape (n_samples,) or None, default=None
+        Times from which samples are observed (left truncation); 0 or None stands for the beginning.
+
+    Returns
+    -------
+    StepFunctions
+        The hazard as a function of time.
+
+    References
+    ----------
+    Nelson (1972), "Theory and applications of hazard plotting for censored failure data", Technometrics 14.
+
+    Aalen (1978), "Nonparametric inference for a family of counting processes", Annals of Statistics 6.
+
+    Examples
+    --------
+    >>> from manykernels.survival import nelson_aalen
+    >>> nelson_aalen([1, 0, 1], [1.0, 2.0, 3.0]).values.round(3).tolist()
+    [0.333, 1.333]
+    """
     seen = counted(event, time, sample_weight, entry)
     t = seen.event_times
     return StepFunctions(t, np.cumsum(seen.events_at(t) / seen.at_risk(t)), 0.0, float(seen.time.max()))
 
 
 def censoring_curve(event: Any, time: Any, sample_weight: Any = None) -> StepFunctions:
-    """G(t), the probability to be still observed after t, had there been no event.
+    """Estimate G(t), the probability to be still observed after t, had there been no event.
 
-    Kaplan and Meier's curve of the censored, in which those with an event at t are no longer at risk to be
-    censored at t. 1 everywhere, and at all times, where nobody is censored.
+    This is Kaplan and Meier's curve of the censored, in which those with an event at t are no longer at risk
+    to be censored at t. It is 1 everywhere, and at all times, where nobody is censored.
+
+    Parameters
+    ----------
+    event : array-like of shape (n_samples,)
+        1 or True where the event was observed, 0 where the sample is censored.
+    time : array-like of shape (n_samples,)
+        Times of the event or of the last observation.
+    sample_weight : array-like of shape (n_samples,) or None, default=None
+        Weights; a weight of 2 is a sample given twice.
+
+    Returns
+    -------
+    StepFunctions
+        The function G.
+
+    Examples
+    --------
+    >>> from manykernels.survival import censoring_curve
+    >>> round(censoring_curve([1, 0, 1], [1.0, 2.0, 3.0])(2.5), 3)
+    0.5
     """
     seen = counted(event, time, sample_weight)
     censored = Observed(~seen.event, seen.time, seen.weight, seen.entry)

@@ -16,7 +16,28 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class LogRank:
-    """The result of a log-rank test: groups with more events than expected have the worse survival."""
+    """The result of a log-rank test: groups with more events than expected have the worse survival.
+
+    Attributes
+    ----------
+    statistic : float
+        The χ², with one degree of freedom less than there are groups.
+    p_value : float
+        The probability of a larger statistic if survival were the same in all groups.
+    groups : ndarray of shape (n_groups,)
+        Labels of the groups.
+    events : ndarray of shape (n_groups,)
+        Events of each group, by weight.
+    expected : ndarray of shape (n_groups,)
+        Events of each group that are expected if survival were the same in all.
+
+    Examples
+    --------
+    >>> from manykernels.survival import log_rank
+    >>> found = log_rank([1, 1, 1, 1], [1.0, 2.0, 3.0, 4.0], ["a", "a", "b", "b"])
+    >>> found.events.tolist(), found.expected.round(3).tolist()
+    ([2.0, 2.0], [0.833, 3.167])
+    """
 
     statistic: float  # χ², with one degree of freedom less than there are groups
     p_value: float
@@ -28,7 +49,7 @@ class LogRank:
 def log_rank(
     event: Any, time: Any, group: Any, sample_weight: Any = None, entry: Any = None, stratum: Any = None
 ) -> LogRank:
-    """Test whether the survival of all groups is the same (Mantel 1966).
+    """Test whether the survival of all groups is the same.
 
     At each event time, with n at risk, n_g of them in group g, and d events, group g is expected to have
     d n_g/n of them. O − E is summed over times (and strata), with the covariance
@@ -37,9 +58,34 @@ def log_rank(
 
     Parameters
     ----------
-    event, time, sample_weight, entry : as in `kaplan_meier`
-    group : (n,), labels
-    stratum : (n,), optional; labels of samples that are compared only among themselves
+    event : array-like of shape (n_samples,)
+        1 or True where the event was observed, 0 where the sample is censored.
+    time : array-like of shape (n_samples,)
+        Times of the event or of the last observation.
+    group : array-like of shape (n_samples,)
+        Labels of the groups.
+    sample_weight : array-like of shape (n_samples,) or None, default=None
+        Weights; a weight of 2 is a sample given twice.
+    entry : array-like of shape (n_samples,) or None, default=None
+        Times from which samples are observed (left truncation).
+    stratum : array-like of shape (n_samples,) or None, default=None
+        Labels of samples that are compared only among themselves.
+
+    Returns
+    -------
+    LogRank
+        The statistic, its p-value, and the events of each group.
+
+    References
+    ----------
+    Mantel (1966), "Evaluation of survival data and two new rank order statistics arising in its
+    consideration", Cancer Chemotherapy Reports 50.
+
+    Examples
+    --------
+    >>> from manykernels.survival import log_rank
+    >>> round(log_rank([1, 1, 1, 1], [1.0, 2.0, 3.0, 4.0], ["a", "a", "b", "b"]).p_value, 3)
+    0.09
     """
     seen = observed(event, time, sample_weight, entry)
     of = labels_of(group, "group", seen.time.size)

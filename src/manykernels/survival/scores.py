@@ -27,21 +27,45 @@ def concordance_index(
     *,
     tied_tol: float = TIED,
 ) -> float:
-    """Harrell's C: of all pairs of which it is known who had the event first, the share with the larger risk.
+    """Compute Harrell's C, the share of comparable pairs whose risks are in the right order.
 
-    i had the event before j where t_i < t_j and the event of i was observed, or where t_i = t_j and j is
-    censored; two events at the same time are no pair. A pair with equal risks counts one half. ½ is guessing
-    and 1 the right order of all pairs (Harrell et al. 1982). With weights a pair counts w_i w_j, so that a
-    weight of 2 is a sample given twice.
+    A pair is comparable where it is known who had the event first. This is i where t_i < t_j and the event of
+    i was observed, or where t_i = t_j and j is censored. Two events at the same time are no pair. A pair with
+    equal risks counts one half. ½ is guessing and 1 the right order of all pairs. With weights a pair counts
+    w_i w_j, so that a weight of 2 is a sample given twice.
 
     Parameters
     ----------
-    event, time : (n,), whether the event was observed, and when, or until when it was not
-    risk : (n,), larger for those who are expected to have the event earlier
-    sample_weight : (n,), optional
-    entry : (n,), optional; from when on samples are observed. Nobody is compared before that
-    stratum : (n,), optional; samples are compared with those of the same label only
-    tied_tol : risks that differ by at most this are tied
+    event : array-like of shape (n_samples,)
+        1 or True where the event was observed, 0 where the sample is censored.
+    time : array-like of shape (n_samples,)
+        Times of the event or of the last observation.
+    risk : array-like of shape (n_samples,)
+        Predicted risks, larger for those who are expected to have the event earlier.
+    sample_weight : array-like of shape (n_samples,) or None, default=None
+        Weights of the samples.
+    entry : array-like of shape (n_samples,) or None, default=None
+        Times from which samples are observed. Nobody is compared before that.
+    stratum : array-like of shape (n_samples,) or None, default=None
+        Labels of samples that are compared only among themselves.
+    tied_tol : float, default=1e-08
+        Risks that differ by at most this are tied.
+
+    Returns
+    -------
+    float
+        The index, in [0, 1].
+
+    References
+    ----------
+    Harrell, Califf, Pryor, Lee & Rosati (1982), "Evaluating the yield of medical tests", Journal of the
+    American Medical Association 247.
+
+    Examples
+    --------
+    >>> from manykernels.survival import concordance_index
+    >>> concordance_index([1, 1, 0], [1.0, 2.0, 3.0], [0.9, 0.5, 0.1])
+    1.0
     """
     seen = observed(event, time, sample_weight, entry)
     return _concordance(seen, risks(risk, seen.time.size), seen.weight, tied_tol, stratum)
@@ -56,19 +80,44 @@ def uno_c(
     *,
     tied_tol: float = TIED,
 ) -> float:
-    """Uno's C: Harrell's with pairs weighted by 1/G(t_i)², so that it does not depend on who is censored.
+    """Compute Uno's C: Harrell's C with weights, so that it does not depend on who is censored.
 
-    G is the probability to be still observed at a time, estimated from `train` (Uno et al. 2011). Only events
-    before `tau` count where it is given; it must be given where an event of `test` is later than all of
-    `train`, at times at which G is not known or 0.
+    Pairs count 1/G(t_i)², where G is the probability to be still observed at a time, estimated from `train`.
 
     Parameters
     ----------
-    train, test : a pair (event, time) of arrays each, or a structured array with these two fields;
-        for `train` also the `censoring_curve` of the training samples
-    risk : (n_test,), larger for those who are expected to have the event earlier
-    tau : the time until which events count; all by default
-    sample_weight : (n_test,), optional
+    train : tuple of (event, time), structured array or StepFunctions
+        Training samples: a pair of arrays, a structured array with these two fields, or their
+        `censoring_curve`.
+    test : tuple of (event, time) or structured array
+        Samples to judge.
+    risk : array-like of shape (n_test,)
+        Predicted risks, larger for those who are expected to have the event earlier.
+    tau : float or None, default=None
+        The time until which events count; None stands for all. It must be given where an event of `test` is
+        later than all of `train`, at times at which G is not known or 0.
+    sample_weight : array-like of shape (n_test,) or None, default=None
+        Weights of the test samples.
+    tied_tol : float, default=1e-08
+        Risks that differ by at most this are tied.
+
+    Returns
+    -------
+    float
+        The index, in [0, 1].
+
+    References
+    ----------
+    Uno, Cai, Pencina, D'Agostino & Wei (2011), "On the C-statistics for evaluating overall adequacy of risk
+    prediction procedures with censored survival data", Statistics in Medicine 30.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.survival import uno_c
+    >>> seen = (np.array([1, 1, 0]), np.array([1.0, 2.0, 3.0]))
+    >>> uno_c(seen, seen, [0.9, 0.5, 0.1])
+    1.0
     """
     seen = observed(*pair(test, "test"), sample_weight)
     f = risks(risk, seen.time.size)
@@ -87,7 +136,7 @@ def uno_c(
 
 
 def brier_score(train: Any, test: Any, survival: Any, times: Any, sample_weight: Any = None) -> Array:
-    """The squared error of predicted survival S_i(t) at each of `times` (Graf et al. 1999): less is better.
+    """Compute the squared error of predicted survival S_i(t) at each time; less is better.
 
         BS(t) = mean_i [ S_i(t)² 1{t_i ≤ t, event} / G(t_i) + (1 − S_i(t))² 1{t_i > t} / G(t) ]
 
@@ -96,11 +145,35 @@ def brier_score(train: Any, test: Any, survival: Any, times: Any, sample_weight:
 
     Parameters
     ----------
-    train, test : a pair (event, time) of arrays each, or a structured array with these two fields;
-        for `train` also the `censoring_curve` of the training samples
-    survival : (n_test, n_times), predicted; (n_test,) for a single time
-    times : (n_times,), growing, at which somebody of `test` is still observed
-    sample_weight : (n_test,), optional
+    train : tuple of (event, time), structured array or StepFunctions
+        Training samples: a pair of arrays, a structured array with these two fields, or their
+        `censoring_curve`.
+    test : tuple of (event, time) or structured array
+        Samples to judge.
+    survival : array-like of shape (n_test, n_times)
+        Predicted probabilities; of shape (n_test,) for a single time.
+    times : array-like of shape (n_times,)
+        Times, growing, at which somebody of `test` is still observed.
+    sample_weight : array-like of shape (n_test,) or None, default=None
+        Weights of the test samples.
+
+    Returns
+    -------
+    ndarray of shape (n_times,)
+        The scores.
+
+    References
+    ----------
+    Graf, Schmoor, Sauerbrei & Schumacher (1999), "Assessment and comparison of prognostic classification
+    schemes for survival data", Statistics in Medicine 18.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.survival import brier_score
+    >>> seen = (np.array([1, 1, 1, 1]), np.array([1.0, 2.0, 3.0, 4.0]))
+    >>> brier_score(seen, seen, np.array([0.0, 0.0, 1.0, 1.0]), 2.5).tolist()
+    [0.0]
     """
     seen = observed(*pair(test, "test"), sample_weight)
     t = _score_times(times, seen)
@@ -127,7 +200,34 @@ def brier_score(train: Any, test: Any, survival: Any, times: Any, sample_weight:
 def integrated_brier_score(
     train: Any, test: Any, survival: Any, times: Any, sample_weight: Any = None
 ) -> float:
-    """The mean of `brier_score` between the first and the last of `times`, by the trapezoidal rule."""
+    """Compute the mean of `brier_score` between the first and the last time, by the trapezoidal rule.
+
+    Parameters
+    ----------
+    train : tuple of (event, time), structured array or StepFunctions
+        Training samples, or their `censoring_curve`.
+    test : tuple of (event, time) or structured array
+        Samples to judge.
+    survival : array-like of shape (n_test, n_times)
+        Predicted probabilities.
+    times : array-like of shape (n_times,)
+        Times, at least two, growing, at which somebody of `test` is still observed.
+    sample_weight : array-like of shape (n_test,) or None, default=None
+        Weights of the test samples.
+
+    Returns
+    -------
+    float
+        The mean score; less is better.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.survival import integrated_brier_score
+    >>> seen = (np.array([1, 1, 1, 1]), np.array([1.0, 2.0, 3.0, 4.0]))
+    >>> integrated_brier_score(seen, seen, np.full((4, 2), 0.5), [1.5, 2.5])
+    0.25
+    """
     scores = brier_score(train, test, survival, times, sample_weight)
     t = np.atleast_1d(read_times(times))
     if t.size < 2:

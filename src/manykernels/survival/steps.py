@@ -23,9 +23,27 @@ class StepFunctions:
 
     f(t) is `before` for t < times[0] and values[..., i] for times[i] ≤ t < times[i + 1]: the functions are
     continuous from the right. After `last`, the last time at which a sample was observed, nothing is known:
-    f(t) is NaN there, and calling f warns.
+    f(t) is NaN there, and calling f warns. ``f(t)`` has the shape of the functions and then that of t;
+    ``f[3]`` is one function of several.
 
-    ``f(t)`` has the shape of the functions and then that of t; ``f[3]`` is one function of several.
+    Attributes
+    ----------
+    times : ndarray of shape (k,)
+        Times of the jumps, growing.
+    values : ndarray of shape (k,) or (m, k)
+        Values from these times on, of one function or of several.
+    before : float
+        The value before the first jump.
+    last : float or ndarray of shape (m,)
+        The time after which nothing is known.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.survival import StepFunctions
+    >>> f = StepFunctions(np.array([1.0, 2.0]), np.array([0.5, 0.25]))
+    >>> f([0.5, 1.0, 5.0]).tolist()
+    [1.0, 0.5, 0.25]
     """
 
     times: Array  # (k,), growing
@@ -34,13 +52,36 @@ class StepFunctions:
     last: Any = np.inf  # a number, or (m,)
 
     def __call__(self, times: Any) -> Any:
+        """Return the values at any times, with a warning after the last observed time.
+
+        Parameters
+        ----------
+        times : array-like
+            Times.
+
+        Returns
+        -------
+        ndarray or float
+            Values, of the shape of the functions and then that of `times`.
+        """
         t = read_times(times)
         warn_of_end(t, np.asarray(self.last))
         found = self.at(t)
         return float(found) if found.ndim == 0 else found
 
     def at(self, times: Array) -> Array:
-        """The values at `times`, NaN after the last one observed, and no warning."""
+        """Return the values at any times, NaN after the last observed time, and no warning.
+
+        Parameters
+        ----------
+        times : ndarray
+            Times.
+
+        Returns
+        -------
+        ndarray
+            Values, of the shape of the functions and then that of `times`.
+        """
         t = np.asarray(times, dtype=np.float64)
         start = np.full((*self.values.shape[:-1], 1), self.before)
         known = np.concatenate([start, self.values], axis=-1)
@@ -98,7 +139,26 @@ def warn_of_end(times: Array, last: Array) -> None:
 
 
 def median_time(survival: StepFunctions, level: float = 0.5) -> Any:
-    """The first time at which survival is `level` or less: ∞ where it stays above as long as it is known."""
+    """Return the first time at which survival is `level` or less.
+
+    Parameters
+    ----------
+    survival : StepFunctions
+        Survival curves.
+    level : float, default=0.5
+        The level; 0.5 stands for the median.
+
+    Returns
+    -------
+    float or ndarray
+        Times of all curves; ∞ where a curve stays above as long as it is known.
+
+    Examples
+    --------
+    >>> from manykernels.survival import kaplan_meier, median_time
+    >>> median_time(kaplan_meier([1, 1, 1, 1], [1.0, 2.0, 3.0, 4.0]).curve)
+    2.0
+    """
     level = share(level, "level", 0.5)
     if not survival.times.size:
         return np.full(survival.values.shape[:-1], np.inf)[()]
@@ -111,7 +171,26 @@ def median_time(survival: StepFunctions, level: float = 0.5) -> Any:
 
 
 def restricted_mean(survival: StepFunctions, until: float) -> Any:
-    """∫₀^until S(t) dt: the mean time without the event within the first `until`; NaN where S has ended."""
+    """Compute ∫₀^until S(t) dt, the mean time without the event within the first `until`.
+
+    Parameters
+    ----------
+    survival : StepFunctions
+        Survival curves.
+    until : float
+        The time up to which the mean is taken.
+
+    Returns
+    -------
+    float or ndarray
+        Means of all curves; NaN where a curve has ended before.
+
+    Examples
+    --------
+    >>> from manykernels.survival import kaplan_meier, restricted_mean
+    >>> restricted_mean(kaplan_meier([1, 1, 1, 1], [1.0, 2.0, 3.0, 4.0]).curve, until=2.0)
+    1.75
+    """
     until = at_least_zero(until, "until")
     if not np.isfinite(until):
         raise ValueError("until is infinite; expected a time up to which the mean is taken.")

@@ -40,7 +40,24 @@ __all__ = [
 
 
 def resolve_weighting(weighting: Any) -> Weighting:
-    """A weighting, or the one of that name."""
+    """Return the weighting that a name stands for, or the object itself.
+
+    Parameters
+    ----------
+    weighting : str or Weighting
+        A name such as "alignf", or a weighting.
+
+    Returns
+    -------
+    Weighting
+        The weighting.
+
+    Examples
+    --------
+    >>> from manykernels.weightings import resolve_weighting
+    >>> resolve_weighting("align")
+    Align()
+    """
     if isinstance(weighting, Weighting):
         return weighting
     if isinstance(weighting, str) and weighting in _NAMES:

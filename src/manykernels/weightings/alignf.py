@@ -1,4 +1,4 @@
-"""Weightings that maximise the alignment of the combination, with the correlations between kernels."""
+"""Weights that maximise the alignment of the whole sum of kernels, and not of each kernel by itself."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .base import Array, Weighted, Weighting, shares
 
 
 class Alignf(Weighting):
-    """The non-negative weights of the largest alignment (004 Prop. 3.3), ``"alignf"``.
+    """The non-negative weights of the largest centred alignment with the target, ``"alignf"``.
 
-    They are v/‖v‖ of min_{v ≥ 0} vᵀMv − 2vᵀa. It is solved for kernels scaled to ‖K_kc‖_F = 1 and a target to
-    τ = 1, with the cosines G = M/(norms normsᵀ) and c = a/(norms τ) in place of M and a, by an active set
-    method that ends with the exact solution. With w = c − Gv:
+    They are v/‖v‖ of min_{v ≥ 0} vᵀMv − 2vᵀa. Kernels are scaled to ‖K_kc‖_F = 1 and the target to τ = 1, so
+    that the cosines G = M/(norms normsᵀ) and c = a/(norms τ) take the place of M and a. An active set method
+    ends with the exact solution. With w = c − Gv:
 
         optimal ⟺ w ≤ 0, and w_k = 0 where v_k > 0        residual = the largest violation
         ρ̂ ≤ √(vᵀGv) + √p max(w)₊ for all weights of p kernels        (vᵀGv' ≤ √(vᵀGv) √(v'ᵀGv'), G ≥ 0)
@@ -27,13 +27,32 @@ class Alignf(Weighting):
     Parameters
     ----------
     center : bool, default=True
-        False takes the alignment of Cristianini et al. (2001), of kernels and a target that are not centred,
-        whatever the estimator centres for the second stage. Cortes et al. (2012, §2) show why not: where
-        classes differ in size, kernels that say nothing are aligned with the target too. ``alignment_`` is
-        the centred one all the same, and there is no ``alignment_bound_``.
+        Whether to centre kernels and target. False takes the alignment of Cristianini et al. (2001), whatever
+        the estimator centres for the second stage. Cortes et al. (2012, §2) show why not: where classes
+        differ in size, kernels that say nothing are aligned with the target too. ``alignment_`` is the
+        centred one all the same, and there is no ``alignment_bound_``.
     ridge : float, default=0.0
-        λ of Kandola et al. (2002): λ Σ_k v_k² is added to the problem of kernels scaled to norm one. It
+        The λ of Kandola et al. (2002): λ Σ_k v_k² is added to the problem of kernels scaled to norm one. It
         spreads the weight over kernels that are alike; for λ → ∞ such kernels are weighed as by ``"align"``.
+
+    References
+    ----------
+    Cortes, Mohri & Rostamizadeh (2012), "Algorithms for learning kernels based on centered alignment",
+    Journal of Machine Learning Research 13.
+
+    Rostamizadeh (2010), "Theoretical Foundations and Algorithms for Learning with Multiple Kernels", PhD
+    thesis, New York University, Prop. 3.3.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from manykernels import AlignMKLClassifier
+    >>> from manykernels.families import gaussian_grid
+    >>> from manykernels.weightings import Alignf
+    >>> X, y = make_classification(60, random_state=0)
+    >>> model = AlignMKLClassifier(gaussian_grid(1.0, 20.0, 5), weighting=Alignf(ridge=0.1)).fit(X, y)
+    >>> bool(model.weights_.min() >= 0.0), round(float(model.weights_.sum()), 6)
+    (True, 1.0)
     """
 
     pairs = 5  # M, sums of it, the cosines, and what is factored of them
@@ -71,11 +90,32 @@ class Alignf(Weighting):
 
 
 class AlignfLinear(Weighting):
-    """The weights of any sign of the largest alignment, μ ∝ M⁻¹a (004 Prop. 3.2), ``"alignf-linear"``.
+    """The weights of any sign of the largest alignment, μ ∝ M⁻¹a, ``"alignf-linear"``.
 
-    The text says that they come out non-negative; they do not, where kernels are correlated. A combination
-    with negative weights may be no kernel: it is factored on the training data, and an indefinite one is
-    refused unless ``allow_indefinite``. One that passes can still be indefinite on other data.
+    Rostamizadeh (2010) says that they come out non-negative; they do not, where kernels are correlated. A
+    combination with negative weights may be no kernel: it is factored on the training data, and an indefinite
+    one is refused unless `allow_indefinite`. One that passes can still be indefinite on other data.
+
+    Parameters
+    ----------
+    allow_indefinite : bool, default=False
+        Whether to accept a combination that is not positive semidefinite.
+
+    References
+    ----------
+    Rostamizadeh (2010), "Theoretical Foundations and Algorithms for Learning with Multiple Kernels", PhD
+    thesis, New York University, Prop. 3.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import AlignMKLClassifier
+    >>> from manykernels.families import rank_one
+    >>> from manykernels.weightings import AlignfLinear
+    >>> X = np.random.RandomState(0).randn(60, 4)
+    >>> weighting = AlignfLinear(allow_indefinite=True)
+    >>> AlignMKLClassifier(rank_one(), weighting=weighting).fit(X, X[:, 0] > 0).weights_.shape
+    (4,)
     """
 
     pairs = 5

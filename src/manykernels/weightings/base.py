@@ -1,4 +1,4 @@
-"""What every weighting offers."""
+"""The base class of weightings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,30 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Weighted:
-    """Weights of the kernels, Σ|θ| = 1, and what is known about them."""
+    """Weights of the kernels, Σ|θ| = 1, and what is known about them.
+
+    Attributes
+    ----------
+    theta : ndarray of shape (n_kernels,)
+        The weights θ.
+    bound : float or None
+        No weights that the method allows have a larger alignment.
+    residual : float or None
+        Residual of the optimality conditions, where the weights solve a problem.
+    unique : bool
+        Whether the problem has no other solution.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels.grams import StackGram
+    >>> from manykernels.objectives import Alignment
+    >>> from manykernels.weightings import Alignf
+    >>> y = np.array([[1.0], [1.0], [-1.0], [-1.0]])
+    >>> found = Alignf().weigh(Alignment(StackGram(np.stack([y @ y.T, np.eye(4)])), y))
+    >>> found.theta.round(6).tolist(), round(float(found.bound), 6)
+    ([1.0, 0.0], 1.0)
+    """
 
     theta: Array
     bound: float | None = None  # no weights that the method allows have a larger alignment
@@ -37,7 +60,27 @@ class Chosen:
 
 
 class Weighting(BaseEstimator):
-    """How two-stage learning weighs kernels by their alignment with the target."""
+    """Base class of weightings: how two-stage learning weighs kernels by the target, before any machine.
+
+    A weighting of your own defines `weigh`, and `choose` if it can do without a list of kernels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_classification
+    >>> from manykernels import AlignMKLClassifier
+    >>> from manykernels.families import gaussian_grid
+    >>> from manykernels.weightings import Weighted, Weighting
+    >>> class Best(Weighting):
+    ...     def weigh(self, alignment):
+    ...         theta = np.zeros(len(alignment.a))
+    ...         theta[np.argmax(alignment.a / alignment.norms)] = 1.0
+    ...         return Weighted(theta)
+    >>> X, y = make_classification(60, random_state=0)
+    >>> model = AlignMKLClassifier(gaussian_grid(1.0, 20.0, 5), weighting=Best()).fit(X, y)
+    >>> int((model.weights_ > 0.0).sum())
+    1
+    """
 
     pairs = 0  # matrices of kernels × kernels that it holds at once
     squares = 0  # matrices of samples × samples that it holds at once
@@ -47,11 +90,35 @@ class Weighting(BaseEstimator):
 
     @abstractmethod
     def weigh(self, alignment: Alignment) -> Weighted:
-        """The weights for these kernels and this target."""
+        """Compute the weights for these kernels and this target.
+
+        Parameters
+        ----------
+        alignment : Alignment
+            The kernels and the target.
+
+        Returns
+        -------
+        Weighted
+            The weights, and what is known about them.
+        """
         raise NotImplementedError(f"{type(self).__name__} must define weigh(alignment).")
 
     def choose(self, oracle: Oracle, Y: Array) -> Chosen:
-        """Kernels of a family and weights (sum 1) for centred targets Y, where it can do without a list."""
+        """Choose kernels of a family and their weights, where no list is needed.
+
+        Parameters
+        ----------
+        oracle : Oracle
+            The family on the training samples.
+        Y : ndarray of shape (n_samples, k)
+            Centred targets.
+
+        Returns
+        -------
+        Chosen
+            The kernels and their weights, which add up to 1.
+        """
         raise NotImplementedError(f"{type(self).__name__} needs a list of kernels.")
 
 

@@ -1,4 +1,4 @@
-"""What no combination of kernels of a family can exceed, from one look at all of them."""
+"""An upper bound on the alignment of all combinations of a family, from one look at all its kernels."""
 
 from __future__ import annotations
 

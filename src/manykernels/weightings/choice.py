@@ -97,7 +97,7 @@ def align_family(family: FamilyOn, X: Any, Y: Array, weighting: Weighting, cente
 def _choose_greedily(
     family: FamilyOn, X: Any, Y: Array, oracle: Oracle, weighting: GreedyAlignment
 ) -> base.Chosen:
-    """What must be chosen is chosen on samples held out, then refitted."""
+    """Choose options on samples held out, then refit."""
     weighting._check()
     shrinkage = weighting.shrinkage
     if shrinkage is None:

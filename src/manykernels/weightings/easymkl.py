@@ -15,11 +15,11 @@ _TOL = 1e-10  # the relative gap to which γ is found
 
 
 class EasyMKL(Weighting):
-    """Every kernel by how far it keeps the classes apart (Aiolli and Donini 2015), ``"easymkl"``.
+    """Weigh every kernel by how far it keeps the classes apart (Aiolli & Donini 2015), ``"easymkl"``.
 
-    With y = ±1, Y = diag(y), and γ ≥ 0 that sums to one over each class, Yγ is the difference of a point of
-    the one class and a point of the other, and γᵀYK_mYγ their squared distance by kernel m. γ is that of the
-    plain sum of the kernels, and the weights are the distances at it:
+    Let y = ±1, Y = diag(y), and γ ≥ 0 with a sum of one over each class. Then Yγ is the difference of a point
+    of the one class and a point of the other, and γᵀYK_mYγ is their squared distance by kernel m. γ is that
+    of the plain sum of the kernels, and the weights are the distances at it:
 
         γ = argmin (1 − λ) γᵀY(Σ_m K_m)Yγ + λ‖γ‖²,      θ_m ∝ γᵀYK_mYγ
 
@@ -31,13 +31,17 @@ class EasyMKL(Weighting):
     Parameters
     ----------
     lam : float, default=0.1
-        λ in (0, 1]: at 1 the classes are represented by their means, near 0 by their nearest points.
+        The λ in (0, 1]. At 1 the classes are represented by their means, near 0 by their nearest points.
 
     Notes
     -----
     λ is held against the sum of the kernels as they are scaled. MKLpy expects kernels with ones on the
     diagonal (its ``kernel_normalization``); ``normalize="trace"``, the default here, makes the diagonal one
     on average, which is the same for kernels of Gaussian form.
+
+    References
+    ----------
+    Aiolli & Donini (2015), "EasyMKL: a scalable multiple kernel learning algorithm", Neurocomputing 169.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Two-stage learning over families of any size: one kernel after the other (GCD-2s, 000 §5.3).
+"""Two-stage learning over families of any size: one kernel after the other (GCD-2s, Afkanpour 2013, §5.3).
 
 With T the centred target kernel and K the centred combination so far, the alignment of K + ηK' grows fastest
 for the kernel with the largest ⟨K', F'(K)⟩_F, F'(K) = (T − K⟨K, T⟩/‖K‖²)/(‖K‖‖T‖) (Prop. 5.2).
@@ -29,28 +29,49 @@ _START = 1e-6  # ε of Alg. 7: K⁽⁰⁾ = εI
 
 
 class GreedyAlignment(Weighting):
-    """One kernel at a time, ``weighting="greedy"``: for families too large to list, and for lists too.
+    """Raise the alignment by one kernel after the other, ``weighting="greedy"``.
+
+    It serves families too large to list, and lists too.
 
     Parameters
     ----------
-    method : "stagewise", "distance" or "distance-printed"
-        "stagewise" is 000 Alg. 7: add ηK' with the η in [0, max_step] of the largest alignment, in closed
-        form, and never change a weight again. "distance" minimises ‖βΣθ_iK_i − T‖² over θ ≥ 0, Σθ ≤ 1 by
-        Frank–Wolfe steps with exact line search and away steps, whose limit is that of alignf.
-        "distance-printed" is Alg. 8 as printed, whose step is not the one it optimises; for reproduction.
-    max_kernels : int
-        Steps at most (000 takes 50).
-    tol : float
-        Stop when a step raises the alignment by less than this. Below 0, steps that lower it are taken too.
-    max_step : float
-        η_max of Alg. 7, which regularises.
-    shrinkage : float or None
-        λ of 000 Eq. 6.2, which pulls the widths of several features to their mean; here F' is scaled to norm
-        one, so that λ means the same at every step. None chooses it by cross-validated alignment for
-        ``ARDGaussians``, and is 0 for other families.
-    validation : float or None
-        The share of the samples held out to stop early, at the kernel where their alignment is largest;
-        None stops by `tol` alone.
+    method : {"stagewise", "distance", "distance-printed"}, default="stagewise"
+        The step. "stagewise" is Afkanpour (2013), Alg. 7: it adds ηK' with the η in [0, max_step] of the
+        largest alignment, in closed form, and never changes a weight again. "distance" minimises
+        ‖βΣθ_iK_i − T‖² over θ ≥ 0, Σθ ≤ 1 by Frank–Wolfe steps with exact line search and away steps, whose
+        limit is that of alignf. "distance-printed" is Alg. 8 as printed, whose step is not the one it
+        optimises; it is there for reproduction.
+    max_kernels : int, default=50
+        Largest number of steps (Afkanpour 2013 takes 50).
+    tol : float, default=0.001
+        The search stops when a step raises the alignment by less than this. Below 0, steps that lower it are
+        taken too.
+    max_step : float, default=1.0
+        The η_max of Alg. 7, which regularises: a smaller one spreads the weight over more kernels.
+    shrinkage : float or None, default=None
+        The λ of Afkanpour (2013), Eq. 6.2, which pulls the widths of several features to their mean. Here F'
+        is scaled to norm one, so that λ means the same at every step. None chooses it by cross-validated
+        alignment for ``ARDGaussians``, and is 0 for other families.
+    validation : float or None, default=None
+        The share of the samples held out to stop early, at the kernel where their alignment is largest; None
+        stops by `tol` alone.
+
+    References
+    ----------
+    Afkanpour (2013), "Multiple Kernel Learning with Many Kernels", PhD thesis, University of Alberta, §5.3,
+    Algs 7 and 8.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manykernels import AlignMKLRegressor
+    >>> from manykernels.families import Products
+    >>> from manykernels.weightings import GreedyAlignment
+    >>> X = np.random.RandomState(0).randn(60, 5)
+    >>> weighting = GreedyAlignment(max_kernels=5)
+    >>> model = AlignMKLRegressor(Products(degree=2), weighting=weighting).fit(X, X[:, 0] * X[:, 1])
+    >>> model.kernel_names_[int(np.argmax(model.weights_))]
+    'x0 · x1'
     """
 
     asks = "best_against"
@@ -168,7 +189,7 @@ class _State:
         self.begin()
 
     def begin(self) -> None:
-        """Where a method starts from."""
+        """Set the method to its start."""
         raise NotImplementedError
 
     def counted(self, A: Array) -> Array:
@@ -242,7 +263,7 @@ class _Stagewise(_State):
 
 
 def best_step(a: float, b: float, c: float, d: float, e: float, largest: float) -> float:
-    """The η in [0, largest] of the largest (a + bη)/√(c + 2dη + eη²) (000 Prop. 5.4).
+    """The η in [0, largest] of the largest (a + bη)/√(c + 2dη + eη²) (Afkanpour 2013, Prop. 5.4).
 
     Its derivative has the one root (ad − bc)/(bd − ae), which counts only where it is in the interval.
     """
@@ -258,7 +279,8 @@ def best_step(a: float, b: float, c: float, d: float, e: float, largest: float) 
 
 
 class _Distance(_State):
-    """min ½‖βΣθ_iK_i − T‖² over θ ≥ 0, Σθ ≤ 1 (000 Eq. 5.9), by G_ij = ⟨K_i, K_j⟩ and c_i = ⟨K_i, T⟩.
+    """min ½‖βΣθ_iK_i − T‖² over θ ≥ 0, Σθ ≤ 1 (Afkanpour 2013, Eq. 5.9), by G_ij = ⟨K_i, K_j⟩ and c_i = ⟨K_i,
+    T⟩.
 
     ∂/∂θ_i = −β r_i, r_i = ⟨K_i, T − βΣθK⟩. A step goes towards the kernel of the largest r (or to 0), or
     away from the one of the smallest, whichever promises more, by an exact line search. β doubles when the

@@ -37,8 +37,8 @@ class KL(Weighting):
     Parameters
     ----------
     epsilon : float, default=1e-3
-        ε, in units of the mean diagonal of the kernels. K* is scaled to the same mean diagonal, so that the
-        unit of y does not matter; for labels ±1 and ``normalize="trace"`` it has that already.
+        The ε, in units of the mean diagonal of the kernels. K* is scaled to the same mean diagonal, so that
+        the unit of y does not matter; for labels ±1 and ``normalize="trace"`` it has that already.
 
     Examples
     --------

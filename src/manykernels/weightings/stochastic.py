@@ -51,18 +51,18 @@ class StochasticAlignment(Weighting):
     Parameters
     ----------
     max_iter : int, default=200
-        Batches of draws.
+        Number of batches of draws.
     batch : int, default=128
-        Kernels that are drawn in each.
+        Number of kernels that are drawn in each.
     norm : float, default=1.5
-        p of the potential, from 1.05 to 2. Near 1 few kernels have most of the weight, which suits
+        The p of the potential, from 1.05 to 2. Near 1 few kernels have most of the weight, which suits
         families of many kernels.
     refit : bool, default=True
-        At the end, give the kernels that were drawn (the 500 with the largest weights) the weights of
-        ``"alignf"`` over them, where their alignment is larger: most are then exactly zero. False keeps the
-        mean of the iterates, what mirror descent itself has learned.
+        Whether to give the kernels that were drawn (the 500 with the largest weights) the weights of
+        ``"alignf"`` over them at the end, where their alignment is larger: most are then exactly zero. False
+        keeps the mean of the iterates, which mirror descent itself has learned.
     random_state : int, RandomState or None, default=0
-        Of the draws.
+        Seed or source of the draws.
 
     Notes
     -----
@@ -163,7 +163,28 @@ class StochasticAlignment(Weighting):
     def estimate(
         self, oracle: Oracle, T: Array, K: Array, rng: np.random.RandomState
     ) -> tuple[list[Atom], Array, Array]:
-        """The distinct kernels of a batch of draws, ĝ there, and |g_z|/s_z of every draw, at a centred K."""
+        """Estimate the gradient at a centred K from a batch of draws.
+
+        Parameters
+        ----------
+        oracle : Oracle
+            The family on the training samples.
+        T : ndarray of shape (n_samples, n_samples)
+            The centred target kernel.
+        K : ndarray of shape (n_samples, n_samples)
+            The centred combination.
+        rng : RandomState
+            Source of random numbers.
+
+        Returns
+        -------
+        atoms : list of Atom
+            The distinct kernels of the batch.
+        gradient : ndarray of shape (n_atoms,)
+            The estimate ĝ at these kernels, 0 elsewhere.
+        ratio : ndarray of shape (batch,)
+            The importance weights |g_z|/s_z of every draw.
+        """
         size = float(np.vdot(K, K))
         scale = float(np.vdot(K, T)) / size if size > 0.0 else 0.0
         draws = oracle.sample_against(T + scale * K, int(self.batch), rng)

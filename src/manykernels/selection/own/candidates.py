@@ -1,4 +1,4 @@
-"""Which weights to try next, for all targets together.
+"""The next weights to try, for all targets together.
 
 Candidates are points of the simplex, and one costs about the same for one target as for all. The first ones
 cover the simplex. From then on a smooth model of every target's error over the weights (Gaussian process

@@ -1,4 +1,4 @@
-"""How wrong machines are on samples that were left out, for many targets: as a share of their variance.
+"""Errors of machines on left-out samples, for many targets, as shares of their variance.
 
 Leave-one-out needs one eigendecomposition. With S = λ/(d + λ), R = UᵀQᵀDy and P = (B_θ + λI)⁻¹ seen from the
 samples, the machine without sample i misses it by α_i/P_ii. On the way P_ii is replaced by its mean, which

@@ -1,4 +1,4 @@
-"""The model that weights, C and coefficients of every target make, and what is to be said about them."""
+"""Models with weights, C and coefficients for every target, and warnings about them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NAMED = 5  # targets in a warning
 
 
 def own_model(options: Options, ridge: Ridge, chosen: Chosen) -> Model:
-    """What was learned, as a function; outputs of y without that axis have none in the attributes either."""
+    """Make the model; attributes have an axis of outputs only if y had one."""
     samples = ridge.samples
     said = weighed(options.replace(own_weights=True), samples.target, ridge.kernels, chosen.theta)
     model = Model(
@@ -79,7 +79,7 @@ def _flat(samples: Samples, values: Array) -> Any:
 
 # -- what is to be said -----------------------------------------------------------------------------
 def warn_borders(chosen: Chosen, Cs: Array, names: Sequence[str] | None = None) -> None:
-    """Say which targets do not vary, and which would take a C beyond the values that were tried.
+    """Warn about targets that do not vary, and about those whose best C is the last one tried.
 
     Targets go by their names where they have any, else by their places.
     """

@@ -1,4 +1,4 @@
-"""The search for weights and C of every target: candidates, their errors, and what every target takes."""
+"""The search for weights and C of every target: candidates, errors and choices."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _WORTH = 12  # with fewer a descent goes nowhere
 
 @dataclass(frozen=True)
 class Chosen:
-    """What every target takes."""
+    """The choice of every target."""
 
     theta: Array  # (outputs, M)
     C: Array  # (outputs,)
@@ -70,7 +70,7 @@ def choose_each(options: Options, given: Given, folds: Folds | None, Cs: Array) 
 
 
 def _require_room(options: Options, n: int, outputs: int, folds: int) -> None:
-    """A MemoryError where targets and coefficients of all outputs are more than memory_limit allows."""
+    """Raise a MemoryError if targets and coefficients of all outputs are more than memory_limit allows."""
     need = n * outputs * (8 + precision(n * outputs)().itemsize * (1 if folds == 1 else folds))
     require_memory(
         counted(need),

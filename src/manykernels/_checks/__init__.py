@@ -1,0 +1,13 @@
+"""Coded checks: rules that read what is known of a fitted model, each with a code and a page.
+
+Nothing here takes an estimator. `estimators/_checked.py` gathers what a fitted model knows of itself, and
+`inspection.check` what data, resamples and comparisons add to it.
+"""
+
+from .base import PAGE as PAGE
+from .base import Check as Check
+from .base import Compared as Compared
+from .base import Facts as Facts
+from .base import Rule as Rule
+from .registry import RULES as RULES
+from .registry import judge as judge

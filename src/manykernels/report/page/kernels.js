@@ -1,0 +1,255 @@
+// -- chance -----------------------------------------------------------------------------------------------
+const shownP = (p) => p < 0.001 ? "< 0.001" : number(p, 2);
+function testsOf(rows, what) {
+  const made = rows.name.map((name, i) => [name, rows.p_value[i], rows.p_adjusted[i]]), few = made.filter((row) => row[2] <= 0.05).length;
+  return [el("h4", {}, `Tests of each ${what}`), el("p", {}, `${few} of ${numberOf(made.length, what)} ${few === 1 ? "is" : "are"} related to the target (adjusted p at most 0.05).`),
+    tall(sortable([what, "p", "p, adjusted"], made, ["name", "number", "number"], (row, c) => c && el("span", { style: c === 2 && row[2] <= 0.05 ? "font-weight:600" : null }, shownP(row[c]))))];
+}
+
+function stableOf(rows, what) {
+  const made = rows.name.map((name, i) => [name, rows.frequency[i], rows.selected[i] ? "yes" : "no"]).filter((row) => row[1] > 0);
+  return [el("h4", {}, `${what[0].toUpperCase()}${what.slice(1)}s that halves of the data select`), el("p", { class: "hint" }, `Of ${2 * rows.n_pairs} halves, how many give each ${what} ${rows.n_selected > 1 ? `one of the ${rows.n_selected} largest weights` : "the largest weight"}. `
+    + `From ${percent(rows.threshold)} on it is selected. Of ${what}s that a half takes no more often than by guessing, at most ${number(rows.expected_false, 2)} ${rows.expected_false === 1 ? "is" : "are"} expected among the selected (stability selection, Shah and Samworth 2013). `
+    + "This is about the model, not about the target: a narrow kernel can memorise the samples of every half, whatever its columns say." + (data.chance.tests[what + "s"] ? " Look at its p above." : "")
+    + (data.selection ? " The search saw all samples when it found what the halves choose from, which this bound does not know of." : "")),
+    tall(sortable([what, "selected in", "selected"], made, ["name", "number", ""], (row, c) => c === 1 && percent(row[1])))];
+}
+
+function chanceOf(what) {
+  const c = data.chance, tests = c && c.tests[what + "s"], stable = c && c.stable[what + "s"];
+  if (!tests && !stable) return null;
+  const hint = tests ? `Each ${what} is tested by itself, whatever its weight: is it related to the target at all` + (c.covariates.length ? `, beyond ${c.covariates.join(", ")}` : "") + "? p is the probability of a relation at least as strong if it said nothing about the target; the adjusted p is for all tests of a table together (Holm). "
+    + "A small p does not say that the model needs it: others may say the same." : "";
+  return section("chance" + (what === "view" ? "-views" : ""), `Are ${what}s more than chance?`, hint, tests ? testsOf(tests, what) : null, stable ? stableOf(stable, what) : null);
+}
+
+// Scores of the folds that made a choice beside the score at the top, which may be lower or not.
+function honest(s) {
+  const own = s.score[s.strategy.indexOf(s.chosen)], top = data.scores && data.scores.searched === "anew" ? data.scores.rows[0].mean : null;
+  const made = "These folds made the choice, and the best of several scores tends to be too good";
+  if (top === null) return made + (data.scores ? ": they flatter what was chosen." : ", so that new samples may be predicted a little worse.");
+  if (s.by !== "error") return made + `. Go by the ${data.scores.metric} at the top, in whose folds the search was repeated on the other samples.`;
+  return made + `. Go by the ${data.scores.metric} at the top, ${number(top)}, in whose folds the search was repeated on the other samples: ` + (own > top
+    ? `the ${number(own)} of the chosen strategy here is higher for that reason, or by chance.` : `here it is no lower than the ${number(own)} of the chosen strategy, which is chance: other folds, other samples.`);
+}
+
+function selectionSection() {
+  const s = data.selection;
+  if (!s) return null;
+  const byError = s.by === "error", all = largest(s.folds);
+  const rows = s.strategy.map((name, i) => [name + (name === s.chosen ? " (chosen)" : ""), s.norm[i], s.C[i], s.error[i], s.score[i], s.std[i], s.folds[i], s.seconds[i]]);
+  const hint = "Strategies at their best norm and C, in the same folds. " + (byError && data.data.target.task === "survival" ? "The smallest error is chosen: by the partial likelihood of the samples held out, where 1 is the same risk for all and less is better." : byError ? "The smallest squared error is chosen"
+    + (data.data.target.task === "classification" ? " (of decisions clipped to ±1, which tells models apart that score alike)." : ".") : "The best score is chosen.")
+    + (s.folds.some((f) => f < all) ? " What was far behind in the first fold was left there." : "")
+    + " " + honest(s)
+    + (s.end ? ` The C that was chosen is the ${s.end} that was tried: ${s.end === "largest" ? "larger" : "smaller"} ones may be better.` : "")
+    + (s.strategy.length > 1 || s.chosen !== "finite" ? "" : " Only weights of the kernels were tried: widths for every feature and products of features are tried where a table comes without views and without kernels of its own.");
+  const again = s.again, total = again ? again.counts.reduce((a, b) => a + b, 0) : 0;
+  const repeated = !again ? [el("p", { class: "hint" }, "The choice was not repeated on other samples, so that nothing says how sure it is.")]
+    : [el("h4", {}, "Chosen again"), el("p", { class: "hint" }, again.names.length > 1 ? `In how many of ${total} random halves of the data each of these models was best on the other half. They are those that the folds cannot tell from the best; the first is the choice of all samples.`
+      : "These folds tell all other models from the chosen one, so that there was nothing to choose again."), again.names.length > 1 ? chart((width) => counted(again.names, again.counts, `of ${total} halves`, width, 290), "Choices") : null];
+  return section("selection", "What was tried", hint, el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Table: strategies" }, sortable(["strategy", "norm", "C", "error in the search", `${!byError ? "score" : ({ classification: "accuracy", survival: "C index" })[data.data.target.task] || "R²"} in the search`, "± over folds", "folds", "seconds"], rows,
+    ["name", ...Array(7).fill("number")])), repeated);
+}
+
+// -- weights ----------------------------------------------------------------------------------------------
+function weightsSection() {
+  const w = data.weights;
+  if (w.names.length === 1) return section("weights", "Weights", `${w.names[0]} has all the weight: ${data.selection ? "the search found no combination that predicts better than this kernel alone" : "there is one kernel"}. `
+    + "So there are no weights to compare, and no pictures of their path along C, of kernels that say the same, or of what each adds to a decision."
+    + (w.stability && w.stability.frequency && data.selection && data.selection.again ? ` It has weight in ${percent(w.stability.frequency[0])} of the models that were chosen on halves of the data.` : "")
+    + (data.importance ? " What it needs of the data is said above." : ""));
+  const several = w.values.length > 1, s = w.stability || w.spread;
+  const sizes = w.names.map((_, m) => Math.max(...w.values.map((row) => Math.abs(row[m]))));
+  const top = largest(s ? [...sizes, ...s.high] : sizes);
+  const index = order(sizes);
+  const titles = ["kernel", ...(several ? w.rows : ["weight", ""]), ...(s && s.frequency ? ["selected in"] : [])];
+  const make = (m) => [w.names[m], ...(several ? w.values.map((row) => row[m]) : [w.values[0][m], m]), ...(s && s.frequency ? [s.frequency[m]] : [])];
+  const classes = ["name", ...(several ? w.rows.map(() => "number") : ["number", "bar"]), "number"];
+  const cell = (row, c) => {
+    const last = s && s.frequency && c === titles.length - 1;
+    if (last) return percent(row[c]);
+    if (several && c > 0) return shaded(row[c], top, row[c] === 0 ? "0" : number(row[c]));
+    if (!several && c === 2) return bar(row[2], top);
+    return null;
+  };
+  function bar(m, most) {
+    const value = w.values[0][m], at = (v) => 100 * Math.max(0, Math.min(1, Math.abs(v) / most));
+    const parts = [svg("rect", { x: 0, y: 3, height: 10, width: at(value) + "%", fill: value < 0 ? "var(--other)" : "var(--accent)" })];
+    if (s && s.low[m] !== null) parts.push(line(at(s.low[m]) + "%", 8, at(s.high[m]) + "%", 8, { stroke: "var(--ink)", "stroke-width": 2 }));
+    return tip(svg("svg", { width: "100%", height: 16, tabindex: 0 }, parts),
+      `${w.names[m]}\nweight ${number(value, 4)}` + (s && s.low[m] !== null ? `\nbetween ${number(s.low[m])} and ${number(s.high[m])} ${w.spread ? "in nine of ten targets" : "over resamples"}` : ""));
+  }
+  const zeros = sizes.filter((v) => v === 0).length;
+  let hidden = zeros > 12, words_ = "";
+  const wanted = () => index.filter((m) => (!hidden || sizes[m] > 0) && w.names[m].toLowerCase().includes(words_));
+  const table = sortable(titles, wanted().map(make), classes, cell);
+  const refresh = () => table.fill(wanted().map(make));
+  const filter = el("input", { type: "search", id: "filter", placeholder: "find a kernel", "aria-label": "Find a kernel", oninput: (e) => { words_ = e.target.value.toLowerCase(); refresh(); } });
+  const offer = () => `${hidden ? "Show" : "Hide"} the ${zeros} of weight zero`;
+  const zero = zeros ? el("button", { type: "button", id: "zeros", onclick: () => { hidden = !hidden; zero.textContent = offer(); refresh(); } }, offer()) : null;
+  const guesses = data.scores && data.scores.verdict && !data.scores.verdict.better;
+  const hint = (guesses ? "The model predicts no better than guessing, so that these weights describe noise; that they are optimal, or the same in every half of the data, does not change that. " : "")
+    + data.certificate + (w.spread ? ` Each of ${w.targets} targets has weights of its own: bars are their means, and lines in the bars span nine of ten targets.` : s ? ` The line over each bar spans ${percent(s.level ?? 0.95)} of the weights learned on random halves of the data. `
+    + "Halves support less than all samples do, so that a line need not contain the weight of its kernel." + halves() : "");
+  return section("weights", "Weights", hint, el("div", { class: "controls" }, filter, zero), tall(table));
+}
+
+// What "selected in" is about, after a search.
+const halves = () => !data.selection ? "" : data.selection.again ? " In each half the search has chosen anew among the models that came near the best; a kernel that is not in the chosen one has no weight there."
+  : " Only what the search chose was learned from the halves: the choice was not repeated, so that “selected in” says nothing of it.";
+
+function sharesSection() {
+  const w = data.weights;
+  if (!w.views) return null;
+  const v = w.views, s = v.stability, top = largest([...v.values.flat(), ...(s ? s.high : [])]);
+  const picture = chart((width) => {
+    const left = Math.min(180, width * 0.36), rows = v.names, per = v.values.length, high = 10 * per + 12, names = fitAll(rows, left - 10);
+    return canvas(width, rows.length * high + 8, rows.map((name, i) => [
+      label(left - 8, i * high + high / 2 + 4, names[i], name, { "font-weight": 600 }),
+      v.values.map((row, k) => {
+        const length = (width - left - 60) * Math.abs(row[i]) / top, y = i * high + 5 + 10 * k;
+        return [tip(svg("rect", { x: left, y, height: per > 1 ? 9 : 12, width: Math.max(length, 0.5), fill: colour(per > 1 ? k : 0), tabindex: 0 }), `${name}${per > 1 ? ", " + w.rows[k] : ""}: ${percent(row[i])} of the weight` + (s ? `\nbetween ${percent(s.low[i])} and ${percent(s.high[i])} over resamples` : "")),
+          s ? line(left + (width - left - 60) * s.low[i] / top, y + 6, left + (width - left - 60) * s.high[i] / top, y + 6, { stroke: "var(--ink)", "stroke-width": 2 }) : null,
+          per > 1 ? null : words(left + Math.max(length, s ? (width - left - 60) * s.high[i] / top : 0) + 6, y + 10, percent(row[i]), { class: "soft" })];
+      })]));
+  }, "Shares of the views in the weight", () => ({ titles: ["view", ...(v.values.length > 1 ? w.rows : ["share"]), ...(s ? ["from", "to"] : [])], rows: v.names.map((name, i) => [name, ...v.values.map((row) => row[i]), ...(s ? [s.low[i], s.high[i]] : [])]) }));
+  return section("shares", "What each view has of the weight", "Weights are shared out among the kernels of the views." + (s ? " The line over each bar spans the shares learned on random halves of the data." : "") + " A view with much weight is not always one that the predictions need: look at what is lost without it.", picture, v.values.length > 1 ? legendOf(w.rows) : null);
+}
+
+// -- similarity -------------------------------------------------------------------------------------------
+function similaritySection() {
+  const s = data.similarity;
+  if (!s) return null;
+  const M = s.names.length, signs = s.values.some((row) => row.some((v) => v < -0.005));
+  const draw = (width) => {
+    const room = measure("60") + 12, left = Math.min(18 + room + Math.max(...s.names.map(measure)), width * 0.5), across = Math.max(3, Math.min(30, (width - left - 8) / M)), high = Math.max(14, Math.min(30, across));
+    const names = fitAll(s.names, left - 12 - room), every = Math.ceil(measure("60 ") / across), top = 16, cells = [];
+    for (let i = 0; i < M; i++) {
+      cells.push(label(left - 6 - room, top + i * high + high / 2 + 4, names[i], s.names[i]), words(left - 6, top + i * high + high / 2 + 4, String(i + 1), { "text-anchor": "end", class: "soft" }));
+      if (i % every === 0 && left + (i + 0.5) * across + measure(String(i + 1)) / 2 <= width) cells.push(words(left + (i + 0.5) * across, 11, String(i + 1), { "text-anchor": "middle", class: "soft" }));
+      for (let j = 0; j < M; j++) {
+        const value = s.values[i][j];
+        cells.push(tip(svg("rect", { x: left + j * across, y: top + i * high, width: Math.max(across - 0.5, 1), height: high - 0.5, fill: value < 0 ? "var(--other)" : "var(--accent)", "fill-opacity": Math.min(1, Math.abs(value)).toFixed(3) }),
+          `${s.names[i]}\n${s.names[j]}\nalignment ${number(value)}`));
+      }
+    }
+    // the colours, from the least to the most
+    const start = Math.max(left, measure("alignment") + 8), y = top + M * high + 14, steps = signs ? 20 : 10, low = signs ? -1 : 0, span = Math.min(200, width - start - 20), each = span / steps;
+    for (let k = 0; k < steps; k++) {
+      const value = low + (k + 0.5) * (1 - low) / steps;
+      cells.push(svg("rect", { x: start + k * each, y, width: each + 0.3, height: 11, fill: value < 0 ? "var(--other)" : "var(--accent)", "fill-opacity": Math.abs(value).toFixed(3) }));
+    }
+    cells.push(svg("rect", { x: start, y, width: span, height: 11, fill: "none", stroke: "var(--line)" }), label(start - 6, y + 10, "alignment", "alignment"),
+      (signs ? [-1, 0, 1] : [0, 0.5, 1]).map((v) => words(start + span * (v - low) / (1 - low), y + 25, number(v), { "text-anchor": "middle", class: "soft" })));
+    return canvas(width, y + 30, cells);
+  };
+  return section("similarity", "Which kernels say the same", "Centred alignment between kernels, like beside like: 1 where two kernels find the same samples alike. The columns have the numbers of the rows. "
+    + "Kernels in one block stand for each other: the total weight of a block means more than the single ones.", chart(draw, "Similarity of kernels", () => ({ titles: ["kernel", ...s.names], rows: s.names.map((name, i) => [name, ...s.values[i]]) })));
+}
+
+// -- along C ----------------------------------------------------------------------------------------------
+function pathSection() {
+  const p = data.path;
+  if (!p) return null;
+  const box = { left: 52, right: 14, bottom: 38 }, height = 270, shown = Math.min(9, p.names.length);
+  const picture = !shown ? null : chart((width) => {
+    const x = scale(p.C[0], p.C.at(-1), box.left, width - box.right, true), y = scale(Math.min(0, ...p.weights.flat()), largest(p.weights.flat()) * 1.03, height - box.bottom, 24);
+    const marks = p.chosen ? [line(x(p.chosen), 20, x(p.chosen), height - box.bottom, { stroke: "var(--muted)", "stroke-dasharray": "3 4" }), words(Math.max(x(p.chosen), 12 + measure("weight") + measure("C = " + number(p.chosen)) / 2), 14, "C = " + number(p.chosen), { "text-anchor": "middle", class: "soft" })] : [];
+    return canvas(width, height, frame(width, height, x, y, box, ["C: larger fits the data more closely", "weight"]), marks,
+      p.weights.map((row, k) => polyline(row.map((v, i) => [x(p.C[i]), y(v)]), k < shown ? { stroke: colour(k) } : { stroke: "var(--muted)", "stroke-width": 1, opacity: 0.5 }, p.names[k])).reverse());
+  }, "Path");
+  const scores = p.score ? chart((width) => {
+    const high = 130, x = scale(p.C[0], p.C.at(-1), box.left, width - box.right, true), ok = p.score.filter((v) => v !== null);
+    const y = scale(Math.min(...ok), Math.max(...ok), high - box.bottom, 24);
+    const known = p.score.flatMap((v, i) => v === null ? [] : [[x(p.C[i]), y(v)]]);
+    return canvas(width, high, frame(width, high, x, y, box, ["C", "score"]), polyline(known, { stroke: "var(--accent)" }, "cross-validated score"));
+  }, "Scores along C") : null;
+  if (!shown) return section("path", "Score along C", "Cross-validated scores for other costs of errors; the one kernel has all the weight for each of them.", scores);
+  return section("path", "Weights along C", "What the weights would be for other costs of errors" + several() + ". Weights that hold over a decade or more are worth more than those that come and go.",
+    picture, legendOf(p.names.slice(0, shown)), scores);
+}
+
+// -- interactions -----------------------------------------------------------------------------------------
+function interactionsSection() {
+  const g = data.interactions;
+  if (!g) return null;
+  const nodes = [...g.nodes].sort((a, b) => b.weight - a.weight).slice(0, 40), place = new Map(nodes.map((n, i) => [n.name, i]));
+  const edges = g.edges.filter((e) => e.between.every((name) => place.has(name)));
+  const draw = (width) => {
+    const size = Math.min(width, 560), margin = Math.min(86, size * 0.22), r = size / 2 - margin, cx = width / 2, cy = size / 2;
+    const at = (i) => { const a = 2 * Math.PI * i / nodes.length - Math.PI / 2; return [cx + r * Math.cos(a), cy + r * Math.sin(a), a]; };
+    const most = largest(edges.map((e) => e.weight)), big = largest(nodes.map((n) => n.weight));
+    return canvas(width, size, edges.map((e) => {
+      const [x1, y1] = at(place.get(e.between[0])), [x2, y2] = at(place.get(e.between[1]));
+      const d = `M${x1} ${y1}Q${(x1 + x2) / 4 + cx / 2} ${(y1 + y2) / 4 + cy / 2} ${x2} ${y2}`;
+      return [svg("path", { d, fill: "none", stroke: "var(--accent)", "stroke-opacity": 0.55, "stroke-width": 1 + 7 * e.weight / most }),
+        tip(svg("path", { d, fill: "none", stroke: "transparent", "stroke-width": 12 }), `${e.between[0]} and ${e.between[1]}\nweight ${number(e.weight)}`)];
+    }), nodes.map((n, i) => {
+      const [x, y, a] = at(i), out = r + 18, right = Math.cos(a) >= -0.01, upright = Math.abs(Math.cos(a)) < 0.2;
+      const room = upright ? 2 * margin : Math.max(30, width / 2 - out * Math.abs(Math.cos(a)) - 2);
+      return [tip(svg("circle", { cx: x, cy: y, r: 4 + 9 * Math.sqrt(n.weight / big), fill: "var(--c1)", tabindex: 0 }), `${n.name}\nin products of total weight ${number(n.weight)}`),
+        label(cx + out * Math.cos(a), cy + out * Math.sin(a) + 4, fit(n.name, room), n.name, { "text-anchor": upright ? "middle" : right ? "start" : "end" })];
+    }));
+  };
+  const rows = g.products.map((p) => [p.name, p.features.length, p.weight]);
+  return section("interactions", "Interactions", "Features joined by the products that were selected; thicker is heavier.", chart(draw, "Interactions"),
+    el("details", {}, el("summary", {}, `All ${rows.length} products`), tall(sortable(["product", "features", "weight"], rows, ["name", "number", "number"]))));
+}
+
+// -- widths -----------------------------------------------------------------------------------------------
+function widthsSection() {
+  const t = data.widths;
+  if (!t) return null;
+  const s = t.stability, all = [...t.values.flat(), ...(!s ? [] : t.features ? [...s.low, ...s.high].filter((v) => v !== null) : s.values.flat())];
+  const low = Math.min(...all) / 1.6, high = Math.max(...all) * 1.6;
+  const draw = (width) => {
+    if (t.features) {
+      const rows = order(t.features.map((_, f) => 1 / Math.min(...t.values.map((v) => v[f])))).slice(0, 40), left = Math.min(200, width * 0.4);
+      const names = fitAll(rows.map((f) => t.features[f]), left - 10), axis = "width: small where the feature matters";
+      const x = scale(low, high, left, width - 14, true), height = 22 * rows.length + 40, top = largest(t.weights);
+      return canvas(width, height, x.ticks.map((k) => [line(x(k), 4, x(k), height - 36, { class: "grid" }), words(x(k), height - 20, number(k), { "text-anchor": "middle", class: "soft" })]),
+        words(Math.min((left + width) / 2, width - measure(axis) / 2), height - 3, axis, { "text-anchor": "middle" }),
+        rows.map((f, i) => [label(left - 8, 22 * i + 18, names[i], t.features[f]),
+          s && s.low[f] !== null ? tip(line(x(s.low[f]), 22 * i + 14, x(s.high[f]), 22 * i + 14, { stroke: "var(--muted)", "stroke-width": 3 }), `${t.features[f]}\nbetween ${number(s.low[f])} and ${number(s.high[f])} over resamples`) : null,
+          t.values.map((v, k) => t.weights[k] > 0 ? tip(svg("circle", { cx: x(v[f]), cy: 22 * i + 14, r: 3 + 6 * Math.sqrt(t.weights[k] / top), fill: colour(k), "fill-opacity": 0.75, tabindex: 0 }), `${t.features[f]}\nwidth ${number(v[f])} in a kernel of weight ${number(t.weights[k])}`) : null)]));
+    }
+    const height = 220, box = { left: 52, right: 14, bottom: 38 }, x = scale(low, high, box.left, width - box.right, true), y = scale(0, largest([...t.weights, ...(s ? s.weights : [])]) * 1.05, height - box.bottom, 24);
+    const others = s ? s.values.map(([v], k) => line(x(v), y(0), x(v), y(s.weights[k]), { stroke: "var(--muted)", "stroke-opacity": 0.35 })) : null;
+    return canvas(width, height, frame(width, height, x, y, box, [t.parameter, "weight"]), others, t.values.map(([v], k) => t.weights[k] > 0
+      ? [line(x(v), y(0), x(v), y(t.weights[k]), { stroke: "var(--accent)", "stroke-width": 3 }), tip(svg("circle", { cx: x(v), cy: y(t.weights[k]), r: 5, fill: "var(--accent)", tabindex: 0 }), `${t.names[k]}\nweight ${number(t.weights[k])}`
+        + (s ? `\nin ${percent(s.frequency[k])} of the halves` + (s.low[k] === null ? "" : `, between ${number(s.low[k])} and ${number(s.high[k])}`) : "")),
+        s && s.low[k] !== null ? line(x(s.low[k]), y(t.weights[k]), x(s.high[k]), y(t.weights[k]), { stroke: "var(--ink)", "stroke-width": 2 }) : null]
+      : tip(svg("circle", { cx: x(v), cy: y(0), r: 3.5, fill: "var(--card)", stroke: "var(--muted)" }), `${t.names[k]}\nweight zero`)));
+  };
+  const what = t.features
+    ? `Kernels with a width for every feature: the smaller, the more the feature matters. A dot is the width in one kernel, larger where that has more weight${several()}.`
+      + (!s ? "" : ` Grey lines: where the mean over the kernels, by weight, lies in ${percent(s.level ?? 0.95)} of ${s.resamples} random halves of the data; a dot need not lie on its line.`)
+    : `Where on their axis the kernels lie. The height of a dot is its weight${several()}; hollow ones have none.`
+      + (!s ? "" : ` Faint lines: kernels of ${s.resamples} random halves of the data. Black lines: where ${percent(s.level ?? 0.95)} of those widths lie that are nearest to the dot.`);
+  const linear = t.features ? " A wide feature may still have a strong effect, one that is about linear over the data: what the model loses without a column is said under the columns that matter." : "";
+  const units = linear + " Widths are in units of the columns as the kernels get them" + (t.prepared ? ", after preparation: of a column that was standardised, in its standard deviations." : ".");
+  const used = t.names.map((_, k) => k).filter((k) => t.weights[k] > 0);
+  return section("widths", "Widths", what + (t.parameter === "frequency" ? "" : units), chart(draw, "Widths"), t.features && used.length > 1 ? legendOf(used.map((k) => `${t.names[k]}, weight ${number(t.weights[k])}`), used) : null);
+}
+
+// -- gates ------------------------------------------------------------------------------------------------
+function gatesSection() {
+  const g = data.gates;
+  if (!g) return null;
+  const draw = (width) => {
+    const left = Math.min(150, width * 0.34), span = width - left - 8, names = fitAll(g.groups, left - 10);
+    return canvas(width, 26 * g.groups.length + 4, g.groups.map((name, i) => {
+      let x = left;
+      return [label(left - 8, 26 * i + 17, names[i], name), g.shares[i].map((share, j) => {
+        const part = tip(svg("rect", { x, y: 26 * i + 4, height: 18, width: Math.max(0, span * share - 1), fill: colour(j), tabindex: 0 }), `${name}\ncluster ${j}: ${percent(share)}`);
+        x += span * share;
+        return part;
+      })];
+    }));
+  };
+  const sure = g.sure.slice(9).reduce((a, b) => a + b, 0) / g.sure.reduce((a, b) => a + b, 0);
+  return section("gates", "Regions", `Which share of the samples belongs to which cluster; ${percent(sure)} of them belong to one by more than 90 %. The weights of each cluster are in the table above.`,
+    chart(draw, "Gates"), legendOf(Array.from({ length: g.clusters }, (_, j) => `cluster ${j}`)));
+}
+

@@ -1,0 +1,170 @@
+// -- scores -----------------------------------------------------------------------------------------------
+function scoresSection() {
+  const s = data.scores;
+  if (!s) return null;
+  const constant = s.chance && s.chance.mean !== null ? [{ name: "guessing (a constant)", ...s.chance }] : [];
+  const rows = [...s.rows, ...constant].filter((row) => row.mean !== null), null_ = s.permutation ? s.permutation.null : [];
+  const said = (name) => name === "learned" ? "the model" : name;
+  const draw = (width) => {
+    const left = Math.min(210, width * 0.42), ends = [...rows.flatMap((r) => [...r.folds, r.mean - r.std, r.mean + r.std]), ...null_];
+    const low = Math.min(...ends), high = Math.max(...ends), pad = 0.06 * (high - low || 1), top = 18;
+    const x = scale(low - pad, high + pad, left, width - 16), height = 30 * rows.length + 34 + top, names = fitAll(rows.map((row) => said(row.name)), left - 12);
+    const guess = constant.length ? constant[0].mean : null, bottom = height - 28;
+    const band = null_.length ? tip(svg("rect", { x: x(Math.min(...null_)), width: Math.max(2, x(Math.max(...null_)) - x(Math.min(...null_))), y: top, height: bottom - top, fill: "var(--muted)", "fill-opacity": 0.16, tabindex: 0 }),
+      `the model on ${null_.length} permutations of the target: from ${number(Math.min(...null_))} to ${number(Math.max(...null_))}`) : null;
+    const text = "guessing" + (s.permutation ? `, ${chances(s.permutation.p_value)}` : "");
+    return canvas(width, height, x.ticks.map((t) => [line(x(t), top, x(t), bottom, { class: "grid" }),
+      words(x(t), height - 12, number(t), { "text-anchor": "middle", class: "soft" })]), band,
+      guess === null ? null : [line(x(guess), top, x(guess), bottom, { stroke: "var(--other)", "stroke-dasharray": "5 4" }),
+        words(Math.max(left + measure(text) / 2, Math.min(x(guess), width - measure(text) / 2 - 2)), 11, text, { "text-anchor": "middle", class: "soft" })],
+      rows.map((row, i) => {
+        const y = 30 * i + 20 + top, own = row === s.rows[0], fill = own ? "var(--accent)" : "var(--muted)";
+        return [label(left - 10, y + 4, names[i], said(row.name), { "font-weight": own ? 600 : null }),
+          line(x(row.mean - row.std), y, x(row.mean + row.std), y, { stroke: fill, "stroke-width": 2 }),
+          row.folds.map((v) => svg("circle", { cx: x(v), cy: y, r: 2.5, fill, opacity: 0.45 })),
+          tip(svg("circle", { cx: x(row.mean), cy: y, r: 5.5, fill, tabindex: 0 }), `${said(row.name)}\n${plusMinus(row.mean, row.std, 4)}`)];
+      }));
+  };
+  const numbers = () => ({ titles: ["method", "mean", "standard deviation", ...rows[0].folds.map((_, k) => `fold ${k + 1}`)], rows: rows.map((row) => [said(row.name), row.mean, row.std, ...row.folds]) });
+  const known = s.rows.slice(data.models ? 0 : 1).filter((row) => data.alternatives[row.name]).map((row) => `${row.name}: ${data.alternatives[row.name]}`);
+  return section("scores", "Against guessing and alternatives", `${s.metric[0].toUpperCase()}${s.metric.slice(1)} on samples that were not learned from: mean, standard deviation and every fold. `
+    + (data.models ? "The same folds for all; options are chosen within them." : "The same folds for all; the alternatives choose within them.") + (!data.selection ? "" : s.searched === "anew" ? " So does the model: its strategy, kernels, norm and C are searched anew in each of them."
+      : " The model's own strategy, norm and C were chosen on all samples, which flatters it a little.")
+    + (null_.length ? ` The grey band is where the model scores when it learns from ${null_.length} permutations of the target.` : ""), rows.length ? chart(draw, "Scores", numbers) : null,
+    s.verdict ? el("p", { id: "guessing" }, s.verdict.sentence) : null,
+    s.rival ? el("p", { id: "rival" }, s.rival.sentence, " The interval and p are those of a corrected t-test: folds share samples, so that the plain one would see too much.") : null,
+    known.length ? el("p", { class: "hint" }, `What the ${data.models ? "methods" : "alternatives"} are. ${known.map((text) => text[0].toUpperCase() + text.slice(1)).join("; ")}.`) : null,
+    s.rows.filter((row) => row.mean === null).map((row) => el("p", { class: "failed" }, el("b", {}, said(row.name)), ` is not compared: ${row.error || "it has no score."}`)));
+}
+
+// -- classes ----------------------------------------------------------------------------------------------
+const shaded = (value, most, text) => el("span", { class: "shade", style: `background:color-mix(in srgb, var(${value < 0 ? "--other" : "--accent"}) ${Math.round(45 * Math.abs(value) / most)}%, transparent)` }, text);
+function confusion(q, name = "") {
+  const most = 1, rows = q.labels.map((_, i) => q.counts[i].reduce((a, b) => a + b, 0));
+  const table = el("table", { class: "confusion", "aria-label": `True and predicted classes${name}` },
+    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "true class"), q.labels.map((text) => el("th", { scope: "col", class: "number" }, `said “${short(text, 24)}”`)), el("th", { scope: "col", class: "number" }, "found"))),
+    el("tbody", {}, q.labels.map((text, i) => el("tr", {}, el("th", { scope: "row" }, `${text} (${rows[i]})`),
+      q.counts[i].map((count, j) => el("td", { class: "number" }, shaded((i === j ? 1 : -1) * (rows[i] ? count / rows[i] : 0), most, String(count)))), el("td", { class: "number" }, percent(q.recall[i])))),
+    el("tr", {}, el("th", { scope: "row" }, "right when said"), q.precision.map((value) => el("td", { class: "number" }, percent(value))), el("td", {}))));
+  const save_ = el("button", { type: "button", class: "small", "aria-label": `Save the table as CSV: true and predicted classes${name}`, onclick: () => save(fileName("classes" + name, ".csv"), "text/csv", csv({ titles: ["true class", ...q.labels], rows: q.labels.map((text, i) => [text, ...q.counts[i]]) })) }, "CSV");
+  return [el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Table: true and predicted classes${name}` }, table), el("div", { class: "tools" }, save_)];
+}
+function confusionSection() {
+  const q = data.quality;
+  if (!q || q.kind !== "classes") return null;
+  return section("confusion", "Right and wrong classes", `Each of the ${q.samples} held-out samples by its true class and by the class that the model of its fold named. Right ones are on the diagonal. `
+    + `“Found” is the share of a class that is named rightly; “right when said” is the share of what is called so that is so. The mean of “found” over the classes is ${number(q.balanced)} (balanced accuracy).`, confusion(q));
+}
+
+// -- panels: small charts with a square look ----------------------------------------------------------------
+const panels = (...charts) => el("div", { class: "panels" }, charts.map((one) => el("div", { class: "panel" }, one)));
+function panel(title, label, axes, xs, ys, marks, numbers) {
+  return [el("h4", {}, title), chart((width) => {
+    const height = Math.min(300, Math.max(220, width * 0.75)), box = { left: 50, right: 12, bottom: 38 };
+    const x = scale(...xs, box.left, width - box.right), y = scale(...ys, height - box.bottom, 24);
+    return canvas(width, height, frame(width, height, x, y, box, axes), marks(x, y, width, box));
+  }, label, numbers)];
+}
+const diagonal = (x, y, low, high) => line(x(low), y(low), x(high), y(high), { stroke: "var(--muted)", "stroke-dasharray": "4 4" });
+// Curves of several classes, or of several models.
+function rocPanels(curves, name = "") {
+  const both = (kind, axes, chance, what, area) => panel(what, what + name, axes, [0, 1], [0, 1], (x, y) => [chance(x, y),
+    curves.map((one, k) => polyline(one[kind].x.map((v, i) => [x(v), y(one[kind].y[i])]), { stroke: colour(k) }, `${one.label}: area ${plusMinus(one[area].mean, one[area].std)}`))],
+  () => ({ titles: ["curve", axes[0], axes[1]], rows: curves.flatMap((one) => one[kind].x.map((v, i) => [one.label, v, one[kind].y[i]])) }));
+  return panels(both("roc", ["false alarms (1 − specificity)", "found (sensitivity)"], (x, y) => diagonal(x, y, 0, 1), "ROC curve", "auc"),
+    both("pr", ["found (recall)", "right when said (precision)"], (x, y) => curves.map((one, k) => line(x(0), y(one.share), x(1), y(one.share), { stroke: colour(k), "stroke-dasharray": "4 4", opacity: 0.6 })), "Precision and recall", "ap"));
+}
+function curvesSection() {
+  const q = data.quality;
+  if (!q || !q.curves || !q.curves.length) return null;
+  const one = q.curves.length === 1, areas = (c) => `area under ROC ${plusMinus(c.auc.mean, c.auc.std)}, average precision ${plusMinus(c.ap.mean, c.ap.std)}`;
+  return section("curves", "ROC and precision–recall", `What happens when the model calls samples ${one ? `“${q.curves[0].label}”` : "of a class"} sooner or later, over all held-out samples. `
+    + "Dashed lines are guessing. The areas are means over the folds.", rocPanels(q.curves), legendOf(q.curves.map((c) => `${c.label}: ${areas(c)}`)));
+}
+function calibrationPanel(calibrations, name = "") {
+  return panels(panel("Said and happened", "Calibration" + name, ["probability that was said", "how often it happened"], [0, 1], [0, 1], (x, y) => [diagonal(x, y, 0, 1), calibrations.map(({ told: c }, k) => [
+    c.said.map((v, i) => line(x(v), y(c.low[i]), x(v), y(c.high[i]), { stroke: colour(k), "stroke-width": 2, opacity: 0.5 })),
+    polyline(c.said.map((v, i) => [x(v), y(c.happened[i])]), { stroke: colour(k), opacity: 0.5 }, "calibration"),
+    c.said.map((v, i) => tip(svg("circle", { cx: x(v), cy: y(c.happened[i]), r: 4.5, fill: colour(k), tabindex: 0 }), `said ${percent(v)}, happened ${percent(c.happened[i])} of ${c.samples[i]}\n95 % interval ${percent(c.low[i])} to ${percent(c.high[i])}`))])],
+  () => ({ titles: ["model", "said", "happened", "from", "to", "samples"], rows: calibrations.flatMap(({ label: text, told: c }) => c.said.map((v, i) => [text, v, c.happened[i], c.low[i], c.high[i], c.samples[i]])) })));
+}
+function calibrationSection() {
+  const q = data.quality, c = q && q.calibration;
+  if (!q || q.kind !== "classes") return null;
+  if (!c) return section("calibration", "Are probabilities right?", "The model gives decisions, not probabilities. MKLClassifierCV gives probabilities, and so does sklearn.calibration.CalibratedClassifierCV around a model.");
+  return section("calibration", "Are probabilities right?", (c.label === null ? "Held-out samples in groups by the probability of the class that was named: how often was it right?" : `Held-out samples in groups by the probability of “${c.label}”: how often was it so?`)
+    + ` On the dashed line both agree; lines are 95 % intervals. On average they differ by ${number(c.off, 2)}. The Brier score is ${number(c.brier)} (0 is perfect; the shares of the classes alone have ${number(c.brier_constant)}).`,
+    calibrationPanel([{ label: "the model", told: c }]));
+}
+
+// -- numbers ----------------------------------------------------------------------------------------------
+function truthPanel(q, title, label_ = title) {
+  const all = [...q.truth, ...q.predicted], low = Math.min(...all), high = Math.max(...all), pad = 0.03 * (high - low || 1), name = short(data.data.target.name, 30);
+  return panel(title, label_, [`predicted ${name}`, `true ${name}`], [low - pad, high + pad], [low - pad, high + pad], (x, y) => [diagonal(x, y, low, high),
+    q.truth.map((t, i) => svg("circle", { cx: x(q.predicted[i]), cy: y(t), r: 3, fill: "var(--accent)", "fill-opacity": 0.5 }))],
+  () => ({ titles: ["row", "predicted", "true", "error"], rows: q.truth.map((t, i) => [q.rows[i] + 1, q.predicted[i], t, t - q.predicted[i]]) }));
+}
+function residualPanel(q, title, label_ = title) {
+  const errors = q.truth.map((t, i) => t - q.predicted[i]), low = Math.min(...q.predicted), high = Math.max(...q.predicted), pad = 0.03 * (high - low || 1);
+  const far = largest(errors) * 1.05;
+  return panel(title, label_, [`predicted ${short(data.data.target.name, 30)}`, "true − predicted"], [low - pad, high + pad], [-far, far], (x, y, width, box) => [line(box.left, y(0), width - box.right, y(0), { stroke: "var(--muted)", "stroke-dasharray": "4 4" }),
+    errors.map((e, i) => svg("circle", { cx: x(q.predicted[i]), cy: y(e), r: 3, fill: "var(--accent)", "fill-opacity": 0.5 }))],
+  () => ({ titles: ["row", "predicted", "error"], rows: errors.map((e, i) => [q.rows[i] + 1, q.predicted[i], e]) }));
+}
+function errorsSection() {
+  const q = data.quality;
+  if (!q || q.kind === "classes") return null;
+  if (q.kind === "outputs") return section("errors", "Each output", `R² of each output over ${q.samples} held-out samples.`, el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Table: R² of each output" }, sortable(["output", "R²"], q.R2.map((v, k) => [String(k), v]), ["name", "number"])));
+  const thirds = q.spread.error.filter((v) => v !== null), uneven = thirds.length === 3 && Math.max(...thirds) > 1.5 * Math.min(...thirds);
+  return section("errors", "Predicted and true", `Predictions of ${q.samples} held-out samples are off by ${number(q.mean_error)} on average; half of them by less than ${number(q.within[0])}, nine of ten by less than ${number(q.within[1])}. `
+    + `The root of the mean squared error is ${number(q.rmse)}; always guessing the mean is off by ${number(q.constant_error)} on average. `
+    + (uneven ? `Errors are not the same everywhere: ${q.spread.error.map((v) => number(v)).join(", ")} for low, middle and high predictions. ` : "")
+    + "On the dashed lines predictions are exact.", panels(truthPanel(q, "Predicted and true"), residualPanel(q, "Errors")));
+}
+
+// -- survival ---------------------------------------------------------------------------------------------
+const stepsOf = (xs, ys, x, y) => xs.slice(1).reduce((path, t, i) => path + `H${x(t)}` + (i + 1 < ys.length ? `V${y(ys[i + 1])}` : ""), `M${x(xs[0])} ${y(ys[0])}`);
+function bandOf(band, x, y) {
+  const back = [];
+  for (let i = band.low.length - 1; i >= 0; i--) back.push(`V${y(band.low[i])}H${x(band.x[i])}`);
+  return stepsOf(band.x, band.high, x, y) + back.join("") + "Z";
+}
+const reached = (median) => median === null ? "median not reached" : `median ${number(median)}`;
+function survivalChart(s, name) {
+  const draw = (width) => {
+    const room = 30 + Math.max(measure("at risk"), ...s.groups.map((g) => measure(g.name))), box = { left: Math.max(44, room), right: 16, bottom: 38 }, high = 300, table = 20 * (s.groups.length + 1) + 6;
+    const x = scale(0, s.end, box.left, width - box.right), y = scale(0, 1, high - box.bottom, 24);
+    const every = Math.ceil(s.ticks.length * 46 / (width - box.left));
+    x.ticks = s.ticks.filter((_, k) => k % every === 0);
+    return canvas(width, high + table, frame(width, high, x, y, box, [fit(data.data.target.name, width - box.left - box.right), "share without the event"]),
+      s.groups.map((g, k) => [svg("path", { d: bandOf(g.band, x, y), fill: colour(k), opacity: 0.13 }),
+        g.censored.map((t) => { const at = g.y[g.x.filter((v) => v <= t).length - 1]; return line(x(t), y(at) - 4, x(t), y(at) + 4, { stroke: colour(k) }); }),
+        tip(svg("path", { d: stepsOf(g.x, g.y, x, y), fill: "none", stroke: colour(k), "stroke-width": 2, tabindex: 0 }), `${g.name}: ${numberOf(g.samples, "sample")}, ${numberOf(g.events, "event")}\n${reached(g.median)}`)]),
+      words(box.left - 22, high + 12, "at risk", { "text-anchor": "end", class: "soft" }),
+      s.groups.map((g, k) => [words(box.left - 22, high + 32 + 20 * k, g.name, { "text-anchor": "end", style: `fill:${colour(k)}` }),
+        x.ticks.map((t) => words(x(t), high + 32 + 20 * k, g.at_risk[s.ticks.indexOf(t)], { "text-anchor": "middle" }))]));
+  };
+  const numbers = () => ({ titles: ["group", data.data.target.name, "share without the event"], rows: s.groups.flatMap((g) => g.x.map((t, i) => [g.name, t, g.y[i]])) });
+  return chart(draw, name, numbers);
+}
+function survivalSection() {
+  const s = data.survival;
+  if (!s) return null;
+  const predicted = s.predicted.curves, model = (width) => {
+    const box = { left: 44, right: 16, bottom: 38 }, high = 240, end = Math.max(...predicted.map((one) => one.x.at(-1)));
+    const x = scale(0, end, box.left, width - box.right), y = scale(0, 1, high - box.bottom, 24), every = Math.ceil(s.ticks.length * 46 / (width - box.left));
+    x.ticks = s.ticks.filter((t, k) => k % every === 0 && t <= end);
+    return canvas(width, high, frame(width, high, x, y, box, [fit(data.data.target.name, width - box.left - box.right), "predicted survival"]), line(box.left, y(0.5), width - box.right, y(0.5), { stroke: "var(--muted)", "stroke-dasharray": "2 4" }),
+      predicted.map((one, k) => tip(svg("path", { d: stepsOf(one.x, one.y, x, y), fill: "none", stroke: colour(k), "stroke-width": 2, tabindex: 0 }), `${one.name}, risk ${number(one.risk)}\n${reached(one.median)}`)));
+  };
+  const says = (s.held_out ? "Samples are grouped by the risk that was predicted for them in cross-validation, when nothing had been learned from them: a third each, within each fold."
+    : "Samples are grouped by the risk of the model that learned from them, so that the groups differ by more than those of new samples would.")
+    + " Bands are 95 % intervals at each time; small ticks are samples that were observed until then without the event."
+    + (s.p_value === null ? "" : ` Log-rank test of whether the groups differ: ${chances(s.p_value)}` + (s.held_out ? " (approximate, since folds share training samples)." : ", which means little for samples that were learned from."));
+  return section("survival", "Survival by predicted risk", says, survivalChart(s, "Survival by predicted risk"),
+    legendOf(s.groups.map((g) => `${g.name}: ${numberOf(g.samples, "sample")}, ${numberOf(g.events, "event")}, ${reached(g.median)}`)),
+    el("h4", {}, "What the model predicts"), el("p", {}, s.predicted.by === "risk" ? "Survival at the first decile, the median and the last decile of the risks of the training samples. A risk that is larger by 1 means e ≈ 2.7 times the hazard, at all times."
+      : "Survival at the median risk, in each stratum; strata have hazards of their own. A risk that is larger by 1 means e ≈ 2.7 times the hazard, at all times."), chart(model, "Predicted survival"),
+    legendOf(predicted.map((one) => `${one.name}: ${reached(one.median)}`)));
+}
+

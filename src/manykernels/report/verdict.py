@@ -1,0 +1,323 @@
+"""The answer in sentences with numbers: how good, against what, what carries it, what to be careful about.
+
+All of it is read off the sections of a report, so that no sentence can say anything else than they do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._arguments import and_more, number_of
+from ..comparison.statistics import ALPHA, holm, p_shown, signed
+
+Section = Mapping[str, Any]
+_NAMED = 4  # columns, views and alternatives that a sentence names
+_FEW = 100  # samples, below which a score is rough
+_RARE = 20  # samples of a class, below which little is known of it
+_MISSING = 0.05  # of the values of a column, from which gaps are worth a word
+_OFF = 0.1  # by which probabilities may be off
+_GRAVE = ("MK4", "MK503")  # codes of checks about samples, columns and predictions
+_SAID = {"MK101", "MK102", "MK401", "MK411", "MK501", "MK502"}  # which other sentences say already
+ALTERNATIVES = {
+    "plain sum of the kernels": "the same kernels with equal weights",
+    "best single kernel": "the best of the kernels alone",
+    "tuned SVC": "a support vector machine with one tuned Gaussian kernel",
+    "tuned kernel ridge": "ridge regression with one tuned Gaussian kernel",
+    "sparse linear SVM": "a linear model that selects columns",
+    "lasso": "a linear model that selects columns",
+    "ridge Cox": "Cox's linear model with a penalty",
+}
+_NO_ARTICLE = {"ridge Cox"}
+
+
+def the(name: str) -> str:
+    """The name of a method inside of a sentence: with an article if it is one of the alternatives."""
+    return f"the {name}" if name in ALTERNATIVES and name not in _NO_ARTICLE else name
+
+
+def verdict_section(found: Section) -> list[dict[str, str]]:
+    """Sentences, each with what it is `about` and its `tone`: good, bad, plain or care."""
+    said = [*_how_good(found), *_guessing(found), *_alternatives(found), *_carried(found), *_care(found)]
+    return [{"about": about, "tone": tone, "text": text} for about, tone, text in said]
+
+
+def with_checks(said: Sequence[dict[str, str]], checks: Sequence[Section]) -> list[dict[str, str]]:
+    """The sentences with those of checks: about samples and columns first, then a line about the others.
+
+    A column that gives the target away makes all other sentences worthless, and so do copies of samples in
+    several folds. Checks of kernels and of the search are named, and the section on checks explains them.
+    """
+    known = [one for one in checks if one["code"] not in _SAID]
+    grave = [one for one in known if one["code"].startswith(_GRAVE)]
+    others = [f"{_inside(one['title'])} ({one['code']})" for one in known if one not in grave]
+    before = [one for one in said if one["about"] != "care"]
+    after = [one for one in said if one["about"] == "care"]
+    texts = [f"{one['message']} {one['advice']} ({one['code']})" for one in grave]
+    rest = [f"The checks below also found: {and_more(others, _NAMED)}."] if others else []
+    first, last = (
+        [{"about": "care", "tone": "care", "text": text} for text in part] for part in (texts, rest)
+    )
+    return [*before, *first, *after, *last]
+
+
+def _inside(title: str) -> str:
+    """A title inside of a sentence; C keeps its letter."""
+    return title if title[1] == " " and title[0] != "A" else title[0].lower() + title[1:]
+
+
+Said = Iterator[tuple[str, str, str]]
+
+
+# -- how good -------------------------------------------------------------------------------------
+def _how_good(found: Section) -> Said:
+    scores, quality = found["scores"], found["quality"]
+    own = None if scores is None else scores["rows"][0]
+    if own is None or own["mean"] is None:
+        why = "it was not scored" if own is None else f"it {own['error']}"
+        text = f"How well the model predicts new samples is not known: {why}."
+        yield "quality", "bad" if own is not None else "plain", text
+        return
+    target, folds = found["data"]["target"]["name"], len(own["folds"])
+    mean, constant = own["mean"], (scores["chance"] or {}).get("mean")
+    score = f"{_metric(scores)} {spread_of(own['mean'], own['std'])} over {number_of(folds, 'fold')}"
+    if quality is not None and quality["kind"] == "classes":
+        of = f"{quality['right']} of {quality['samples']} samples that it did not learn from"
+        text = f"The model names the right class of “{target}” for {of} ({score})."
+        text += (
+            "" if constant is None else f" Always naming the largest class is right for {_percent(constant)}."
+        )
+        text += _areas(quality)
+    elif quality is not None and quality["kind"] == "numbers":
+        text = (
+            f"The model explains {_percent(max(mean, 0.0))} of the variance of “{target}” on samples that it "
+            f"did not learn from ({score}). Its predictions are off by {_number(quality['mean_error'])} on "
+            f"average; always guessing the mean is off by {_number(quality['constant_error'])}."
+        )
+    elif found["survival"] is not None:
+        text = (
+            f"Of two samples, the model gives the higher risk to the one with the earlier event in "
+            f"{_percent(mean)} of cases ({score}, on samples that it did not learn from). Guessing is right "
+            "in 50 %."
+        )
+    else:
+        against = "" if constant is None else f"; guessing has {_number(constant)}"
+        text = f"On samples that it did not learn from, the model has {score}{against}."
+    yield "quality", "plain", text
+
+
+def _areas(quality: Section) -> str:
+    """The area under the ROC curve, of two classes."""
+    if len(quality["curves"]) != 1 or quality["curves"][0]["auc"]["mean"] is None:
+        return ""
+    auc = quality["curves"][0]["auc"]
+    return f" The area under the ROC curve is {spread_of(auc['mean'], auc['std'])}."
+
+
+def _guessing(found: Section) -> Said:
+    judged = None if found["scores"] is None else found["scores"]["verdict"]
+    if judged is not None:
+        yield "guessing", "good" if judged["better"] else "bad", judged["sentence"]
+
+
+# -- against what ---------------------------------------------------------------------------------
+def judged_alternatives(scores: Section) -> list[dict[str, Any]]:
+    """The alternatives with a score, how far the model is above each, and p for all of them together."""
+    rows = [row for row in scores["rows"][1:] if row["above"] is not None and row["mean"] is not None]
+    known = [row for row in rows if row["above"]["p_value"] is not None]
+    adjusted: Any = holm([row["above"]["p_value"] for row in known]) if known else []
+    p_of = {row["name"]: float(p) for row, p in zip(known, adjusted, strict=True)}
+    return [{**row["above"], "name": row["name"], "p_adjusted": p_of.get(row["name"])} for row in rows]
+
+
+def _alternatives(found: Section) -> Said:
+    scores = found["scores"]
+    rows = [] if scores is None else judged_alternatives(scores)
+    if not rows:
+        return
+    clear = [row for row in rows if row["p_adjusted"] is not None and row["p_adjusted"] <= ALPHA]
+    ahead = [row for row in clear if row["mean"] < 0]
+    behind = [row for row in clear if row["mean"] > 0]
+    same = [row for row in rows if row["mean"] == row["low"] == row["high"] == 0.0]
+    others = [row for row in rows if row not in clear and row not in same]
+    if ahead:
+        some = "An alternative predicts" if len(ahead) == 1 else "Alternatives predict"
+        text = f"{some} clearly better in the same folds: {listed(ahead)}."
+        yield "alternatives", "bad", f"{text} Where prediction is what counts, take that one."
+    if behind:
+        yield "alternatives", "good", f"The model is clearly better than {listed(behind)}, in the same folds."
+    if others:
+        text = f"The difference from {listed(others)} may be chance."
+        yield "alternatives", "plain", text
+    if same:
+        names = _and([the(row["name"]) for row in same])
+        yield "alternatives", "plain", f"The model has the same score as {names} in every fold."
+
+
+def listed(rows: Sequence[Section]) -> str:
+    """Methods with how far the model is above each, its interval, and p for all of them together."""
+    told = []
+    for row in rows[:_NAMED]:
+        p = "" if row["p_adjusted"] is None else f", {p_shown(row['p_adjusted'])}"
+        sign = signed(row["mean"])
+        interval = (
+            "" if row["low"] is None else f", 95 % interval {signed(row['low'])} to {signed(row['high'])}"
+        )
+        told.append(f"{the(row['name'])} ({sign}{interval}{p})")
+    more = [f"{len(rows) - _NAMED} more"] if len(rows) > _NAMED else []
+    return _and(told + more)
+
+
+# -- what carries it ------------------------------------------------------------------------------
+def _carried(found: Section) -> Said:
+    importance = found["importance"]
+    if importance is None:
+        return
+    for what in ("views", "columns"):
+        rows = importance[what]
+        if rows is None:
+            continue
+        called = "kernels" if found["data"]["features"] is None and what == "columns" else what
+        sure = [i for i, low in enumerate(rows["low"]) if low is not None and low > 0.0]
+        if not sure:
+            yield what, "plain", _none_clear(rows, called, _metric(importance))
+            continue
+        metric = _metric(importance)
+        named, falls = [rows["names"][i] for i in sure], [_number(rows["mean"][i], 2) for i in sure]
+        more = [f"{len(sure) - _NAMED} more"] if len(sure) > _NAMED else []
+        left = len(rows["names"]) - len(sure)
+        rest = f" Without each of the other {left} it loses nothing that is clear." if left > 1 else ""
+        if left == 1:
+            rest = " Without the other one it loses nothing that is clear."
+        noun, by = called if len(sure) > 1 else called[:-1], _and(falls[:_NAMED])
+        them = "each of them" if len(sure) > 1 else "it"
+        needs = f"The predictions need the {noun} {_and(named[:_NAMED] + more)}"
+        text = f"{needs}: without {them}, {metric} falls by {by} on held-out samples."
+        yield what, "plain", text + rest
+
+
+def _none_clear(rows: Section, called: str, metric: str) -> str:
+    """Where no loss is clearly above zero: the largest one, with its interval."""
+    text = f"No single one of the {called} clearly matters"
+    known = [i for i, mean in enumerate(rows["mean"]) if mean is not None and rows["low"][i] is not None]
+    first = max(known, key=lambda i: rows["mean"][i], default=None)
+    if first is None or not rows["mean"][first] > 0.0:
+        return f"{text}."
+    low, high = (_number(rows[side][first], 2) for side in ("low", "high"))
+    return (
+        f"{text}. The largest loss is that of {rows['names'][first]}: without it, {metric} falls by "
+        f"{_number(rows['mean'][first], 2)} on held-out samples, but the 95 % interval is {low} to {high}. "
+        "Others may stand in for it, or the samples are too few to tell."
+    )
+
+
+# -- what to be careful about ---------------------------------------------------------------------
+def _care(found: Section) -> Said:
+    for text in (
+        *_care_of_samples(found),
+        *_care_of_columns(found["data"]),
+        *_care_of_scores(found),
+        *_care_of_the_search(found["selection"]),
+        *_care_of_the_fit(found["weights"]),
+    ):
+        yield "care", "care", text
+
+
+def _care_of_samples(found: Section) -> Iterator[str]:
+    data = found["data"]
+    n, target = data["samples"], data["target"]
+    if n < _FEW:
+        yield f"There are {n} samples, which are few: scores are rough, and small effects cannot be seen."
+    if target["task"] == "classification":
+        rare = [
+            f"{label} ({count})"
+            for label, count in zip(target["labels"], target["counts"], strict=True)
+            if count < _RARE
+        ]
+        if rare:
+            yield f"Few samples are known of {'class' if len(rare) == 1 else 'classes'} {and_more(rare, 3)}."
+        quality, share = found["quality"], max(target["counts"]) / n
+        if quality is not None and share > 0.7:
+            balanced = _number(quality["balanced"])
+            yield (
+                f"{_percent(share)} of the samples are of one class, so that a high accuracy is easy to get: "
+                f"its mean over the classes is {balanced} (1/{len(target['labels'])} by guessing)."
+            )
+    if target["task"] == "survival" and (events := sum(target["events"])) < _FEW:
+        yield f"The event was seen in {events} samples only, and these are what can be learned from."
+
+
+def _care_of_columns(data: Section) -> Iterator[str]:
+    absent = _absent(data)
+    if absent:
+        lacking = [f"{count} lack {view}" for view, count in absent.items()]
+        yield f"Not all of the {data['samples']} samples have every view: {and_more(lacking, _NAMED)}."
+    gaps = [row for row in data["missing"] if row["share"] >= _MISSING]
+    gaps = [row for row in gaps if row["missing"] not in absent.values()]  # those of absent views are said
+    if gaps:
+        named = [f"{row['name']} ({_percent(row['share'])})" for row in gaps]
+        yield f"Values are missing in {number_of(len(gaps), 'column')}: {and_more(named, _NAMED)}."
+    if data["dropped"]:
+        named = [f"{row['name']} ({row['why']})" for row in data["dropped"]]
+        yield f"Nothing was learned from {number_of(len(named), 'column')}: {and_more(named, _NAMED)}."
+    yield from data.get("presence", {}).get("remarks", [])
+
+
+def _absent(data: Section) -> dict[str, int]:
+    """Views and how many samples lack each, where some do."""
+    presence = data.get("presence", {})
+    counts = dict(zip(presence.get("views", []), presence.get("counts", []), strict=True))
+    return {view: data["samples"] - count for view, count in counts.items() if count < data["samples"]}
+
+
+def _care_of_scores(found: Section) -> Iterator[str]:
+    scores, quality = found["scores"], found["quality"]
+    if scores is not None and found["selection"] is not None and scores["searched"] != "anew":
+        yield "The score flatters the model a little: its options were chosen on all samples."
+    off = None if quality is None or quality["kind"] != "classes" else quality["calibration"]
+    if off is not None and off["off"] > _OFF:
+        by = _number(off["off"], 2)
+        yield f"Probabilities are off by {by} on average: read them as an order, not as chances."
+
+
+def _care_of_the_search(selection: Section | None) -> Iterator[str]:
+    if selection is None:
+        return
+    again = selection["again"]
+    if again is not None and len(again["names"]) > 1:
+        total, same = sum(again["counts"]), again["counts"][0]
+        if total and same < 0.5 * total:
+            yield (
+                f"The search is not sure of its choice: it chose the same model in {same} of {total} random "
+                "halves of the data. Trust what several models share, such as the leading columns."
+            )
+
+
+def _care_of_the_fit(weights: Section) -> Iterator[str]:
+    if weights["converged"] is False:
+        yield "The fit stopped before it was done: raise max_iter, or read weights as approximate."
+
+
+# -- words ----------------------------------------------------------------------------------------
+def _metric(section: Section) -> str:
+    return "the C index" if section["metric"] == "C index" else str(section["metric"])
+
+
+def _number(value: float, digits: int = 3) -> str:
+    return f"{value:.{digits}g}".replace("-", "−")
+
+
+def spread_of(mean: float, std: float | None) -> str:
+    """A mean and a standard deviation, for people."""
+    text = f"{mean:.3f}" if std is None or not np.isfinite(std) else f"{mean:.3f} ± {std:.3f}"
+    return text.replace("-", "−")
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
+
+
+def _and(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
