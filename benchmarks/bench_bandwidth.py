@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from manykernels._fast import stack as fast
+from manykernels._fast.checking import check
 from manykernels.grams import StackGram
 
 from .harness import Report, compare
@@ -42,13 +42,13 @@ def passes(stack: Array, rng: np.random.RandomState) -> dict[str, tuple[Callable
     """Each pass and the bytes it must read: a triangle of each symmetric kernel, or all of it to check."""
     M, n = stack.shape[:2]
     gram, theta, out = StackGram(stack), rng.rand(M), np.empty((n, n))
-    one, found = rng.randn(n, 1), np.empty((M, 3))
+    one, found, means = rng.randn(n, 1), np.empty((M, 3)), np.empty((M, n))
     triangle = 8.0 * M * n * (n + 1) / 2
     return {
         "combine": (lambda: gram.combine(theta, out=out), triangle),
         "quadratic forms": (lambda: gram.quad(one), triangle),
         "products": (lambda: gram.products(one), triangle),
-        "check": (lambda: fast.check(stack, one[:, 0], 1.0 + 1e-8, found), 2.0 * triangle),
+        "check": (lambda: check(stack, one[:, 0], 1.0 + 1e-8, one[:, 0], found, means), 2.0 * triangle),
     }
 
 

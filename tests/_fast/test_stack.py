@@ -5,6 +5,7 @@ import pytest
 
 from manykernels._fast import stack as fast
 from manykernels._fast import threads
+from manykernels._fast.checking import check
 
 SIZES = [1, 2, 3, 4, 5, 7, 8, 47, 48, 49, 97]
 each_size = pytest.mark.parametrize("n", SIZES)
@@ -48,11 +49,13 @@ def test_products(n, dtype, columns):
 
 @each_size
 @each_dtype
-@pytest.mark.parametrize("kept", ["all", "some", "none"])
+@pytest.mark.parametrize("kept", ["all", "some", "few", "none"])
 def test_quadratic_forms(n, dtype, kept):
     stack, index = symmetric(n, 3, dtype), np.array([1, 2])
     x = np.random.RandomState(4).randn(2, n)
-    x[:, :: {"all": n + 1, "some": 2, "none": 1}[kept]] = 0.0
+    x[:, :: {"all": n + 1, "some": 2, "few": n + 1, "none": 1}[kept]] = 0.0
+    if kept == "few":
+        x[:, np.random.RandomState(8).rand(n) < 0.7] = 0.0
     x[0, -1:] = 0.0  # vectors may be zero in different places
     out = np.full((2, 2), np.nan)
     fast.quadratic_forms(stack, index, x, out)
@@ -87,8 +90,9 @@ def test_check_sums_asymmetry_and_minors(n, dtype):
     stack = symmetric(n, 3, dtype)
     stack[1] += np.triu(np.full((n, n), 0.5, dtype), 1)
     x = np.random.RandomState(6).uniform(0.5, 1.0, n)
-    out = np.full((3, 3), np.nan)
-    fast.check(stack, x, 1.1, out)
+    share = np.random.RandomState(7).uniform(0.0, 1.0, n)
+    out, means = np.full((3, 3), np.nan), np.full((3, n), np.nan)
+    check(stack, x, 1.1, share, out, means)
     wide = stack.astype(float)
     d = np.einsum("mii->mi", wide)
     excess = wide**2 - 1.1 * d[:, :, None] * d[:, None, :]
@@ -96,8 +100,10 @@ def test_check_sums_asymmetry_and_minors(n, dtype):
     np.testing.assert_allclose(
         out[:, 1], np.abs((wide - wide.transpose(0, 2, 1)) @ x).max(axis=1), atol=1e-10
     )
-    minors = np.maximum(excess, 0).sum(axis=(1, 2))
-    np.testing.assert_allclose(out[:, 2], minors, rtol=exactness(dtype), atol=exactness(dtype) * n * n)
+    np.testing.assert_allclose(means, wide @ share, atol=1e-10)
+    once, twice = (np.maximum(half, 0).sum(axis=(1, 2)) for half in (np.tril(excess), excess))
+    slack = exactness(dtype) * (twice + n * n)  # of each pair of entries one is looked at, or both
+    assert np.all(once - slack <= out[:, 2]) and np.all(out[:, 2] <= twice + slack)
     assert out[0, 1] < 1e-10 and (n == 1 or out[1, 1] > 0.2)
 
 
@@ -107,7 +113,7 @@ def test_check_finds_what_is_not_finite(bad, place):
     stack = symmetric(7, 2, np.float64)
     stack[1][place] = bad
     out = np.empty((2, 3))
-    fast.check(stack, np.ones(7), 1.0, out)
+    check(stack, np.ones(7), 1.0, np.ones(7), out, np.empty((2, 7)))
     assert np.isfinite(out[0, 0]) and not np.isfinite(out[1, 0])
 
 
@@ -118,12 +124,12 @@ def test_threads_give_the_same_answers(monkeypatch):
 
     def answers():
         out, y = np.empty((n, n)), np.empty((7, 2, n))
-        q, c = np.empty((7, 2)), np.empty((7, 3))
+        q, c, r = np.empty((7, 2)), np.empty((7, 3)), np.empty((7, n))
         fast.combine(stack, index, np.arange(7.0), out)
         fast.products(stack, index, x, y)
         fast.quadratic_forms(stack, index, x, q)
-        fast.check(stack, x[0], 1.0, c)
-        return out, y, q, c
+        check(stack, x[0], 1.0, x[1], c, r)
+        return out, y, q, c, r
 
     one = answers()
     monkeypatch.setattr(threads, "_PARALLEL", 0)

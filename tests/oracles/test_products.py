@@ -147,7 +147,7 @@ class TestNames:
         names = [oracle.name(z) for z in [(), (0,), (1, 1), (0, 1), (0, 2, 2), (1,) * 11]]
         assert names == ["1", "age", "height²", "age · height", "age · blood pressure²", "height¹¹"]
         assert oracle.kernel((0, 2, 2)).label == "age · blood pressure²"
-        assert oracle.gram([(0, 1)]).names == ["age · height"]
+        assert list(oracle.gram([(0, 1)]).names) == ["age · height"]
         assert oracle.describe((0, 2, 2)) == {"product": "age · blood pressure²", "degree": 3}
         assert bind(Products(), NAMED.to_numpy()).name((0, 2)) == "x0 · x2"
         assert bind(Products(), NAMED.to_numpy(), feature_names=["a", "b", "c"]).name((1, 2)) == "b · c"

@@ -1,9 +1,9 @@
 """Passes over a stack of Gram matrices, each bound by memory bandwidth.
 
 A stack is an array (M, n, n) whose last axis is contiguous, float64 or float32. Kernels are symmetric, so
-every pass but the first reads only the lower triangle: row i up to its diagonal is one contiguous run, and
-several rows or kernels are read at once so that the hardware has several streams to prefetch. Vectors come
-as the rows of an array, all of them served by the same pass.
+every pass reads only the lower triangle: row i up to its diagonal is one contiguous run, and several rows or
+kernels are read at once so that the hardware has several streams to prefetch. Vectors come as the rows of an
+array, all of them served by the same pass.
 """
 
 from __future__ import annotations
@@ -136,107 +136,53 @@ def _product_range(stack: Any, index: Index, x: Array, lo: int, hi: int, out: Ar
 
 
 @inner(nogil=True, fastmath=True)
-def _quad_eight(k: Any, i: int, v: Array) -> float:
-    """Σ_j v_j Σ_r v_r K_rj over rows r = i … i+7 and columns left of i."""
-    a, b, c, d = k[i], k[i + 1], k[i + 2], k[i + 3]
-    e, f, g, h = k[i + 4], k[i + 5], k[i + 6], k[i + 7]
-    va, vb, vc, vd = v[i], v[i + 1], v[i + 2], v[i + 3]
-    ve, vf, vg, vh = v[i + 4], v[i + 5], v[i + 6], v[i + 7]
+def _quad_eight(k: Any, rows: Index, p: int, v: Array) -> float:
+    """Σ_j v_j Σ_r v_r K_rj over eight rows r = rows[p], … and columns j left of the first of them."""
+    a, b, c, d = k[rows[p]], k[rows[p + 1]], k[rows[p + 2]], k[rows[p + 3]]
+    e, f, g, h = k[rows[p + 4]], k[rows[p + 5]], k[rows[p + 6]], k[rows[p + 7]]
+    va, vb, vc, vd = v[rows[p]], v[rows[p + 1]], v[rows[p + 2]], v[rows[p + 3]]
+    ve, vf, vg, vh = v[rows[p + 4]], v[rows[p + 5]], v[rows[p + 6]], v[rows[p + 7]]
     s = 0.0
-    for j in range(i):
+    for j in range(rows[p]):
         upper = va * a[j] + vb * b[j] + vc * c[j] + vd * d[j]
         s += v[j] * (upper + ve * e[j] + vf * f[j] + vg * g[j] + vh * h[j])
     return s
 
 
 @inner(nogil=True, fastmath=True)
-def _quad_rows(k: Any, lo: int, hi: int, left: int, v: Array) -> float:
-    """Add rows lo … hi−1, from column `left` to the diagonal and their mirror image, to vᵀKv."""
+def _quad_between(k: Any, rows: Index, first: int, last: int, v: Array) -> float:
+    """vᵀKv over rows and columns rows[first], …, rows[last − 1], from the lower triangle."""
     total = 0.0
-    for i in range(lo, hi):
-        s, row = 0.0, k[i]
-        for j in range(left, i):
-            s += row[j] * v[j]
-        total += v[i] * (2.0 * s + v[i] * row[i])
+    for p in range(first, last):
+        s, row = 0.0, k[rows[p]]
+        for q in range(first, p):
+            s += row[rows[q]] * v[rows[q]]
+        total += v[rows[p]] * (2.0 * s + v[rows[p]] * row[rows[p]])
     return total
 
 
+@inner(nogil=True, fastmath=True)
+def _quad_left(k: Any, rows: Index, p: int, left: int, v: Array) -> float:
+    """Σ_j v_j v_r K_rj over one row r = rows[p] and columns left of `left`."""
+    s, row = 0.0, k[rows[p]]
+    for j in range(left):
+        s += row[j] * v[j]
+    return float(v[rows[p]] * s)
+
+
 @njit(cache=True, nogil=True)
-def _quad_range(stack: Any, index: Index, x: Array, used: Any, lo: int, hi: int, out: Array) -> None:
-    n = x.shape[1]
-    whole, first = n - n % 8, 0 * n  # not a constant, for which the last function would be compiled once more
+def _quad_range(stack: Any, index: Index, x: Array, rows: Index, lo: int, hi: int, out: Array) -> None:
+    whole = rows.size - rows.size % 8
     for m in range(lo, hi):
         k = stack[index[m]]
         out[m] = 0.0
-        for i in range(0, whole, 8):
-            if used[i // 8]:
-                for t in range(x.shape[0]):
-                    out[m, t] += 2.0 * _quad_eight(k, i, x[t]) + _quad_rows(k, i, i + 8, i, x[t])
+        for p in range(0, whole, 8):
+            for t in range(x.shape[0]):
+                out[m, t] += 2.0 * _quad_eight(k, rows, p, x[t]) + _quad_between(k, rows, p, p + 8, x[t])
         for t in range(x.shape[0]):
-            out[m, t] += _quad_rows(k, whole, n, first, x[t])
-
-
-@inner(nogil=True, fastmath={"reassoc", "contract"})
-def _check_four(k: Any, i: int, slack: float, diagonal: Array, x: Array, y: Array) -> tuple[float, float]:
-    """(sum, violation of 2 × 2 minors) of rows i … i+3; y += what they add to (K − Kᵀ)x."""
-    a, b, c, d = k[i], k[i + 1], k[i + 2], k[i + 3]
-    xa, xb, xc, xd = x[i], x[i + 1], x[i + 2], x[i + 3]
-    da, db, dc, dd = diagonal[i], diagonal[i + 1], diagonal[i + 2], diagonal[i + 3]
-    sa, sb, sc, sd, total, minor = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    for j in range(x.size):
-        xj, dj = x[j], slack * diagonal[j]
-        va, vb, vc, vd = np.float64(a[j]), np.float64(b[j]), np.float64(c[j]), np.float64(d[j])
-        total += (va + vb) + (vc + vd)
-        sa += va * xj
-        sb += vb * xj
-        sc += vc * xj
-        sd += vd * xj
-        y[j] -= va * xa + vb * xb + vc * xc + vd * xd
-        ea, eb = va * va - da * dj, vb * vb - db * dj
-        ec, ed = vc * vc - dc * dj, vd * vd - dd * dj
-        minor += (ea if ea > 0.0 else 0.0) + (eb if eb > 0.0 else 0.0)
-        minor += (ec if ec > 0.0 else 0.0) + (ed if ed > 0.0 else 0.0)
-    y[i] += sa
-    y[i + 1] += sb
-    y[i + 2] += sc
-    y[i + 3] += sd
-    return total, minor
-
-
-@inner(nogil=True, fastmath={"reassoc", "contract"})
-def _check_row(k: Any, i: int, slack: float, diagonal: Array, x: Array, y: Array) -> tuple[float, float]:
-    """The same for one row."""
-    row, s, total, minor = k[i], 0.0, 0.0, 0.0
-    for j in range(x.size):
-        v = np.float64(row[j])
-        total += v
-        s += v * x[j]
-        y[j] -= v * x[i]
-        excess = v * v - slack * diagonal[i] * diagonal[j]
-        minor += excess if excess > 0.0 else 0.0
-    y[i] += s
-    return total, minor
-
-
-@njit(cache=True, nogil=True)
-def _check_range(stack: Any, x: Array, slack: float, lo: int, hi: int, out: Array) -> None:
-    n = x.size
-    whole = n - n % 4
-    for m in range(lo, hi):
-        k = stack[m]
-        diagonal, y = np.empty(n), np.zeros(n)
-        for i in range(n):
-            diagonal[i] = k[i, i]
-        total, minor, worst = 0.0, 0.0, 0.0
-        for i in range(0, whole, 4):
-            t, v = _check_four(k, i, slack, diagonal, x, y)
-            total, minor = total + t, minor + v
-        for i in range(whole, n):
-            t, v = _check_row(k, i, slack, diagonal, x, y)
-            total, minor = total + t, minor + v
-        for i in range(n):
-            worst = max(worst, abs(y[i]))
-        out[m, 0], out[m, 1], out[m, 2] = total, worst, minor
+            for p in range(whole, rows.size):
+                out[m, t] += 2.0 * _quad_left(k, rows, p, rows[whole], x[t])
+            out[m, t] += _quad_between(k, rows, whole, rows.size, x[t])
 
 
 @njit(cache=True, nogil=True, fastmath=True)
@@ -285,17 +231,7 @@ def products(stack: Any, index: Index, x: Array, out: Array) -> None:
 
 
 def quadratic_forms(stack: Any, index: Index, x: Array, out: Array) -> None:
-    """out[m, c] = x[c]ᵀ K_{index_m} x[c], reading only the rows, in eights, where an x is not zero."""
-    n = x.shape[1]
-    used = np.add.reduceat(x.any(axis=0), np.arange(0, n, 8)) > 0
-    work = index.size * x.size * n
-    split(index.size, work, lambda lo, hi: _quad_range(stack, index, x, used, lo, hi, out))
-
-
-def check(stack: Any, x: Array, slack: float, out: Array) -> None:
-    """One pass over both triangles: out[m] = (sum of entries, ‖(K − Kᵀ)x‖∞, Σ (K_ij² − slack K_ii K_jj)₊).
-
-    With x random the second is zero, up to rounding, only for a symmetric matrix (Freivalds' test), and
-    memory is read in one run. The first is not finite when an entry is not.
-    """
-    split(stack.shape[0], stack.size, lambda lo, hi: _check_range(stack, x, slack, lo, hi, out))
+    """out[m, c] = x[c]ᵀ K_{index_m} x[c], reading only the rows where an x is not zero."""
+    rows = np.flatnonzero(x.any(axis=0))
+    work = index.size * x.size * rows.size
+    split(index.size, work, lambda lo, hi: _quad_range(stack, index, x, rows, lo, hi, out))

@@ -34,6 +34,8 @@ Road = Literal["listed", "asked", "passed", "featured"]
 _MANY = 200  # kernels from which dense weights are learned faster by alternation than by second order
 _SPREAD = 1.1  # the norm from which that is so: nearer to 1 its steps take weights to 0, and leave them there
 
+_DENSE = 4.0 / 3.0  # the norm from which that is so of kernels of rank one
+
 
 def bind(options: Options, samples: AnySamples, more: int = 0) -> Bound:
     """Bind the kernels to the samples; `more` matrices of n × n are needed beside those of the solver."""
@@ -62,8 +64,8 @@ def bind(options: Options, samples: AnySamples, more: int = 0) -> Bound:
     listed = bind_listed(options, samples, solver, more, narrow)
     if narrow and Held.of(listed.space).factored:
         listed = replace(listed, solver=solver if solver.serves.factored else groups)
-    elif _cornered(options, listed):
-        listed = replace(listed, solver=resolve_solver("corrective"))
+    elif (cornered := _cornered(options, listed)) is not None:
+        listed = replace(listed, solver=cornered)
     elif solver.serves.factored:
         _require_served(options, solver, [Held.of(listed.space)])
     if solver.serves.problem == "power":
@@ -82,11 +84,20 @@ def _in_groups(options: Options, samples: AnySamples) -> bool:
     return served and options.gating is None and serves_outputs(outputs, options.loss.quadratic)
 
 
-def _cornered(options: Options, listed: Bound) -> bool:
-    """Whether kernels of rank one and a piecewise linear loss at norm 1 are learned on their features."""
+def _cornered(options: Options, listed: Bound) -> Solver | None:
+    """The solver for many kernels of rank one and a piecewise linear loss, where "auto" takes another one.
+
+    At norm 1 they are learned on their features. Where all of them have weight, the second-order model has as
+    many unknowns as kernels, and alternation, whose steps are few there, costs the same for each of them.
+    """
     auto = options.solver == "auto" and options.gating is None and options.loss.piecewise_linear
+    if not auto or not listed.space.rank_one:
+        return None
     alone = options.own_weights or listed.Y.shape[1] == 1
-    return auto and alone and listed.space.rank_one and penalty_kind(options.penalty) == "norm 1"
+    if alone and penalty_kind(options.penalty) == "norm 1":
+        return resolve_solver("corrective")
+    dense = _DENSE <= getattr(options.penalty, "p", 0.0) < np.inf
+    return resolve_solver("alternating") if dense and listed.space.n_kernels > _MANY else None
 
 
 def road(options: Options, n: float) -> Road:
@@ -127,6 +138,7 @@ def choose_solver(options: Options, way: Road, asked: Asked | None = None) -> So
     | a list, or features | any | "active-set" |
     | a list of kernels with few explicit features, or features, and a smooth loss | 1 | "group-descent" |
     | a list of kernels of rank one (`rank_one()`), and a piecewise linear loss | 1 | "corrective" |
+    | the same, more than 200 kernels | 4/3 and more | "alternating" |
     | a family that answers "best", and one that is learned from blocks of rows | 1 | "corrective" |
     | another one that is short enough to be listed, of up to 200 kernels | any | "active-set" |
     | a larger one that is | below 1.1, or the elastic net | "active-set" |

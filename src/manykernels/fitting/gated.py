@@ -58,7 +58,7 @@ class Gated(Listed):
     @property
     def names(self) -> list[str]:
         assert self.space.names is not None
-        return self.space.names
+        return list(self.space.names)
 
     def penalty(self, given: Penalty) -> Penalty:
         assert isinstance(given, LpBall)

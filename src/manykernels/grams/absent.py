@@ -38,30 +38,39 @@ def features_of(
 
 
 def put_rests(
-    gram: Gram, kernels: list[Kernel], X: Data, having: list[Mask | None], w: Array, spread: bool
+    gram: Gram,
+    kernels: list[Kernel],
+    X: Data,
+    having: list[Mask | None],
+    w: Array,
+    spread: bool,
+    means: Array | None = None,
 ) -> list[Rest | None]:
     """Tell the Gram the values of each kernel for samples that lack its view (`kernels.presence`).
 
-    A stack is not kept with a model, so that its means are found in any case.
+    A stack is not kept with a model, so that its means are found in any case, unless they are given: (M, n),
+    over all samples.
     """
     rests: list[Rest | None] = []
-    stack = is_stack(X)
+    stack, views = is_stack(X), list(zip(kernels, having, strict=True))
     if isinstance(gram, FactorGram) and gram.features.shape[1] == X.shape[1] == len(kernels):
         return [None] * len(kernels)  # columns of X, which are no views
     roster = Roster(kernels) if spread else None
     a = None if roster is None else roster.spread(X)
-    for m, (kernel, mask) in enumerate(zip(kernels, having, strict=True)):
-        if kernel.absence is None or (mask is None and a is None and not stack):
+    asked = [k.absence is not None and (mask is not None or a is not None or stack) for k, mask in views]
+    whole = np.array([m for m, (_, mask) in enumerate(views) if asked[m] and mask is None], dtype=np.intp)
+    known = _means(gram, whole, w) if means is None else dict(zip(whole.tolist(), means[whole], strict=True))
+    diagonals = gram._diagonals() if any(asked) else np.empty(0)
+    for m, (kernel, mask) in enumerate(views):
+        if not asked[m]:
             rests.append(None if kernel.absence is None else Rest(X, w, roster=roster))
             continue
         everyone = np.ones(gram.n, dtype=bool)
         if isinstance(gram, BlockGram) and mask is not None:
             gram.lack(m, mask, np.zeros(gram.n), 0.0)
         v = w if mask is None else w * mask
-        r = gram._products((v / max(float(v.sum()), 1e-300))[:, None], np.array([m]))[0, :, 0]
-        rest = Rest.known(
-            None if stack else X, v, everyone if mask is None else mask, r, gram._diagonals()[m]
-        )
+        r = known[m] if m in known else _means(gram, np.array([m]), v)[m]
+        rest = Rest.known(None if stack else X, v, everyone if mask is None else mask, r, diagonals[m])
         rest.roster, rest.spread = roster, a
         if mask is None:
             rest.having, rest.own = None, 0.0
@@ -73,6 +82,14 @@ def put_rests(
             _spread(gram, m, rest, a, everyone if mask is None else mask)
         rests.append(rest)
     return rests
+
+
+def _means(gram: Gram, atoms: NDArray[np.intp], v: Array) -> dict[int, Array]:
+    """The means of the rows of some kernels, over samples of weight v."""
+    if not atoms.size:
+        return {}
+    r = gram._products((v / max(float(v.sum()), 1e-300))[:, None], atoms)[:, :, 0]
+    return dict(zip(atoms.tolist(), r, strict=True))
 
 
 def _spread(gram: Gram, m: int, rest: Rest, a: Array, having: Mask) -> None:

@@ -16,17 +16,31 @@ import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._fast.pairs import pairs
 from .._fast.threads import blas_threads, split
 from ..kernels.data import Data
 
 Array = NDArray[np.float64]
 _CHUNK_BYTES = 1 << 20  # of the rows of all kernels that Frobenius products take at a time
 Atoms = NDArray[np.intp]
+
+
+class LazyNames(Sequence[str]):
+    """Names of atoms, written only when somebody asks for one: most Grams never need them for a message."""
+
+    def __init__(self, atoms: Sequence[Any], name: Callable[[Any], str]) -> None:
+        self._atoms, self._name = atoms, name
+
+    def __len__(self) -> int:
+        return len(self._atoms)
+
+    def __getitem__(self, m: Any) -> Any:
+        return [self._name(a) for a in self._atoms[m]] if isinstance(m, slice) else self._name(self._atoms[m])
 
 
 class Gram(ABC):
@@ -67,7 +81,7 @@ class Gram(ABC):
         self.n = n
         self.n_kernels = n_kernels
         self.scale = np.ones(n_kernels) if scale is None else np.asarray(scale, dtype=float)
-        self.names: list[str] | None = None  # for messages
+        self.names: Sequence[str] | None = None  # for messages
         self.mean = mean  # w̄ where kernels are centred, None where they are not
         self.weight: Array | None = None  # how often each sample counts in Frobenius products; once
         self.watch: Callable[[int, int], object] | None = None  # told (entries, of all) of long passes
@@ -237,7 +251,7 @@ class Gram(ABC):
         Samples count as often as `weight` says: a weight of 2 is a repetition. Kernels that the Gram does not
         centre are centred here, by the plain mean of the samples: alignment asks for that (Rostamizadeh 2010,
         Def. 2.4). Entries are centred before they are multiplied, because for nearly constant kernels the
-        products of raw entries cancel to nothing. One pass over the lower triangles, one GEMM a chunk.
+        products of raw entries cancel to nothing. One pass over the lower triangles.
 
         Parameters
         ----------
@@ -251,7 +265,7 @@ class Gram(ABC):
         """
         size = self.n_kernels if W is None else len(W)
         total = np.zeros((size, size))
-        for part in self._over_chunks(lambda B: B @ B.T if W is None else (W @ B) @ (W @ B).T):
+        for part in self._over_chunks(lambda B: pairs(B if W is None else W @ B)):
             total += part
         return total
 

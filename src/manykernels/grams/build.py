@@ -208,10 +208,12 @@ def build_from_stack(
     for m, mask in enumerate(having):
         if mask is not None:
             write(kernels[m], mask, mask, 0.0, 0.0, 0.0)
-    check_stack(kernels, names, rounding(stack.dtype))
+    w = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    means = check_stack(kernels, names, rounding(stack.dtype), w / w.sum())
     gram = StackGram(kernels)
     gram.room = limit - needed
-    return _normalised(gram, parts, stack, having, center, normalize, sample_weight, spread)
+    known = None if written else means
+    return _normalised(gram, parts, stack, having, center, normalize, sample_weight, spread, known)
 
 
 def _kernels_first(stack: NDArray[Any], dtype: Any) -> NDArray[Any]:
@@ -237,21 +239,23 @@ def _normalised(
     normalize: str | None,
     sample_weight: Array | None,
     spread: bool,
+    known: Array | None = None,
 ) -> tuple[Gram, list[Fitted]]:
     """Find the constants of every kernel (weights are repetition) and put them into the Gram.
 
-    `having` says which samples have the view of each kernel: sizes are measured on those.
+    `having` says which samples have the view of each kernel: sizes are measured on those. `known` are the
+    means of all kernels over all samples, (M, n), where somebody has them already.
     """
     gram.names = list(kernels)
     w = np.ones(gram.n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     mean = w / w.sum()
-    rests = put_rests(gram, list(kernels.values()), X, having, w, spread)
+    rests = put_rests(gram, list(kernels.values()), X, having, w, spread, known)
     own = own_weights(having, w)
     d = gram._diagonals()
     largest = np.abs(d).max(axis=1, initial=0.0)
     means, grand = np.zeros((gram.n_kernels, gram.n)), np.zeros(gram.n_kernels)
     if center:
-        means = gram._products(mean[:, None], np.arange(gram.n_kernels))[:, :, 0]
+        means = gram._products(mean[:, None], np.arange(gram.n_kernels))[:, :, 0] if known is None else known
         grand = means @ mean
         d = d - 2.0 * means + grand[:, None]
     scale = np.ones(gram.n_kernels)

@@ -8,24 +8,29 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from .._fast import stack as fast
+from .._fast.checking import check
 from ..kernels.data import rounding as rounding_of
 
+Array = NDArray[np.float64]
 _DOUBLE = rounding_of(np.float64)
 FLAT = 1e-12
 """Of its size: a kernel that varies less between samples does not vary but for rounding."""
 
 
-def check_stack(kernels: NDArray[Any], names: list[str], slack: float | None = None) -> None:
+def check_stack(
+    kernels: NDArray[Any], names: list[str], slack: float | None = None, share: Array | None = None
+) -> Array:
     """Finite, symmetric, without a negative diagonal or 2 × 2 minor; (M, n, n) with contiguous rows.
 
-    `slack` is what is rounding, relative to their size: where it is not given, that of their type.
+    `slack` is what is rounding, relative to their size: where it is not given, that of their type. The same
+    pass multiplies all kernels by the vector `share`, so that their means take no other one: (M, n).
     """
     n = kernels.shape[1]
     slack = rounding_of(kernels.dtype) if slack is None else slack
     x = np.asarray(np.random.RandomState(0).uniform(0.5, 1.0, n))
-    found = np.empty((len(kernels), 3))
-    fast.check(kernels, x, 1.0 + (slack if slack > _DOUBLE else 1e-8), found)
+    found, means = np.empty((len(kernels), 3)), np.empty((len(kernels), n))
+    slacker = 1.0 + (slack if slack > _DOUBLE else 1e-8)
+    check(kernels, x, slacker, np.zeros(n) if share is None else share, found, means)
     diagonals = np.einsum("mii->mi", kernels).astype(float)
     for m in np.flatnonzero(~np.isfinite(found[:, 0])):
         i, j = (int(v[0]) for v in np.nonzero(~np.isfinite(kernels[m])))
@@ -46,6 +51,7 @@ def check_stack(kernels: NDArray[Any], names: list[str], slack: float | None = N
         )
     for m in np.flatnonzero((diagonals.min(axis=1) < -rounding) | (found[:, 2] > rounding**2 * n)):
         raise indefinite(names[m], _why_indefinite(kernels[m]))
+    return means
 
 
 def indefinite(name: str, why: str) -> ValueError:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from .base import Array, Atoms, Gram
+from .base import Array, Atoms, Gram, LazyNames
 
 
 class SelectedGram(Gram):
@@ -33,7 +33,7 @@ class SelectedGram(Gram):
     def __init__(self, whole: Gram, chosen: Atoms) -> None:
         super().__init__(whole.n, chosen.size, whole.scale[chosen], whole.mean)
         self.whole, self.chosen, self.precision = whole, chosen, whole.precision
-        self.names = None if whole.names is None else [whole.names[m] for m in chosen]
+        self.names = None if whole.names is None else LazyNames(chosen.tolist(), whole.names.__getitem__)
 
     @property
     def rank_one(self) -> bool:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._fast import stack as fast
+from .._fast.pairs import MANY, centred_pairs
 from .base import Array, Atoms, Gram
 
 _GEMM_COLUMNS = 16  # from this many right-hand sides on, a BLAS product beats one pass a column
@@ -69,6 +70,13 @@ class StackGram(Gram):
     def _blocks(self, atoms: Atoms) -> Iterator[tuple[int, int, int, Array]]:
         for position, m in enumerate(atoms):
             yield position, 0, self.n, self.stack[m].astype(float, copy=False)
+
+    def inner(self, W: Array | None = None) -> Array:
+        if W is not None or self.weight is not None or self.n_kernels >= MANY or self.watch is not None:
+            return super().inner(W)
+        mean = self.mean_weight()
+        means = np.ascontiguousarray(self._products(mean[:, None], self._atoms(None))[:, :, 0])
+        return centred_pairs(self.stack, means, means @ mean) * np.outer(self.scale, self.scale)
 
     def _centred(self, lo: int, hi: int, means: Array, grand: Array, out: Array) -> None:
         fast.centre(self.stack, lo, lo, means, grand, self.scale, out)

@@ -11,6 +11,7 @@ import numpy as np
 from .._fast import exponentials
 from ..families import ARDGaussians, Parametric
 from ..grams import BlockGram, FactorGram, Gram, StackGram
+from ..grams.base import LazyNames
 from ..kernels import Fitted, Kernel
 from ..kernels.data import Data, n_samples
 from ..kernels.stationary import squared_distances
@@ -69,7 +70,7 @@ class ContinuousOracle(Oracle):
         gram = self._factored(atoms, scales)
         if gram is None:
             gram = self._matrices(kernels, scales)
-        gram.names = [kernel.label for kernel in kernels]
+        gram.names = LazyNames(kernels, lambda kernel: kernel.label)
         return gram
 
     def _matrices(self, kernels: list[Kernel], scales: Array) -> Gram:

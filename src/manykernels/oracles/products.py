@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..grams import Gram
+from ..grams.base import LazyNames
 from ..kernels import Constant, Fitted, Kernel, Power
 from ..kernels import Product as ProductKernel
 from ..kernels.data import Columns
@@ -210,7 +211,7 @@ class ProductsOracle(Oracle):
     def gram(self, atoms: Sequence[Atom]) -> Gram:
         products = [_product(atom) for atom in atoms]
         gram = self.parts.gram(products, self.scales(products))
-        gram.names = [self.name(z) for z in products]
+        gram.names = LazyNames(products, self.name)
         return gram
 
     def quad(self, A: Array, atoms: Sequence[Atom]) -> Array:
