@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 import warnings
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -80,6 +81,27 @@ def test_nothing_is_done_twice(tmp_path, monkeypatch):
     assert again.comparison_ == model.comparison_  # the seconds too
 
 
+@pytest.mark.parametrize("cv", [None, 3])
+def test_weights_of_every_output_are_kept(cv, tmp_path, monkeypatch):
+    """Errors of candidates, machines and descents; what follows from them is computed again."""
+    monkeypatch.setattr(_pieces, "_SHARE", np.inf)
+    options = {"multi_output": "own", "random_state": 0, "cv": cv, "checkpoint": tmp_path}
+    two, calls = np.column_stack([numbers, X[:, 0] ** 2]), Counter()
+    expected = learned(MKLRegressorCV(KERNELS, **options).set_params(checkpoint=None).fit(X, two))
+    model = MKLRegressorCV(KERNELS, **options)
+    same(learned(model.fit(X, two)), expected)
+    whole = len(pieces(tmp_path))
+    assert whole >= model.n_candidates_ + 1 + (2 if cv is None else 0)
+    for file in pieces(tmp_path)[::2]:
+        file.unlink()
+    write = Store.write
+    monkeypatch.setattr(Store, "write", lambda store, key, value: calls.update([write(store, key, value)]))
+    same(learned(model.fit(X, two)), expected)
+    assert len(pieces(tmp_path)) == whole and calls.total() == (whole + 1) // 2
+    with pytest.raises(ValueError, match="y is not what it was"):
+        model.fit(X, two[:, ::-1])
+
+
 def test_other_work_is_refused_by_name(tmp_path, monkeypatch):
     model, target = search(folder=tmp_path)
     model.fit(X, target)
@@ -112,7 +134,7 @@ def test_what_no_checkpoint_can_know(tmp_path):
     ):
         with pytest.raises((ValueError, TypeError), match=told):
             search(**{"folder": tmp_path / "new", **options})[0].fit(X, y)
-    with pytest.raises(ValueError, match="multi_output='own'"):
+    with pytest.raises(ValueError, match="checkpoint was given without random_state"):
         MKLRegressorCV(multi_output="own", checkpoint=tmp_path).fit(X, numbers)
     (tmp_path / "mine.txt").write_text("a user's")
     with pytest.raises(FileExistsError, match="holds other files"):

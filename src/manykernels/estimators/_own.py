@@ -13,6 +13,7 @@ from .._arguments import number_of
 from ..fitting.model import Model
 from ..fitting.options import Options
 from ..fitting.spec import short
+from ..selection.checkpoint import require_number
 from ..selection.data import Data
 from ..selection.own.models import own_model, warn_borders
 from ..selection.own.search import FOLD_COSTS, LOO_COSTS, choose_each
@@ -61,13 +62,14 @@ class OwnOutputs(Search):
         self : estimator
             The fitted estimator.
         """
+        if has_own_weights(self.multi_output):
+            require_number(self.checkpoint, self.random_state)
+        return super().fit(X, y, sample_weight, groups, covariates)
+
+    def _search(self, X: Any, y: Any, sample_weight: Any, groups: Any, covariates: Any) -> None:
         if not has_own_weights(self.multi_output):
-            return super().fit(X, y, sample_weight, groups, covariates)
-        if self.checkpoint is not None:
-            raise ValueError(
-                "checkpoint was given with multi_output='own', whose search has no parts that could be kept. "
-                "Leave it out, or take multi_output='shared'."
-            )
+            super()._search(X, y, sample_weight, groups, covariates)
+            return
         if covariates is not None or self.covariates is not None:
             raise ValueError(
                 "covariates were given with multi_output='own', whose weights are chosen by errors that "
@@ -97,7 +99,6 @@ class OwnOutputs(Search):
             self.best_estimator_ = model
         else:
             self.best_C_, self.cv_scores_ = model.best_C_, model.cv_scores_
-        return self
 
     def _own_options(self) -> Options:
         """Return the options of every output, or raise an error that names a parameter which does not fit."""

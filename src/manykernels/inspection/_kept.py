@@ -12,14 +12,6 @@ from ..selection.checkpoint import FREE, print_of
 _MEASURED = ("behind", "error")  # of finalists, who are known without them
 
 
-def require_number(checkpoint: Any, random_state: Any) -> None:
-    """Raise an error if other rows or permutations would be drawn the next time."""
-    if checkpoint is not None and random_state is None:
-        raise ValueError(
-            "checkpoint was given without random_state; give a whole number, to draw the same again."
-        )
-
-
 def estimator_prints(estimator: Any, told: dict[str, Any]) -> dict[str, str]:
     """Hash an estimator, its choice (not the seconds it took), and other things by name."""
     params = {k: v for k, v in estimator.get_params(deep=False).items() if k not in FREE}

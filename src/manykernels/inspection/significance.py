@@ -16,8 +16,8 @@ from .._pieces import kept
 from .._warn import warn
 from ..comparison.statistics import holm
 from ..fitting.listed import Kernels
-from ..selection.checkpoint import keeping
-from ._kept import kernel_prints, require_number
+from ..selection.checkpoint import keeping, require_number
+from ._kept import kernel_prints
 from ._shown import Shown
 from ._tested import TARGETS, absences, hypotheses, kernels_on
 from .likelihoods import Cox, Likelihood

@@ -33,9 +33,9 @@ from ..fitting.matching import require_order
 from ..fitting.model import Model
 from ..fitting.progress import Progress
 from ..fitting.survival import read_survival
-from ..selection.checkpoint import keeping
+from ..selection.checkpoint import keeping, require_number
 from ._inputs import require_groups, sample_labels
-from ._kept import estimator_prints, require_number
+from ._kept import estimator_prints
 from ._shown import Shown
 
 Array = NDArray[np.float64]

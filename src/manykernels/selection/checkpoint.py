@@ -105,6 +105,14 @@ def is_folder(given: Any) -> bool:
     return isinstance(given, str | os.PathLike | Checkpoint)
 
 
+def require_number(checkpoint: Any, random_state: Any) -> None:
+    """Raise an error if other rows, permutations or weights would be drawn the next time."""
+    if checkpoint is not None and random_state is None:
+        raise ValueError(
+            "checkpoint was given without random_state; give a whole number, to draw the same again."
+        )
+
+
 def print_of(name: str, value: Any) -> str:
     """Hash any value; functions are known by their name."""
     if name == "X" and isinstance(value, str | os.PathLike) and os.path.isfile(value):

@@ -55,6 +55,10 @@ class Criterion(ABC):
     def screen(self, theta: Array, some: Index | None = None) -> tuple[Real, Index]:
         """The least error over C of all targets, or some, and at which C (by its place)."""
 
+    @abstractmethod
+    def remember(self, least: Real, place: Index, some: Index | None = None) -> None:
+        """Be told what `screen` found, now or before a crash: the next one may try fewer values of C."""
+
     def exact(self, spectrum: Spectrum, some: Index, lam: Array, alpha: Array, screened: Real) -> Array:
         """The errors of `some` targets, whose machines on all samples (see `coefficients`) have a λ each."""
         return np.asarray(screened, dtype=np.float64)
@@ -119,6 +123,9 @@ class LeaveOneOut(Criterion):
             error *= factor.astype(dtype)[:, None]
             place[part], least[part] = smallest(error)
         return least, place
+
+    def remember(self, least: Real, place: Index, some: Index | None = None) -> None:
+        """All values of C are one small product: none is left out."""
 
     def exact(self, spectrum: Spectrum, some: Index, lam: Array, alpha: Array, screened: Real) -> Array:
         used, which = np.unique(lam, return_inverse=True)

@@ -47,7 +47,6 @@ class CrossValidation(Criterion):
                 error += view.errors(part, self.lam[tried])
             first, least[part] = smallest(error)
             place[part] = tried[first]
-        self._remember(least, place)
         return (least, place) if some is None else (least[some], place[some])
 
     def _alike(self, some: Index) -> Iterator[Index]:
@@ -66,12 +65,12 @@ class CrossValidation(Criterion):
         middle = int(self.best[part[0]])
         return np.arange(max(middle - _WINDOW, 0), min(middle + _WINDOW + 1, self.lam.size))
 
-    def _remember(self, least: Real, place: Index) -> None:
+    def remember(self, least: Real, place: Index, some: Index | None = None) -> None:
         if self.best is None or self.least is None:
-            self.best, self.least = place.copy(), least.copy()
-            return
-        better = least < self.least
-        self.best[better], self.least[better] = place[better], least[better]
+            self.best, self.least = np.zeros(self.outputs, dtype=np.intp), np.full(self.outputs, np.inf)
+        which = np.arange(self.outputs) if some is None else some
+        better = least < self.least[which]
+        self.best[which[better]], self.least[which[better]] = place[better], least[better]
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..._fast.stopping import goes_on
 from ..._fast.threads import threads
+from ..._pieces import Thrift, current, fingerprint, kept, part
 from ...fitting.options import Options
 from ...fitting.progress import Progress, progress
 from ...fitting.samples import Given
@@ -24,6 +27,7 @@ from .ridge import Ridge, ridge_of
 
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
+Keep = Callable[..., Any]  # `kept` in the folder of this search: a name, what to do, and its arguments
 LOO_COSTS = tuple(10.0 ** (k / 4.0) for k in range(-16, 25))
 FOLD_COSTS = tuple(10.0 ** (k / 2.0) for k in range(-8, 13))
 _ROUND = 8  # candidates that are chosen together
@@ -63,10 +67,11 @@ def choose_each(options: Options, given: Given, folds: Folds | None, Cs: Array) 
             criterion = LeaveOneOut(ridge, samples.Y, Cs)
         else:
             criterion = folded(options, given, folds, Cs)
-        with progress(options.title, int(options.verbose)) as bar:
-            found = _explore(options, criterion, ridge, bar)
-            chosen = _settle(criterion, ridge, *found, Cs, bar)
-            return ridge, chosen if folds is not None else _descended(options, ridge, chosen, Cs)
+        with progress(options.title, int(options.verbose)) as bar, part("own", fingerprint(folds)):
+            keep = partial(kept, current(), thrift=Thrift())
+            found = _explore(options, criterion, ridge, bar, keep)
+            chosen = _settle(criterion, ridge, *found, Cs, bar, keep)
+            return ridge, chosen if folds is not None else _descended(options, ridge, chosen, Cs, keep)
 
 
 def _require_room(options: Options, n: int, outputs: int, folds: int) -> None:
@@ -82,7 +87,7 @@ def _require_room(options: Options, n: int, outputs: int, folds: int) -> None:
     )
 
 
-def _descended(options: Options, ridge: Ridge, chosen: Chosen, Cs: Array) -> Chosen:
+def _descended(options: Options, ridge: Ridge, chosen: Chosen, Cs: Array, keep: Keep) -> Chosen:
     """Few targets go on by themselves, downhill from the best candidate; many share what was tried."""
     Y = ridge.samples.Y
     each = min(_DESCENT // Y.shape[1], _STEPS)
@@ -93,7 +98,8 @@ def _descended(options: Options, ridge: Ridge, chosen: Chosen, Cs: Array) -> Cho
     for k in np.setdiff1d(np.arange(len(C)), chosen.constant):
         if not goes_on(chosen.tried, int(options.max_iter)):
             break
-        weights, cost = descend(ridge, Y[:, [k]], theta[k], float(C[k]), Cs[-1], each)
+        given = ridge, Y[:, [k]], theta[k], float(C[k]), Cs[-1], each
+        weights, cost = keep(("descent", int(k)), descend, *given)
         if cost < Cs[0]:  # below all values that were asked for
             continue
         theta[k], C[k] = weights, cost
@@ -119,7 +125,7 @@ def _intercept(ridge: Ridge, theta: Array, alpha: Array) -> Array:
 
 
 def _explore(
-    options: Options, criterion: Criterion, ridge: Ridge, bar: Progress
+    options: Options, criterion: Criterion, ridge: Ridge, bar: Progress, keep: Keep
 ) -> tuple[Array, Any, NDArray[np.int16]]:
     """Candidates (c, M), and every target's error and place of C at each of them (c, outputs).
 
@@ -142,7 +148,8 @@ def _explore(
             if tried and not goes_on(len(tried), most):
                 break
             some = None if best is None else np.flatnonzero(shown | within_reach(theta, first, best))
-            found = criterion.screen(_spread(theta, useful, ridge), some)
+            found = keep(("screen", len(tried)), criterion.screen, _spread(theta, useful, ridge), some)
+            criterion.remember(found[0], found[1], some)
             error, place = (np.full(criterion.outputs, fill, kind) for fill, kind in _EMPTY)
             which = slice(None) if some is None else some
             error[which], place[which] = found
@@ -182,9 +189,17 @@ def _settle(
     places: NDArray[np.int16],
     Cs: Array,
     bar: Progress,
+    keep: Keep,
 ) -> Chosen:
     """The best candidate of every target, and its machine on all samples in double precision."""
     Y, outputs = ridge.samples.Y, criterion.outputs
+
+    def machines(c: int, which: Index, at: Index) -> tuple[Array, Array]:
+        """Coefficients and errors of some targets with the weights of a candidate."""
+        spectrum, lam = ridge.spectrum(tried[c]), 1.0 / Cs[at]
+        coef = coefficients(ridge, spectrum, ridge.whitened(Y[:, which]), lam)
+        return coef, criterion.exact(spectrum, which, lam, coef, errors[c, which])
+
     order = np.argsort(errors, axis=0)[: criterion.finalists]
     alpha = np.zeros((ridge.n, outputs))
     score, who = np.full(outputs, -np.inf), np.zeros(outputs, dtype=np.intp)
@@ -193,14 +208,12 @@ def _settle(
     for c in np.unique(order)[::-1]:  # the eigenvectors of the last ones are still there
         bar.step("machines on all samples")
         some = np.flatnonzero((order == c).any(axis=0))
-        spectrum = ridge.spectrum(tried[c])
         for batch in batches(some.size, _EXACT):
-            part = some[batch]
-            at = places[c, part].astype(np.intp)
-            coef = coefficients(ridge, spectrum, ridge.whitened(Y[:, part]), 1.0 / Cs[at])
-            error = criterion.exact(spectrum, part, 1.0 / Cs[at], coef, errors[c, part])
-            better = 1.0 - error > score[part]
-            won = part[better]
+            which = some[batch]
+            at = places[c, which].astype(np.intp)
+            coef, error = keep(("machines", int(c), batch.start), machines, c, which, at)
+            better = 1.0 - error > score[which]
+            won = which[better]
             score[won], who[won], place[won] = 1.0 - error[better], c, at[better]
             alpha[:, won] = ridge.root[:, None] * coef[:, better]
     theta = tried[who]
