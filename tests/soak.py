@@ -129,12 +129,14 @@ class Soak:
 
         previous = signal.signal(signal.SIGVTALRM, stop)
         try:
-            signal.setitimer(signal.ITIMER_VIRTUAL, 0.001 + 0.1 * self.draw.random())
-            learned(name)
+            try:
+                signal.setitimer(signal.ITIMER_VIRTUAL, 0.001 + 0.1 * self.draw.random())
+                learned(name)
+            finally:  # it may come here too, as the fit has just ended
+                signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
         except KeyboardInterrupt:
             self.done["interrupted"] += 1
         finally:
-            signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
             signal.signal(signal.SIGVTALRM, previous)
         self.fit(name)
 
