@@ -29,6 +29,7 @@ from sklearn.utils import check_random_state
 from tests.fitted_models import FITTED, answers
 
 from manykernels import load, save
+from manykernels._fast.stopping import is_interrupt
 
 SLOW = {"many widths", "auto", "powers"}  # which would take most of the time
 NAMES = [name for name in FITTED if name not in SLOW]
@@ -134,7 +135,9 @@ class Soak:
                 learned(name)
             finally:  # it may come here too, as the fit has just ended
                 signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, SystemError) as error:
+            if not is_interrupt(error):
+                raise
             self.done["interrupted"] += 1
         finally:
             signal.signal(signal.SIGVTALRM, previous)

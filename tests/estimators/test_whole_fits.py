@@ -131,6 +131,17 @@ def test_a_refit_that_fails_leaves_the_old_model(name, monkeypatch):
     assert model.fit(X, target(model)) is model
 
 
+def test_an_interrupt_is_one_also_where_compiled_code_hands_it_on(monkeypatch):
+    """As numba does at each array that a function returns, several times over; its own errors stay."""
+    model, interrupt, other = MODELS["MKLClassifier"](), SystemError("a"), SystemError("b")
+    interrupt.__cause__ = SystemError("again")
+    interrupt.__cause__.__cause__ = KeyboardInterrupt()
+    for error, told in ((interrupt, KeyboardInterrupt), (other, SystemError)):
+        with late(monkeypatch, model, error), pytest.raises(told):
+            model.fit(X, target(model))
+        assert not hasattr(model, "weights_")
+
+
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_a_first_fit_that_fails_leaves_no_model(name):

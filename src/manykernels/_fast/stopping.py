@@ -73,3 +73,10 @@ def within(seconds: float) -> Iterator[None]:
         yield
     finally:
         _end.reset(token)
+
+
+def is_interrupt(error: BaseException | None) -> bool:
+    """Whether Ctrl-C is behind an error: as numba hands over arrays, it becomes a SystemError."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__
+    return error is not None

@@ -8,6 +8,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
+from .._fast.stopping import is_interrupt
 from ._parts import check_parts
 
 _LEARNING = ("fit", "partial_fit")
@@ -36,7 +37,12 @@ def _whole(learn: Callable[..., Any]) -> Callable[..., Any]:
         check_parts({name: getattr(self, name) for name in self._get_param_names()})
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
-        learn(twin, *args, **options)
+        try:
+            learn(twin, *args, **options)
+        except SystemError as error:
+            if is_interrupt(error):
+                raise KeyboardInterrupt from error
+            raise
         self.__dict__ = twin.__dict__
         return self
 
