@@ -102,11 +102,16 @@ def _plain(value: Any) -> Any:
 
 
 def forget(folder: Path | None) -> None:
-    """Remove what was kept, once the command has written all that it was asked for."""
+    """Remove what was kept, once the command has written all that it was asked for.
+
+    A folder of which something stays still says to which command it belongs.
+    """
     if folder is None:
         return
     for part in PARTS:
         clear(folder / part)
+    if any((folder / part).exists() for part in PARTS):
+        return
     with suppress(OSError):
         (folder / _COMMAND).unlink()
         folder.rmdir()

@@ -27,6 +27,7 @@ import sklearn
 from .._arguments import and_more, shown
 from .._files import named, write_atomically
 from .._pieces import PIECE, Store, at, current, fingerprint, names_in
+from .._warn import warn
 
 try:
     import fcntl
@@ -192,12 +193,19 @@ def _require_same(folder: Path, title: str, known: dict[str, str]) -> None:
 
 
 def clear(folder: str | os.PathLike[str]) -> None:
-    """Remove what was kept in a folder, and the folder if nothing else is in it."""
+    """Remove what was kept in a folder, and the folder if nothing else is in it.
+
+    Where a file cannot be removed, that is told; the work itself is done.
+    """
     path = Path(folder)
     parts = path.glob(".*.part")  # which a process left that was killed while it wrote
-    for file in [*path.glob(f"*{PIECE}"), *parts, path / _ABOUT, path / _LOCK]:
-        with suppress(FileNotFoundError):
-            file.unlink()
+    try:
+        for file in [*path.glob(f"*{PIECE}"), *parts, path / _ABOUT, path / _LOCK]:
+            with suppress(FileNotFoundError):
+                file.unlink()
+    except OSError as error:
+        warn(f"{error.strerror}: {os.fspath(folder)} is not removed. Delete it.")
+        return
     with suppress(OSError):
         path.rmdir()
 
@@ -208,7 +216,8 @@ def _locked(folder: Path, path: Path) -> Iterator[None]:
     with named(path):
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     try:
-        _require_free(handle, folder)
+        with named(path):
+            _require_free(handle, folder)
         with suppress(OSError):
             os.ftruncate(handle, 0)
             os.pwrite(handle, json.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode(), 0)
@@ -216,7 +225,8 @@ def _locked(folder: Path, path: Path) -> Iterator[None]:
         with suppress(OSError):
             os.ftruncate(handle, 0)  # whoever comes next need not wonder
     finally:
-        os.close(handle)
+        with suppress(OSError):  # nothing was written to it that anybody needs
+            os.close(handle)
 
 
 def _require_free(handle: int, folder: Path) -> None:
