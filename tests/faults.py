@@ -1,9 +1,10 @@
 """Faults on purpose: the k-th call to the system fails, or memory ends at a drawn line of the package.
 
 SQLite's tests fail every write and every allocation in turn. Here the calls of ``_files.py``, through which
-all files are written, fail one after the other (a write that fails has written half of its bytes), and every
-line of the package may be the one where memory ends. Whoever uses this asks the same three
-questions: is the old file whole, or the new one? Is the estimator as it was, or fitted? Who is told what?
+all files are written, those of folders of kept work, and reads by paths fail one after the other (a write
+that fails has written half of its bytes), and every line of the package may be the one where memory ends.
+Whoever uses this asks the same three questions: is the old file whole, or the new one? Is the estimator as it
+was, or fitted? Who is told what?
 """
 
 from __future__ import annotations
@@ -15,16 +16,20 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import FrameType, SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 import manykernels
 from manykernels import _files
+from manykernels.selection import checkpoint
 
 PACKAGE = str(Path(manykernels.__file__).parent)
-CALLS = ("open", "fsync", "chmod", "replace", "unlink", "fstat")
+CALLS = ("open", "fsync", "chmod", "replace", "unlink", "fstat", "listdir", "ftruncate", "pread", "pwrite")
+PATHS = ("mkdir", "unlink", "rmdir", "iterdir", "read_bytes")
+_WHOLE = 4096  # bytes that the system takes at once
 
 
 class Calls:
@@ -67,7 +72,7 @@ class _System:
         if self._calls.due("write"):
             os.write(handle, data[: len(data) // 2])
             raise self._calls.error
-        return os.write(handle, data[: 1 + 2 * len(data) // 3])
+        return os.write(handle, data[: max(1 + 2 * len(data) // 3, _WHOLE)])
 
     def close(self, handle: int) -> None:
         """A file is closed also where that is told as an error."""
@@ -76,22 +81,65 @@ class _System:
             raise self._calls.error
 
 
+class _Read:
+    """A file of which each read is a call."""
+
+    def __init__(self, file: Any, calls: Calls, path: Path) -> None:
+        self._file, self._calls, self._path = file, calls, path
+
+    def __enter__(self) -> _Read:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self._file.close()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+    def read(self, *args: Any) -> Any:
+        if self._calls.due("read"):
+            raise self._calls.error
+        return self._file.read(*args)
+
+
+def _by_path(calls: Calls, name: str) -> Callable[..., Any]:
+    """A method of paths that fails where the package calls it; the system's errors name the file."""
+    real = getattr(Path, name)
+
+    def counted(path: Path, *args: Any, **options: Any) -> Any:
+        ours = sys._getframe(1).f_code.co_filename.startswith(PACKAGE)
+        if ours and calls.due(f"Path.{name}"):
+            if isinstance(calls.error, OSError):
+                calls.error.filename = os.fspath(path)
+            raise calls.error
+        found = real(path, *args, **options)
+        return _Read(found, calls, path) if ours and name == "open" and "b" in str(args) else found
+
+    return counted
+
+
 @contextmanager
-def failing_call(k: int, error: BaseException) -> Iterator[Calls]:
-    """Inside, the k-th call with which the package writes fails."""
+def failing_call(k: int, error: BaseException, paths: bool = False) -> Iterator[Calls]:
+    """Inside, the k-th call with which the package writes fails; with `paths` also calls with which it reads.
+
+    Without `paths` only those of ``_files.py`` are counted.
+    """
     calls = Calls(k, error)
     made = SimpleNamespace(mkstemp=calls.wrapped("mkstemp", tempfile.mkstemp))
-    before = _files.os, _files.tempfile
-    _files.os, _files.tempfile = _System(calls), made  # type: ignore[assignment, attr-defined]
-    try:
+    with ExitStack() as stack:
+        for owner, name, value in (
+            (_files, "os", _System(calls)),
+            (_files, "tempfile", made),
+            *((checkpoint, "os", _System(calls)) for _ in range(paths)),
+            *((Path, name, _by_path(calls, name)) for name in (*PATHS, "open") if paths),
+        ):
+            stack.enter_context(patch.object(owner, name, value))
         yield calls
-    finally:
-        _files.os, _files.tempfile = before  # type: ignore[attr-defined]
 
 
 def every_call(error: Callable[[], BaseException]) -> Iterator[tuple[int, BaseException]]:
     """k = 1, 2, …; who asks ends it where the fault did not come any more."""
-    for k in range(1, 200):
+    for k in range(1, 1000):
         yield k, error()
     raise AssertionError("no end of calls")
 
