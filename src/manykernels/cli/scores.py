@@ -58,7 +58,7 @@ def compared(
 
 
 # -- one model ------------------------------------------------------------------------------------
-_SECONDS = 30.0  # that the permutations may take
+_SECONDS = 30.0  # that the permutations may take, if nobody asked for more of them
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Judged:
             folds = number_of(len(results.scores["learned"].folds), "fold")
             told = f"{folds}; {how[self.searched]}" if facts["chosen"] else folds
             voice.show(f"cross-validated ({told}): {escape(judged.sentence)}")
-        found = None if rival is None else results.difference("learned", rival)
+        found = None if rival is None else results.above_others("learned").get(rival)
         if rival is not None and found is not None:
             voice.show(escape(said("the model", the(rival), found)))
         return {
@@ -130,7 +130,7 @@ def judged(
                 splits,
                 permutations,
                 n_jobs=jobs,
-                seconds=_SECONDS,
+                seconds=_SECONDS if permutations <= PERMUTATIONS else None,  # whoever asks for more waits
             )
     except KeyboardInterrupt:
         voice.stopped = True

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .results import Comparison
+from .results import CHANCE, GUESSING, Comparison, minus
 from .statistics import ALPHA, Ranking, p_shown, ranking
 from .tables import Table, Tabled
 
@@ -85,15 +85,15 @@ class Comparisons(Tabled):
             means, rank, p = self._means(name), ranks.get(name), adjusted.get(name)
             row: dict[str, Any] = {"method": name, "mean_rank": rank, "p_adjusted": p}
             values.append(row | dict(zip(self.of, means, strict=True)))
-            told = ["–" if mean is None else f"{mean:.3f}" for mean in means]
+            told = ["–" if mean is None else minus(mean) for mean in means]
             p_text = "" if p is None else p_shown(p).removeprefix("p = ").removeprefix("p ")
             cells.append([name, "–" if rank is None else f"{rank:.2f}", *told, p_text])
         constants = [one.chance.mean if one.chance.complete else None for one in self.of.values()]
         if any(mean is not None for mean in constants):
-            empty: dict[str, Any] = {"method": "chance", "mean_rank": None, "p_adjusted": None}
+            empty: dict[str, Any] = {"method": CHANCE, "mean_rank": None, "p_adjusted": None}
             values.append(empty | dict(zip(self.of, constants, strict=True)))
-            cells.append(["chance", "", *("–" if mean is None else f"{mean:.3f}" for mean in constants), ""])
-        titles = ["method", "mean rank", *self.of, "p (Holm)"]
+            cells.append([GUESSING, "", *("–" if mean is None else minus(mean) for mean in constants), ""])
+        titles = ["method", "mean rank", *self.of, "adjusted p"]
         return Table(values, titles, cells, [0] if found is not None else [], self._notes())
 
     def _notes(self) -> list[str]:

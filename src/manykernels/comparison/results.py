@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -21,7 +21,9 @@ from .tables import Table, Tabled
 
 METRIC = {"classification": "accuracy", "regression": "R²", "survival": "C index"}
 PLAIN_SUM = ("plain sum of the kernels", "uniform")  # what it is called in a report, and among METHODS
-CHANCE = "chance"  # the row of a constant
+CHANCE = "chance"  # the row of a constant, in values
+GUESSING = "guessing"  # the same for people
+_ENOUGH = 199  # permutations from which a p-value is small enough for most
 CONSTANT = {"accuracy": "always the largest class", "R²": "the mean", "C index": "the same risk for all"}
 
 
@@ -83,6 +85,8 @@ class Permuted:
         The p-value (1 + the number of orders that score as well as the true one) / (1 + their number).
     shown : str
         The p-value in words.
+    limit : str
+        A sentence about the number of permutations, if no smaller p-value is possible with them.
 
     See Also
     --------
@@ -106,7 +110,8 @@ class Permuted:
 
     def __repr__(self) -> str:
         low, high = min(self.null, default=math.nan), max(self.null, default=math.nan)
-        return f"Score {self.score:.3f}, on permuted targets from {low:.3f} to {high:.3f}: {self.shown}."
+        told = f"Score {minus(self.score)}, on permuted targets from {minus(low)} to {minus(high)}"
+        return f"{told}: {self.shown}. {self.limit}".rstrip()
 
     @property
     def p_value(self) -> float:
@@ -118,9 +123,18 @@ class Permuted:
     @property
     def shown(self) -> str:
         """The p-value in words, with the number of permutations."""
+        return f"{p_shown(self.p_value)} by {len(self.null)} permutations of the target"
+
+    @property
+    def limit(self) -> str:
+        """A sentence about the number of permutations, if no smaller p-value is possible with them."""
         count = len(self.null)
-        least = f", the least that {count} can show" if self.p_value * (count + 1) < 1.5 else ""
-        return f"{p_shown(self.p_value)} by {count} permutations of the target{least}"
+        if self.p_value * (count + 1) > 1.5 or count >= _ENOUGH:
+            return ""
+        return (
+            f"With {count} permutations p cannot be smaller: more can show that, such as --permutations "
+            f"{_ENOUGH} (in Python n_permutations={_ENOUGH})."
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return the scores and the p-value as plain values.
@@ -226,6 +240,28 @@ class Comparison(Tabled):
         """
         return between(self.scores[name], self.chance, self.test_share)
 
+    def above_others(self, name: str) -> dict[str, Difference]:
+        """Test how far a method is above each of the others.
+
+        Parameters
+        ----------
+        name : str
+            The name of the method.
+
+        Returns
+        -------
+        dict
+            A :class:`Difference` for each other method that has a mean. If there are several, each has a
+            p-value that is adjusted for their number by Holm's method.
+        """
+        found = {other: self.difference(name, other) for other in self.scores}
+        known = {other: one for other, one in found.items() if one is not None}
+        if len(known) < 2:
+            return known
+        adjusted = holm([one.p_value for one in known.values()])
+        pairs = zip(known.items(), adjusted, strict=True)
+        return {other: replace(one, p_adjusted=float(p)) for (other, one), p in pairs}
+
     def strongest_rival(self, name: str) -> str | None:
         """Find the best of the other methods that have a mean.
 
@@ -293,20 +329,21 @@ class Comparison(Tabled):
         cells = [_cells(name, self.scores[name], ranks.get(name), differences.get(name)) for name in order]
         if self.chance.folds:
             values.append(_values(CHANCE, self.chance, None, None))
-            cells.append(_cells(CHANCE, self.chance, None, None))
+            cells.append(_cells(GUESSING, self.chance, None, None)[:-1] + [""])
         difference = "difference" if self.against is None else f"from {self.against}"
-        titles = ["method", self.metric, "rank", difference, "p (Holm)", "kernels", "seconds"]
+        titles = ["method", self.metric, "rank", difference, "adjusted p", "kernels", "seconds"]
         best = [i for i, name in enumerate(order) if ranks.get(name) == 1]
         return Table(values, titles, cells, best, self._notes())
 
     def _notes(self) -> list[str]:
         J = max((len(scores.folds) for scores in self.scores.values()), default=0)
         told = (
-            f"Mean ± standard deviation over {J} folds, the same for all; chance is a constant. Differences "
-            "with 95 % intervals by the corrected t-test of Nadeau and Bengio, p adjusted by Holm's method. "
+            f"Mean ± standard deviation over {J} folds, the same for all. Guessing always predicts the same. "
+            "Differences have 95 % intervals by the corrected t-test of Nadeau and Bengio, and p is adjusted for "
+            "their number by Holm's method. "
             "Seconds are those of all folds together."
         )
-        every = {**self.scores, CHANCE: self.chance}
+        every = {**self.scores, GUESSING: self.chance}
         failed = [f"{name} {scores.error}" for name, scores in every.items() if scores.failed]
         warned = [f"{name}: {text}" for name, scores in self.scores.items() for text in scores.warned]
         return [told, *failed, *warned]
@@ -353,7 +390,7 @@ def _cells(name: str, scores: Scores, rank: int | None, found: tuple[Difference,
         told,
         p_text,
         "" if kernels is None else f"{kernels:.0f}",
-        f"{sum(fold.seconds for fold in scores.folds):.1f}" if name != CHANCE else "",
+        f"{sum(fold.seconds for fold in scores.folds):.1f}",
     ]
 
 
@@ -397,15 +434,18 @@ def verdict(comparison: Comparison, name: str, permuted: Permuted | None = None)
     p = found.p_value if permuted is None else permuted.p_value
     better = found.mean > 0.0 and (p <= ALPHA or math.isnan(p))
     unclear = "Not clearly" if permuted is None and found.mean > 0.0 else "No"
-    numbers = f"{metric} {own.shown} against {_minus(constant.mean)}, difference {signed(found.mean)}"
+    numbers = f"{metric} {own.shown} against {minus(constant.mean)}, difference {signed(found.mean)}"
     tests = found.shown
     if permuted is not None:  # one p-value: that which decides
         tests = permuted.shown if math.isnan(found.p_value) else f"{found.interval}; {permuted.shown}"
     guess = f"guessing ({CONSTANT.get(metric, 'a constant')})"
-    return Verdict(better, f"{'B' if better else f'{unclear} b'}etter than {guess}: {numbers} ({tests}).")
+    sentence = f"{'B' if better else f'{unclear} b'}etter than {guess}: {numbers} ({tests})."
+    more = "" if permuted is None else permuted.limit
+    return Verdict(better, f"{sentence} {more}".rstrip())
 
 
-def _minus(value: float) -> str:
+def minus(value: float) -> str:
+    """Format a score with three digits and a minus sign."""
     return f"{value:.3f}".replace("-", "−")
 
 

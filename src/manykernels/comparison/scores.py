@@ -150,7 +150,8 @@ class Scores:
     @property
     def shown(self) -> str:
         """The mean and the standard deviation as text."""
-        return f"{self.mean:.3f} ± {self.std:.3f}" if len(self.values) > 1 else f"{self.mean:.3f}"
+        text = f"{self.mean:.3f} ± {self.std:.3f}" if len(self.values) > 1 else f"{self.mean:.3f}"
+        return text.replace("-", "−")
 
     def as_dict(self) -> dict[str, Any]:
         """Return the scores as plain values.

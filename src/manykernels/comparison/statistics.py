@@ -39,11 +39,14 @@ class Difference:
         The number of folds.
     level : float, default=0.95
         The level of the interval.
+    p_adjusted : float or None, default=None
+        The p-value adjusted by Holm's method, where the difference is one of several that are tested
+        together. None if it is the only one.
 
     Attributes
     ----------
     clear : bool
-        Whether the p-value is at most 0.05.
+        Whether the p-value (the adjusted one, if there is one) is at most 0.05.
     interval : str
         The interval in words.
     shown : str
@@ -65,18 +68,20 @@ class Difference:
     behind: int
     folds: int
     level: float = LEVEL
+    p_adjusted: float | None = None
 
     @property
     def clear(self) -> bool:
-        """Whether the p-value is at most 0.05."""
-        return self.p_value <= ALPHA
+        """Whether the p-value (the adjusted one, if there is one) is at most 0.05."""
+        return (self.p_value if self.p_adjusted is None else self.p_adjusted) <= ALPHA
 
     @property
     def shown(self) -> str:
         """The interval and the p-value in words."""
         if math.isnan(self.p_value):
             return "one fold says nothing of the noise"
-        return f"{self.interval}, {p_shown(self.p_value)}"
+        p = p_shown(self.p_value) if self.p_adjusted is None else f"adjusted {p_shown(self.p_adjusted)}"
+        return f"{self.interval}, {p}"
 
     @property
     def interval(self) -> str:
@@ -91,7 +96,7 @@ class Difference:
         dict
             The fields by name.
         """
-        names = ("mean", "low", "high", "p_value", "ahead", "behind", "folds", "level")
+        names = ("mean", "low", "high", "p_value", "ahead", "behind", "folds", "level", "p_adjusted")
         return {name: getattr(self, name) for name in names}
 
 

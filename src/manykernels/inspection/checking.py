@@ -159,7 +159,7 @@ def _compared(model: Model, comparison: Comparison, permuted: Permuted | None) -
     if guess is not None:
         found["guessing"] = Compared(guess.better, guess.sentence)
     plain = next((name for name in comparison.scores if name in PLAIN_SUM), None)
-    difference = None if plain is None or plain == own else comparison.difference(own, plain)
+    difference = None if plain is None else comparison.above_others(own).get(plain)
     if plain is not None and difference is not None and len(model.names) > 1:
         better = difference.mean > 0.0 and difference.clear
         found["plain_sum"] = Compared(better, said("The model", f"the {plain}", difference))

@@ -116,7 +116,7 @@ class ComparisonDisplay:
             ax.scatter(values, np.full(len(values), row), **style)
             ax.scatter([np.mean(values)], [row], s=60, color="C0", zorder=3)
         if self.chance is not None:
-            ax.axvline(self.chance, color="C1", linestyle="--", label="chance")
+            ax.axvline(self.chance, color="C1", linestyle="--", label="guessing")
             ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), frameon=False)  # covers nothing
         label_ticks(ax.yaxis, np.arange(len(self.names)), self.names)
         ax.set_ylim(len(self.names) - 0.5, -0.5)

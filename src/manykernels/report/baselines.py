@@ -36,7 +36,7 @@ from ..families.tables import read_columns
 from ..fitting.progress import Progress
 from ..fitting.survival import read_survival
 from ..inspection import require_groups
-from ..inspection.permutations import permuted
+from ..inspection.permutations import FEWEST, permuted
 from ..kernels import Linear
 from ..survival import martingale_residuals
 from .held import Look, gathered
@@ -211,7 +211,8 @@ def compared(
     found = in_folds(learners, X, y, splits, task=task, n_jobs=n_jobs, advance=bar.step, keep=keep)
     told: dict[str, Any] = {"scores": found, "held_out": gathered(found.scores["learned"], splits)}
     if n_permutations and found.scores["learned"].complete:
-        how: dict[str, Any] = {"n_jobs": n_jobs, "seconds": _SECONDS}
+        seconds = _SECONDS if n_permutations <= FEWEST else None  # whoever asks for more waits
+        how: dict[str, Any] = {"n_jobs": n_jobs, "seconds": seconds}
         try:
             told["permuted"] = permuted(
                 settled(model), found.scores["learned"], X, y, splits, n_permutations, **how

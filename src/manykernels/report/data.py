@@ -179,7 +179,7 @@ def report_data(
         "selection": None if search is None else _selection(search, stability),
         "weights": _weights(learned, weight_table(learned), stability),
         "recomputed": _or_why(missing, CERTIFICATE, certificate_section, face, learned, inner, raw),
-        "similarity": _or_why(missing, "Which kernels say the same", _similarity, learned, inner),
+        "similarity": _or_why(missing, "Which kernels are alike", _similarity, learned, inner),
         "convergence": _or_why(missing, "How the fit converged", _convergence, learned),
         "path": _or_why(missing, "Weights along C", path) if fit_path else None,
         "contributions": _or_why(missing, "Single samples", samples),

@@ -84,7 +84,7 @@ def _compared(data: Section) -> str:
         "standard deviation",
         "rank",
         f"from {text(data['against'])}",
-        "p (Holm)",
+        "adjusted p",
         "seconds",
     ]
     keys = ("method", "mean", "std", "rank", "difference", "p_adjusted", "seconds")

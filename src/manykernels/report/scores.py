@@ -39,21 +39,22 @@ def scores_section(
         return None
     own, *rows = (row for row in compared.as_rows() if row["name"] != CHANCE)
     name, constant = own["name"], compared.chance
-    above = {row["name"]: compared.difference(name, row["name"]) for row in rows}
+    above = compared.above_others(name)
     best, judged = compared.strongest_rival(name), verdict(compared, name, permuted)
-    found = None if best is None else above[best]
+    found = None if best is None else above.get(best)
     return {
         "metric": metric,
-        "rows": [own, *({**row, "above": _plainly(above[row["name"]])} for row in rows)],
+        "rows": [own, *({**row, "above": _plainly(above.get(row["name"]))} for row in rows)],
         "searched": searched,
         "chance": constant.as_dict() if constant.folds else None,
         "verdict": None if judged is None else {"better": judged.better, "sentence": judged.sentence},
         "rival": None
         if best is None or found is None
-        else {"name": best, "sentence": said("The model", the(best), found), **found.as_dict()},
+        else _plainly(found) | {"name": best, "sentence": said("The model", the(best), found)},
         "permutation": None if permuted is None else permuted.as_dict(),
     }
 
 
-def _plainly(found: Difference | None) -> dict[str, Any] | None:
-    return None if found is None else found.as_dict()
+def _plainly(found: Difference | None) -> Any:
+    """The difference as values, and its interval and p-value in words."""
+    return None if found is None else found.as_dict() | {"shown": found.shown}

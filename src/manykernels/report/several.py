@@ -20,7 +20,7 @@ from .methods import CITATION, versions
 from .quality import quality_section
 from .survival import groups_section, held_out_groups
 from .tables import target_summary
-from .verdict import listed, spread_of
+from .verdict import listed, p_of, spread_of
 
 Held = Mapping[str, HeldOut | None]
 
@@ -153,11 +153,9 @@ def _in_short(results: Comparison) -> Iterator[tuple[str, str, str]]:
 
 def _differences(results: Comparison) -> Iterator[tuple[str, str, str]]:
     """What the model that others are held against is better than, and what may be chance."""
-    rows: list[dict[str, Any]] = [
-        plain({"name": name, "mean": -one.mean, "low": -one.high, "high": -one.low, "p_adjusted": p})
-        for name, (one, p) in results.differences().items()
-    ]
-    clear = [row for row in rows if row["p_adjusted"] is not None and row["p_adjusted"] <= ALPHA]
+    found = {} if results.against is None else results.above_others(results.against)
+    rows = [plain(one.as_dict() | {"name": name, "shown": one.shown}) for name, one in found.items()]
+    clear = [row for row in rows if (p := p_of(row)) is not None and p <= ALPHA]
     behind, ahead = [row for row in clear if row["mean"] > 0], [row for row in clear if row["mean"] <= 0]
     others = [row for row in rows if row not in clear]
     if ahead:

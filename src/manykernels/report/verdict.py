@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._arguments import and_more, number_of
-from ..comparison.statistics import ALPHA, holm, p_shown, signed
+from ..comparison.statistics import ALPHA, signed
 
 Section = Mapping[str, Any]
 _NAMED = 4  # columns, views and alternatives that a sentence names
@@ -20,7 +20,7 @@ _RARE = 20  # samples of a class, below which little is known of it
 _MISSING = 0.05  # of the values of a column, from which gaps are worth a word
 _OFF = 0.1  # by which probabilities may be off
 _GRAVE = ("MK4", "MK503")  # codes of checks about samples, columns and predictions
-_SAID = {"MK101", "MK102", "MK401", "MK411", "MK501", "MK502"}  # which other sentences say already
+_SAID = {"MK401", "MK411", "MK501"}  # whose numbers other sentences have already
 ALTERNATIVES = {
     "plain sum of the kernels": "the same kernels with equal weights",
     "best single kernel": "the best of the kernels alone",
@@ -48,15 +48,14 @@ def with_checks(said: Sequence[dict[str, str]], checks: Sequence[Section]) -> li
     """The sentences with those of checks: about samples and columns first, then a line about the others.
 
     A column that gives the target away makes all other sentences worthless, and so do copies of samples in
-    several folds. Checks of kernels and of the search are named, and the section on checks explains them.
+    several folds. All other checks are named, and the section on checks says what to do.
     """
-    known = [one for one in checks if one["code"] not in _SAID]
-    grave = [one for one in known if one["code"].startswith(_GRAVE)]
-    others = [f"{_inside(one['title'])} ({one['code']})" for one in known if one not in grave]
+    grave = [one for one in checks if one["code"].startswith(_GRAVE) and one["code"] not in _SAID]
+    others = [f"{_inside(one['title'])} ({one['code']})" for one in checks if one not in grave]
     before = [one for one in said if one["about"] != "care"]
     after = [one for one in said if one["about"] == "care"]
     texts = [f"{one['message']} {one['advice']} ({one['code']})" for one in grave]
-    rest = [f"The checks below also found: {and_more(others, _NAMED)}."] if others else []
+    rest = [f"The checks below say what to do about this: {'; '.join(others)}."] if others else []
     first, last = (
         [{"about": "care", "tone": "care", "text": text} for text in part] for part in (texts, rest)
     )
@@ -85,16 +84,15 @@ def _how_good(found: Section) -> Said:
     score = f"{_metric(scores)} {spread_of(own['mean'], own['std'])} over {number_of(folds, 'fold')}"
     if quality is not None and quality["kind"] == "classes":
         of = f"{quality['right']} of {quality['samples']} samples that it did not learn from"
-        text = f"The model names the right class of “{target}” for {of} ({score})."
-        text += (
-            "" if constant is None else f" Always naming the largest class is right for {_percent(constant)}."
-        )
+        text = f"The model predicts the right class of “{target}” for {of} ({score})."
+        if constant is not None:
+            text += f" Always predicting the largest class is right for {_percent(constant)}."
         text += _areas(quality)
     elif quality is not None and quality["kind"] == "numbers":
         text = (
             f"The model explains {_percent(max(mean, 0.0))} of the variance of “{target}” on samples that it "
             f"did not learn from ({score}). Its predictions are off by {_number(quality['mean_error'])} on "
-            f"average; always guessing the mean is off by {_number(quality['constant_error'])}."
+            f"average; always predicting the mean is off by {_number(quality['constant_error'])}."
         )
     elif found["survival"] is not None:
         text = (
@@ -124,12 +122,14 @@ def _guessing(found: Section) -> Said:
 
 # -- against what ---------------------------------------------------------------------------------
 def judged_alternatives(scores: Section) -> list[dict[str, Any]]:
-    """The alternatives with a score, how far the model is above each, and p for all of them together."""
+    """The alternatives with a score, and how far the model is above each."""
     rows = [row for row in scores["rows"][1:] if row["above"] is not None and row["mean"] is not None]
-    known = [row for row in rows if row["above"]["p_value"] is not None]
-    adjusted: Any = holm([row["above"]["p_value"] for row in known]) if known else []
-    p_of = {row["name"]: float(p) for row, p in zip(known, adjusted, strict=True)}
-    return [{**row["above"], "name": row["name"], "p_adjusted": p_of.get(row["name"])} for row in rows]
+    return [{**row["above"], "name": row["name"]} for row in rows]
+
+
+def p_of(row: Section) -> float | None:
+    """The p-value of a difference: the adjusted one, where several are tested together."""
+    return row["p_value"] if row.get("p_adjusted") is None else row["p_adjusted"]
 
 
 def _alternatives(found: Section) -> Said:
@@ -137,7 +137,7 @@ def _alternatives(found: Section) -> Said:
     rows = [] if scores is None else judged_alternatives(scores)
     if not rows:
         return
-    clear = [row for row in rows if row["p_adjusted"] is not None and row["p_adjusted"] <= ALPHA]
+    clear = [row for row in rows if (p := p_of(row)) is not None and p <= ALPHA]
     ahead = [row for row in clear if row["mean"] < 0]
     behind = [row for row in clear if row["mean"] > 0]
     same = [row for row in rows if row["mean"] == row["low"] == row["high"] == 0.0]
@@ -145,7 +145,7 @@ def _alternatives(found: Section) -> Said:
     if ahead:
         some = "An alternative predicts" if len(ahead) == 1 else "Alternatives predict"
         text = f"{some} clearly better in the same folds: {listed(ahead)}."
-        yield "alternatives", "bad", f"{text} Where prediction is what counts, take that one."
+        yield "alternatives", "bad", f"{text} If only the prediction counts, use {'it' if len(ahead) == 1 else 'one of them'}."
     if behind:
         yield "alternatives", "good", f"The model is clearly better than {listed(behind)}, in the same folds."
     if others:
@@ -157,15 +157,11 @@ def _alternatives(found: Section) -> Said:
 
 
 def listed(rows: Sequence[Section]) -> str:
-    """Methods with how far the model is above each, its interval, and p for all of them together."""
+    """Methods with how far the model is above each, and the interval and the p-value of that."""
     told = []
     for row in rows[:_NAMED]:
-        p = "" if row["p_adjusted"] is None else f", {p_shown(row['p_adjusted'])}"
-        sign = signed(row["mean"])
-        interval = (
-            "" if row["low"] is None else f", 95 % interval {signed(row['low'])} to {signed(row['high'])}"
-        )
-        told.append(f"{the(row['name'])} ({sign}{interval}{p})")
+        test = "" if p_of(row) is None else f", {row['shown']}"
+        told.append(f"{the(row['name'])} ({signed(row['mean'])}{test})")
     more = [f"{len(rows) - _NAMED} more"] if len(rows) > _NAMED else []
     return _and(told + more)
 
@@ -185,12 +181,12 @@ def _carried(found: Section) -> Said:
             yield what, "plain", _none_clear(rows, called, _metric(importance))
             continue
         metric = _metric(importance)
-        named, falls = [rows["names"][i] for i in sure], [_number(rows["mean"][i], 2) for i in sure]
+        named, falls = [rows["names"][i] for i in sure], [_loss(rows["mean"][i]) for i in sure]
         more = [f"{len(sure) - _NAMED} more"] if len(sure) > _NAMED else []
         left = len(rows["names"]) - len(sure)
-        rest = f" Without each of the other {left} it loses nothing that is clear." if left > 1 else ""
+        rest = f" Without any one of the other {left} there is no clear loss." if left > 1 else ""
         if left == 1:
-            rest = " Without the other one it loses nothing that is clear."
+            rest = " Without the other one there is no clear loss."
         noun, by = called if len(sure) > 1 else called[:-1], _and(falls[:_NAMED])
         them = "each of them" if len(sure) > 1 else "it"
         needs = f"The predictions need the {noun} {_and(named[:_NAMED] + more)}"
@@ -205,11 +201,11 @@ def _none_clear(rows: Section, called: str, metric: str) -> str:
     first = max(known, key=lambda i: rows["mean"][i], default=None)
     if first is None or not rows["mean"][first] > 0.0:
         return f"{text}."
-    low, high = (_number(rows[side][first], 2) for side in ("low", "high"))
+    low, high = (_loss(rows[side][first]) for side in ("low", "high"))
     return (
         f"{text}. The largest loss is that of {rows['names'][first]}: without it, {metric} falls by "
-        f"{_number(rows['mean'][first], 2)} on held-out samples, but the 95 % interval is {low} to {high}. "
-        "Others may stand in for it, or the samples are too few to tell."
+        f"{_loss(rows['mean'][first])} on held-out samples, but the 95 % interval is {low} to {high}. "
+        "Either others carry the same information, or there are too few samples to tell."
     )
 
 
@@ -229,7 +225,7 @@ def _care_of_samples(found: Section) -> Iterator[str]:
     data = found["data"]
     n, target = data["samples"], data["target"]
     if n < _FEW:
-        yield f"There are {n} samples, which are few: scores are rough, and small effects cannot be seen."
+        yield f"There are only {n} samples: scores are rough, and small effects cannot be seen."
     if target["task"] == "classification":
         rare = [
             f"{label} ({count})"
@@ -237,16 +233,18 @@ def _care_of_samples(found: Section) -> Iterator[str]:
             if count < _RARE
         ]
         if rare:
-            yield f"Few samples are known of {'class' if len(rare) == 1 else 'classes'} {and_more(rare, 3)}."
+            which = "This class has" if len(rare) == 1 else "These classes have"
+            yield f"{which} few samples: {and_more(rare, 3)}."
         quality, share = found["quality"], max(target["counts"]) / n
         if quality is not None and share > 0.7:
             balanced = _number(quality["balanced"])
             yield (
-                f"{_percent(share)} of the samples are of one class, so that a high accuracy is easy to get: "
-                f"its mean over the classes is {balanced} (1/{len(target['labels'])} by guessing)."
+                f"{_percent(share)} of the samples are of one class, so that a high accuracy is easy to get. "
+                f"The balanced accuracy, the mean over the classes, is {balanced} (guessing has "
+                f"1/{len(target['labels'])})."
             )
     if target["task"] == "survival" and (events := sum(target["events"])) < _FEW:
-        yield f"The event was seen in {events} samples only, and these are what can be learned from."
+        yield f"Only {events} samples had the event, and the model learns mainly from these."
 
 
 def _care_of_columns(data: Section) -> Iterator[str]:
@@ -261,7 +259,8 @@ def _care_of_columns(data: Section) -> Iterator[str]:
         yield f"Values are missing in {number_of(len(gaps), 'column')}: {and_more(named, _NAMED)}."
     if data["dropped"]:
         named = [f"{row['name']} ({row['why']})" for row in data["dropped"]]
-        yield f"Nothing was learned from {number_of(len(named), 'column')}: {and_more(named, _NAMED)}."
+        verb = "was" if len(named) == 1 else "were"
+        yield f"{number_of(len(named), 'column')} {verb} not used: {and_more(named, _NAMED)}."
     yield from data.get("presence", {}).get("remarks", [])
 
 
@@ -275,11 +274,11 @@ def _absent(data: Section) -> dict[str, int]:
 def _care_of_scores(found: Section) -> Iterator[str]:
     scores, quality = found["scores"], found["quality"]
     if scores is not None and found["selection"] is not None and scores["searched"] != "anew":
-        yield "The score flatters the model a little: its options were chosen on all samples."
+        yield "The score is a little too good, because the options of the model were chosen on all samples."
     off = None if quality is None or quality["kind"] != "classes" else quality["calibration"]
     if off is not None and off["off"] > _OFF:
         by = _number(off["off"], 2)
-        yield f"Probabilities are off by {by} on average: read them as an order, not as chances."
+        yield f"Probabilities are off by {by} on average: use them to rank samples, not as probabilities."
 
 
 def _care_of_the_search(selection: Section | None) -> Iterator[str]:
@@ -290,14 +289,14 @@ def _care_of_the_search(selection: Section | None) -> Iterator[str]:
         total, same = sum(again["counts"]), again["counts"][0]
         if total and same < 0.5 * total:
             yield (
-                f"The search is not sure of its choice: it chose the same model in {same} of {total} random "
+                f"The choice of the search is uncertain: it chose the same model in {same} of {total} random "
                 "halves of the data. Trust what several models share, such as the leading columns."
             )
 
 
 def _care_of_the_fit(weights: Section) -> Iterator[str]:
     if weights["converged"] is False:
-        yield "The fit stopped before it was done: raise max_iter, or read weights as approximate."
+        yield "The fit stopped before it was done, so that the weights are approximate: raise max_iter."
 
 
 # -- words ----------------------------------------------------------------------------------------
@@ -307,6 +306,11 @@ def _metric(section: Section) -> str:
 
 def _number(value: float, digits: int = 3) -> str:
     return f"{value:.{digits}g}".replace("-", "−")
+
+
+def _loss(value: float) -> str:
+    """A loss of score, with as many digits as all scores have."""
+    return (f"{value:.3f}" if abs(value) >= 5e-4 or value == 0.0 else f"{value:.1g}").replace("-", "−")
 
 
 def spread_of(mean: float, std: float | None) -> str:

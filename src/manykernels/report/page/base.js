@@ -3,6 +3,8 @@ const tipBox = document.getElementById("tip");
 const NS = "http://www.w3.org/2000/svg";
 
 // -- building: everything from users goes through text nodes and attributes, never through markup ----------
+// A line must not end between a number and its sign.
+const together = (text) => text.replace(/(\d) %/g, "$1\u00a0%").replace(/ ± /g, " ±\u00a0").replace(/\bp ([=<]) /g, "p\u00a0$1\u00a0");
 function put(node, attributes, children) {
   for (const [key, value] of Object.entries(attributes || {})) {
     if (value === null || value === undefined || value === false) continue;
@@ -10,7 +12,7 @@ function put(node, attributes, children) {
     else node.setAttribute(key, value === true ? "" : value);
   }
   for (const child of children.flat(9)) {
-    if (child !== null && child !== undefined) node.append(child instanceof Node ? child : String(child));
+    if (child !== null && child !== undefined) node.append(child instanceof Node ? child : node.tagName === "PRE" ? String(child) : together(String(child)));
   }
   return node;
 }
@@ -49,10 +51,19 @@ function number(value, digits = 3) {
   const text = size >= 1e5 || size < 1e-3 ? value.toExponential(1).replace("e+", "e") : String(Number(value.toPrecision(digits)));
   return text.replace(/^-/, "−");
 }
-const signed = (value) => Math.abs(value) < 5e-4 ? "0" : (value > 0 ? "+" : "−") + number(Math.abs(value), 2);
+// Scores, differences of scores and losses all have three digits behind the point, so that they can be compared at a glance.
+const score = (value) => value === null || value === undefined ? "–" : Math.abs(value) >= 1000 ? number(value) : value.toFixed(3).replace(/^-(0\.000)?/, (_, zero) => zero || "−");
+const signed = (value) => value === null ? "–" : Math.abs(value) < 5e-4 ? "0" : (value > 0 ? "+" : "") + score(value);
+// A way to write numbers that stand beside each other with the same number of digits behind the point.
+function alike(values, digits = 3) {
+  const known = values.filter((v) => typeof v === "number" && v !== 0).map(Math.abs), most = Math.max(...known), least = Math.min(...known);
+  if (!known.length || known.every(Number.isInteger) || most >= 1e5 || most < 1e-3 || most / least > 1e4) return (value) => number(value, digits);
+  const decimals = Math.max(0, Math.min(6, digits - 1 - Math.floor(Math.log10(most))));
+  return (value) => typeof value !== "number" ? number(value) : value === 0 ? "0" : value.toFixed(decimals).replace(/^-/, "−");
+}
 const chances = (p) => p < 0.001 ? "p < 0.001" : "p = " + number(p, 2);
-const plusMinus = (mean, std, digits = 3) => number(mean, digits) + (std === null || std === undefined ? "" : ` ±\u00a0${number(std, 2)}`);
-const percent = (value) => value === null ? "–" : (100 * value).toFixed(value < 0.1 ? 1 : 0) + " %";
+const plusMinus = (mean, std) => score(mean) + (std === null || std === undefined ? "" : ` ±\u00a0${score(std)}`);
+const percent = (value) => value === null ? "–" : (100 * value).toFixed(value < 0.1 && value > 0 ? 1 : 0) + "\u00a0%";
 function short(name, longest) {
   const flat = name.replace(/\s+/g, " ");
   if (flat.length <= longest) return flat;
@@ -206,8 +217,8 @@ function tools(label, box, numbers) {
     el("button", { type: "button", class: "small", "aria-label": `Save the chart as SVG: ${label}`, onclick: () => { const picture = box.querySelector("svg"); if (picture) save(fileName(label, ".svg"), "image/svg+xml", standalone(picture)); } }, "SVG"),
     el("button", { type: "button", class: "small", "aria-label": `Save the numbers as CSV: ${label}`, onclick: () => save(fileName(label, ".csv"), "text/csv", csv(said())) }, "CSV"));
 }
-const plainTable = (titles, rows, label) => el("table", { "aria-label": label }, el("thead", {}, el("tr", {}, titles.map((title) => el("th", { scope: "col" }, title)))),
-  el("tbody", {}, rows.map((row) => el("tr", {}, row.map((value) => el("td", { class: typeof value === "number" ? "number" : null }, typeof value === "number" ? number(value, 4) : value ?? "–"))))));
+const plainTable = (titles, rows, label, written = titles.map((_, c) => alike(rows.map((row) => row[c]), 4))) => el("table", { "aria-label": label }, el("thead", {}, el("tr", {}, titles.map((title) => el("th", { scope: "col" }, title)))),
+  el("tbody", {}, rows.map((row) => el("tr", {}, row.map((value, c) => el("td", { class: typeof value === "number" ? "number" : null }, typeof value === "number" ? written[c](value) : value ?? "–"))))));
 const repaint = () => {
   drawn.forEach((one) => {
     const width = Math.floor(one.box.clientWidth);

@@ -19,7 +19,7 @@ function losses(rows, what) {
         return [label(left - 10, y + 4, names[i], name, { "font-weight": sure(rows, i) ? 600 : null }),
           low === null ? null : line(x(low), y, x(high), y, { stroke: fill, "stroke-width": 2 }),
           tip(svg("circle", { cx: x(rows.mean[i]), cy: y, r: 5, fill, tabindex: 0 }),
-            `${name}\nloses ${number(rows.mean[i])}` + (low === null ? "" : `\n${percent(data.importance.level)} interval from ${number(low)} to ${number(high)}`))];
+            `${name}\nloss ${score(rows.mean[i])}` + (low === null ? "" : `\n${percent(data.importance.level)} interval from ${score(low)} to ${score(high)}`))];
       }));
   };
   const more = rows.names.length <= MOST ? null : el("details", {}, el("summary", {}, `All ${rows.names.length} ${what}s`),
@@ -33,12 +33,12 @@ function importanceOf(what) {
   if (!rows) return null;
   const layers = data.data.features === null && what === "column", thing = layers ? "kernel" : what, count = rows.names.length;
   const none = !rows.names.some((_, i) => sure(rows, i));
-  const hint = `What ${theScore(m.metric)} loses on held-out samples when the values of a ${thing} are shuffled. Before, it is ${number(m.score)}`
-    + (m.searched === "before" ? ": that of the model which the search chose on all samples, learned anew in each fold. The choice itself is not repeated here, so that this is not the score above. " : ". ")
+  const hint = `How much ${theScore(m.metric)} falls on held-out samples when the values of a ${thing} are shuffled. Without shuffling it is ${score(m.score)}`
+    + (m.searched === "before" ? ". Here each fold learns the model that the search chose on all samples, so that this score differs a little from the one above. " : ". ")
     + (m.folds > 1 ? `Dots are means over ${m.folds} folds${m.repeats > 1 ? ` with ${m.repeats} shuffles each` : ""}, lines are ${percent(m.level)} intervals; blue ones lie above zero. ` : "")
     + (what === "column" && count < m.of ? `Of ${m.of} ${thing}s, these are the ${count} that change predictions most. ` : "")
     + (none ? "No loss is clearly above zero. " : "")
-    + (what === "view" ? "All columns of a view are shuffled together." : `A ${thing} that others can stand in for loses little by itself` + (m.views ? ": see what its view loses." : "."));
+    + (what === "view" ? "All columns of a view are shuffled together." : `Where columns carry the same information, shuffling one of them costs little` + (m.views ? ": see what is lost without their view." : "."));
   return section("importance" + (what === "view" ? "-views" : ""), `What is lost without each ${thing}`, hint, losses(rows, thing));
 }
 
@@ -48,7 +48,7 @@ function effectsSection() {
   if (!found || !found.length) return null;
   const task = data.data.target.task, all = found.flatMap((one) => [...one.low.flat(), ...one.high.flat()]), pad = 0.04 * (Math.max(...all) - Math.min(...all) || 1);
   const ys = task === "classification" ? [0, 1] : [Math.min(...all) - pad, Math.max(...all) + pad], first = found[0].outputs;
-  const axis = task === "classification" ? (first.length === 1 ? `share named “${short(first[0], 18)}”` : "share named so") : task === "survival" ? "mean risk" : "mean prediction";
+  const axis = task === "classification" ? (first.length === 1 ? `share predicted “${short(first[0], 18)}”` : "share predicted") : task === "survival" ? "mean risk" : "mean prediction";
   const numbers = (one) => () => ({ titles: [one.name, "output", "mean", "lowest fold", "highest fold"], rows: one.outputs.flatMap((output, k) => one.values.map((v, i) => [v, output, one.mean[k][i], one.low[k][i], one.high[k][i]])) });
   const draw = (one) => {
     const words_ = typeof one.values[0] === "string" || one.values.length < 4, texts = one.values.map((v) => typeof v === "number" ? number(v) : v), title = fit(one.name, 300);
@@ -66,6 +66,6 @@ function effectsSection() {
           one.values.map((v, i) => tip(svg("circle", { cx: x(at(i)), cy: y(one.mean[k][i]), r: words_ ? 5 : 3, fill: colour(k), tabindex: 0 }), `${one.name} = ${typeof v === "number" ? number(v) : v}${output ? `: “${output}”` : ""}\n${axis} ${number(one.mean[k][i])}, from ${number(one.low[k][i])} to ${number(one.high[k][i])} over folds`))]));
     }, `Effect of ${one.name}`, numbers(one))];
   };
-  return section("effects", "What their values do", `What the models of the folds predict on average when all held-out samples have the same value in a column, and else their own. Bands and lines span the folds. `
-    + "Where columns go together, some of these combinations never occur: read the curves as what the model says, not as causes.", panels(...found.map(draw)), first.length > 1 ? legendOf(first) : null);
+  return section("effects", "How predictions depend on the leading columns", `The mean prediction when all held-out samples get the same value in one column and keep their own values in the others. Bands and lines span the folds. `
+    + "Where columns are correlated, some of these combinations never occur. The curves describe the model, not causes.", panels(...found.map(draw)), first.length > 1 ? legendOf(first) : null);
 }

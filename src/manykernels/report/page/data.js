@@ -29,8 +29,8 @@ function dataSection() {
     tall(sortable(["column", "kind", "missing", "values"], rows, ["name", "", "number", ""]))) : null;
   const events = t.events ? t.events.reduce((a, b) => a + b, 0) : 0;
   const text = t.task === "classification" ? `${d.samples} samples of ${t.labels.length} classes.`
-    : t.task === "survival" ? `${d.samples} samples: the event was observed in ${events} (blue), ${d.samples - events} were observed until some time without it (grey; censored). `
-      + (t.median === null ? "More than half had no event as long as samples were observed." : `Half have had it by ${number(t.median)}.`) + (t.followed === null ? "" : ` The median follow-up is ${number(t.followed)} (reverse Kaplan–Meier).`)
+    : t.task === "survival" ? `${d.samples} samples. The event was observed in ${events} of them (blue); the other ${d.samples - events} were observed for some time without it (grey; censored). `
+      + (t.median === null ? "More than half have no event within the time of observation." : `Half of the samples have the event by ${number(t.median)}.`) + (t.followed === null ? "" : ` The median follow-up is ${number(t.followed)} (reverse Kaplan–Meier).`)
     : t.outputs > 1 ? `${d.samples} samples of ${t.outputs} targets.` + (t.scores ? ` R² on samples left out: median ${number(t.scores.median)}, from ${number(t.scores.low)} to ${number(t.scores.high)} in nine of ten targets.` : "")
     : `${d.samples} samples; the target has mean ${number(t.mean)} and standard deviation ${number(t.std)}.`;
   return section("data", "The data", text, t.outputs > 1 && !t.scores ? null : bars, gaps(d), table);
@@ -40,15 +40,15 @@ function dataSection() {
 function gaps(d) {
   const list = (title, rows, id) => rows.length ? el("div", { id }, el("h4", {}, title), el("ul", { class: "plain" }, rows.slice(0, 40).map((text) => el("li", {}, text)), rows.length > 40 ? el("li", {}, `and ${rows.length - 40} more`) : null)) : null;
   return [list("Missing values", d.missing.map((one) => `${one.name}: ${one.missing} (${percent(one.share)})`), "missing"),
-    list("Columns that nothing was learned from", d.dropped.map((one) => `${one.name}: ${one.why}`), "dropped"),
-    list("What was made of the columns", d.prepared.map((text) => text[0].toUpperCase() + text.slice(1)), "prepared")];
+    list("Columns that were not used", d.dropped.map((one) => `${one.name}: ${one.why}`), "dropped"),
+    list("How columns were prepared", d.prepared.map((text) => text[0].toUpperCase() + text.slice(1)), "prepared")];
 }
 
 // Which samples have which views: a row for each pattern, the commonest first.
 function presence(p, samples) {
   const rows = p.patterns.map((one) => [...one.has.map((has) => has ? "●" : "–"), one.samples]);
   const table = sortable([...p.views.map((view, v) => `${short(view, 24)} (${p.counts[v]})`), "samples"], rows, [...p.views.map(() => ""), "number"]);
-  return section("presence", "Who has which views", null, el("p", {}, `Some of the ${samples} samples lack views (–): the others decide there. Behind each view is the number of samples that have it.`,
+  return section("presence", "Which samples have which views", null, el("p", {}, `Some of the ${samples} samples lack a view (–), and are predicted from the others. The number behind each view counts the samples that have it.`,
     p.others ? ` ${numberOf(p.others, "sample")} more have rarer patterns.` : ""),
-  el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Table: who has which views" }, table), p.remarks.map((text) => el("p", { class: "remark" }, text)));
+  el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Table: which samples have which views" }, table), p.remarks.map((text) => el("p", { class: "remark" }, text)));
 }

@@ -40,8 +40,10 @@ function header() {
 // -- the verdict ------------------------------------------------------------------------------------------
 const GROUPS = [["How good", ["quality", "guessing"]], ["Against what", ["alternatives"]], ["What carries it", ["views", "columns"]], ["Be careful", ["care"]]];
 const TONES = { good: ["✓", "Good: "], bad: ["✗", "Bad: "], care: ["!", "Caution: "], plain: ["", ""] };
+// Codes of checks lead to what the page says of them.
+const linked = (text) => text.split(/\b(MK\d{3})\b/).map((part) => (data.checks || []).some((one) => one.code === part) ? el("a", { href: "#" + part }, part) : part);
 function verdictSection() {
-  const told = (one) => el("li", { class: one.tone }, el("span", { class: "sign", "aria-hidden": "true" }, TONES[one.tone][0]), el("span", {}, el("span", { class: "sr" }, TONES[one.tone][1]), one.text));
+  const told = (one) => el("li", { class: one.tone }, el("span", { class: "sign", "aria-hidden": "true" }, TONES[one.tone][0]), el("span", {}, el("span", { class: "sr" }, TONES[one.tone][1]), linked(one.text)));
   return GROUPS.map(([title, about]) => {
     const own = data.verdict.filter((one) => about.includes(one.about));
     return own.length ? el("div", { class: "answer" }, el("h3", {}, title), el("ul", {}, own.map(told))) : null;
@@ -51,16 +53,16 @@ function verdictSection() {
 function cards() {
   const target = data.data.target, made = [], s = data.scores;
   const pieces = (text) => text.replace(/× /g, "×\u00a0").match(/[^(=,:·_/ ]*[(=,:·_/ ]?/g).flatMap((part, i) => i ? [el("wbr"), part] : [part]);
-  const card = (big, small) => made.push(el("div", { class: "card" }, el("b", { class: big.length > 12 ? "long" : null }, pieces(big)), el("span", {}, small)));
+  const card = (big, small) => made.push(el("div", { class: "card" }, el("b", { class: big.length > 16 ? "long" : null }, pieces(big)), el("span", {}, small)));
   if (s) {
     const own = s.rows[0], rival = s.rival, constant = s.chance;
     if (own.mean !== null) card(plusMinus(own.mean, own.std), `${s.metric} on samples that were not learned from` + (data.selection && s.searched === "anew" ? ", the search repeated in each fold" : ""));
-    if (constant && constant.mean !== null) card(Math.abs(constant.mean) < 5e-4 ? "0" : number(constant.mean), `${s.metric} of guessing` + (s.permutation ? `; ${chances(s.permutation.p_value)} for the model by ${s.permutation.null.length} permutations of the target` : ""));
-    if (rival) card(signed(rival.mean), `from the best alternative, ${rival.name}: ${rival.p_value === null ? "one fold" : `95 % interval ${signed(rival.low)} to ${signed(rival.high)}, ${chances(rival.p_value)}`}`);
+    if (constant && constant.mean !== null) card(Math.abs(constant.mean) < 5e-4 ? "0" : score(constant.mean), `${s.metric} of guessing` + (s.permutation ? `; ${chances(s.permutation.p_value)} for the model by ${s.permutation.null.length} permutations of the target` : ""));
+    if (rival) card(signed(rival.mean), `difference from the best alternative, ${rival.name}: ${rival.p_value === null ? "of one fold" : rival.shown}`);
   }
   if (target.scores) card(number(target.scores.median), `R² on samples left out, the median over ${target.outputs} targets`);
   const matters = leader();
-  if (matters) card(short(matters.name, 34), `matters most: without it, ${theScore(data.importance.metric)} falls by ${number(matters.mean, 2)}`);
+  if (matters) card(short(matters.name, 34), `matters most: without it, ${theScore(data.importance.metric)} falls by ${score(matters.mean)}`);
   return made.length ? el("div", { class: "cards" }, made) : null;
 }
 
@@ -78,9 +80,9 @@ function tall(table) {
 }
 
 function sortable(titles, rows, classes, cell, label = titles.filter(Boolean).join(", ")) {
-  const body = el("tbody");
+  const body = el("tbody"), written = titles.map((_, c) => alike(rows.map((row) => row[c]), 4));
   const fill = (sorted) => body.replaceChildren(...sorted.map((row) => el("tr", {}, row.map((value, c) =>
-    el("td", { class: classes[c] }, cell && cell(row, c) || (typeof value === "number" ? number(value, 4) : value ?? "–"))))));
+    el("td", { class: classes[c] }, cell && cell(row, c) || (typeof value === "number" ? written[c](value) : value ?? "–"))))));
   const heads = titles.map((title, c) => {
     const head = el("th", { scope: "col", class: classes[c] === "number" ? "number" : null }, title === "" ? el("span", { class: "sr" }, "bar") : el("button", {
       type: "button", onclick: () => {

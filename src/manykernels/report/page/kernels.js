@@ -3,24 +3,24 @@ const shownP = (p) => p < 0.001 ? "< 0.001" : number(p, 2);
 function testsOf(rows, what) {
   const made = rows.name.map((name, i) => [name, rows.p_value[i], rows.p_adjusted[i]]), few = made.filter((row) => row[2] <= 0.05).length;
   return [el("h4", {}, `Tests of each ${what}`), el("p", {}, `${few} of ${numberOf(made.length, what)} ${few === 1 ? "is" : "are"} related to the target (adjusted p at most 0.05).`),
-    tall(sortable([what, "p", "p, adjusted"], made, ["name", "number", "number"], (row, c) => c && el("span", { style: c === 2 && row[2] <= 0.05 ? "font-weight:600" : null }, shownP(row[c]))))];
+    tall(sortable([what, "p", "adjusted p"], made, ["name", "number", "number"], (row, c) => c && el("span", { style: c === 2 && row[2] <= 0.05 ? "font-weight:600" : null }, shownP(row[c]))))];
 }
 
 function stableOf(rows, what) {
   const made = rows.name.map((name, i) => [name, rows.frequency[i], rows.selected[i] ? "yes" : "no"]).filter((row) => row[1] > 0);
-  return [el("h4", {}, `${what[0].toUpperCase()}${what.slice(1)}s that halves of the data select`), el("p", { class: "hint" }, `Of ${2 * rows.n_pairs} halves, how many give each ${what} ${rows.n_selected > 1 ? `one of the ${rows.n_selected} largest weights` : "the largest weight"}. `
-    + `From ${percent(rows.threshold)} on it is selected. Of ${what}s that a half takes no more often than by guessing, at most ${number(rows.expected_false, 2)} ${rows.expected_false === 1 ? "is" : "are"} expected among the selected (stability selection, Shah and Samworth 2013). `
-    + "This is about the model, not about the target: a narrow kernel can memorise the samples of every half, whatever its columns say." + (data.chance.tests[what + "s"] ? " Look at its p above." : "")
-    + (data.selection ? " The search saw all samples when it found what the halves choose from, which this bound does not know of." : "")),
-    tall(sortable([what, "selected in", "selected"], made, ["name", "number", ""], (row, c) => c === 1 && percent(row[1])))];
+  return [el("h4", {}, `How often each ${what} is selected on random halves`), el("p", { class: "hint" }, `The model was learned on ${2 * rows.n_pairs} random halves of the samples. A half selects ${rows.n_selected > 1 ? `the ${rows.n_selected} ${what}s with the largest weights` : `the ${what} with the largest weight`}. `
+    + `A ${what} is called stable if at least ${percent(rows.threshold)} of the halves select it. Among the stable ${what}s, at most ${number(rows.expected_false, 2)} ${rows.expected_false === 1 ? "is" : "are"} expected that a half selects no more often than by chance (stability selection, Shah and Samworth 2013). `
+    + `A stable ${what} is one that the model returns to. It need not be related to the target: a narrow kernel can memorise the samples of every half.` + (data.chance.tests[what + "s"] ? " The p-values above test that relation." : "")
+    + (data.selection ? " The search chose the candidates on all samples, which this bound does not account for." : "")),
+    tall(sortable([what, rows.n_selected > 1 ? `among the ${rows.n_selected} largest in` : "largest in", "stable"], made, ["name", "number", ""], (row, c) => c === 1 && percent(row[1])))];
 }
 
 function chanceOf(what) {
   const c = data.chance, tests = c && c.tests[what + "s"], stable = c && c.stable[what + "s"];
   if (!tests && !stable) return null;
-  const hint = tests ? `Each ${what} is tested by itself, whatever its weight: is it related to the target at all` + (c.covariates.length ? `, beyond ${c.covariates.join(", ")}` : "") + "? p is the probability of a relation at least as strong if it said nothing about the target; the adjusted p is for all tests of a table together (Holm). "
-    + "A small p does not say that the model needs it: others may say the same." : "";
-  return section("chance" + (what === "view" ? "-views" : ""), `Are ${what}s more than chance?`, hint, tests ? testsOf(tests, what) : null, stable ? stableOf(stable, what) : null);
+  const hint = tests ? `Each ${what} is tested by itself, whatever its weight: is it related to the target at all` + (c.covariates.length ? `, beyond ${c.covariates.join(", ")}` : "") + `? p is the probability of a relation at least as strong by chance alone. The adjusted p accounts for the number of tests in the table (Holm). `
+    + `A small p does not mean that the model needs the ${what}: others may carry the same information.` : "";
+  return section("chance" + (what === "view" ? "-views" : ""), `Which ${what}s are related to the target?`, hint, tests ? testsOf(tests, what) : null, stable ? stableOf(stable, what) : null);
 }
 
 // Scores of the folds that made a choice beside the score at the top, which may be lower or not.
@@ -38,16 +38,16 @@ function selectionSection() {
   if (!s) return null;
   const byError = s.by === "error", all = largest(s.folds);
   const rows = s.strategy.map((name, i) => [name + (name === s.chosen ? " (chosen)" : ""), s.norm[i], s.C[i], s.error[i], s.score[i], s.std[i], s.folds[i], s.seconds[i]]);
-  const hint = "Strategies at their best norm and C, in the same folds. " + (byError && data.data.target.task === "survival" ? "The smallest error is chosen: by the partial likelihood of the samples held out, where 1 is the same risk for all and less is better." : byError ? "The smallest squared error is chosen"
+  const hint = "Each strategy is shown at its best norm and C, in the same folds. " + (byError && data.data.target.task === "survival" ? "The smallest error is chosen: by the partial likelihood of the samples held out, where 1 is the same risk for all and less is better." : byError ? "The smallest squared error is chosen"
     + (data.data.target.task === "classification" ? " (of decisions clipped to ±1, which tells models apart that score alike)." : ".") : "The best score is chosen.")
-    + (s.folds.some((f) => f < all) ? " What was far behind in the first fold was left there." : "")
+    + (s.folds.some((f) => f < all) ? " Strategies that were far behind in the first fold were not tried in the others." : "")
     + " " + honest(s)
     + (s.end ? ` The C that was chosen is the ${s.end} that was tried: ${s.end === "largest" ? "larger" : "smaller"} ones may be better.` : "")
-    + (s.strategy.length > 1 || s.chosen !== "finite" ? "" : " Only weights of the kernels were tried: widths for every feature and products of features are tried where a table comes without views and without kernels of its own.");
+    + (s.strategy.length > 1 || s.chosen !== "finite" ? "" : " Only the weights of the kernels were tried. Widths for every feature and products of features are tried for tables without views, if no kernels are given.");
   const again = s.again, total = again ? again.counts.reduce((a, b) => a + b, 0) : 0;
-  const repeated = !again ? [el("p", { class: "hint" }, "The choice was not repeated on other samples, so that nothing says how sure it is.")]
-    : [el("h4", {}, "Chosen again"), el("p", { class: "hint" }, again.names.length > 1 ? `In how many of ${total} random halves of the data each of these models was best on the other half. They are those that the folds cannot tell from the best; the first is the choice of all samples.`
-      : "These folds tell all other models from the chosen one, so that there was nothing to choose again."), again.names.length > 1 ? chart((width) => counted(again.names, again.counts, `of ${total} halves`, width, 290), "Choices") : null];
+  const repeated = !again ? [el("p", { class: "hint" }, "The choice was not repeated on other samples, so that it is not known how certain it is.")]
+    : [el("h4", {}, "How certain is the choice?"), el("p", { class: "hint" }, again.names.length > 1 ? `The models below score about as well as the best one in the folds; the first was chosen on all samples. They were learned on ${total} random halves of the data. Each bar counts how often a model was the best on the other half.`
+      : "All other models were clearly worse in the folds, so that there was nothing to choose again."), again.names.length > 1 ? chart((width) => counted(again.names, again.counts, `of ${total} halves`, width, 290), "Choices") : null];
   return section("selection", "What was tried", hint, el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Table: strategies" }, sortable(["strategy", "norm", "C", "error in the search", `${!byError ? "score" : ({ classification: "accuracy", survival: "C index" })[data.data.target.task] || "R²"} in the search`, "± over folds", "folds", "seconds"], rows,
     ["name", ...Array(7).fill("number")])), repeated);
 }
@@ -56,14 +56,14 @@ function selectionSection() {
 function weightsSection() {
   const w = data.weights;
   if (w.names.length === 1) return section("weights", "Weights", `${w.names[0]} has all the weight: ${data.selection ? "the search found no combination that predicts better than this kernel alone" : "there is one kernel"}. `
-    + "So there are no weights to compare, and no pictures of their path along C, of kernels that say the same, or of what each adds to a decision."
+    + "So there are no weights to compare."
     + (w.stability && w.stability.frequency && data.selection && data.selection.again ? ` It has weight in ${percent(w.stability.frequency[0])} of the models that were chosen on halves of the data.` : "")
-    + (data.importance ? " What it needs of the data is said above." : ""));
+    + (data.importance ? " The importance of columns above shows what it uses." : ""));
   const several = w.values.length > 1, s = w.stability || w.spread;
   const sizes = w.names.map((_, m) => Math.max(...w.values.map((row) => Math.abs(row[m]))));
   const top = largest(s ? [...sizes, ...s.high] : sizes);
   const index = order(sizes);
-  const titles = ["kernel", ...(several ? w.rows : ["weight", ""]), ...(s && s.frequency ? ["selected in"] : [])];
+  const titles = ["kernel", ...(several ? w.rows : ["weight", ""]), ...(s && s.frequency ? ["nonzero in"] : [])];
   const make = (m) => [w.names[m], ...(several ? w.values.map((row) => row[m]) : [w.values[0][m], m]), ...(s && s.frequency ? [s.frequency[m]] : [])];
   const classes = ["name", ...(several ? w.rows.map(() => "number") : ["number", "bar"]), "number"];
   const cell = (row, c) => {
@@ -76,7 +76,7 @@ function weightsSection() {
   function bar(m, most) {
     const value = w.values[0][m], at = (v) => 100 * Math.max(0, Math.min(1, Math.abs(v) / most));
     const parts = [svg("rect", { x: 0, y: 3, height: 10, width: at(value) + "%", fill: value < 0 ? "var(--other)" : "var(--accent)" })];
-    if (s && s.low[m] !== null) parts.push(line(at(s.low[m]) + "%", 8, at(s.high[m]) + "%", 8, { stroke: "var(--ink)", "stroke-width": 2 }));
+    if (value !== 0 && s && s.low[m] !== null) parts.push(line(at(s.low[m]) + "%", 8, at(s.high[m]) + "%", 8, { stroke: "var(--ink)", "stroke-width": 2 }));
     return tip(svg("svg", { width: "100%", height: 16, tabindex: 0 }, parts),
       `${w.names[m]}\nweight ${number(value, 4)}` + (s && s.low[m] !== null ? `\nbetween ${number(s.low[m])} and ${number(s.high[m])} ${w.spread ? "in nine of ten targets" : "over resamples"}` : ""));
   }
@@ -86,18 +86,18 @@ function weightsSection() {
   const table = sortable(titles, wanted().map(make), classes, cell);
   const refresh = () => table.fill(wanted().map(make));
   const filter = el("input", { type: "search", id: "filter", placeholder: "find a kernel", "aria-label": "Find a kernel", oninput: (e) => { words_ = e.target.value.toLowerCase(); refresh(); } });
-  const offer = () => `${hidden ? "Show" : "Hide"} the ${zeros} of weight zero`;
+  const offer = () => `${hidden ? "Show" : "Hide"} the ${zeros} kernels of weight zero`;
   const zero = zeros ? el("button", { type: "button", id: "zeros", onclick: () => { hidden = !hidden; zero.textContent = offer(); refresh(); } }, offer()) : null;
   const guesses = data.scores && data.scores.verdict && !data.scores.verdict.better;
-  const hint = (guesses ? "The model predicts no better than guessing, so that these weights describe noise; that they are optimal, or the same in every half of the data, does not change that. " : "")
-    + data.certificate + (w.spread ? ` Each of ${w.targets} targets has weights of its own: bars are their means, and lines in the bars span nine of ten targets.` : s ? ` The line over each bar spans ${percent(s.level ?? 0.95)} of the weights learned on random halves of the data. `
-    + "Halves support less than all samples do, so that a line need not contain the weight of its kernel." + halves() : "");
+  const hint = (guesses ? "The model predicts no better than guessing, so that these weights describe noise, even where they are optimal or stable. " : "")
+    + data.certificate + (w.spread ? ` Each of the ${w.targets} targets has its own weights: a bar shows their mean, and the line over it spans nine of ten targets.` : s ? ` The line over each bar spans ${percent(s.level ?? 0.95)} of the weights learned on random halves of the data. `
+    + "A half has fewer samples, so that the line need not contain the weight learned on all of them." + (s.frequency ? " “Nonzero in” is the share of these halves in which the kernel has any weight." : "") + halves() : "");
   return section("weights", "Weights", hint, el("div", { class: "controls" }, filter, zero), tall(table));
 }
 
-// What "selected in" is about, after a search.
-const halves = () => !data.selection ? "" : data.selection.again ? " In each half the search has chosen anew among the models that came near the best; a kernel that is not in the chosen one has no weight there."
-  : " Only what the search chose was learned from the halves: the choice was not repeated, so that “selected in” says nothing of it.";
+// What "nonzero in" is about, after a search.
+const halves = () => !data.selection ? "" : data.selection.again ? " In each half the search chose again among the models that came near the best; a kernel that is not in the chosen model has no weight there."
+  : " The choice of the search was not repeated in the halves.";
 
 function sharesSection() {
   const w = data.weights;
@@ -113,8 +113,8 @@ function sharesSection() {
           s ? line(left + (width - left - 60) * s.low[i] / top, y + 6, left + (width - left - 60) * s.high[i] / top, y + 6, { stroke: "var(--ink)", "stroke-width": 2 }) : null,
           per > 1 ? null : words(left + Math.max(length, s ? (width - left - 60) * s.high[i] / top : 0) + 6, y + 10, percent(row[i]), { class: "soft" })];
       })]));
-  }, "Shares of the views in the weight", () => ({ titles: ["view", ...(v.values.length > 1 ? w.rows : ["share"]), ...(s ? ["from", "to"] : [])], rows: v.names.map((name, i) => [name, ...v.values.map((row) => row[i]), ...(s ? [s.low[i], s.high[i]] : [])]) }));
-  return section("shares", "What each view has of the weight", "Weights are shared out among the kernels of the views." + (s ? " The line over each bar spans the shares learned on random halves of the data." : "") + " A view with much weight is not always one that the predictions need: look at what is lost without it.", picture, v.values.length > 1 ? legendOf(w.rows) : null);
+  }, "Share of the weight of each view", () => ({ titles: ["view", ...(v.values.length > 1 ? w.rows : ["share"]), ...(s ? ["from", "to"] : [])], rows: v.names.map((name, i) => [name, ...v.values.map((row) => row[i]), ...(s ? [s.low[i], s.high[i]] : [])]) }));
+  return section("shares", "Share of the weight of each view", "The weights of the kernels of each view, added up." + (s ? " The line over each bar spans the shares learned on random halves of the data." : "") + " A view with much weight need not be important for the predictions: see what is lost without it.", picture, v.values.length > 1 ? legendOf(w.rows) : null);
 }
 
 // -- similarity -------------------------------------------------------------------------------------------
@@ -144,8 +144,8 @@ function similaritySection() {
       (signs ? [-1, 0, 1] : [0, 0.5, 1]).map((v) => words(start + span * (v - low) / (1 - low), y + 25, number(v), { "text-anchor": "middle", class: "soft" })));
     return canvas(width, y + 30, cells);
   };
-  return section("similarity", "Which kernels say the same", "Centred alignment between kernels, like beside like: 1 where two kernels find the same samples alike. The columns have the numbers of the rows. "
-    + "Kernels in one block stand for each other: the total weight of a block means more than the single ones.", chart(draw, "Similarity of kernels", () => ({ titles: ["kernel", ...s.names], rows: s.names.map((name, i) => [name, ...s.values[i]]) })));
+  return section("similarity", "Which kernels are alike", "Centred alignment between kernels: 1 where two kernels see the same similarities between samples. Columns have the numbers of the rows, and similar kernels are side by side. "
+    + "Kernels in one block can replace each other, so that the total weight of a block means more than the single weights.", chart(draw, "Similarity of kernels", () => ({ titles: ["kernel", ...s.names], rows: s.names.map((name, i) => [name, ...s.values[i]]) })));
 }
 
 // -- along C ----------------------------------------------------------------------------------------------
@@ -165,8 +165,8 @@ function pathSection() {
     const known = p.score.flatMap((v, i) => v === null ? [] : [[x(p.C[i]), y(v)]]);
     return canvas(width, high, frame(width, high, x, y, box, ["C", "score"]), polyline(known, { stroke: "var(--accent)" }, "cross-validated score"));
   }, "Scores along C") : null;
-  if (!shown) return section("path", "Score along C", "Cross-validated scores for other costs of errors; the one kernel has all the weight for each of them.", scores);
-  return section("path", "Weights along C", "What the weights would be for other costs of errors" + several() + ". Weights that hold over a decade or more are worth more than those that come and go.",
+  if (!shown) return section("path", "Score along C", "Cross-validated scores for other values of C, the cost of errors. One kernel has all the weight at each of them.", scores);
+  return section("path", "Weights along C", "The weights for other values of C, the cost of errors" + several() + ". Weights that stay the same over a wide range of C are more reliable than those that come and go.",
     picture, legendOf(p.names.slice(0, shown)), scores);
 }
 
@@ -193,7 +193,7 @@ function interactionsSection() {
     }));
   };
   const rows = g.products.map((p) => [p.name, p.features.length, p.weight]);
-  return section("interactions", "Interactions", "Features joined by the products that were selected; thicker is heavier.", chart(draw, "Interactions"),
+  return section("interactions", "Interactions", "A line joins two features whose product has weight; the thicker the line, the larger the weight.", chart(draw, "Interactions"),
     el("details", {}, el("summary", {}, `All ${rows.length} products`), tall(sortable(["product", "features", "weight"], rows, ["name", "number", "number"]))));
 }
 
@@ -224,10 +224,10 @@ function widthsSection() {
   };
   const what = t.features
     ? `Kernels with a width for every feature: the smaller, the more the feature matters. A dot is the width in one kernel, larger where that has more weight${several()}.`
-      + (!s ? "" : ` Grey lines: where the mean over the kernels, by weight, lies in ${percent(s.level ?? 0.95)} of ${s.resamples} random halves of the data; a dot need not lie on its line.`)
-    : `Where on their axis the kernels lie. The height of a dot is its weight${several()}; hollow ones have none.`
-      + (!s ? "" : ` Faint lines: kernels of ${s.resamples} random halves of the data. Black lines: where ${percent(s.level ?? 0.95)} of those widths lie that are nearest to the dot.`);
-  const linear = t.features ? " A wide feature may still have a strong effect, one that is about linear over the data: what the model loses without a column is said under the columns that matter." : "";
+      + (!s ? "" : ` A grey line spans the weighted mean width in ${percent(s.level ?? 0.95)} of ${s.resamples} random halves of the data; a dot need not lie on its line.`)
+    : `Each dot is a kernel at its ${t.parameter}. The height of a dot is its weight${several()}; hollow dots have none.`
+      + (!s ? "" : ` Faint lines are kernels learned on ${s.resamples} random halves of the data. A black line spans ${percent(s.level ?? 0.95)} of those that are nearest to its dot.`);
+  const linear = t.features ? " A feature with a large width may still have a strong, nearly linear effect: see what is lost without each column." : "";
   const units = linear + " Widths are in units of the columns as the kernels get them" + (t.prepared ? ", after preparation: of a column that was standardised, in its standard deviations." : ".");
   const used = t.names.map((_, k) => k).filter((k) => t.weights[k] > 0);
   return section("widths", "Widths", what + (t.parameter === "frequency" ? "" : units), chart(draw, "Widths"), t.features && used.length > 1 ? legendOf(used.map((k) => `${t.names[k]}, weight ${number(t.weights[k])}`), used) : null);
@@ -249,7 +249,7 @@ function gatesSection() {
     }));
   };
   const sure = g.sure.slice(9).reduce((a, b) => a + b, 0) / g.sure.reduce((a, b) => a + b, 0);
-  return section("gates", "Regions", `Which share of the samples belongs to which cluster; ${percent(sure)} of them belong to one by more than 90 %. The weights of each cluster are in the table above.`,
+  return section("gates", "Regions", `The share of the samples in each cluster. ${percent(sure)} of the samples belong to one cluster by more than 90 %. The table above has the weights of each cluster.`,
     chart(draw, "Gates"), legendOf(Array.from({ length: g.clusters }, (_, j) => `cluster ${j}`)));
 }
 

@@ -12,23 +12,23 @@ function convergenceSection() {
   const quantity = c.lines[0].quantity, log = quantity === "gap";
   const title = { gap: "relative duality gap", objective: "objective", bound: "lower bound on the objective" }[quantity];
   const box = { left: 62, right: 14, bottom: 38 }, height = 250, reached = quantity === "bound" && c.objective !== null;
-  const dashed = (width, y, text) => [line(box.left, y, width - box.right, y, { stroke: "var(--other)", "stroke-dasharray": "5 4" }), words(width - box.right, y - 5, text, { "text-anchor": "end", class: "soft halo" })];
-  const says = { gap: "The gap bounds how far the objective is above the best that any weights and any machine reach; below the dashed line the fit was done.",
-    bound: "What no weights and no machine can get below, as far as it is proven after each pass" + (reached ? "; dashed, the objective that the model reached. The fit is done where they meet: the distance, relative to the objective, is the gap." : "."),
-    objective: "What is minimised, step by step: flat where the fit was done. No bound says how far below it another solution may be." }[quantity];
+  const dashed = (width, y, text) => [line(box.left, y, width - box.right, y, { stroke: "var(--other)", "stroke-dasharray": "5 4" }), words(box.left + 4, y - 5, text, { "text-anchor": "start", class: "soft halo" })];
+  const says = { gap: "The relative duality gap bounds how far the objective is above its optimum. Below the dashed line the fit is done.",
+    bound: "No objective can be below this bound, as far as each pass has proven" + (reached ? ". The dashed line is the objective of the model. The distance between both, relative to the objective, is the gap." : "."),
+    objective: "The objective that is minimised. It is flat where the fit is done. No bound says how far below it another solution may be." }[quantity];
   const picture = chart((width) => {
     const points = c.lines.map((one) => one.values.map((v, i) => [against === "seconds" ? one.seconds[i] : i + 1, log && v !== null ? Math.max(v, 1e-16) : v, one.active[i]]).filter((p) => p[1] !== null));
     const xs = points.flat().map((p) => p[0]), ys = points.flat().map((p) => p[1]);
     if (log && c.tol) ys.push(c.tol);
     if (reached) ys.push(c.objective);
     const pad = log ? 1 : 0.05 * (Math.max(...ys) - Math.min(...ys) || 1);
-    const x = scale(Math.min(0, ...xs), Math.max(...xs), box.left, width - box.right);
+    const x = scale(Math.min(...xs), Math.max(...xs), box.left, width - box.right);
     const y = scale(log ? Math.min(...ys) / 1.5 : Math.min(...ys) - pad, log ? Math.max(...ys) * 1.5 : Math.max(...ys) + pad, height - box.bottom, 24, log);
     return canvas(width, height, frame(width, height, x, y, box, [against === "seconds" ? "seconds" : "step", title]),
-      log && c.tol ? dashed(width, y(c.tol), "tol") : reached ? dashed(width, y(c.objective), "objective of the model") : null,
       points.map((line_, k) => [polyline(line_.map((p) => [x(p[0]), y(p[1])]), { stroke: colour(k) }, c.lines[k].label || title),
         line_.map((p) => tip(svg("circle", { cx: x(p[0]), cy: y(p[1]), r: 4, fill: colour(k), tabindex: 0 }),
-          `${c.lines[k].label ? c.lines[k].label + "\n" : ""}${title} ${number(p[1])}\n${numberOf(p[2], "kernel")} with weight\n${number(p[0])} ${against === "seconds" ? "s" : "th step"}`))]));
+          `${c.lines[k].label ? c.lines[k].label + "\n" : ""}${title} ${number(p[1])}\n${numberOf(p[2], "kernel")} with weight\n${number(p[0])} ${against === "seconds" ? "s" : "th step"}`))]),
+      log && c.tol ? dashed(width, y(c.tol), "tolerance") : reached ? dashed(width, y(c.objective), "objective of the model") : null);
   }, "Convergence");
   const buttons = toggles([["seconds", "against time"], ["steps", "against steps"]], "seconds", (value) => { against = value; picture.paint(); });
   const legend = c.lines.length > 1 ? legendOf(c.lines.map((one) => one.label)) : null;
@@ -68,23 +68,24 @@ function methodsSection() {
   const m = data.methods;
   if (!m) return null;
   const text = `${m.text}\n\nReferences\n${m.references.map((one) => `- ${one}`).join("\n")}`;
-  return section("methods", "A paragraph for your paper", "What was done, with options and versions. Check it against what you did before you paste it.", block(text, "paragraph"));
+  return section("methods", "A paragraph for your paper", "It says what was done, with options and versions. Check it before you paste it.", block(text, "paragraph"));
 }
 
 // -- checks -----------------------------------------------------------------------------------------------
 function checksSection() {
   if (!data.checks) return null;
   if (!data.checks.length) return el("p", {}, "All checks passed.");
-  return el("ul", { class: "checks" }, data.checks.map((one) => el("li", {}, el("b", {}, `${one.code} ${one.title}`), el("p", {}, one.message, one.advice ? ` ${one.advice}` : ""), one.page ? el("p", { class: "hint" }, `More: ${one.page}`) : null)));
+  return el("ul", { class: "checks" }, data.checks.map((one) => el("li", { id: one.code }, el("b", {}, `${one.code} ${one.title}`), el("p", {}, one.message),
+    one.advice ? el("p", {}, el("i", {}, "What to do. "), one.advice) : null)));
 }
 
 // -- the certificate --------------------------------------------------------------------------------------
 // P and D as the report computed them, whatever the fit had said.
-const anew = (c) => `Computed anew from the model and its samples alone: its objective is ${number(c.primal, 6)}, and ${c.certified ? "none" : "none over the kernels looked at"} can be below ${number(c.dual, 6)}; the gap is ${number(c.gap, 2)}.`;
+const anew = (c) => `The report computed this again from the model and its samples: the objective is ${number(c.primal, 6)}, no objective ${c.certified ? "" : "over the kernels that were looked at "}can be below ${number(c.dual, 6)}, and the gap is ${number(c.gap, 2)}.`;
 function certificateSection() {
   const w = data.weights, c = data.recomputed;
   if (w.gap === null && !c) return null;
   const guesses = data.scores && data.scores.verdict && !data.scores.verdict.better;
-  return section("certificate", "The certificate", "The duality gap says how far the weights are from the best ones for the training data. It says nothing of how well the model predicts" + (guesses ? ": this one is no better than guessing." : "."),
+  return section("certificate", "The certificate", "The duality gap bounds how far the objective on the training data is from its optimum. It does not say how well the model predicts" + (guesses ? ": this one is no better than guessing." : "."),
     el("p", {}, data.certificate), c ? el("p", {}, anew(c)) : null);
 }

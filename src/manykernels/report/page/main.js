@@ -7,7 +7,7 @@ function chapters() {
     ["quality", "How good is it?", null, { Scores: scoresSection, Classes: confusionSection, Curves: curvesSection, Calibration: calibrationSection, Errors: errorsSection, Survival: survivalSection }],
     ["columns", "Which columns matter?", null, { Importance: () => importanceOf("column"), Effects: effectsSection, Data: dataSection }],
     ["views", "Which views matter?", null, views],
-    ["kernels", "Which kernels were learned?", "A kernel says how alike two samples are. The model weighs several of them.", kernels],
+    ["kernels", "Which kernels were learned?", "A kernel measures how similar two samples are. The model is a weighted sum of kernels.", kernels],
     ["samples", "Single samples", null, { Samples: samplesSection }],
     ["checks", "Checks", null, { Checks: checksSection }],
     ["made", "How it was made", null, { Methods: methodsSection, Call: callSection, "What is left out": leftOutSection }],

@@ -27,13 +27,13 @@ function scoresSection() {
   };
   const numbers = () => ({ titles: ["method", "mean", "standard deviation", ...rows[0].folds.map((_, k) => `fold ${k + 1}`)], rows: rows.map((row) => [said(row.name), row.mean, row.std, ...row.folds]) });
   const known = s.rows.slice(data.models ? 0 : 1).filter((row) => data.alternatives[row.name]).map((row) => `${row.name}: ${data.alternatives[row.name]}`);
-  return section("scores", "Against guessing and alternatives", `${s.metric[0].toUpperCase()}${s.metric.slice(1)} on samples that were not learned from: mean, standard deviation and every fold. `
-    + (data.models ? "The same folds for all; options are chosen within them." : "The same folds for all; the alternatives choose within them.") + (!data.selection ? "" : s.searched === "anew" ? " So does the model: its strategy, kernels, norm and C are searched anew in each of them."
-      : " The model's own strategy, norm and C were chosen on all samples, which flatters it a little.")
-    + (null_.length ? ` The grey band is where the model scores when it learns from ${null_.length} permutations of the target.` : ""), rows.length ? chart(draw, "Scores", numbers) : null,
+  return section("scores", "Against guessing and alternatives", `${s.metric[0].toUpperCase()}${s.metric.slice(1)} on samples that the models did not learn from: mean (large dot), standard deviation (line) and each fold (small dots). `
+    + (data.models ? "All methods have the same folds, and choose their options within them." : "All methods have the same folds, and the alternatives choose their options within them.") + (!data.selection ? "" : s.searched === "anew" ? " So does the model: its search is repeated in each fold."
+      : " The options of the model itself were chosen on all samples, so that its score is a little too good.")
+    + (null_.length ? ` The grey band spans the scores of the model on ${null_.length} permutations of the target.` : ""), rows.length ? chart(draw, "Scores", numbers) : null,
     s.verdict ? el("p", { id: "guessing" }, s.verdict.sentence) : null,
-    s.rival ? el("p", { id: "rival" }, s.rival.sentence, " The interval and p are those of a corrected t-test: folds share samples, so that the plain one would see too much.") : null,
-    known.length ? el("p", { class: "hint" }, `What the ${data.models ? "methods" : "alternatives"} are. ${known.map((text) => text[0].toUpperCase() + text.slice(1)).join("; ")}.`) : null,
+    s.rival ? el("p", { id: "rival" }, s.rival.sentence + " The interval and p come from a corrected t-test, because folds share training samples" + (s.rival.p_adjusted === null ? "." : "; p is adjusted for the number of alternatives (Holm).")) : null,
+    known.length ? el("p", { class: "hint" }, `The ${data.models ? "methods" : "alternatives"}: ${known.join("; ")}.`) : null,
     s.rows.filter((row) => row.mean === null).map((row) => el("p", { class: "failed" }, el("b", {}, said(row.name)), ` is not compared: ${row.error || "it has no score."}`)));
 }
 
@@ -42,18 +42,34 @@ const shaded = (value, most, text) => el("span", { class: "shade", style: `backg
 function confusion(q, name = "") {
   const most = 1, rows = q.labels.map((_, i) => q.counts[i].reduce((a, b) => a + b, 0));
   const table = el("table", { class: "confusion", "aria-label": `True and predicted classes${name}` },
-    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "true class"), q.labels.map((text) => el("th", { scope: "col", class: "number" }, `said “${short(text, 24)}”`)), el("th", { scope: "col", class: "number" }, "found"))),
+    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "true class"), q.labels.map((text) => el("th", { scope: "col", class: "number" }, `predicted “${short(text, 24)}”`)), el("th", { scope: "col", class: "number" }, "recall"))),
     el("tbody", {}, q.labels.map((text, i) => el("tr", {}, el("th", { scope: "row" }, `${text} (${rows[i]})`),
       q.counts[i].map((count, j) => el("td", { class: "number" }, shaded((i === j ? 1 : -1) * (rows[i] ? count / rows[i] : 0), most, String(count)))), el("td", { class: "number" }, percent(q.recall[i])))),
-    el("tr", {}, el("th", { scope: "row" }, "right when said"), q.precision.map((value) => el("td", { class: "number" }, percent(value))), el("td", {}))));
+    el("tr", {}, el("th", { scope: "row" }, "precision"), q.precision.map((value) => el("td", { class: "number" }, percent(value))), el("td", {}))));
+  const picture = el("button", { type: "button", class: "small", "aria-label": `Save the table as SVG: true and predicted classes${name}`, onclick: () => {
+    const box = document.body.appendChild(el("div", { class: "chart aside" }, confusionPicture(q, rows)));
+    save(fileName("classes" + name, ".svg"), "image/svg+xml", standalone(box.firstChild));
+    box.remove();
+  } }, "SVG");
   const save_ = el("button", { type: "button", class: "small", "aria-label": `Save the table as CSV: true and predicted classes${name}`, onclick: () => save(fileName("classes" + name, ".csv"), "text/csv", csv({ titles: ["true class", ...q.labels], rows: q.labels.map((text, i) => [text, ...q.counts[i]]) })) }, "CSV");
-  return [el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Table: true and predicted classes${name}` }, table), el("div", { class: "tools" }, save_)];
+  return [el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Table: true and predicted classes${name}` }, table), el("div", { class: "tools" }, picture, save_)];
+}
+// The same as a picture, for a paper.
+function confusionPicture(q, totals) {
+  const n = q.labels.length, rows = q.labels.map((text, i) => `${short(text, 30)} (${totals[i]})`), columns = q.labels.map((text) => short(text, 30));
+  const left = 26 + Math.max(measure("true class"), ...rows.map(measure)), across = Math.max(64, ...columns.map((text) => measure(text) + 16)), high = 34, top = 46;
+  const width = left + n * across + 8, height = top + n * high + 8, middle = (j) => left + (j + 0.5) * across;
+  return canvas(width, height, words(left + n * across / 2, 16, "predicted class", { "text-anchor": "middle" }), words(8, 38, "true class"),
+    columns.map((text, j) => words(middle(j), 38, text, { "text-anchor": "middle" })),
+    rows.map((text, i) => [words(left - 10, top + i * high + 21, text, { "text-anchor": "end" }), q.counts[i].map((count, j) => [
+      svg("rect", { x: left + j * across, y: top + i * high, width: across - 2, height: high - 2, fill: i === j ? "var(--accent)" : "var(--other)", "fill-opacity": (totals[i] ? 0.55 * count / totals[i] : 0).toFixed(3), stroke: "var(--line)" }),
+      words(middle(j) - 1, top + i * high + 21, String(count), { "text-anchor": "middle" })])]));
 }
 function confusionSection() {
   const q = data.quality;
   if (!q || q.kind !== "classes") return null;
-  return section("confusion", "Right and wrong classes", `Each of the ${q.samples} held-out samples by its true class and by the class that the model of its fold named. Right ones are on the diagonal. `
-    + `“Found” is the share of a class that is named rightly; “right when said” is the share of what is called so that is so. The mean of “found” over the classes is ${number(q.balanced)} (balanced accuracy).`, confusion(q));
+  return section("confusion", "Right and wrong classes", `Each of the ${q.samples} held-out samples is counted by its true class (row) and by the class that the model predicted (column). Correct predictions are on the diagonal. `
+    + `Recall: of all samples of a class, the share that the model calls by it. Precision: of all samples that the model calls by a class, the share that belong to it. The mean recall over the classes (balanced accuracy) is ${score(q.balanced)}.`, confusion(q));
 }
 
 // -- panels: small charts with a square look ----------------------------------------------------------------
@@ -71,29 +87,29 @@ function rocPanels(curves, name = "") {
   const both = (kind, axes, chance, what, area) => panel(what, what + name, axes, [0, 1], [0, 1], (x, y) => [chance(x, y),
     curves.map((one, k) => polyline(one[kind].x.map((v, i) => [x(v), y(one[kind].y[i])]), { stroke: colour(k) }, `${one.label}: area ${plusMinus(one[area].mean, one[area].std)}`))],
   () => ({ titles: ["curve", axes[0], axes[1]], rows: curves.flatMap((one) => one[kind].x.map((v, i) => [one.label, v, one[kind].y[i]])) }));
-  return panels(both("roc", ["false alarms (1 − specificity)", "found (sensitivity)"], (x, y) => diagonal(x, y, 0, 1), "ROC curve", "auc"),
-    both("pr", ["found (recall)", "right when said (precision)"], (x, y) => curves.map((one, k) => line(x(0), y(one.share), x(1), y(one.share), { stroke: colour(k), "stroke-dasharray": "4 4", opacity: 0.6 })), "Precision and recall", "ap"));
+  return panels(both("roc", ["false alarms (1 − specificity)", "recall (sensitivity)"], (x, y) => diagonal(x, y, 0, 1), "ROC curve", "auc"),
+    both("pr", ["recall", "precision"], (x, y) => curves.map((one, k) => line(x(0), y(one.share), x(1), y(one.share), { stroke: colour(k), "stroke-dasharray": "4 4", opacity: 0.6 })), "Precision and recall", "ap"));
 }
 function curvesSection() {
   const q = data.quality;
   if (!q || !q.curves || !q.curves.length) return null;
   const one = q.curves.length === 1, areas = (c) => `area under ROC ${plusMinus(c.auc.mean, c.auc.std)}, average precision ${plusMinus(c.ap.mean, c.ap.std)}`;
-  return section("curves", "ROC and precision–recall", `What happens when the model calls samples ${one ? `“${q.curves[0].label}”` : "of a class"} sooner or later, over all held-out samples. `
+  return section("curves", "ROC and precision–recall", `Each point is one threshold for calling a sample ${one ? `“${q.curves[0].label}”` : "by a class"}, over all held-out samples. `
     + "Dashed lines are guessing. The areas are means over the folds.", rocPanels(q.curves), legendOf(q.curves.map((c) => `${c.label}: ${areas(c)}`)));
 }
 function calibrationPanel(calibrations, name = "") {
-  return panels(panel("Said and happened", "Calibration" + name, ["probability that was said", "how often it happened"], [0, 1], [0, 1], (x, y) => [diagonal(x, y, 0, 1), calibrations.map(({ told: c }, k) => [
+  return panels(panel("Predicted probability and observed share", "Calibration" + name, ["predicted probability", "observed share"], [0, 1], [0, 1], (x, y) => [diagonal(x, y, 0, 1), calibrations.map(({ told: c }, k) => [
     c.said.map((v, i) => line(x(v), y(c.low[i]), x(v), y(c.high[i]), { stroke: colour(k), "stroke-width": 2, opacity: 0.5 })),
     polyline(c.said.map((v, i) => [x(v), y(c.happened[i])]), { stroke: colour(k), opacity: 0.5 }, "calibration"),
-    c.said.map((v, i) => tip(svg("circle", { cx: x(v), cy: y(c.happened[i]), r: 4.5, fill: colour(k), tabindex: 0 }), `said ${percent(v)}, happened ${percent(c.happened[i])} of ${c.samples[i]}\n95 % interval ${percent(c.low[i])} to ${percent(c.high[i])}`))])],
-  () => ({ titles: ["model", "said", "happened", "from", "to", "samples"], rows: calibrations.flatMap(({ label: text, told: c }) => c.said.map((v, i) => [text, v, c.happened[i], c.low[i], c.high[i], c.samples[i]])) })));
+    c.said.map((v, i) => tip(svg("circle", { cx: x(v), cy: y(c.happened[i]), r: 4.5, fill: colour(k), tabindex: 0 }), `predicted ${percent(v)}, observed in ${percent(c.happened[i])} of ${c.samples[i]} samples\n95 % interval ${percent(c.low[i])} to ${percent(c.high[i])}`))])],
+  () => ({ titles: ["model", "predicted probability", "observed share", "from", "to", "samples"], rows: calibrations.flatMap(({ label: text, told: c }) => c.said.map((v, i) => [text, v, c.happened[i], c.low[i], c.high[i], c.samples[i]])) })));
 }
 function calibrationSection() {
   const q = data.quality, c = q && q.calibration;
   if (!q || q.kind !== "classes") return null;
-  if (!c) return section("calibration", "Are probabilities right?", "The model gives decisions, not probabilities. MKLClassifierCV gives probabilities, and so does sklearn.calibration.CalibratedClassifierCV around a model.");
-  return section("calibration", "Are probabilities right?", (c.label === null ? "Held-out samples in groups by the probability of the class that was named: how often was it right?" : `Held-out samples in groups by the probability of “${c.label}”: how often was it so?`)
-    + ` On the dashed line both agree; lines are 95 % intervals. On average they differ by ${number(c.off, 2)}. The Brier score is ${number(c.brier)} (0 is perfect; the shares of the classes alone have ${number(c.brier_constant)}).`,
+  if (!c) return section("calibration", "Are probabilities right?", "This model gives decisions, not probabilities. For probabilities, fit with --method auto; in Python, use MKLClassifierCV or sklearn.calibration.CalibratedClassifierCV.");
+  return section("calibration", "Are probabilities right?", (c.label === null ? "Held-out samples are grouped by the probability of the class that the model predicted. Each point compares it with the share of correct predictions in the group." : `Held-out samples are grouped by their predicted probability of “${c.label}”. Each point compares it with the share of the group that is “${c.label}”.`)
+    + ` On the dashed line both agree; vertical lines are 95 % intervals. On average they differ by ${score(c.off)}. The Brier score is ${score(c.brier)} (0 is perfect; always predicting the shares of the classes has ${score(c.brier_constant)}).`,
     calibrationPanel([{ label: "the model", told: c }]));
 }
 
@@ -116,9 +132,9 @@ function errorsSection() {
   if (!q || q.kind === "classes") return null;
   if (q.kind === "outputs") return section("errors", "Each output", `R² of each output over ${q.samples} held-out samples.`, el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Table: R² of each output" }, sortable(["output", "R²"], q.R2.map((v, k) => [String(k), v]), ["name", "number"])));
   const thirds = q.spread.error.filter((v) => v !== null), uneven = thirds.length === 3 && Math.max(...thirds) > 1.5 * Math.min(...thirds);
-  return section("errors", "Predicted and true", `Predictions of ${q.samples} held-out samples are off by ${number(q.mean_error)} on average; half of them by less than ${number(q.within[0])}, nine of ten by less than ${number(q.within[1])}. `
+  return section("errors", "Predicted and true", `Predictions of ${q.samples} held-out samples are off by ${number(q.mean_error)} on average; half of them are off by less than ${number(q.within[0])}, nine of ten by less than ${number(q.within[1])}. `
     + `The root of the mean squared error is ${number(q.rmse)}; always guessing the mean is off by ${number(q.constant_error)} on average. `
-    + (uneven ? `Errors are not the same everywhere: ${q.spread.error.map((v) => number(v)).join(", ")} for low, middle and high predictions. ` : "")
+    + (uneven ? `The mean error depends on the prediction: ${q.spread.error.map((v) => number(v)).join(", ")} for low, middle and high predictions. ` : "")
     + "On the dashed lines predictions are exact.", panels(truthPanel(q, "Predicted and true"), residualPanel(q, "Errors")));
 }
 
@@ -157,14 +173,14 @@ function survivalSection() {
     return canvas(width, high, frame(width, high, x, y, box, [fit(data.data.target.name, width - box.left - box.right), "predicted survival"]), line(box.left, y(0.5), width - box.right, y(0.5), { stroke: "var(--muted)", "stroke-dasharray": "2 4" }),
       predicted.map((one, k) => tip(svg("path", { d: stepsOf(one.x, one.y, x, y), fill: "none", stroke: colour(k), "stroke-width": 2, tabindex: 0 }), `${one.name}, risk ${number(one.risk)}\n${reached(one.median)}`)));
   };
-  const says = (s.held_out ? "Samples are grouped by the risk that was predicted for them in cross-validation, when nothing had been learned from them: a third each, within each fold."
-    : "Samples are grouped by the risk of the model that learned from them, so that the groups differ by more than those of new samples would.")
-    + " Bands are 95 % intervals at each time; small ticks are samples that were observed until then without the event."
+  const says = (s.held_out ? "Each curve shows the share of a group that has had no event yet. Samples are split into thirds by the risk that was predicted for them when they were held out, within each fold."
+    : "Each curve shows the share of a group that has had no event yet. Samples are split into thirds by the risk that the model predicts for its own training samples, so that the groups differ more than those of new samples would.")
+    + " Bands are 95 % intervals at each time; small ticks mark samples whose observation ended then without the event."
     + (s.p_value === null ? "" : ` Log-rank test of whether the groups differ: ${chances(s.p_value)}` + (s.held_out ? " (approximate, since folds share training samples)." : ", which means little for samples that were learned from."));
   return section("survival", "Survival by predicted risk", says, survivalChart(s, "Survival by predicted risk"),
     legendOf(s.groups.map((g) => `${g.name}: ${numberOf(g.samples, "sample")}, ${numberOf(g.events, "event")}, ${reached(g.median)}`)),
-    el("h4", {}, "What the model predicts"), el("p", {}, s.predicted.by === "risk" ? "Survival at the first decile, the median and the last decile of the risks of the training samples. A risk that is larger by 1 means e ≈ 2.7 times the hazard, at all times."
-      : "Survival at the median risk, in each stratum; strata have hazards of their own. A risk that is larger by 1 means e ≈ 2.7 times the hazard, at all times."), chart(model, "Predicted survival"),
+    el("h4", {}, "What the model predicts"), el("p", {}, s.predicted.by === "risk" ? "Predicted survival of samples with a low risk (first decile of the training samples), a median risk and a high risk (last decile). A risk that is larger by 1 means e ≈ 2.7 times the hazard, at all times."
+      : "Predicted survival at the median risk in each stratum. Each stratum has its own hazard. A risk that is larger by 1 means e ≈ 2.7 times the hazard, at all times."), chart(model, "Predicted survival"),
     legendOf(predicted.map((one) => `${one.name}: ${reached(one.median)}`)));
 }
 

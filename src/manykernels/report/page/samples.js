@@ -5,10 +5,11 @@ function samplesSection() {
   let chosen = 0;
   const task = data.data.target.task, labels = data.quality && data.quality.labels, called = (one) => one.name ?? "row " + (one.row + 1);
   const towards = task !== "classification" ? ["higher", "lower"] : labels && labels.length === 2 ? [`towards “${short(labels[1], 20)}”`, `towards “${short(labels[0], 20)}”`] : ["towards it", "away from it"];
+  const outcome = task === "classification" ? "decision" : task === "survival" ? "risk" : "prediction";
   const both = c.samples.some((one) => one.parts), values = c.samples.some((one) => one.columns.length);
   // Bars to the left and to the right of a line, with what they say behind their ends.
   const bars = (rows, width) => {
-    const left = Math.min(260, width * 0.46), says = rows.map((row) => (row.value < 0 ? "−" : "+") + number(Math.abs(row.value), 2)), room = (up) => 10 + Math.max(0, ...says.filter((_, i) => rows[i].value >= 0 === up).map(measure));
+    const left = Math.min(260, width * 0.46), written = alike(rows.map((row) => row.value), 2), says = rows.map((row) => (row.value < 0 ? "−" : "+") + written(Math.abs(row.value))), room = (up) => 10 + Math.max(0, ...says.filter((_, i) => rows[i].value >= 0 === up).map(measure));
     const ends = [0, ...rows.map((row) => row.value)], x = scale(Math.min(...ends), Math.max(...ends), left + room(false), width - room(true)), high = 24, names = fitAll(rows.map((row) => row.name), left - 10);
     const arrows = [rows.some((row) => row.value < 0) ? `◂ ${towards[1]}` : "", rows.some((row) => row.value > 0) ? `${towards[0]} ▸` : ""].filter(Boolean).join("   ");
     return canvas(width, high * rows.length + 28, line(x(0), 0, x(0), high * rows.length, { class: "axis" }), rows.map((row, i) => {
@@ -19,21 +20,21 @@ function samplesSection() {
   };
   const drawColumns = (width) => {
     const one = c.samples[chosen];
-    if (!one.columns.length) return canvas(width, 30, words(2, 18, fit("No column of this sample changes the decision.", width - 4)));
+    if (!one.columns.length) return canvas(width, 30, words(2, 18, fit(`No column of this sample changes the ${outcome}.`, width - 4)));
     return bars(one.columns.map((part) => ({ name: part.value === "" ? part.name : `${part.name} = ${part.value}`, value: part.effect })), width);
   };
   const draw = (width) => {
     const one = c.samples[chosen];
-    if (!one.parts) return canvas(width, 30, words(2, 18, fit("One kernel decides on this sample.", width - 4)));
+    if (!one.parts) return canvas(width, 30, words(2, 18, fit("One kernel has all the weight for this sample.", width - 4)));
     const rank = order(one.parts).filter((m) => one.parts[m] !== 0), kept = rank.slice(0, 12), rest = rank.slice(12);
     const rows = kept.map((m) => [c.names[m], one.parts[m]]);
     if (rest.length) rows.push([`${rest.length} other${rest.length > 1 ? "s" : ""}`, rest.reduce((sum, m) => sum + one.parts[m], 0)]);
     rows.push(["intercept", one.intercept]);
     let end = 0;
     const steps = rows.map(([name, value]) => { const from = end; end += value; return { name, value, from, to: end }; });
-    steps.push({ name: "decision", value: one.decision, from: 0, to: one.decision, total: true });
+    steps.push({ name: outcome, value: one.decision, from: 0, to: one.decision, total: true });
     const ends = [0, ...steps.flatMap((s) => [s.from, s.to])], left = Math.min(230, width * 0.42);
-    const says = steps.map((s) => (s.value < 0 ? "−" : "+") + number(Math.abs(s.value))), room = (up) => 10 + Math.max(0, ...says.filter((_, i) => steps[i].value >= 0 === up).map(measure));
+    const written = alike(steps.map((s) => s.value)), says = steps.map((s) => (s.value < 0 ? "−" : "+") + written(Math.abs(s.value))), room = (up) => 10 + Math.max(0, ...says.filter((_, i) => steps[i].value >= 0 === up).map(measure));
     const x = scale(Math.min(...ends), Math.max(...ends), left + room(false), width - room(true)), high = 24, names = fitAll(steps.map((s) => s.name), left - 10);
     return canvas(width, high * steps.length + 10, line(x(0), 0, x(0), high * steps.length, { class: "axis" }), steps.map((s, i) => {
       const a = Math.min(x(s.from), x(s.to)), b = Math.max(x(s.from), x(s.to)), up = s.value >= 0;
@@ -42,11 +43,11 @@ function samplesSection() {
         words(up ? b + 5 : a - 5, i * high + 16, says[i], { "text-anchor": up ? "start" : "end", class: "soft halo" })];
     }));
   };
-  const columns = values ? chart(drawColumns, "Values that decide on a sample", () => ({ titles: ["sample", "sort", "true", "predicted", "column", "value", "change"], rows: c.samples.flatMap((one) => one.columns.map((part) => [called(one), one.why, one.truth, one.predicted, part.name, part.value, part.effect])) })) : null;
+  const columns = values ? chart(drawColumns, "Columns behind a single prediction", () => ({ titles: ["sample", "kind", "true", "predicted", "column", "value", `change of the ${outcome}`], rows: c.samples.flatMap((one) => one.columns.map((part) => [called(one), one.why, one.truth, one.predicted, part.name, part.value, part.effect])) })) : null;
   const kernels = both ? chart(draw, "What each kernel adds", () => ({ titles: ["sample", "kernel", "adds"], rows: c.samples.filter((one) => one.parts).flatMap((one) => [...c.names.map((name, m) => [called(one), name, one.parts[m]]), [called(one), "intercept", one.intercept]]) })) : null;
   const pick = el("select", { id: "sample", "aria-label": "Sample", onchange: (e) => { chosen = Number(e.target.value); [columns, kernels].forEach((one) => one && one.paint()); } },
     c.samples.map((one, i) => el("option", { value: i }, `${called(one)} (${one.why}): ${one.truth}, predicted ${one.predicted}`)));
-  return section("contributions", "Which of its values decide on a sample", (c.held_out ? "Each sample was predicted by a model that did not learn from it" : "Samples of the training data, since the report was given no folds") + (c.samples[0].name ? ". " : "; rows are counted from 1. ")
-    + (values ? `A bar shows how far ${data.data.target.task === "classification" ? "the decision" : data.data.target.task === "survival" ? "the risk" : "the prediction"} moves because the sample has its own value in a column, in place of the values of other samples. One column is changed at a time, so that bars need not add up.` : ""),
-    el("div", { class: "controls" }, pick), columns, kernels ? el("details", { open: !values }, el("summary", {}, "The same decision, kernel by kernel"), el("p", { class: "hint" }, "What each kernel adds; the bars lead from zero to the decision."), kernels) : null);
+  return section("contributions", "Explanations of single predictions", (c.held_out ? "Each sample was predicted by a model that did not learn from it" : "These are training samples, since the model was not cross-validated") + (c.samples[0].name ? ". " : "; rows are counted from 1. ")
+    + (values ? `A bar shows how far the ${outcome} changes because the sample has its own value in a column, and not those of other samples. One column is changed at a time, so that the bars need not add up.` : ""),
+    el("div", { class: "controls" }, pick), columns, kernels ? el("details", { open: !values }, el("summary", {}, `The same ${outcome}, kernel by kernel`), el("p", { class: "hint" }, `What each kernel adds. The bars lead from zero to the ${outcome}.`), kernels) : null);
 }
