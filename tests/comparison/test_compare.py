@@ -177,7 +177,7 @@ def odd_score(model, X, y):
 def test_a_score_that_a_constant_has_not_is_told():
     found = compare({"a": NearestCentroid()}, X, y[:, None], cv=2, scoring=odd_score)
     assert found.metric == "odd_score" and found.scores["a"].values == [2.0, 2.0]
-    assert "chance failed in 2 of 2 folds: AttributeError" in repr(found)
+    assert "guessing failed in 2 of 2 folds: AttributeError" in repr(found)
     assert found.above_chance("a") is None
 
 
@@ -210,7 +210,9 @@ def test_ranks_over_datasets():
     assert sum(ranks.values()) == pytest.approx(6.0) and isinstance(found.of["all"], Comparison)
     frame = found.to_frame()
     assert frame.loc["a", "some"] == pytest.approx(found.of["some"].scores["a"].mean)
-    assert "Friedman's test" in repr(found) and "Nemenyi" in found.to_latex() and "chance" in found.to_html()
+    assert (
+        "Friedman's test" in repr(found) and "Nemenyi" in found.to_latex() and "guessing" in found.to_html()
+    )
     alone = compare({"a": NearestCentroid(), "broken": Broken()}, {"one": (X, y), "two": (X, y)}, cv=2)
     assert alone.ranking is None and "Ranks need two methods" in repr(alone)
     assert "broken on one failed in 2 of 2 folds" in repr(alone)

@@ -9,5 +9,8 @@ from .base import Check as Check
 from .base import Compared as Compared
 from .base import Facts as Facts
 from .base import Rule as Rule
+from .columns import outside as outside
+from .columns import ranges as ranges
+from .quality import predicted_outside as predicted_outside
 from .registry import RULES as RULES
 from .registry import judge as judge

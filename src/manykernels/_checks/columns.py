@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -111,7 +111,7 @@ def _gaps(facts: Facts) -> str | None:
     told = [f"{name!r} ({100 * share:.0f} %)" for name, share in empty.items() if name not in unused]
     if not told:
         return None
-    return f"Most cells are missing in {and_more(told, _NAMED)}: what is filled in says nothing."
+    return f"Most cells are missing in {and_more(told, _NAMED)}. The filled-in values carry no information."
 
 
 def _mostly_empty(X: Any, facts: Facts) -> Iterator[tuple[str, float]]:
@@ -191,15 +191,30 @@ def _outside(facts: Facts) -> str | None:
     shapes: list[tuple[int, ...]] = [tuple(getattr(one, "shape", ())) for one in (known, new)]
     if any(len(s) != 2 for s in shapes) or sparse.issparse(known) or shapes[0][1] != shapes[1][1]:
         return None
-    beyond, columns = np.zeros(shapes[1][0], dtype=np.bool_), []
-    names = facts.columns
-    for j in range(min(shapes[0][1], _COLUMNS)):
-        pair = [column_of(one, j) for one in (known, new)]
-        if not all(holds_numbers(column) for column in pair):
+    return outside(ranges(known), new, facts.columns)
+
+
+def ranges(table: Any) -> dict[int, tuple[float, float]]:
+    """The lowest and highest number of each column of numbers, by its place."""
+    found = {}
+    for j in range(min(table.shape[1], _COLUMNS)):
+        column = column_of(table, j)
+        if holds_numbers(column):
+            a = np.asarray(column, dtype=np.float64)
+            low, high = float(np.nanmin(a, initial=np.inf)), float(np.nanmax(a, initial=-np.inf))
+            if low <= high:
+                found[j] = low, high
+    return found
+
+
+def outside(seen: Mapping[int, tuple[float, float]], new: Any, names: Sequence[Any]) -> str | None:
+    """The sentence about new samples with numbers far outside of the ranges of the training samples."""
+    beyond, columns = np.zeros(new.shape[0], dtype=np.bool_), []
+    for j, (low, high) in seen.items():
+        column = column_of(new, j)
+        if not holds_numbers(column):
             continue
-        a, b = (np.asarray(column, dtype=np.float64) for column in pair)
-        low, high = np.nanmin(a, initial=np.inf), np.nanmax(a, initial=-np.inf)
-        room = _BEYOND * (high - low)
+        b, room = np.asarray(column, dtype=np.float64), _BEYOND * (high - low)
         here = (b < low - room) | (b > high + room)
         if here.any():
             columns.append((int(here.sum()), str(names[j])))
@@ -208,8 +223,8 @@ def _outside(facts: Facts) -> str | None:
         return None
     told = and_more([repr(name) for _, name in sorted(columns, key=lambda one: -one[0])], _NAMED)
     return (
-        f"{100 * float(beyond.mean()):.0f} % of the new samples lie outside of what the model has seen, most "
-        f"of all in {told}."
+        f"{100 * float(beyond.mean()):.0f} % of the new samples lie outside of the range of the training "
+        f"samples, most of all in {told}."
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .base import Facts, Rule
@@ -39,15 +41,18 @@ def _predicted(facts: Facts) -> str | None:
     if facts.predicted is None or facts.y is None or facts.task != "regression":
         return None
     y, f = np.asarray(facts.y, dtype=np.float64), np.asarray(facts.predicted, dtype=np.float64)
-    if y.ndim != 1 or f.ndim != 1:
-        return None
-    room = _BEYOND * np.ptp(y)
-    outside = float(np.mean((f < y.min() - room) | (f > y.max() + room)))
+    return predicted_outside(y.min(), y.max(), f) if y.ndim == f.ndim == 1 else None
+
+
+def predicted_outside(low: float, high: float, predicted: Any) -> str | None:
+    """The sentence about predictions far from all targets of the training samples, low to high."""
+    f, room = np.asarray(predicted, dtype=np.float64), _BEYOND * (high - low)
+    outside = float(np.mean((f < low - room) | (f > high + room)))
     if outside <= _OUTSIDE:
         return None
     return (
-        f"{100 * outside:.0f} % of the predictions lie outside of the range of the targets, {y.min():.3g} to "
-        f"{y.max():.3g}."
+        f"{100 * outside:.0f} % of the predictions lie outside of the range of the training targets, "
+        f"{low:.3g} to {high:.3g}."
     )
 
 
@@ -55,13 +60,14 @@ QUALITY = (
     Rule(
         "MK501",
         "The model is no better than guessing",
-        "Do not read its weights; look for other columns, kernels or more samples.",
+        "Do not interpret its weights. Look for other columns or kernels, or for more samples.",
         no_better,
     ),
     Rule(
         "MK502",
         "The weights are no better than the plain sum",
-        "Take norm=math.inf if the prediction counts; do not conclude from weights that views are useless.",
+        "If only the prediction counts, take the plain sum (--method uniform, in Python norm=math.inf). Do "
+        "not conclude from a small weight that a view is useless.",
         _plain_sum,
     ),
     Rule(

@@ -32,7 +32,8 @@ def _small(facts: Facts) -> str | None:
     if not few:
         return None
     told = and_more([f"{label!r} has {number_of(count, 'sample')}" for label, count in few.items()], _NAMED)
-    return f"Class {told}: a fold of five holds out one or none of them, so that scores say little of it."
+    of = "these classes" if len(few) > 1 else "this class"
+    return f"Class {told}. Some of five folds hold out at most one, so scores for {of} are unreliable."
 
 
 def _unequal(facts: Facts) -> str | None:
@@ -42,7 +43,7 @@ def _unequal(facts: Facts) -> str | None:
         return None
     label, count = max(counts.items(), key=lambda one: one[1])
     share = f"{100 * count / total:.0f} %"
-    return f"{share} of the samples are of class {label!r}: to say so always is right as often."
+    return f"{share} of the samples are of class {label!r}: always predicting it is right as often."
 
 
 # -- samples that are not apart ---------------------------------------------------------------------
@@ -62,8 +63,8 @@ def _twins(facts: Facts) -> str | None:
         return None
     count = int(apart.sum())
     return (
-        f"{count} of {len(keys)} rows occur more than once, and folds that are cut row by row learn from one "
-        "copy and score the other: scores are too good."
+        f"{count} of {len(keys)} rows occur more than once. Folds that are cut row by row learn from one "
+        "copy and score the other, so that scores are too good."
     )
 
 
@@ -125,8 +126,8 @@ def _groups(facts: Facts) -> str | None:
     if not split.any():
         return None
     return (
-        f"{int(split.sum())} of {split.size} groups have samples on both sides of a fold: scores are those "
-        "for groups that the model has seen, and too good for new ones."
+        f"{int(split.sum())} of {split.size} groups have samples on both sides of a fold. The scores hold "
+        "for new samples of known groups, and are too good for new groups."
     )
 
 
@@ -141,13 +142,14 @@ TARGETS = (
     Rule(
         "MK403",
         "Rows occur more than once",
-        "Leave copies out, or give groups and cv=GroupKFold(5), so that copies stay together.",
+        "Leave copies out, or keep them together in folds: --sample-groups COLUMN, in Python "
+        "cv=GroupKFold(5) and groups to fit.",
         _twins,
     ),
     Rule(
         "MK404",
         "Groups are split between folds",
-        "Take cv=GroupKFold(5) and give groups to fit.",
+        "Cut the folds by groups: --sample-groups COLUMN, in Python cv=GroupKFold(5) and groups to fit.",
         _groups,
     ),
 )

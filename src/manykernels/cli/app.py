@@ -34,6 +34,7 @@ from .options import (
     NoId,
     Quiet,
     Rows,
+    SampleGroups,
     Strata,
     Target,
     TaskName,
@@ -107,6 +108,7 @@ def fit(
     drop: Drop = None,
     precomputed: Given = False,
     groups: Groups = None,
+    sample_groups: SampleGroups = None,
     covariates: Covariates = None,
     encoding: Encoding = "utf-8",
     id_: Id = None,
@@ -178,6 +180,7 @@ def fit(
     how = {"rows": rows, "first": first, "id_": id_, "no_id": no_id, "encoding": encoding}
     what: dict[str, Any] = {"target": target, "task": task, "drop": tuple(drop or ())}
     what |= {"precomputed": precomputed, "groups": groups, "covariates": _names(covariates)}
+    what["sample_groups"] = sample_groups
     what["outcome"] = _given(time=time, event=event, entry=entry, stratum=strata)
     asked = _asked(data, view, how, **what)
     options = {"method": method, "kernels": kernels, "cv": cv, "score": score, "stability": stability}
@@ -256,6 +259,7 @@ def compare(
     drop: Drop = None,
     precomputed: Given = False,
     groups: Groups = None,
+    sample_groups: SampleGroups = None,
     covariates: Covariates = None,
     encoding: Encoding = "utf-8",
     id_: Id = None,
@@ -285,6 +289,7 @@ def compare(
     how = {"rows": rows, "first": first, "id_": id_, "no_id": no_id, "encoding": encoding}
     what: dict[str, Any] = {"target": target, "task": task, "drop": tuple(drop or ())}
     what |= {"precomputed": precomputed, "groups": groups, "covariates": _names(covariates)}
+    what["sample_groups"] = sample_groups
     what["outcome"] = _given(time=time, event=event, entry=entry, stratum=strata)
     asked = _asked(data, view, how, **what)
     _run(

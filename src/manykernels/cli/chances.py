@@ -57,7 +57,7 @@ def chances(voice: Voice, learned: Learned, asked: bool | None) -> Chances:
         return Chances(why="The model has no kernels.")
     except KeyboardInterrupt:
         voice.stopped = True
-        voice.note("stopped by Ctrl-C; nothing is said of what is more than chance.")
+        voice.note("Stopped by Ctrl-C; the significance tests were skipped.")
         return Chances(why="It was stopped.")
     return Chances(found.get("significance", {}), found.get("left_out", {}).get(TITLE, ""))
 

@@ -19,7 +19,7 @@ from ..comparison.results import Comparison
 from ..families.remarks import quiet_about_tables
 from ..persistence import load
 from ._console import INTERRUPTED, UserError, Voice, require_known, unless_closed
-from .careful import careful
+from .careful import careful, careful_with, seen
 from .chances import Chances, chances
 from .comparing import compare as compare
 from .data import Data, new_data, tell, training_data
@@ -98,7 +98,7 @@ def fit(
     if splits is not None and importance and not voice.stopped:
         need = needed(voice, learned, splits, at_once)
     _say_views(voice, data, facts, need)
-    scored |= need.say(voice)
+    scored |= need.say(voice, data.called)
     tests = chances(voice, learned, significance if not voice.stopped else False)
     scored |= tests.say(voice, bool(significance))
     spread: dict[str, Any] = {}
@@ -106,7 +106,7 @@ def fit(
         spread = learned.spread(voice, at_once) if stability and not voice.stopped else {}
         _chosen_again(voice, spread)
         _write_report(voice, learned, report_path, found, _for_report(need, tests) | spread, force)
-    scored |= careful(voice, learned, found, spread)
+    scored |= careful(voice, learned, found, spread, splits)
     written = {"model": model_path, "report": report_path}
     for what, path in written.items():
         if path is not None:
@@ -200,6 +200,7 @@ def _about(data: Data, method: str, kernels: str) -> dict[str, Any]:
         "method": method,
         "kernels_given": kernels,
         "outcome": data.outcome,
+        "seen": seen(data),
     }
 
 
@@ -209,7 +210,7 @@ def _say(voice: Voice, data: Data, facts: dict[str, Any], seconds: float) -> Non
     width = data.X.shape[2] if data.kernels else len(data.used)
     things = "kernel" if data.kernels else "column"
     what = f"{len(set(data.y))} classes of " if data.task == "classification" else ""
-    learned = said_of(data.y, data.outcome) if data.outcome else f"{what}{data.target!r}"
+    learned = said_of(data.y, data.outcome) if data.outcome else f"{what}{data.plainly(data.target)!r}"
     size = f"{number_of(data.n, 'sample')}, {number_of(width, things)}"
     voice.show(f"{size}, {escape(learned)}; {seconds:.1f} s")
     voice.show(weights_table(facts))
@@ -252,11 +253,16 @@ def _write_report(
     spread: dict[str, Any],
     force: bool,
 ) -> None:
+    data = learned.data
     told: dict[str, Any] = {
-        "title": f"What predicts {learned.data.target}",
+        "title": f"What predicts {data.plainly(data.target)}",
         "call": shlex.join(["manykernels", *sys.argv[1:]]),
-        "target": learned.data.outcome.get("time", learned.data.target),
-        "sample_names": learned.data.ids,
+        "target": data.plainly(data.outcome.get("time", data.target)),
+        "sample_names": data.ids,
+        "set_aside": data.set_aside,
+        "column_names": data.called,
+        "sample_groups": data.sample_groups,
+        "grouped_by": data.plainly(data.grouped_by),
     }
     if voice.stopped:  # a path is many fits
         told["fit_path"] = False
@@ -295,7 +301,7 @@ def predict(
             f"{model_path} is a table, and no model; expected `manykernels predict MODEL DATA`. "
             "`manykernels fit … --model FILE` writes a model."
         )
-    model = load(model_path)
+    model = _load(model_path)
     about = getattr(model, "manykernels_", None)
     if about is None:
         raise UserError(f"{model_path} was not written by `manykernels fit`; use it from Python.")
@@ -311,9 +317,11 @@ def predict(
     frame, kind = pd.DataFrame(columns), ".csv" if out is None else out.suffix.lower()
     if spreadsheet and kind == ".csv" and (out is not None or not voice.json):
         frame = neutralised(frame, voice)
+    checks = careful_with(voice, new.X, predicted, about["seen"]) if "seen" in about else []
     if voice.json:
         plain = {name: np.asarray(values).tolist() for name, values in columns.items()}
-        voice.answer({"command": "predict", "samples": len(predicted), "predictions": plain})
+        found = {"command": "predict", "samples": len(predicted), "predictions": plain, "checks": checks}
+        voice.answer(found)
     if out is not None:
         write_atomically(out, in_bytes(frame, predicted, kind))
         voice.show(f"{number_of(len(predicted), 'prediction')}: {escape(str(out))}")
@@ -321,6 +329,15 @@ def predict(
         with unless_closed():
             sys.stdout.write(frame.to_csv(index=False))
             sys.stdout.flush()
+
+
+def _load(path: Path) -> Any:
+    """Read a model, or raise an error that says how to make it again with this command."""
+    try:
+        return load(path)
+    except ValueError as error:
+        again = f"Fit it again with `manykernels fit … --model {path}`."
+        raise UserError(str(error).replace("Write it again by save(model, path).", again)) from error
 
 
 # -- demo -----------------------------------------------------------------------------------------
@@ -347,10 +364,10 @@ def demo(voice: Voice, *, report_path: Path | None, force: bool = False) -> None
     need = needed(voice, learned, splits, jobs)
     scored = found.say(voice, facts)
     _say_views(voice, data, facts, need)
-    scored |= need.say(voice)
+    scored |= need.say(voice, data.called)
     spread = learned.spread(voice, jobs)
     _write_report(voice, learned, path, found, need.for_report | spread, force)
-    scored |= careful(voice, learned, found, spread)
+    scored |= careful(voice, learned, found, spread, splits)
     voice.show(f"report: {escape(str(path.resolve()))}")
     document = {
         "command": "demo",

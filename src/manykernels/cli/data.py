@@ -13,14 +13,18 @@ from .._arguments import did_you_mean, number_of, renamed
 from ..families.remarks import remarks
 from ..families.tables import Table, read_columns
 from ..fitting.layout import evenly
+from ..kernels.cells import labels_of
+from ..report.verdict import DROPPED, GROUPS, NAMES
 from ._console import UserError, Voice, require_known
 from .choices import TASKS
 from .files import read_file
 from .groups import grouped
-from .ids import texts
+from .ids import numbered, texts
 from .outcomes import event_times, require_outcome, warn_of_copies
 from .sources import Asked, gather
-from .targets import classes_or_numbers, one_column, quoted, wanted
+from .targets import classes_or_numbers, find_column, one_column, quoted, wanted
+
+_NOTHING = "no column is left to learn from: add columns, or leave out fewer of them."
 
 
 @dataclass
@@ -40,6 +44,10 @@ class Data:
     ids: list[str] | None = None  # what it calls them
     covariates: list[str] = field(default_factory=list)  # columns to adjust for, which no kernel sees
     outcome: dict[str, str] = field(default_factory=dict)  # what columns of times to an event were
+    sample_groups: Any = None  # which samples belong together, by the column called `grouped_by`
+    grouped_by: str = ""
+    set_aside: dict[str, str] = field(default_factory=dict)  # columns that are not in X, and why
+    called: dict[str, str] = field(default_factory=dict)  # columns of views as people write them
 
     @property
     def n(self) -> int:
@@ -57,7 +65,12 @@ class Data:
         rows = np.sort(order[evenly(self.n, at_most)])
         X = self.X[np.ix_(rows, rows)] if self.kernels else self.X.iloc[rows].reset_index(drop=True)
         ids = None if self.ids is None else [self.ids[row] for row in rows]
-        return replace(self, X=X, y=self.y[rows], ids=ids)
+        groups = None if self.sample_groups is None else self.sample_groups[rows]
+        return replace(self, X=X, y=self.y[rows], ids=ids, sample_groups=groups)
+
+    def plainly(self, name: str) -> str:
+        """The name of a column without that of its view."""
+        return name.split("__", 1)[1] if name in self.called else name
 
 
 # -- learning -------------------------------------------------------------------------------------
@@ -80,18 +93,22 @@ def training_data(asked: Asked, voice: Voice) -> Data:
     target = (event_times if asked.outcome else one_column)(frame, asked, voice)
     frame = frame[target.known]  # rows keep their numbers, which messages name
     ids = None if joined.ids is None else texts(joined.ids[target.known])
-    dropped = {
-        name for name in asked.drop if id_ not in (name, name.split("__", 1)[-1])
-    }  # ids are out already
-    for name in dropped:
-        if name not in frame.columns:
-            raise UserError(
-                f"--drop {name}: there is no such column; there are {quoted(frame.columns)}."
-                + did_you_mean(name, frame.columns)
-            )
     data = Data(frame, target.y, target.name, target.task, id=id_, ids=ids, outcome=target.outcome)
+    data.called = _called(views)
+    if id_:
+        data.set_aside[id_] = NAMES
+    dropped = [  # ids are out already
+        find_column(frame, name, "--drop")
+        for name in asked.drop
+        if id_ not in (name, name.split("__", 1)[-1])
+    ]
+    data.set_aside |= dict.fromkeys(dropped, DROPPED)
+    if asked.sample_groups:
+        _group(data, frame, asked.sample_groups)
     same = _called_alike(frame, target.columns, views, voice)
-    data.X = frame.drop(columns=list({*target.columns, *dropped, *same})).reset_index(drop=True)
+    data.set_aside |= dict.fromkeys(same, "it has the name of the target")
+    unused = {*target.columns, *dropped, *same, *([data.grouped_by] if data.grouped_by else [])}
+    data.X = frame.drop(columns=list(unused)).reset_index(drop=True)
     data.covariates = [_covariate(name, data.X) for name in dict.fromkeys(asked.covariates)]
     kept = set(data.X.columns) - {*data.covariates}
     named = {name or "data": [c for c in columns if c in kept] for name, columns in views.items()}
@@ -112,13 +129,49 @@ def training_data(asked: Asked, voice: Voice) -> Data:
     return data
 
 
+def _called(views: dict[str, list[str]]) -> dict[str, str]:
+    """Columns of views as people write them: bmi (body)."""
+    return {c: f"{c.removeprefix(f'{view}__')} ({view})" for view, own in views.items() if view for c in own}
+
+
+def _group(data: Data, frame: pd.DataFrame, given: str) -> None:
+    """Keep which samples belong together."""
+    if given == data.id:
+        raise UserError(
+            f"--sample-groups {given}: the column names the samples, so that each would be a group of its "
+            "own. Name a column whose values are shared by the samples that belong together."
+        )
+    name = find_column(frame, given, "--sample-groups")
+    data.sample_groups = _labels_of_groups(frame[name], given)
+    data.grouped_by = name
+    data.set_aside[name] = GROUPS
+
+
+def _labels_of_groups(column: pd.Series, given: str) -> Any:
+    """The group of each sample as text."""
+    labels = labels_of(column)
+    empty = [row for row, label in zip(column.index, labels, strict=True) if label is None]
+    if empty:
+        raise UserError(
+            f"--sample-groups {given}: no value in {numbered(empty)}. Fill these cells, or leave the rows "
+            "out."
+        )
+    found = np.array([str(label) for label in labels])
+    if np.unique(found).size < 2:
+        raise UserError(
+            f"--sample-groups {given}: all samples belong to one group, {found[0]!r}, and a cross-validation "
+            "needs two. Name another column, or leave the option out."
+        )
+    return found
+
+
 def _called_alike(frame: pd.DataFrame, target: list[str], views: Any, voice: Voice) -> list[str]:
     """Columns of views that are called as those of the target are, which would give it away."""
     ends = {name.split("__", 1)[-1] if views else name for name in target}
     same = [name for name in frame.columns if name not in target and name.split("__", 1)[-1] in ends]
     if not same or not views:
         return []
-    voice.note(f"{quoted(same)} in a view is left out: it is called as the target is.")
+    voice.note(f"{quoted(same)} in a view is left out, because it has the name of the target.")
     return same
 
 
@@ -128,7 +181,7 @@ def _covariate(given: str, X: pd.DataFrame) -> str:
     if given not in X.columns and len(ends) != 1:
         what = f"several views have it: {quoted(ends)}" if ends else f"there are {quoted(X.columns)}"
         hint = "" if ends else did_you_mean(given, X.columns)
-        raise UserError(f"--covariates {given}: there is no such column; {what}.{hint}")
+        raise UserError(f"--covariates {given}: there is no such column.{hint} {what[0].upper()}{what[1:]}.")
     name = given if given in X.columns else ends[0]
     gaps = int(X[name].isna().sum())
     if gaps:
@@ -143,9 +196,9 @@ def _look_at(data: Data) -> None:
     """Find out what the columns hold, and which are used."""
     names = [name for name in data.X.columns if name not in {*data.covariates}]
     if not names and data.covariates:
-        raise UserError("all columns are --covariates; expected others for the kernels.")
+        raise UserError("all columns are --covariates: leave some of them to the kernels.")
     if not names:
-        raise UserError("no column is left to learn from.")
+        raise UserError(_NOTHING)
     place = {name: j for j, name in enumerate(names)}
     groups = [[place[name] for name in columns] for columns in data.views.values()]
     try:
@@ -154,7 +207,7 @@ def _look_at(data: Data) -> None:
         raise UserError(f"{error} --drop COLUMN leaves it out.") from error
     data.used = [names[j] for j in table.used if j not in table.constant]
     if not data.used:
-        raise UserError("no column is left to learn from.")
+        raise UserError(_NOTHING)
 
 
 def tell(data: Data, voice: Voice, text: bool) -> None:
@@ -182,10 +235,25 @@ def _stack(asked: Asked, voice: Voice) -> Data:
         raise UserError(f"{path}: the target {asked.target!r} has shape {y.shape}; expected one dimension.")
     rows = asked.how.rows
     target, task = classes_or_numbers(pd.Series(y[:rows]), asked.target, asked.task)
+    how = _groups_beside(asked, arrays, path, np.arange(len(y))[:rows])
     names, K = _square(arrays, path, len(y))
     if rows is not None:
         K = np.ascontiguousarray(K[:rows, :rows])
-    return Data(K, target, asked.target, task, kernels=names, id=asked.join.id or "")
+    return Data(K, target, asked.target, task, kernels=names, id=asked.join.id or "", **how)
+
+
+def _groups_beside(asked: Asked, arrays: dict[str, Any], path: Path, rows: Any) -> dict[str, Any]:
+    """Which samples belong together, by an array beside the kernels."""
+    if not asked.sample_groups:
+        return {}
+    found = arrays.get(asked.sample_groups)
+    if found is None or np.ndim(found) != 1 or len(found) <= max(rows, default=0):
+        raise UserError(
+            f"--sample-groups {asked.sample_groups}: expected the name of an array of {path} with a label "
+            f"for each sample.{did_you_mean(asked.sample_groups, arrays)} It holds {quoted(arrays)}."
+        )
+    labels = _labels_of_groups(pd.Series(found[rows]), asked.sample_groups)
+    return {"sample_groups": labels, "grouped_by": asked.sample_groups}
 
 
 def _stack_of_times(asked: Asked, arrays: dict[str, Any], path: Path, voice: Voice) -> Data:
@@ -197,6 +265,7 @@ def _stack_of_times(asked: Asked, arrays: dict[str, Any], path: Path, voice: Voi
     names, K = _square({name: A for name, A in arrays.items() if name not in flat}, path, n)
     rows = np.flatnonzero(target.known)
     how: dict[str, Any] = {"kernels": names, "id": asked.join.id or "", "outcome": target.outcome}
+    how |= _groups_beside(asked, arrays, path, rows)
     return Data(np.ascontiguousarray(K[np.ix_(rows, rows)]), target.y, target.name, target.task, **how)
 
 

@@ -42,7 +42,7 @@ def read_file(path: Path, how: Reading) -> pd.DataFrame | dict[str, np.ndarray[A
         raise UserError(f"{path} is a folder; a file is expected.")
     kind = path.suffix.lower()
     if path.stat().st_size == 0:
-        raise UserError(f"{path} is empty.")
+        raise UserError(f"{path} is empty. Check that it is the right file.")
     with _said(path):
         _require_numpy(path, kind)
         _require_room(path, kind, how)
@@ -131,7 +131,13 @@ def _said(path: Path) -> Iterator[None]:
     except UnicodeDecodeError as error:
         byte = error.object[error.start]
         with path.open("rb") as file:
-            likely = "utf-16" if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "latin-1"
+            start = file.read(_SNIFFED)
+        likely = "utf-16" if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "latin-1"
+        if likely == "latin-1" and _is_binary(start):
+            raise UserError(
+                f"{path} is not a table of text, although its name ends in {path.suffix}: it holds binary "
+                "data. Save the table as CSV (in a spreadsheet: Save as), or check that it is the right file."
+            ) from error
         raise UserError(
             f"{path} is not {error.encoding} (byte 0x{byte:02x}): say how it is written, for example by "
             f"--encoding {likely}."
@@ -140,6 +146,11 @@ def _said(path: Path) -> Iterator[None]:
         raise UserError(one_line(error) + ".") from error
     except Exception as error:  # readers of other formats fail in many ways
         raise UserError(f"{path} cannot be read: {one_line(error)}") from error
+
+
+def _is_binary(start: bytes) -> bool:
+    """Whether bytes hold what no text does: control characters other than tabs and ends of lines."""
+    return any(byte < 32 and byte not in b"\t\n\r\f\x1b" for byte in start)
 
 
 # -- text -----------------------------------------------------------------------------------------
@@ -174,9 +185,12 @@ def _scan(path: Path, encoding: str, rows: int | None) -> str:
     with path.open(encoding=encoding, newline="") as file:
         start = file.read(_SNIFFED)
         if not start.strip():
-            raise UserError(f"{path} is empty.")
+            raise UserError(f"{path} is empty. Check that it is the right file.")
         if "\0" in start.partition("\n")[0]:
-            raise UserError(f"{path} holds zero bytes: it is not a table of text in {encoding}.")
+            raise UserError(
+                f"{path} holds zero bytes: it is not a table of text in {encoding}. Save it as CSV, or check "
+                "that it is the right file."
+            )
         separator = _separator(start)
         file.seek(0)
         lines = csv.reader(file, delimiter=separator, skipinitialspace=True)
@@ -201,8 +215,12 @@ def _scan(path: Path, encoding: str, rows: int | None) -> str:
         except csv.Error as error:
             raise UserError(f"{path}, line {lines.line_num}: {error}.") from error
     if not count:
-        raise UserError(f"{path} has a header and no rows.")
+        raise UserError(_no_rows(path))
     return separator
+
+
+def _no_rows(path: Path) -> str:
+    return f"{path} has a header and no rows. Add a row for each sample, or check that it is the right file."
 
 
 def _separator(start: str) -> str:
@@ -233,7 +251,7 @@ def _named(frame: pd.DataFrame, path: Path, how: Reading) -> pd.DataFrame:
     frame.columns = [str(name) for name in frame.columns]
     _require_once(list(frame.columns), path)
     if len(frame) == 0:
-        raise UserError(f"{path} has a header and no rows.")
+        raise UserError(_no_rows(path))
     return frame
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,7 +38,7 @@ class Needed:
             return {"importance": self.found}
         return {"left_out": {TITLE: self.why}} if self.why else {}
 
-    def say(self, voice: Voice) -> dict[str, Any]:
+    def say(self, voice: Voice, called: Mapping[str, str]) -> dict[str, Any]:
         """Name what leads, and give all of it as values."""
         if self.found is None:
             if self.why:
@@ -45,15 +46,16 @@ class Needed:
             return {"importance": None}
         told = {"views": self.found.views, "columns": self.found if self.found.names else None}
         if told["columns"] is not None and len(self.found.names) > 1:
-            voice.show(escape(_sentence("columns", self.found)))
+            voice.show(escape(_sentence("columns", self.found, called)))
         values = {what: None if table is None else _values(table) for what, table in told.items()}
         return {"importance": {"metric": self.found.metric, "level": self.found.level, **values}}
 
 
-def _sentence(what: str, table: Importance) -> str:
+def _sentence(what: str, table: Importance, called: Mapping[str, str]) -> str:
     leading = table.leading(_TOLD)
     shown = leading or [int(j) for j in table.order[:_TOLD]]
-    named = [f"{table.names[j]} {table.shown(table.names[j])}" for j in shown]
+    names = [table.names[j] for j in shown]
+    named = [f"{called.get(name, name)} {table.shown(name)}" for name in names]
     matter = " that matter most" if leading else ", of which none clearly matters"
     by = f"by the {table.metric} lost without each, with {100 * table.level:g} % intervals"
     return f"{what}{matter}, {by}: {', '.join(named)}"

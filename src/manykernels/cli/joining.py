@@ -92,7 +92,7 @@ def _in_order(parts: Sequence[Part], tables: Sequence[Part], how: Joining, voice
             if name not in (how.id, how.expected):
                 voice.note(
                     f"column {part.full(name)!r} names the rows: nothing is learned from it, and predictions "
-                    "carry it. With --no-id it is a column as any other."
+                    "carry it. Give --no-id to use it as a feature."
                 )
             break
     return _beside(frames, ids)

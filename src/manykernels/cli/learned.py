@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
 
 from ..comparison.again import anew, settled
 from ..comparison.scores import Learner
@@ -25,6 +26,8 @@ from .data import Data
 from .resamples import Again, resampled
 from .tables import facts_without_kernels, model_facts
 from .work import searches_again
+
+_FOLDS = 5  # of a search
 
 
 @dataclass(frozen=True)
@@ -47,10 +50,20 @@ class Learned:
         last.set_params(**while_fitting)
         barred = "verbose" in while_fitting
         with nullcontext() if barred else voice.waiting(f"learning from {self.data.n} samples"):
-            self.whole.fit(self.data.X, self.data.y)
+            self.whole.fit(self.data.X, self.data.y, **self._groups())
         last.set_params(**{name: known[name] for name in while_fitting})
         if barred and hasattr(last, "best_estimator_"):
             last.best_estimator_.set_params(verbose=known["verbose"])
+
+    def _groups(self) -> dict[str, Any]:
+        """Arguments that tell a search which samples belong together; its folds then do not split them."""
+        groups, parts = self.data.sample_groups, opened(self.whole)
+        given = parts.given_groups(groups)
+        if given and parts.last.cv is None:
+            kind = GroupKFold if self.data.task == "regression" else StratifiedGroupKFold
+            count = min(_FOLDS, np.unique(groups).size)
+            parts.last.set_params(cv=kind(count, shuffle=True, random_state=0))
+        return given
 
     def fit_until_stopped(self, voice: Voice) -> bool:
         """Whether Ctrl-C ended it before it was done; it then is what was learned until then."""
@@ -110,7 +123,7 @@ class Learned:
         learn = copies_of(face).relearn if finalists is None else finalists.choose
         again = Again(
             partial(learn, X, y, half),
-            partial(weight_stability, searched, X, y),
+            partial(weight_stability, searched, X, y, sample_groups=self.data.sample_groups),
             partial(width_stability, face, X, y),
             1 if finalists is None else len(finalists.models),
             not copies_of(face).classifies or int(np.unique(y, return_counts=True)[1].min()) > 1,

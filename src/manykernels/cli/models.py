@@ -36,7 +36,11 @@ def pipeline(
         what = {"survival": "times to an event"}.get(data.task, data.task)
         raise UserError(f"--method {method} is not for {what}; expected {', '.join(able)}.")
     if stack and not chosen.stack:
-        raise UserError(f"--method {method} makes its own kernels, and takes no precomputed ones.")
+        able = [name for name in METHODS if METHODS[name].serves(data.task, True)]
+        raise UserError(
+            f"--method {method} makes its own kernels and cannot use those of --precomputed; expected "
+            f"{', '.join(able)}."
+        )
     model = chosen.estimator(data.task, _kernels(data, kernels), tune=tune)
     if data.covariates:
         model = _adjusted(model, data, method, kernels)

@@ -65,6 +65,16 @@ Groups = Annotated[
         "--groups", metavar="FILE", help="a .gmt file of sets of columns, such as gene sets: each is a view"
     ),
 ]
+SampleGroups = Annotated[
+    str | None,
+    typer.Option(
+        "--sample-groups",
+        metavar="COLUMN",
+        help="the column that says which rows belong together, such as patient or site: folds do not split "
+        "them, and nothing is learned from it",
+        show_default=False,
+    ),
+]
 Covariates = Annotated[
     list[str] | None,
     typer.Option(

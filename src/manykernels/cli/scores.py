@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from rich.markup import escape
 
 from .._arguments import number_of
@@ -28,12 +29,19 @@ from .learned import Learned
 
 def folds(data: Data, cv: int, repeats: int = 1) -> Splits:
     """Make the folds of all methods, or raise an error that names options if samples are too few."""
-    try:
-        return make_folds(data.y, classes=data.task == "classification", cv=cv, n_repeats=repeats)
-    except ValueError as error:
+    classes, groups = data.task == "classification", data.sample_groups
+    if groups is not None and (found := np.unique(groups).size) < cv:
         raise UserError(
-            f"{error} Give fewer folds by --cv, add rows, or leave the scores of `fit` out by --no-score."
-        ) from error
+            f"--sample-groups {data.grouped_by}: {number_of(found, 'group')} cannot be cut into {cv} folds. "
+            f"Give --cv {found} or less, or leave the scores of `fit` out by --no-score."
+        )
+    less = "Give fewer folds by --cv, add rows, or leave the scores of `fit` out by --no-score."
+    if cv > data.n:
+        raise UserError(f"{number_of(data.n, 'sample')} cannot be cut into {cv} folds. {less}")
+    try:
+        return make_folds(data.y, classes=classes, cv=cv, n_repeats=repeats, groups=groups)
+    except ValueError as error:
+        raise UserError(f"{str(error).replace('; give a smaller cv.', '.')} {less}") from error
 
 
 def compared(
@@ -129,6 +137,7 @@ def judged(
                 data.y,
                 splits,
                 permutations,
+                groups=data.sample_groups,
                 n_jobs=jobs,
                 seconds=_SECONDS if permutations <= PERMUTATIONS else None,  # whoever asks for more waits
             )

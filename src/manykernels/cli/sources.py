@@ -30,6 +30,7 @@ class Asked:
     precomputed: bool = False
     groups: Path | None = None  # sets of columns, as a .gmt file
     covariates: tuple[str, ...] = ()  # columns to adjust for
+    sample_groups: str | None = None  # the column that says which rows belong together
     outcome: dict[str, str] = field(default_factory=dict)  # time, event, entry, stratum: the columns named
     how: Reading = field(default_factory=Reading)
     join: Joining = field(default_factory=Joining)

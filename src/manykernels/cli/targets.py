@@ -35,8 +35,9 @@ class Target:
 
 
 def wanted(asked: Asked) -> frozenset[str]:
-    """Return possible names of the target columns: in DATA, or in a view."""
-    names = [name for name in (asked.target, *asked.outcome.values()) if name]
+    """Return possible names of the columns of target and sample groups: in DATA, or in a view."""
+    given = (asked.target, asked.sample_groups, *asked.outcome.values())
+    names = [name for name in given if name]
     names += [name.rpartition("=")[0] for name in names if "=" in name]  # --event died=yes
     return frozenset({"", *names, *(f"{view_of(view)[0]}__{name}" for view in asked.views for name in names)})
 
@@ -74,7 +75,7 @@ def find_column(frame: pd.DataFrame, given: str, option: str = "") -> str:
             hint = " The first row holds numbers only: does the file lack a header?"
         said = f"{option} {given}: there is no such column" if option else f"there is no column {given!r}"
         raise UserError(
-            f"{said}; there are {quoted(frame.columns)}.{hint}" + did_you_mean(given, frame.columns)
+            f"{said}.{did_you_mean(given, frame.columns)}{hint} There are {quoted(frame.columns)}."
         )
     return given
 
@@ -138,9 +139,14 @@ def classes_or_numbers(column: pd.Series, name: str, asked: str) -> tuple[Any, s
         return column.to_numpy(dtype=float), task
     if distinct > max(_CATEGORIES, len(column) // 2):
         raise UserError(
-            f"the target {name!r} has {distinct} different values in {len(column)} rows; too many for "
-            "classes. Is it the right column? Name another one by --target, or say --task regression for "
-            "numbers."
+            f"the target {name!r} has {distinct} different values in {len(column)} rows, which is too many "
+            "for classes. "
+            + (
+                "Give --task regression to predict it as a number"
+                if numeric
+                else f"It holds text such as {column.iloc[0]!r}"
+            )
+            + ". Is it the right column? Name another one by --target."
         )
     labels = column.to_numpy()
     return (labels.astype(int) if whole else labels.astype(str).astype(object)), task

@@ -329,7 +329,7 @@ class Comparison(Tabled):
         cells = [_cells(name, self.scores[name], ranks.get(name), differences.get(name)) for name in order]
         if self.chance.folds:
             values.append(_values(CHANCE, self.chance, None, None))
-            cells.append(_cells(GUESSING, self.chance, None, None)[:-1] + [""])
+            cells.append([*_cells(GUESSING, self.chance, None, None)[:-1], ""])
         difference = "difference" if self.against is None else f"from {self.against}"
         titles = ["method", self.metric, "rank", difference, "adjusted p", "kernels", "seconds"]
         best = [i for i, name in enumerate(order) if ranks.get(name) == 1]
@@ -339,9 +339,8 @@ class Comparison(Tabled):
         J = max((len(scores.folds) for scores in self.scores.values()), default=0)
         told = (
             f"Mean ± standard deviation over {J} folds, the same for all. Guessing always predicts the same. "
-            "Differences have 95 % intervals by the corrected t-test of Nadeau and Bengio, and p is adjusted for "
-            "their number by Holm's method. "
-            "Seconds are those of all folds together."
+            "Differences have 95 % intervals by the corrected t-test of Nadeau and Bengio, and p is adjusted "
+            "for their number by Holm's method. Seconds are those of all folds together."
         )
         every = {**self.scores, GUESSING: self.chance}
         failed = [f"{name} {scores.error}" for name, scores in every.items() if scores.failed]

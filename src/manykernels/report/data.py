@@ -42,6 +42,7 @@ from .chances import chance_section, views_of
 from .held import HeldOut
 from .importances import importance_section
 from .methods import methods_section
+from .names import readable, shown_names
 from .presence import presence_section
 from .quality import quality_section
 from .samples import MOST_OUTPUTS, chosen_samples, names_of_samples
@@ -80,6 +81,10 @@ def report_data(
     sample_names: Sequence[Any] | None = None,
     risk_groups: Any = None,
     held_out: HeldOut | None = None,
+    set_aside: Mapping[str, str] | None = None,
+    column_names: Mapping[str, str] | None = None,
+    sample_groups: Any = None,
+    grouped_by: str = "",
 ) -> dict[str, Any]:
     """Collect all that a report shows of a fitted model and its training data.
 
@@ -130,6 +135,16 @@ def report_data(
     held_out : HeldOut or None, default=None
         The held-out predictions of the models of the folds. Without them there is no section about their
         quality, and the single samples are training samples.
+    set_aside : dict or None, default=None
+        Columns that were removed before the fit, with the reasons. The report lists them among the columns
+        that were not used.
+    column_names : dict or None, default=None
+        How the report writes the names of columns. None writes a column of a view such as ``body__bmi`` as
+        ``bmi (body)``.
+    sample_groups : array-like of shape (n_samples,) or None, default=None
+        The group of each sample (patient, site), for the checks of folds.
+    grouped_by : str, default=""
+        The name of ``sample_groups``.
 
     Returns
     -------
@@ -169,8 +184,8 @@ def report_data(
     def samples() -> dict[str, Any] | None:
         return chosen_samples(model, X, y, called) if held_out is None else held_out.samples(called)
 
-    sections = {
-        "data": data_section(X, y, learned, target) | presence_section(learned, inner),
+    sections: dict[str, Any] = {
+        "data": data_section(X, y, learned, target, set_aside) | presence_section(learned, inner),
         "scores": scores_section(scores, learned, searched, null),
         "quality": quality_section(held_out, y, task_of(learned)),
         "survival": _or_why(missing, SURVIVAL, survival) if survives else None,
@@ -187,6 +202,8 @@ def report_data(
         "widths": _widths(learned, widths, prepared=model is not face),
         "gates": gates_section(learned, y),
     }
+    if sample_groups is not None:
+        sections["data"]["groups"] = {"name": grouped_by, "count": len(set(map(str, sample_groups)))}
     _name_constants(sections, learned)
     head: dict[str, Any] = {
         "format": FORMAT,
@@ -200,9 +217,15 @@ def report_data(
         "alternatives": ALTERNATIVES,
     }
     head |= _in_words(plain(sections), learned.title, face.get_params(deep=False))
-    head["checks"] = _checks(given, parts, raw, compared_scores(scores, learned), null, stability)
+    known: dict[str, Any] = {
+        "sample_groups": sample_groups,
+        "cv": None if held_out is None else held_out.splits,
+    }
+    head["checks"] = _checks(given, parts, raw, compared_scores(scores, learned), null, stability, known)
     head["verdict"] = with_checks(head["verdict"], head["checks"])
-    document: dict[str, Any] = plain({**head, **sections, "left_out": missing})
+    if column_names is None:
+        column_names = shown_names(getattr(X, "columns", ()), views_of(learned))
+    document: dict[str, Any] = readable(plain({**head, **sections, "left_out": missing}), column_names)
     return document
 
 
@@ -219,11 +242,17 @@ def _held_out_groups(held_out: HeldOut | None, y: Any) -> Any:
 
 
 def _checks(
-    model: Any, X: Any, y: Any, scores: Comparison, permuted: Permuted | None, stability: Any
+    model: Any,
+    X: Any,
+    y: Any,
+    scores: Comparison,
+    permuted: Permuted | None,
+    stability: Any,
+    known: Mapping[str, Any],
 ) -> list[dict[str, str]]:
     """Reasons to be careful, by all that is known of the model."""
-    known = stability if isinstance(stability, Stability) else None
-    found = check(model, X, y, comparison=scores, permuted=permuted, stability=known)
+    spread = stability if isinstance(stability, Stability) else None
+    found = check(model, X, y, comparison=scores, permuted=permuted, stability=spread, **known)
     return [one.as_dict() for one in found]
 
 

@@ -8,10 +8,13 @@ from typing import Any
 
 from .._arguments import number_of
 from .._files import MARKDOWN_MARK
-from ..comparison.statistics import p_shown
+from ..comparison.statistics import p_shown, signed
+from . import charts
+from .cells import number, table, text
+from .verdict import p_of
 
 Section = Mapping[str, Any]
-_ROWS = 60  # of a table
+_OUTCOME = {"classification": "decision", "survival": "risk"}
 _GROUPS = {
     "How good": ("quality", "guessing"),
     "Against what": ("alternatives",),
@@ -62,16 +65,25 @@ def markdown(data: Section) -> str:
             *_importance(data["importance"], "views"),
             *_shares(data["weights"]),
             *_tests(data, "view"),
+            *charts.stable(data["chance"], "view"),
+            *charts.presence(data["data"]),
         ],
         "Which kernels were learned?": [
             *_weights(data),
+            *charts.gates(data["gates"]),
+            *charts.interactions(data["interactions"]),
+            *charts.widths(data["widths"]),
+            *charts.similarity(data["similarity"]),
             *_tests(data, "kernel"),
+            *charts.stable(data["chance"], "kernel"),
             *_selection(data["selection"]),
+            *charts.path(data["path"]),
         ],
-        "Single samples": _samples(data["contributions"]),
+        "Single samples": _samples(data["contributions"], data["data"]["target"]["task"]),
         "Checks": _checks(data["checks"]),
         "How it was made": _made(data),
-        "Appendix: the fit": _fit(data),
+        "Appendix: predictions of held-out samples": charts.predictions(data["quality"]),
+        "Appendix: the fit": [*_fit(data), *charts.convergence(data["convergence"])],
     }
     return written(data, chapters)
 
@@ -107,32 +119,6 @@ def written(data: Section, chapters: Mapping[str, Iterable[str]]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def text(value: Any) -> str:
-    """Names and sentences as they are: what Markdown or HTML would take for a sign of theirs is quoted."""
-    flat = " ".join(str(value).split())
-    return re.sub(r"([\\`*_{}\[\]<>|~])", r"\\\1", flat).replace("&", "&amp;")
-
-
-def number(value: Any, digits: int = 3) -> str:
-    if value is None:
-        return "–"
-    return text(value) if not isinstance(value, int | float) else f"{value:.{digits}g}".replace("-", "−", 1)
-
-
-def table(titles: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Numbers to the right; of long tables the first rows."""
-    made = [list(row) for row in rows]
-    shown = made[:_ROWS]
-    right = [
-        bool(shown) and all(isinstance(row[c], int | float | None) for row in shown)
-        for c in range(len(titles))
-    ]
-    lines = [titles, ["---:" if one else "---" for one in right]]
-    lines += [[number(cell, 4) for cell in row] for row in shown]
-    told = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    return told + (f"\n\nAnd {len(made) - _ROWS} more rows." if len(made) > _ROWS else "")
-
-
 def _code(value: str) -> str:
     fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", value)), default=0))
     return f"{fence}\n{value}\n{fence}"
@@ -163,19 +149,24 @@ def _verdict(data: Section) -> Iterator[str]:
 def _scores(scores: Section | None) -> Iterator[str]:
     if scores is None:
         return
-    yield f"### Against guessing and alternatives\n\nThe score is {scores['metric']} on held-out samples."
-    rows = []
+    told = [f"The score is {scores['metric']} on held-out samples."]
+    if scores["rival"] is not None:
+        told.append(f"{scores['rival']['sentence']}")
+    yield f"### Against guessing and alternatives\n\n{text(' '.join(told))}"
+    rows, adjusted = [], False
     for row in [*scores["rows"], *([{"name": "guessing", **scores["chance"]}] if scores["chance"] else [])]:
         above = row.get("above") or {}
         interval = (
-            f"{number(above['low'])} to {number(above['high'])}" if above.get("low") is not None else ""
+            f"{signed(above['low'])} to {signed(above['high'])}" if above.get("low") is not None else ""
         )
-        p = p_shown(above["p_value"]).removeprefix("p = ") if above.get("p_value") is not None else ""
+        known = p_of(above) if above else None
+        adjusted = adjusted or above.get("p_adjusted") is not None
+        p = "" if known is None else p_shown(known).removeprefix("p = ").removeprefix("p ")
         name = "the model" if row["name"] == "learned" else row["name"]
-        rows.append([name, row["mean"], row["std"], above.get("mean"), interval, p])
-    yield table(
-        ["method", "mean", "standard deviation", "the model is above it by", "95 % interval", "p"], rows
-    )
+        difference = signed(above["mean"]) if above else ""
+        rows.append([name, row["mean"], row["std"], difference, interval, p])
+    titles = ["method", "mean", "standard deviation", "the model is above it by", "95 % interval"]
+    yield table([*titles, "adjusted p" if adjusted else "p"], rows)
 
 
 def _quality(quality: Section | None) -> Iterator[str]:
@@ -189,28 +180,34 @@ def _quality(quality: Section | None) -> Iterator[str]:
         yield (
             f"### Predicted and true\n\nPredictions of {quality['samples']} held-out samples are off by "
             f"{number(quality['mean_error'])} on average; half of them by less than {half}, nine of ten by "
-            f"less than {most}. Always guessing the mean is off by {number(quality['constant_error'])}."
+            f"less than {most}. Always predicting the mean is off by {number(quality['constant_error'])}."
         )
         return
     labels = [text(label) for label in quality["labels"]]
     rows = [
-        [label, *counts, share]
+        [label, *map(str, counts), _percent(share)]
         for label, counts, share in zip(quality["labels"], quality["counts"], quality["recall"], strict=True)
     ]
+    rows.append(["precision", *map(_percent, quality["precision"]), ""])
     yield "### Right and wrong classes\n\n" + table(
-        ["true class", *(f"said {label}" for label in labels), "found"], rows
+        ["true class", *(f"predicted {label}" for label in labels), "recall"], rows
     )
     if quality["curves"]:
         rows = [[one["label"], one["auc"]["mean"], one["ap"]["mean"]] for one in quality["curves"]]
         yield "### ROC and precision–recall\n\n" + table(
             ["class", "area under ROC", "average precision"], rows
         )
+        yield from charts.curves(quality)
     if quality["calibration"] is not None:
         told = quality["calibration"]
         rows = [list(row) for row in zip(told["said"], told["happened"], told["samples"], strict=True)]
         yield "### Are probabilities right?\n\n" + table(
-            ["probability that was said", "how often it happened", "samples"], rows
+            ["predicted probability", "observed share", "samples"], rows
         )
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{100 * share:.0f} %"
 
 
 def _survival(found: Section | None) -> Iterator[str]:
@@ -226,6 +223,7 @@ def _survival(found: Section | None) -> Iterator[str]:
     yield f"### Survival by predicted risk\n\nGroups by {how}.{p}\n\n" + table(
         ["group", "samples", "events", "median time"], rows
     )
+    yield from charts.risks(found)
 
 
 def _importance(found: Section | None, what: str) -> Iterator[str]:
@@ -242,7 +240,7 @@ def _effects(data: Section) -> Iterator[str]:
     found = [] if data["importance"] is None else data["importance"]["effects"]
     for one in found:
         titles = [text(one["name"]), *(f"predicted {text(output)}".strip() for output in one["outputs"])]
-        yield f"### What values of {text(one['name'])} do\n\n" + table(
+        yield f"### How predictions depend on {text(one['name'])}\n\n" + table(
             titles, zip(one["values"], *one["mean"], strict=True)
         )
 
@@ -254,7 +252,7 @@ def _data(data: Section) -> Iterator[str]:
         told += "\n\n" + table(["column with gaps", "missing", "share"], rows)
     if data["dropped"]:
         told += "\n\n" + table(
-            ["column that was left out", "why"], [[one["name"], one["why"]] for one in data["dropped"]]
+            ["column that was not used", "why"], [[one["name"], one["why"]] for one in data["dropped"]]
         )
     if data["columns"]:
         rows = [
@@ -279,27 +277,35 @@ def _shares(weights: Section) -> Iterator[str]:
                 else ["share of the weight"]
             ),
         ]
-        yield "### What each view has of the weight\n\n" + table(titles, rows)
+        yield "### Share of the weight of each view\n\n" + table(titles, rows)
 
 
 def _weights(data: Section) -> Iterator[str]:
     weights = data["weights"]
     order = sorted(range(len(weights["names"])), key=lambda m: -max(abs(row[m]) for row in weights["values"]))
-    rows = [[weights["names"][m], *(row[m] for row in weights["values"])] for m in order]
-    titles = [
-        "kernel",
-        *([text(one) for one in weights["rows"]] if len(weights["values"]) > 1 else ["weight"]),
-    ]
-    yield f"### Weights\n\n{text(data['certificate'])}\n\n" + table(
-        titles, [row for row in rows if any(row[1:])]
-    )
+    order = [m for m in order if any(row[m] for row in weights["values"])]
+    own = [text(one) for one in weights["rows"]] if len(weights["values"]) > 1 else ["weight"]
+    columns = [[weights["names"][m] for m in order], *([row[m] for m in order] for row in weights["values"])]
+    titles, spread = ["kernel", *own], weights["stability"]
+    if spread is not None:
+        titles += ["from", "to"]
+        columns += [[spread[side][m] for m in order] for side in ("low", "high")]
+    if spread is not None and spread.get("frequency") is not None:
+        titles.append("nonzero in")
+        columns.append([_percent(spread["frequency"][m]) for m in order])
+    told = "" if spread is None else " “From” and “to” are for weights learned on random halves of the data."
+    rows = zip(*columns, strict=True)
+    yield f"### Weights\n\n{text(data['certificate'])}{told}\n\n" + table(titles, rows)
 
 
 def _tests(data: Section, what: str) -> Iterator[str]:
     tests = None if data["chance"] is None else data["chance"]["tests"].get(f"{what}s")
     if tests:
         rows = zip(tests["name"], tests["p_value"], tests["p_adjusted"], strict=True)
-        yield f"### Are {what}s more than chance?\n\n" + table([what, "p", "p, adjusted"], rows)
+        rows = [
+            [name, *(p_shown(p).removeprefix("p = ").removeprefix("p ") for p in ps)] for name, *ps in rows
+        ]
+        yield f"### Which {what}s are related to the target?\n\n" + table([what, "p", "adjusted p"], rows)
 
 
 def _selection(found: Section | None) -> Iterator[str]:
@@ -309,21 +315,23 @@ def _selection(found: Section | None) -> Iterator[str]:
         yield f"### What was tried\n\n{text(found['chosen'])} was chosen.\n\n" + table(list(keys), rows)
 
 
-def _samples(found: Section | None) -> Iterator[str]:
+def _samples(found: Section | None, task: str) -> Iterator[str]:
+    change = f"change of the {_OUTCOME.get(task, 'prediction')}"
     for one in [] if found is None else found["samples"]:
         name = one["name"] if one["name"] is not None else f"row {one['row'] + 1}"
         told = (
             f"**{text(name)}** ({text(one['why'])}): {text(one['truth'])}, predicted {text(one['predicted'])}"
         )
         rows = [[part["name"], part["value"], part["effect"]] for part in one["columns"]]
-        yield told + ("\n\n" + table(["column", "value", "change of the decision"], rows) if rows else "")
+        yield told + ("\n\n" + table(["column", "value", change], rows) if rows else "")
 
 
 def _checks(checks: Sequence[Section] | None) -> Iterator[str]:
     if checks is not None and not checks:
         yield "All checks passed."
     for one in checks or []:
-        yield f"**{text(one['code'])} {text(one['title'])}** {text(one['message'])} {text(one['advice'])}"
+        told = f"**{text(one['code'])} {text(one['title'])}.** {text(one['message'])}"
+        yield f"{told} *What to do.* {text(one['advice'])}"
 
 
 def _made(data: Section) -> Iterator[str]:
@@ -345,6 +353,6 @@ def _fit(data: Section) -> Iterator[str]:
     if data["recomputed"] is not None:
         found = data["recomputed"]
         yield (
-            f"Computed anew, the objective is {number(found['primal'], 6)}, none can be below "
-            f"{number(found['dual'], 6)}, and the gap is {number(found['gap'], 2)}."
+            f"The report computed this again: the objective is {number(found['primal'], 6)}, no objective can "
+            f"be below {number(found['dual'], 6)}, and the gap is {number(found['gap'], 2)}."
         )

@@ -10,6 +10,7 @@ from typing import Any
 import manykernels
 
 from .._arguments import and_more, number_of, shown
+from ..comparison.results import minus
 from ..comparison.statistics import p_shown
 
 Section = Mapping[str, Any]
@@ -102,8 +103,12 @@ def _validated(found: Section) -> Iterator[str]:
     how = ", with the search repeated within each" if again else ""
     spread = f" ± {own['std']:.3f} (standard deviation over folds)" if own["std"] is not None else ""
     folds = f"It was scored by cross-validation in {len(own['folds'])} folds{how}"
-    yield f"{folds}: {scores['metric']} {own['mean']:.3f}{spread}."
-    rivals = [f"{row['name']} ({row['mean']:.3f})" for row in scores["rows"][1:] if row["mean"] is not None]
+    yield f"{folds}: {scores['metric']} {minus(own['mean'])}{spread}."
+    if (groups := found["data"].get("groups")) is not None:
+        yield f"Samples of one group ({_groups(groups)}) were in the same fold."
+    rivals = [
+        f"{row['name']} ({minus(row['mean'])})" for row in scores["rows"][1:] if row["mean"] is not None
+    ]
     if rivals:
         yield (
             f"Alternatives in the same folds: {', '.join(rivals)}. Differences were tested by the corrected "
@@ -114,6 +119,11 @@ def _validated(found: Section) -> Iterator[str]:
         count = len(permuted["null"])
         p = p_shown(permuted["p_value"])
         yield f"A test with {count} permutations of the target gives {p} (Phipson and Smyth 2010)."
+
+
+def _groups(groups: Section) -> str:
+    name = f"{groups['name']}, " if groups["name"] else ""
+    return f"{name}{number_of(groups['count'], 'group')}"
 
 
 def _importance(found: Section) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import Any
 
@@ -23,8 +23,10 @@ _COLUMNS = 200  # that are listed
 _BINS = 20
 
 
-def data_section(X: Any, y: Any, model: Model, target: str) -> dict[str, Any]:
-    """Samples, columns and the target, before any preparation."""
+def data_section(
+    X: Any, y: Any, model: Model, target: str, set_aside: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """Samples, columns and the target, before any preparation; `set_aside` are columns that X lacks."""
     stack = model.layout.kind == "stack"
     shape = np.shape(X) if not hasattr(X, "shape") else X.shape
     return {
@@ -33,15 +35,16 @@ def data_section(X: Any, y: Any, model: Model, target: str) -> dict[str, Any]:
         "kernels": len(model.names),
         "kind": "precomputed kernels" if stack else "table" if len(shape) == 2 else "items",
         "target": target_summary(y, target, task_of(model), model),
-        **_about_columns(X, model.layout.table, len(shape) == 2 and not sparse.issparse(X)),
+        **_about_columns(X, model.layout.table, len(shape) == 2 and not sparse.issparse(X), set_aside or {}),
     }
 
 
-def _about_columns(X: Any, table: Table | None, told: bool) -> dict[str, Any]:
+def _about_columns(X: Any, table: Table | None, told: bool, set_aside: Mapping[str, str]) -> dict[str, Any]:
     """The first columns; of all of them those with gaps, those that were left out, and what was made."""
     columns = list(_columns(X, table)) if told else []
     n = max(_num_samples(X), 1)
-    dropped = [{"name": one["name"], "why": one["why"]} for one in columns if one["kind"] == "left out"]
+    dropped = [{"name": name, "why": why} for name, why in set_aside.items()]
+    dropped += [{"name": one["name"], "why": one["why"]} for one in columns if one["kind"] == "left out"]
     gaps = [
         {"name": one["name"], "missing": one["missing"], "share": one["missing"] / n}
         for one in columns

@@ -31,6 +31,9 @@ ALTERNATIVES = {
     "ridge Cox": "Cox's linear model with a penalty",
 }
 _NO_ARTICLE = {"ridge Cox"}
+# Columns that were set aside on purpose are in the list of columns, and are no reason to be careful.
+NAMES, GROUPS, DROPPED = "it names the samples", "it says which samples belong together", "left out by --drop"
+ASIDE = {NAMES, GROUPS, DROPPED}
 
 
 def the(name: str) -> str:
@@ -129,7 +132,8 @@ def judged_alternatives(scores: Section) -> list[dict[str, Any]]:
 
 def p_of(row: Section) -> float | None:
     """The p-value of a difference: the adjusted one, where several are tested together."""
-    return row["p_value"] if row.get("p_adjusted") is None else row["p_adjusted"]
+    found: float | None = row["p_value"] if row.get("p_adjusted") is None else row["p_adjusted"]
+    return found
 
 
 def _alternatives(found: Section) -> Said:
@@ -145,7 +149,11 @@ def _alternatives(found: Section) -> Said:
     if ahead:
         some = "An alternative predicts" if len(ahead) == 1 else "Alternatives predict"
         text = f"{some} clearly better in the same folds: {listed(ahead)}."
-        yield "alternatives", "bad", f"{text} If only the prediction counts, use {'it' if len(ahead) == 1 else 'one of them'}."
+        yield (
+            "alternatives",
+            "bad",
+            f"{text} If only the prediction counts, use {'it' if len(ahead) == 1 else 'one of them'}.",
+        )
     if behind:
         yield "alternatives", "good", f"The model is clearly better than {listed(behind)}, in the same folds."
     if others:
@@ -257,8 +265,9 @@ def _care_of_columns(data: Section) -> Iterator[str]:
     if gaps:
         named = [f"{row['name']} ({_percent(row['share'])})" for row in gaps]
         yield f"Values are missing in {number_of(len(gaps), 'column')}: {and_more(named, _NAMED)}."
-    if data["dropped"]:
-        named = [f"{row['name']} ({row['why']})" for row in data["dropped"]]
+    dropped = [row for row in data["dropped"] if row["why"] not in ASIDE]
+    if dropped:
+        named = [f"{row['name']} ({row['why']})" for row in dropped]
         verb = "was" if len(named) == 1 else "were"
         yield f"{number_of(len(named), 'column')} {verb} not used: {and_more(named, _NAMED)}."
     yield from data.get("presence", {}).get("remarks", [])

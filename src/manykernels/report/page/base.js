@@ -49,7 +49,7 @@ function number(value, digits = 3) {
   if (value === 0) return "0";
   const size = Math.abs(value);
   const text = size >= 1e5 || size < 1e-3 ? value.toExponential(1).replace("e+", "e") : String(Number(value.toPrecision(digits)));
-  return text.replace(/^-/, "−");
+  return text.replace(/-/g, "−");
 }
 // Scores, differences of scores and losses all have three digits behind the point, so that they can be compared at a glance.
 const score = (value) => value === null || value === undefined ? "–" : Math.abs(value) >= 1000 ? number(value) : value.toFixed(3).replace(/^-(0\.000)?/, (_, zero) => zero || "−");
