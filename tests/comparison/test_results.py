@@ -134,7 +134,7 @@ def test_a_model_that_guesses_is_called_so():
     assert "by 21 permutations of the target)" in told.sentence and told.sentence.count("p = ") == 1
     least = judged(scores(0.9, 0.95, 0.9, 0.85, 0.9), constant, permuted=Permuted(0.9, [0.5] * 19))
     assert "p = 0.05 by 19 permutations of the target). With 19 permutations p cannot be" in least.sentence
-    assert least.sentence.endswith("--permutations 199 (in Python n_permutations=199).")
+    assert least.sentence.endswith("(in Python n_permutations=199) can show a smaller p.")
     assert Permuted(0.9, [0.5] * 199).limit == "" and Permuted(0.9, [0.5, 0.95]).limit == ""
     assert judged(Scores([Fold(error="no")]), constant) is None
 

@@ -37,7 +37,7 @@ class Chances:
     def say(self, voice: Voice, asked: bool) -> dict[str, Any]:
         """Name what is related to the target, and give all of it as values; why not, if it was asked for."""
         if self.why and asked:
-            voice.note(f"nothing is tested. {self.why}")
+            voice.note(f"the significance tests were skipped. {self.why}")
         if self.found:
             by = next(iter(self.found))  # views, where there are any; kernels are many
             voice.show(escape(_sentence(by, self.found[by])))
@@ -67,9 +67,9 @@ def _sentence(by: str, found: Significance) -> str:
     order = np.argsort(found.p_adjusted, kind="stable")
     related = [int(j) for j in order if found.p_adjusted[j] <= ALPHA]
     named = [f"{found.names[j]} ({p_shown(found.p_adjusted[j])})" for j in related or order[:1]]
-    count, how = number_of(len(found.names), by), "each tested by itself, p for all tests together"
+    count, how = number_of(len(found.names), by), "each tested by itself, with adjusted p"
     if not related:
-        return f"none of {count} is clearly related to the target ({how}); the nearest is {named[0]}"
+        return f"none of {count} is clearly related to the target ({how}); the closest is {named[0]}"
     verb = "is" if len(related) == 1 else "are"
     return f"{len(related)} of {count} {verb} related to the target ({how}): {and_more(named, _TOLD)}"
 

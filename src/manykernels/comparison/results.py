@@ -132,8 +132,8 @@ class Permuted:
         if self.p_value * (count + 1) > 1.5 or count >= _ENOUGH:
             return ""
         return (
-            f"With {count} permutations p cannot be smaller: more can show that, such as --permutations "
-            f"{_ENOUGH} (in Python n_permutations={_ENOUGH})."
+            f"With {count} permutations p cannot be smaller than that; --permutations {_ENOUGH} (in Python "
+            f"n_permutations={_ENOUGH}) can show a smaller p."
         )
 
     def as_dict(self) -> dict[str, Any]:

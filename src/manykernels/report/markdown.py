@@ -161,7 +161,7 @@ def _scores(scores: Section | None) -> Iterator[str]:
         )
         known = p_of(above) if above else None
         adjusted = adjusted or above.get("p_adjusted") is not None
-        p = "" if known is None else p_shown(known).removeprefix("p = ").removeprefix("p ")
+        p = "" if known is None else _p(known)
         name = "the model" if row["name"] == "learned" else row["name"]
         difference = signed(above["mean"]) if above else ""
         rows.append([name, row["mean"], row["std"], difference, interval, p])
@@ -204,6 +204,11 @@ def _quality(quality: Section | None) -> Iterator[str]:
         yield "### Are probabilities right?\n\n" + table(
             ["predicted probability", "observed share", "samples"], rows
         )
+
+
+def _p(value: float) -> str:
+    """A p-value in a column of such."""
+    return p_shown(value).removeprefix("p = ").removeprefix("p ")
 
 
 def _percent(share: float | None) -> str:
@@ -302,10 +307,8 @@ def _tests(data: Section, what: str) -> Iterator[str]:
     tests = None if data["chance"] is None else data["chance"]["tests"].get(f"{what}s")
     if tests:
         rows = zip(tests["name"], tests["p_value"], tests["p_adjusted"], strict=True)
-        rows = [
-            [name, *(p_shown(p).removeprefix("p = ").removeprefix("p ") for p in ps)] for name, *ps in rows
-        ]
-        yield f"### Which {what}s are related to the target?\n\n" + table([what, "p", "adjusted p"], rows)
+        made = [[name, *map(_p, ps)] for name, *ps in rows]
+        yield f"### Which {what}s are related to the target?\n\n" + table([what, "p", "adjusted p"], made)
 
 
 def _selection(found: Section | None) -> Iterator[str]:
@@ -353,6 +356,6 @@ def _fit(data: Section) -> Iterator[str]:
     if data["recomputed"] is not None:
         found = data["recomputed"]
         yield (
-            f"The report computed this again: the objective is {number(found['primal'], 6)}, no objective can "
-            f"be below {number(found['dual'], 6)}, and the gap is {number(found['gap'], 2)}."
+            f"The report computed this again: the objective is {number(found['primal'], 6)}, no objective "
+            f"can be below {number(found['dual'], 6)}, and the gap is {number(found['gap'], 2)}."
         )

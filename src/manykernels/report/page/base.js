@@ -3,8 +3,8 @@ const tipBox = document.getElementById("tip");
 const NS = "http://www.w3.org/2000/svg";
 
 // -- building: everything from users goes through text nodes and attributes, never through markup ----------
-// A line must not end between a number and its sign.
-const together = (text) => text.replace(/(\d) %/g, "$1\u00a0%").replace(/ ± /g, " ±\u00a0").replace(/\bp ([=<]) /g, "p\u00a0$1\u00a0");
+// A line must not end between a number and its sign, and a minus is one everywhere.
+const together = (text) => text.replace(/(\d) %/g, "$1\u00a0%").replace(/ ± /g, " ±\u00a0").replace(/(\d)e-0?(\d)/g, "$1e−$2").replace(/\bp ([=<]) /g, "p\u00a0$1\u00a0");
 function put(node, attributes, children) {
   for (const [key, value] of Object.entries(attributes || {})) {
     if (value === null || value === undefined || value === false) continue;
@@ -48,7 +48,7 @@ function number(value, digits = 3) {
   if (typeof value !== "number") return String(value);
   if (value === 0) return "0";
   const size = Math.abs(value);
-  const text = size >= 1e5 || size < 1e-3 ? value.toExponential(1).replace("e+", "e") : String(Number(value.toPrecision(digits)));
+  const text = size >= 10 ** Math.max(5, digits) || size < 1e-3 ? value.toExponential(1).replace("e+", "e") : String(Number(value.toPrecision(digits)));
   return text.replace(/-/g, "−");
 }
 // Scores, differences of scores and losses all have three digits behind the point, so that they can be compared at a glance.

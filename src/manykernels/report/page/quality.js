@@ -133,8 +133,8 @@ function errorsSection() {
   if (q.kind === "outputs") return section("errors", "Each output", `R² of each output over ${q.samples} held-out samples.`, el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Table: R² of each output" }, sortable(["output", "R²"], q.R2.map((v, k) => [String(k), v]), ["name", "number"])));
   const thirds = q.spread.error.filter((v) => v !== null), uneven = thirds.length === 3 && Math.max(...thirds) > 1.5 * Math.min(...thirds);
   return section("errors", "Predicted and true", `Predictions of ${q.samples} held-out samples are off by ${number(q.mean_error)} on average; half of them are off by less than ${number(q.within[0])}, nine of ten by less than ${number(q.within[1])}. `
-    + `The root of the mean squared error is ${number(q.rmse)}; always guessing the mean is off by ${number(q.constant_error)} on average. `
-    + (uneven ? `The mean error depends on the prediction: ${q.spread.error.map((v) => number(v)).join(", ")} for low, middle and high predictions. ` : "")
+    + `The root of the mean squared error is ${number(q.rmse)}; always predicting the mean is off by ${number(q.constant_error)} on average. `
+    + (uneven ? `The mean error depends on the prediction: ${q.spread.error.map(alike(q.spread.error)).join(", ")} for low, middle and high predictions. ` : "")
     + "On the dashed lines predictions are exact.", panels(truthPanel(q, "Predicted and true"), residualPanel(q, "Errors")));
 }
 
