@@ -42,6 +42,7 @@ NAMES = "set,rows,seed,method,d,test,error,log loss,seconds,predict seconds,memo
 ROWS = (500, 2000, 10_000, 100_000)
 TEST, LEAST_TEST, LEAST = 5000, 200, 10  # rows to test on, at most and at least; members of a class
 MADE: dict[str, Task] = {"made friedman": "regression", "made rings": "classification"}
+MANY: dict[str, Task] = {"mnist": "classification"}  # run from 10,000 rows on, as made problems are
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 Key = tuple[str, int, int, str]
 
@@ -68,7 +69,7 @@ def drawn(name: str, rows: int, seed: int) -> tuple[Array, Array, Array, Array, 
     if name in MADE:
         X, y = made(name, rows + TEST, seed)
         return X[:rows], y[:rows], X[rows:], y[rows:], MADE[name]
-    task = TASKS[name]
+    task = (TASKS | MANY)[name]
     X, y = _read(name, "X", "y")
     X = X.astype(float)
     kept = ~np.isnan(X).any(axis=1)
@@ -347,7 +348,7 @@ def main() -> None:
     parser.add_argument("--rows", nargs="+", type=int, default=list(ROWS))
     parser.add_argument("--seeds", nargs=2, type=int, default=(0, 10), metavar=("FROM", "BEFORE"))
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
-    parser.add_argument("--sets", nargs="+", default=[*TASKS, *MADE])
+    parser.add_argument("--sets", nargs="+", default=[*TASKS, *MANY, *MADE])
     parser.add_argument("--record", action="store_true", help="run nothing, write the page")
     options = parser.parse_args()
     if options.record:
@@ -362,9 +363,9 @@ def main() -> None:
 
 
 def _has_rows(name: str, rows: int) -> bool:
-    """Whether a set has so many rows; made problems have any number."""
-    if name in MADE:
-        return rows >= 10_000
+    """Whether a set has so many rows, and is run with so many; made problems have any number."""
+    if name in MADE | MANY and rows < 10_000:
+        return False
     try:
         drawn(name, rows, 0)
     except ValueError:
