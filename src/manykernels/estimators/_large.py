@@ -29,7 +29,16 @@ from ..selection import plan as plans
 from ..selection.calibration import Calibration
 from ..selection.data import Data, Index
 from ..selection.plan import Plan, make_plan
-from ..selection.race import Contender, held_rows, second_round, some_rows, with_best, within_rows
+from ..selection.race import (
+    Contender,
+    held_rows,
+    second_round,
+    some_rows,
+    still_near,
+    with_best,
+    within_rows,
+)
+from ..selection.search import leading
 from ..selection.splits import Folds, make_folds
 from ..selection.strategies import strategies
 from ._last import last_stage
@@ -161,11 +170,16 @@ class Stages:
         finalists = with_best(twin.finalists_, twin.comparison_, learning)
         if not self.affords(self.plan.second_seconds(size)):  # time is up: the best of the race alone
             finalists = {name: column[:1] for name, column in finalists.items()}
+        half = some_rows(places[0], some.y, some.classes, max(size // 2, 1), self.rng)
         with threads(search.n_jobs), within(max(self.left(_SECOND), 0.0)):
-            contenders = second_round(found, finalists, some, *places)
+            going = still_near(found, finalists, some, half, places[1])
+            contenders = second_round(found, going, some, *places)
+        left = len(finalists["C"]) - len(going["C"])
         self.said.append(
-            f"Second round: these, and the best of what learns widths, on {learned.size} rows, judged on "
-            f"{judged.size} rows that nobody learns from; best is {contenders[0].strategy.name}."
+            f"Second round: these, and the best of what learns widths"
+            f"{f', less {left} that {half.size} rows showed to be behind' if left else ''}, on "
+            f"{learned.size} rows, judged on {judged.size} rows that nobody learns from; best is "
+            f"{contenders[0].strategy.name}."
         )
         return Round(contenders, some, places[0], train, held)
 
@@ -219,7 +233,8 @@ def search_in_stages(
             samples = data.given.in_place()
         stages = Stages(search, plan, data, target, layout, samples, groups, shown, said, started)
         twin = stages.race()
-        search.comparison_, search.path_, search.finalists_ = twin.comparison_, twin.path_, twin.finalists_
+        search.comparison_, search.path_ = twin.comparison_, twin.path_
+        search.finalists_ = leading(twin.finalists_)
         found = stages.second(twin)
         best = found.contenders[0]
         stages.publish(best, best.score, best.step.C)

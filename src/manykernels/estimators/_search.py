@@ -33,7 +33,7 @@ from ..selection.checkpoint import keeping, prints_of
 from ..selection.data import Data
 from ..selection.paths import refit_path
 from ..selection.scoring import require_several_classes, scorer_of_log_loss
-from ..selection.search import Effort, Outcome, compare, require_weights
+from ..selection.search import Effort, Outcome, compare, leading, require_weights
 from ..selection.splits import FOLDS, make_folds
 from ..selection.strategies import Strategy, Wish, strategies
 from ..selection.text import describe_search, end_of_path
@@ -184,7 +184,7 @@ class Search(HTMLSummary, PairwiseTags):
         """Set what the comparison found."""
         self.comparison_, self.path_ = outcome.comparison, outcome.path
         self.best_params_, self.best_score_ = outcome.params, outcome.score
-        self.finalists_ = outcome.finalists
+        self.finalists_ = outcome.finalists if self._joined else leading(outcome.finalists)
 
     def _until(self, share: float, started: float) -> float:
         """Return the seconds until this share of the time budget is used, at least one."""

@@ -21,6 +21,7 @@ from .._pieces import current, kept
 from ..families.remarks import quiet_about_tables
 from ..grams import parse_memory
 from ..kernels import Kernel
+from .chance import may_be_best
 from .data import Data, Index
 from .paths import Only, Parts, PathStep, path_steps
 from .scoring import Adjusted, Judge
@@ -30,7 +31,7 @@ from .survival_judge import SurvivalJudge, Together
 
 Array = NDArray[np.float64]
 _LOOSE = 1e-2  # the gap to which models are solved that are only scored
-_BEHIND = 1.5  # times the error of the best, in the first fold: what is raced and further behind is left
+_BEHIND = 1.5  # times the error of the best, in the first fold: what is raced and surely so far is left
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class Row:
     n_active: int
     decision: Any = field(default=None, repr=False)  # (kept, outputs) of classifiers; risks (kept,)
     plain: bool = False  # whether it is the plainest model that there is
+    errors: Any = field(default=None, repr=False)  # (held out,) in the first fold of a race
 
 
 Key = tuple[Any, Only, float]  # norm, kernels, C
@@ -86,7 +88,9 @@ def run_folds(
 ) -> list[Table]:
     """Run every strategy in every fold; with `race` slow ones stop if their first fold is far behind.
 
-    With `narrow` this holds for all of them, and for their norms, kernels and values of C too.
+    With `narrow` this holds for all of them, and for their norms, kernels and values of C too. Far behind is
+    what has 1.5 times the error of the best, by more than two standard errors of the difference over the
+    samples held out in the first fold.
 
     `done` is told of every strategy in every fold, also of those that are left out. Asked to stop
     (`solvers.stoppable`), it leaves the folds that every strategy has been through; or, in the first one, the
@@ -95,16 +99,17 @@ def run_folds(
     tables = [Table(strategy) for strategy in found]
     going = tables
     if len(folds) > 1 and (narrow or (race and any(strategy.race for strategy in found))):
-        if not _run(tables, data, folds[:1], n_jobs, done):
+        if not _run(tables, data, folds[:1], n_jobs, done, raced=True):
             return [table for table in tables if table.trials]
-        errors = [min(row.loss for row in table.trials[0].values()) for table in tables]
-        limit = _BEHIND * min(errors)
-        stays = [
-            error <= limit or not (narrow or t.strategy.race) for t, error in zip(tables, errors, strict=True)
+        near = _near(tables)
+        going = [
+            table
+            for table, keys in zip(tables, near, strict=True)
+            if keys or not (narrow or table.strategy.race)
         ]
-        going = [table for table, stay in zip(tables, stays, strict=True) if stay]
-        for table in going if narrow else ():
-            table.strategy = _narrowed(table.strategy, table.trials[0], limit)
+        for table, keys in zip(tables, near, strict=True) if narrow else ():
+            if keys:
+                table.strategy = _narrowed(table.strategy, table.trials[0], keys)
         folds = folds[1:]
         for table in tables:
             if table not in going:
@@ -120,6 +125,19 @@ def run_folds(
     return [table for table in tables if table.trials]
 
 
+def _near(tables: list[Table]) -> list[set[Key]]:
+    """Of every strategy the models that are not far behind in the first fold, or not for sure."""
+    best = min((row for table in tables for row in table.trials[0].values()), key=lambda row: row.loss)
+    limit = _BEHIND * best.loss
+    found = []
+    for table in tables:
+        trial = table.trials[0]
+        found.append({k for k, r in trial.items() if r.loss <= limit or may_be_best(r.errors, best.errors)})
+        for key, row in trial.items():
+            trial[key] = replace(row, errors=None)  # nobody asks for them again
+    return found
+
+
 @dataclass(frozen=True)
 class _Kept:
     """Some of the sets of kernels that a strategy learns from."""
@@ -131,11 +149,10 @@ class _Kept:
         return [one for one in self.parts(kernels) if one in self.kept]
 
 
-def _narrowed(strategy: Strategy, trial: Trial, limit: float) -> Strategy:
+def _narrowed(strategy: Strategy, trial: Trial, near: set[Key]) -> Strategy:
     """The strategy without norms, kernels and C that are far behind; of all kernels one norm stays."""
     if not strategy.has_path:
         return strategy
-    near = [key for key, row in trial.items() if row.loss <= limit]
     sets = frozenset((norm, only) for norm, only, _ in near)
     best = {
         norm: min(row.loss for key, row in trial.items() if key[:2] == (norm, None))
@@ -162,10 +179,15 @@ def _judge_together(table: Table, data: Data) -> None:
 
 
 def _run(
-    tables: list[Table], data: Data, folds: Folds, n_jobs: int | None, done: Callable[[str], None]
+    tables: list[Table],
+    data: Data,
+    folds: Folds,
+    n_jobs: int | None,
+    done: Callable[[str], None],
+    raced: bool = False,
 ) -> bool:
     """Add to the tables; whether it got to the end. A trial during which somebody asked to stop is left out,
-    since its models are unfinished, but for the very first.
+    since its models are unfinished, but for the very first. With `raced` rows have the errors of all samples.
     """
     jobs = [(table, fold) for fold in folds for table in tables]
     count = processes(n_jobs, len(jobs))
@@ -173,7 +195,7 @@ def _run(
     parallel = Parallel(n_jobs=count, return_as="generator")  # so that progress can be told
     store = current()
     found = parallel(
-        delayed(kept)(store, _name(t, fold), run_trial, strategies[t.strategy.name], data, *fold)
+        delayed(kept)(store, _name(t, fold), run_trial, strategies[t.strategy.name], data, *fold, raced)
         for t, fold in jobs
     )
     for (table, (_, test)), (trial, seconds) in zip(jobs, found, strict=False):  # may end early
@@ -207,24 +229,26 @@ def _sharing(strategy: Strategy, jobs: int) -> Strategy:
     return replace(strategy, template=template, options=options)
 
 
-def run_trial(strategy: Strategy, data: Data, train: Index, test: Index) -> tuple[Trial, float]:
+def run_trial(
+    strategy: Strategy, data: Data, train: Index, test: Index, raced: bool = False
+) -> tuple[Trial, float]:
     """Run one strategy in one fold; return its models and the seconds."""
     started = time.perf_counter()
-    trial = (_path if strategy.has_path else _one_by_one)(strategy, data, train, test)
+    trial = (_path if strategy.has_path else _one_by_one)(strategy, data, train, test, raced)
     return trial, time.perf_counter() - started
 
 
-def _path(strategy: Strategy, data: Data, train: Index, test: Index) -> Trial:
+def _path(strategy: Strategy, data: Data, train: Index, test: Index, raced: bool) -> Trial:
     """The models of a path in C, which is learned as a whole."""
     steps, judge = steps_of(strategy, data, train, test)
     scores = judge.scores([step.decision for step in steps])
-    kept = data.kept(test)
-    return {
-        (step.norm, step.only, step.C): Row(
-            *score, step.gap, step.n_active, judge.decisions(judge.stand_in(step.decision), kept), step.plain
-        )
-        for step, score in zip(steps, scores, strict=True)
-    }
+    kept, trial = data.kept(test), Trial()
+    for step, score in zip(steps, scores, strict=True):
+        decided = judge.decisions(judge.stand_in(step.decision), kept)
+        errors = judge.row_errors(step.decision) if raced and isinstance(judge, Judge) else None
+        row = Row(*score, step.gap, step.n_active, decided, step.plain, errors)
+        trial[step.norm, step.only, step.C] = row
+    return trial
 
 
 def steps_of(
@@ -241,11 +265,11 @@ def steps_of(
     beside = given.new_beside(asked)
     # a path ends where its error grows, but for events: of these a fold has few, and its error is rough
     error = None if data.survival else judge.error
-    given_path = strategy.norms, strategy.Cs, strategy.parts, error, beside, bounds
+    given_path = strategy.norms, strategy.Cs, strategy.parts, error, beside, bounds, strategy.costs
     return path_steps(loose, samples, new, *given_path), judge
 
 
-def _one_by_one(strategy: Strategy, data: Data, train: Index, test: Index) -> Trial:
+def _one_by_one(strategy: Strategy, data: Data, train: Index, test: Index, raced: bool) -> Trial:
     """Models that have no path of their own, fitted for each C anew."""
     X, y, weight = data.part(train, train)
     asked = data.asked(train, test)
@@ -260,9 +284,11 @@ def _one_by_one(strategy: Strategy, data: Data, train: Index, test: Index) -> Tr
                 model.fit(X, y, **weights, **data.beside(train))
                 model = model if data.covariates is None else Adjusted(model, data.beside(asked))
                 score = judge.score(model, new)
+                errors = judge.errors_of(model, new) if raced and isinstance(judge, Judge) else None
             active, gap = (
                 len(getattr(model, "active_", ())),
                 float(np.max(getattr(model, "dual_gap_", np.nan))),
             )
-            trial[norm, None, C] = Row(*score, gap, active, judge.decisions(model, kept, new))
+            decided = judge.decisions(model, kept, new)
+            trial[norm, None, C] = Row(*score, gap, active, decided, errors=errors)
     return trial

@@ -35,6 +35,7 @@ from ..solvers import Corrective, GroupDescent, History, Result, Run
 Array = NDArray[np.float64]
 Only = tuple[str, ...] | None
 Parts = Callable[[Mapping[str, Kernel]], list[tuple[Any, Only]]]
+Costs = Callable[[Any, Only], Sequence[float]]
 _RISE = 1.5  # times α, at most, where C rises: those at their bound go up with it, the others hardly move
 _WORSE = 1.02  # times the error before
 _STORED = 50_000_000  # numbers of kernels against new samples that are kept at a time
@@ -64,12 +65,14 @@ def path_steps(
     error: Callable[[Array], float] | None = None,
     beside: Any = None,
     bounds: list[Any] | None = None,
+    costs: Costs | None = None,
 ) -> list[PathStep]:
     """Learn for all norms and, in ascending order, all C; decide on the samples `new`, as kernels read them.
 
     `beside` holds their covariates, where there are any.
 
-    `parts` names, given all kernels by name, more sets of kernels to learn from, each with its norm. A
+    `parts` names, given all kernels by name, more sets of kernels to learn from, each with its norm. `costs`
+    says which values of C a norm and a set of kernels have, where these are not the same for all. A
     path ends where the `error` of its decisions grows: the last step then stands for larger C. How the
     kernels are held is added to `bounds`, for who wants to make models of the steps.
     """
@@ -87,7 +90,7 @@ def path_steps(
         if isinstance(bound, Asked):
             return list(_over_family(options, bound, new, norms, Cs, Z))
         assert isinstance(bound, Listed)
-        return list(_over_list(options, bound, new, norms, Cs, parts, error, Z))
+        return list(_over_list(options, bound, new, norms, costs or (lambda *_: Cs), parts, error, Z))
 
 
 def _for_all(options: Options) -> Options:
@@ -105,7 +108,7 @@ def _over_list(
     bound: Listed,
     new: Any,
     norms: Sequence[Any],
-    Cs: Sequence[float],
+    costs: Costs,
     parts: Parts | None,
     error: Callable[[Array], float] | None,
     Z: Array | None,
@@ -117,7 +120,7 @@ def _over_list(
         kernels = dict(zip(names, bound.known.kernels, strict=True))
         for norm, only in sets + (parts(kernels) if parts else []):
             chosen = np.arange(len(names)) if only is None else np.array([names.index(n) for n in only])
-            one = options.replace(penalty=resolve_penalty(norm))
+            one, Cs = options.replace(penalty=resolve_penalty(norm)), costs(norm, only)
             now = np.inf
             plain = only is not None and len(only) == 1 and kernels[only[0]].member.role == "linear"
             path = alone_path if only is not None and chosen.size == 1 else warm_path

@@ -1,8 +1,9 @@
 """The race of a search: many models on few rows, then few models on many.
 
 A race compares all models in folds of some of the rows. What is behind its best by at most two standard
-errors of their difference may be the best on more rows, and is learned again from more of them. There, models
-are judged on the same rows, which nobody learns from, so that differences are paired row by row.
+errors of their difference may be the best on more rows, and is learned again from more of them: many models
+of one strategy from half of the rows first, and from all of them those that still may be the best. There,
+models are judged on the same rows, which nobody learns from, so that differences are paired row by row.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from ..fitting.model import Model
 from ..fitting.targets import Target
 from ..kernels import Kernel
 from ..penalties import resolve_penalty
+from .chance import may_be_best
 from .data import Data, Index
 from .folds import steps_of
 from .paths import Only, PathStep
@@ -30,7 +32,7 @@ from .scoring import Judge
 from .strategies import Strategy
 
 Array = NDArray[np.float64]
-_NEAR = 2.0  # standard errors of the paired difference
+_FEW = 2  # models of a strategy that go on without being learned from half of the rows
 _LEAST = 5  # rows of every class, where there are so many
 
 
@@ -78,6 +80,35 @@ def second_round(
     return sorted(contenders, key=lambda one: -one.score if by_score else one.rank)
 
 
+def still_near(
+    found: Sequence[Strategy], finalists: Mapping[str, list[Any]], data: Data, train: Index, test: Index
+) -> dict[str, list[Any]]:
+    """The finalists, learned from `train`, that `test` cannot tell from the best one of their strategy.
+
+    Strategies with few finalists are left as they are, and so are those that learn their kernels from y,
+    which takes longer than all models of a list, and all of them where a score was given to choose by.
+    """
+    going = np.ones(len(finalists["C"]), dtype=bool)
+    for strategy in found if data.scorer is None else ():
+        rows = [i for i, name in enumerate(finalists["strategy"]) if name == strategy.name]
+        if len(rows) <= _FEW or strategy.options is None or strategy.options.supervised:
+            continue
+        sets = [tuple(finalists[c][i] for c in ("norm", "kernels", "C")) for i in rows]
+        name = "half", strategy.name, fingerprint((sets, train, test))
+        known, steps = kept(current(), name, _run, _restricted(strategy, sets, 0), data, train, test)
+        if known is None:
+            continue
+        kernels = dict(zip(known.names, known.kernels, strict=True))
+        errors = {(step.norm, step.only): own for step, _, own, _ in steps}
+        best = min(errors.values(), key=lambda own: float(own.mean()))
+        for i, (norm, only, _) in zip(rows, sets, strict=True):
+            called = None if only is None else names_among(kernels, only)
+            going[i] = may_be_best(errors.get((norm, called)), best)
+    return {
+        name: [one for one, on in zip(column, going, strict=True) if on] for name, column in finalists.items()
+    }
+
+
 def _run(
     strategy: Strategy, data: Data, train: Index, test: Index
 ) -> tuple[Known | None, list[tuple[PathStep, float, Array, Any]]]:
@@ -114,18 +145,28 @@ def with_best(
     return found
 
 
-def _restricted(strategy: Strategy, sets: list[tuple[Any, Only, float]]) -> Strategy:
-    """The strategy with these norms and kernels only, and values of C beside theirs."""
+def _restricted(strategy: Strategy, sets: list[tuple[Any, Only, float]], beside: int = 1) -> Strategy:
+    """The strategy with these norms and kernels only, each with its C and the values `beside` it."""
     norms = [norm for norm, only, _ in sets if only is None]
     some = [(norm, only) for norm, only, _ in sets if only is not None]
-    Cs = sorted({C for _, _, best in sets for C in _neighbours(best, strategy.Cs)})
+    own: dict[tuple[Any, Only], set[float]] = {}
+    for norm, only, best in sets:
+        own.setdefault((norm, only), set()).update(_neighbours(best, strategy.Cs, beside))
+    Cs = sorted({C for values in own.values() for C in values})
 
     def parts(kernels: Mapping[str, Kernel]) -> list[tuple[Any, Only]]:
-        known = {(norm, names_among(kernels, only)): None for norm, only in some}
+        known: dict[tuple[Any, Only], None] = {}
+        for norm, only in some:
+            called = norm, names_among(kernels, only)
+            known[called] = None
+            own[called] = own.get(called, set()) | own[norm, only]
         found: list[tuple[Any, Only]] = [(norm, only) for norm, only in known if only is not None]
         return found if found or norms else [(2.0, tuple(kernels))]
 
-    return replace(strategy, norms=norms, Cs=Cs, parts=parts if some else None)
+    def costs(norm: Any, only: Only) -> list[float]:
+        return sorted(own.get((norm, only), Cs))
+
+    return replace(strategy, norms=norms, Cs=Cs, parts=parts if some else None, costs=costs)
 
 
 def names_among(kernels: Mapping[str, Kernel], only: Only) -> Only:
@@ -135,19 +176,17 @@ def names_among(kernels: Mapping[str, Kernel], only: Only) -> Only:
     return tuple(dict.fromkeys(name for name in found if name is not None)) or None
 
 
-def _neighbours(best: float, Cs: Sequence[float]) -> list[float]:
-    """The best C and the ones next to it."""
+def _neighbours(best: float, Cs: Sequence[float], beside: int) -> list[float]:
+    """The best C and as many on both sides of it."""
     place = int(np.argmin(np.abs(np.log(Cs) - np.log(best))))
-    return list(Cs[max(place - 1, 0) : place + 2])
+    return list(Cs[max(place - beside, 0) : place + beside + 1])
 
 
 def near(contenders: Sequence[Contender]) -> list[Contender]:
     """The best of every strategy that the rows held out cannot tell from the best of all, which is first."""
     kept: dict[str, Contender] = {}
     for one in contenders:
-        d = one.errors - contenders[0].errors
-        error = float(d.std(ddof=1) / np.sqrt(d.size)) if d.size > 1 else 0.0
-        if d.mean() <= _NEAR * error:
+        if may_be_best(one.errors, contenders[0].errors):
             kept.setdefault(one.strategy.name, one)
     return list(kept.values())
 

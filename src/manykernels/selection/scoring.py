@@ -115,7 +115,11 @@ class Judge:
 
     def row_errors(self, f: Array) -> Array:
         """The error of each sample, times its cost over the mean cost."""
-        errors = row_errors(self.stand_in(f), None, self.y, self.classes)
+        return self.errors_of(self.stand_in(f))
+
+    def errors_of(self, decided: Any, X: Any = None) -> Array:
+        """The same of a model on X, or of one that stands for its decisions."""
+        errors = row_errors(decided, X, self.y, self.classes)
         return errors if self.cost is None else np.asarray(errors * self.cost / max(self.cost.mean(), 1e-300))
 
     def scores(self, decisions: Sequence[Array]) -> list[tuple[float, float]]:

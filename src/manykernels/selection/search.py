@@ -12,6 +12,7 @@ import numpy as np
 from ..fitting.progress import progress
 from ..fitting.spec import short
 from .calibration import Calibration
+from .chance import NEAR
 from .data import Data
 from .folds import Key, Table, run_folds
 from .leave_one_out import loo_table, only
@@ -21,9 +22,8 @@ from .sums import FoldedSums
 from .sums_table import from_sums, sums_table
 
 COLUMNS = "strategy norm kernels C score std folds seconds".split()
-_NEAR = 2.0  # standard errors behind the best within which a model may be as good
 _CLEARLY = 1.0  # standard errors by which a model must be better than a preferred one to take its place
-_FINALISTS = 6  # models that are kept of those
+_SHOWN = 6  # models that are shown of those
 
 
 @dataclass(frozen=True)
@@ -170,12 +170,17 @@ def _finalists(tables: list[Table], winner: Table, key: Key, by_score: bool) -> 
         for i in sets.values():
             own = table is winner and i == taken
             d, error = (-np.inf, 0.0) if own else (behind[:, i].mean(), _error(behind[:, i]))
-            if d <= _NEAR * error:
+            if d <= NEAR * error:
                 near.append((d, error, (table.strategy.name, *keys[i])))
     near.sort(key=lambda one: one[0])
     names = ("strategy", "norm", "kernels", "C", "behind", "error")
-    rows = [(*model, max(float(d), 0.0), float(error)) for d, error, model in near[:_FINALISTS]]
+    rows = [(*model, max(float(d), 0.0), float(error)) for d, error, model in near]
     return {name: [row[c] for row in rows] for c, name in enumerate(names)}
+
+
+def leading(finalists: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """The first of the finalists: others choose among them anew, which takes a fit for each."""
+    return {name: column[:_SHOWN] for name, column in finalists.items()}
 
 
 def _error(differences: Any) -> float:

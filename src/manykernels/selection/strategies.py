@@ -19,7 +19,7 @@ from ..fitting.samples import Given
 from ..fitting.spec import needs_stack, short
 from ..fitting.targets import Target, require_size
 from ..kernels import Kernel
-from .paths import Only, Parts
+from .paths import Costs, Only, Parts
 
 _MOST = 1000  # values of C in one path
 NAMES = ("finite", "continuous", "products", "aligned", "joined")
@@ -46,6 +46,7 @@ class Strategy:
     race: bool = False  # whether a bad first fold rules it out
     reluctant: bool = False  # whether it is taken only where it is clearly better than the others
     parts: Parts | None = None  # more sets of its kernels to learn from
+    costs: Costs | None = None  # values of C for a norm and a set of kernels, where these differ
     given: Given | None = None  # the samples as its kernels read them
     target: Target | None = None  # what y is to it
 
