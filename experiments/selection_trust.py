@@ -1,4 +1,4 @@
-"""Intervals and probabilities of the default: coverage, width, log loss and time beside MAPIE and scikit-learn."""
+"""Intervals and probabilities of the default, beside those of MAPIE and of scikit-learn for the same model."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ OF_INTERVALS = (
     "Per cent of new samples inside, and mean width over the standard deviation of their targets: means over "
     "splits. Ours: MKLRegressorCV(intervals=True), the chosen strategy is learned anew in each fold. MAPIE: "
     "CrossConformalRegressor(MKLRegressorCV(), method='plus', cv=KFold(5)), the whole search in each fold. "
-    "Width: ours over MAPIE's. Seconds of one processor, fit and predict, while others were using the machine. "
-    "All: the mean over sets; of widths the geometric mean."
+    "Width: ours over MAPIE's. Seconds of one processor, fit and predict, while others were using the "
+    "machine. All: the mean over sets; of widths the geometric mean."
 )
 OF_LOSSES = (
     "Mean over splits. Ours: predict_proba of MKLClassifierCV(). Calibrated: "
@@ -59,10 +59,8 @@ def keys(quick: bool = False) -> list[Key]:
     """(set, seed, method): numbers first, seed by seed, both methods in turn."""
     seeds, numbers, classes = range(2 if quick else SEEDS), NUMBERS, CLASSES
     if quick:
-        numbers, classes = (
-            [name for name, task in QUICK.items() if task == what]
-            for what in ("regression", "classification")
-        )
+        numbers = [name for name, task in QUICK.items() if task == "regression"]
+        classes = [name for name, task in QUICK.items() if task == "classification"]
     chosen = [(name, method) for name in numbers for method in INTERVALS if _is_here(method)]
     chosen += [(name, method) for name in classes for method in PROBABILITIES]
     return [(name, seed, method) for seed in seeds for name, method in chosen]
