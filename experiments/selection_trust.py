@@ -1,4 +1,4 @@
-"""Intervals and probabilities of the default, beside those of MAPIE and of scikit-learn for the same model."""
+"""Intervals and probabilities of the default, beside those of MAPIE and scikit-learn for the same model."""
 
 from __future__ import annotations
 
