@@ -113,6 +113,50 @@ def test_formats_of_dates(cells, form):
     assert read_columns(with_noise(day=cells * 30)).formats == {1: form}
 
 
+DAYS = [f"2020-{1 + i % 12:02d}-{1 + i % 28:02d}" for i in range(N)]
+
+
+def guesses(table):
+    return [remark.text for remark in remarks(table) if remark.guess]
+
+
+@pytest.mark.parametrize("bad", [["2020-02-30"], ["soon", "2020-13-01", "soon"]])
+def test_few_cells_that_are_no_dates_are_missing(bad):
+    """One bad cell made the values all differ, and the column an identifier."""
+    table = read_columns(with_noise(day=[*bad, *DAYS[len(bad) :]]))
+    assert table.formats == {1: "date"} and table.gaps == [1]
+    (said,) = guesses(table)
+    assert f"'day' looks like dates, and {len(bad)} of {N} cells" in said and "taken as missing" in said
+    assert all(repr(label) in said for label in bad)
+
+
+@pytest.mark.parametrize("column", ["day", "visit"])
+def test_many_cells_that_are_no_dates_are_told_with_what_was_done(column):
+    days = DAYS if column == "day" else [f"2020-01-0{1 + i % 3}" for i in range(N)]
+    table = read_columns(with_noise(**{column: ["not yet"] * 20 + days[20:]}))
+    assert not table.formats
+    done = "taken for text" if table.text else "taken for categories"
+    assert f"20 of {N} cells are none ('not yet'): the column is {done}" in guesses(table)[-1]
+    assert not guesses(read_columns(with_noise(day=["not yet"] * 40 + DAYS[40:])))  # most cells are no dates
+
+
+def test_columns_with_cells_that_are_no_dates_share_a_sentence():
+    cells = ["soon", *DAYS[1:]]
+    (said,) = guesses(read_columns(with_noise(first=cells, last=cells)))
+    assert "2 columns ('first', 'last') look like dates, and 2 of 120 cells are none" in said
+
+
+def test_new_cells_that_are_no_dates():
+    frame = with_noise(day=DAYS)
+    table = read_columns(frame)
+    with pytest.warns(TableWarning, match=r"'soon' in 'day' is taken as missing: expected dates"):
+        look_at_new(
+            read_columns(with_noise(day=[None, *DAYS[1:]])), frame.head(2).assign(day=["soon", DAYS[0]])
+        )
+    with pytest.raises(ValueError, match="'day' holds 'soon' and no date at all"):
+        look_at_new(table, frame.head(2).assign(day="soon"))
+
+
 def test_one_sentence_for_each_kind():
     wide = pd.DataFrame({f"c{j}": [f"{j}-{i}" for i in range(N)] for j in range(48)}).assign(x=RNG.randn(N))
     wide = wide.assign(**{f"g{j}": np.where(np.arange(N) == j, np.nan, RNG.randn(N)) for j in range(20)})

@@ -13,7 +13,7 @@ from sklearn.utils import _safe_indexing
 
 from .._arguments import and_more
 from .._warn import warn
-from ..kernels.cells import MISSING, column_of, is_time, labels_of, numeric_type
+from ..kernels.cells import DATES, MISSING, column_of, is_time, labels_of, numeric_type
 from ..kernels.data import Data, take_columns
 from ..kernels.preparation import level_places, number_matrix
 from ..kernels.presence import rows_having
@@ -46,7 +46,7 @@ class Remark:
 
 def remarks(table: Table, text: bool = True) -> list[Remark]:
     """Describe how the columns were read; `text` says whether kernels read text too."""
-    made = [*_left_out(table), *_parsed(table), *_guessed(table)]
+    made = [*_left_out(table), *_parsed(table), *_undated(table), *_guessed(table)]
     if table.constant:
         which = _columns(table, table.constant)
         same = "all its values are" if len(table.constant) == 1 else "all values of each are"
@@ -121,6 +121,32 @@ def _parsed(table: Table) -> Iterable[Remark]:
         yield Remark(f"text is read as numbers in {_names(table, text)}.", False)
 
 
+def _undated(table: Table) -> Iterable[Remark]:
+    """What became of columns that look like dates, and which of their cells are none."""
+    done: dict[str, list[int]] = {}
+    for j in table.undated:
+        done.setdefault(_became(table, j), []).append(j)
+    for what, columns in done.items():
+        found = [table.undated[j] for j in columns]
+        cells, of = sum(one.cells for one in found), sum(one.of for one in found)
+        labels = and_more([repr(label) for one in found for label in one.labels], _SHOWN)
+        told = f"{_columns(table, columns, 'looks', 'look')} like dates, and {cells} of {of} cells "
+        told += f"{_are(cells)} none ({labels}): "
+        if what == "missing":
+            yield Remark(f"{told}{'it is' if cells == 1 else 'they are'} taken as missing.", True)
+        else:
+            advice = "Correct these cells, or mark them as missing, to have dates."
+            yield Remark(f"{told}the column{'s are' if len(columns) > 1 else ' is'} {what}.", True, advice)
+
+
+def _became(table: Table, j: int) -> str:
+    if j in table.formats:
+        return "missing"
+    return (
+        "left out" if j in table.left_out else "taken for text" if j in table.text else "taken for categories"
+    )
+
+
 def _guessed(table: Table) -> Iterable[Remark]:
     if table.crowded:
         j = max(table.crowded, key=lambda one: table.crowded[one])
@@ -154,16 +180,17 @@ def look_at_new(table: Table, X: Data) -> None:
     for group in table.views or [list(range(len(table.names)))]:
         having = rows_having(take_columns(X, group)) if table.views else None
         if having is None or having.any():  # samples without a view say nothing of its columns
-            here = X if having is None else _safe_indexing(X, np.flatnonzero(having))
-            _look_at_columns(table, here, set(group), fresh, strange, unseen)
+            some = X if having is None else _safe_indexing(X, np.flatnonzero(having))
+            _look_at_columns(table, some, set(group), fresh, strange, unseen)
     told = []
-    if strange:
-        cells = _counted(len(strange), "cell")
-        which = _names(table, dict.fromkeys(j for j, _ in strange))
-        told.append(
-            f"{cells} such as {strange[0][1]!r} in {which} {_are(len(strange))} taken as missing: expected "
-            "numbers."
-        )
+    for what in ("numbers", "dates"):
+        here = [(j, label) for j, label in strange if _kind_of(table, j) == what]
+        if here:
+            which = _names(table, dict.fromkeys(j for j, _ in here))
+            told.append(
+                f"{_counted(len(here), 'cell')} such as {here[0][1]!r} in {which} {_are(len(here))} taken as "
+                f"missing: expected {what}."
+            )
     if fresh:
         which = _names(table, fresh)
         told.append(f"Values are missing in {which}, where none were in training: the median is taken.")
@@ -202,11 +229,16 @@ def _strange(table: Table, X: Data, j: int, empty: Any) -> list[tuple[int, str]]
     labels = labels_of(column)
     found = [(j, str(label)) for label in labels[empty] if label is not None and label.lower() not in MISSING]
     if found and empty.all():
+        what = _kind_of(table, j)
         raise ValueError(
-            f"Column {table.names[j]!r} holds {found[0][1]!r} and no number at all, where the model learned "
-            "from numbers. Give the column that it was fitted with."
+            f"Column {table.names[j]!r} holds {found[0][1]!r} and no {what[:-1]} at all, where the model "
+            f"learned from {what}. Give the column that it was fitted with."
         )
     return found
+
+
+def _kind_of(table: Table, j: int) -> str:
+    return "dates" if table.formats.get(j) in DATES else "numbers"
 
 
 def _unseen(table: Table, X: Data, j: int) -> list[str]:

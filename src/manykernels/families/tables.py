@@ -60,6 +60,15 @@ class Parsed:
 
 
 @dataclass
+class Undated:
+    """Cells that are no dates in a column that looks like dates."""
+
+    labels: list[str]  # each once
+    cells: int
+    of: int  # cells that are not missing
+
+
+@dataclass
 class Table:
     """The kind of each column of a table, by its position."""
 
@@ -75,6 +84,7 @@ class Table:
     parsed: dict[int, Parsed] = field(default_factory=dict)
     crowded: dict[int, int] = field(default_factory=dict)  # categories with more levels than are used
     mixed: dict[int, str] = field(default_factory=dict)  # text beside many numbers, and an example of it
+    undated: dict[int, Undated] = field(default_factory=dict)  # what is no date among many dates
     views: list[list[int]] = field(default_factory=list)  # columns that samples may lack together
 
     def preparation(self, X: Data, sample_weight: Any) -> Preparation | None:
@@ -236,10 +246,14 @@ def _read_column(table: Table, j: int, column: Any, alone: bool) -> None:
     elif (parsed := _as_numbers(counts)) is not None:
         table.parsed[j] = parsed
         _take_numbers(table, j, column, parsed.format)
-    elif (form := _as_dates(counts)) is not None:
-        _take_numbers(table, j, column, form)
     else:
-        _take_words(table, j, counts, len(values), alone)
+        form, undated = _as_dates(counts)
+        if undated is not None:
+            table.undated[j] = undated
+        if form:
+            _take_numbers(table, j, column, form)
+        else:
+            _take_words(table, j, counts, len(values), alone)
 
 
 def _take_numbers(table: Table, j: int, column: Any, form: Format) -> None:
@@ -291,13 +305,19 @@ def _is_plain(label: str, number: float | None) -> bool:
         return number is not None and number != number
 
 
-def _as_dates(counts: Counter[str]) -> Format | None:
-    """The format in which all cells are dates; of month first and day first, month first where both fit."""
-    for form in DATES:
-        read = [PARSERS[form](label) for label in counts]
-        if all(days is not None for days in read) and any(days == days for days in read):
-            return form
-    return None
+def _as_dates(counts: Counter[str]) -> tuple[Format, Undated | None]:
+    """The format in which nearly all cells are dates, and the cells that are none.
+
+    Of formats that read as many cells the first one counts: the month stands first where both fit. No format,
+    but the cells that are no dates, where fewer cells are dates and still most of them.
+    """
+    tries = [(form, {label: PARSERS[form](label) for label in counts}) for form in DATES]
+    form, read = max(tries, key=lambda one: _share(counts, one[1]))
+    share = _share(counts, read)
+    labels = sorted(label for label, days in read.items() if days is None)
+    known = sum(count for label, count in counts.items() if label.lower() not in MISSING)
+    undated = Undated(labels, sum(counts[label] for label in labels), known) if labels else None
+    return (form if share >= _NEARLY else ""), (undated if share >= _MIXED else None)
 
 
 def _take_words(table: Table, j: int, counts: Counter[str], n: int, alone: bool) -> None:
