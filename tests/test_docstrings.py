@@ -7,12 +7,17 @@
 - Defaults are documented as ``default=value`` with the value of the signature.
 - What is returned is documented wherever the annotation is not None; properties need one sentence only.
 - Fields of dataclasses and named tuples stand in Parameters or in Attributes.
-- Attributes that a class sets with a trailing underscore stand in Attributes.
+- Attributes that a class sets with a trailing underscore stand in Attributes. Other public attributes stand
+  in Attributes or Parameters of the class or of a base; properties have a docstring of their own.
 - Classes and functions have an example. `test_recipes.py` runs all examples, module by module.
-- Papers are cited by author and year, in private code too.
+- What a user calls and may get wrong says what it raises: `fit` and `predict` of estimators, files, data sets
+  and resolvers.
+- Methods of other people have References (`SOMEBODYS`), but for those in `NOBODYS`.
+- Papers are cited by author and year, in private code and in everything around the package too.
 
 A method that overrides one of this package may say only how it differs, by a formula even: its parameters are
-documented where the method is defined first. Exceptions and warnings need one sentence.
+documented where the method is defined first, and only those that no method above documents are asked for.
+Exceptions and warnings need one sentence.
 
 ``python -m tests.test_docstrings PREFIX`` prints what is left to do for the modules with that prefix.
 """
@@ -127,6 +132,8 @@ def of_class(cls):
         found = [text for text in found if text[:4] not in ("PR01", "PR03")]
     if missing := fitted_attributes(cls) - attributes:
         found.append(f"Attributes: {sorted(missing)} are not documented")
+    if missing := plain_attributes(cls).difference(*map(documented, filter(ours, inspect.getmro(cls)))):
+        found.append(f"Attributes: {sorted(missing)} are documented neither here nor in a base")
     empty = [
         e.name for e in doc.doc["Attributes"] if not is_property(cls, e.name) and not (e.type and e.desc)
     ]
@@ -156,14 +163,36 @@ def fitted_attributes(cls):
     return {name for name in found if re.fullmatch(r"[A-Za-z]\w*_", name)}
 
 
+def plain_attributes(cls):
+    """Public names without an underscore at the end that the class or its bases here set; no properties."""
+    found = set().union(*map(attributes_of, filter(ours, inspect.getmro(cls))))
+    found = {name for name in found if re.fullmatch(r"[A-Za-z]\w*[A-Za-z0-9]|[A-Za-z]", name)}
+    return {name for name in found if not is_property(cls, name)}
+
+
+@cache
+def documented(cls):
+    """Names in Attributes and Parameters of what the docstring of a class itself says."""
+    if "__doc__" not in vars(cls) or cls.__doc__ is None:
+        return set()
+    doc = get_doc_object(cls, config={"show_class_members": False})
+    entries = [*doc["Attributes"], *doc["Parameters"]]
+    return {name for entry in entries for name in entry.name.split(", ")}
+
+
 @cache
 def attributes_of(cls):
-    """Names that the body of a class sets on itself, and its properties."""
-    found = {name for name in vars(cls) if is_property(cls, name)}
+    """Names that the body of a class sets on itself or on the class, and its properties."""
+    found = {name for name, value in vars(cls).items() if is_property(cls, name) or is_data(value)}
     for node in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(cls)))):
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
             found |= {node.attr} if getattr(node.value, "id", "") == "self" else set()
     return found
+
+
+def is_data(value):
+    """Whether a name in the body of a class is neither a method nor another class."""
+    return not (inspect.isclass(value) or inspect.isroutine(value) or hasattr(value, "__func__"))
 
 
 def of_function(function):
@@ -181,12 +210,24 @@ def of_method(cls, name, value):
     """What is wrong with the docstring of a method or property."""
     function = function_of(value)
     if overrides(cls, name):
-        return complaints(function, {"SS01", "SS03", "SS04", "SS06"}) if function.__doc__ else []
+        known = [] if not function.__doc__ else complaints(function, {"SS01", "SS03", "SS04", "SS06"})
+        return known + new_parameters(cls, name, function)
     if not function.__doc__:
         return ["GL08: the method has no docstring"]
     if isinstance(value, property | cached_property):
         return complaints(function, SUMMARY - {"SS05"})
     return of_function(function)
+
+
+def new_parameters(cls, name, function):
+    """What an overriding method takes that neither its docstring nor those above it document."""
+    told = set()
+    for base in inspect.getmro(cls):
+        above = function_of(vars(base).get(name)) if ours(base) else None
+        if above is not None and above.__doc__:
+            told |= {n.lstrip("*") for n in Validator(get_doc_object(above)).doc_all_parameters}
+    taken = {n for n in inspect.signature(function).parameters if n != "self" and n[0] != "_"}
+    return [f"Parameters: {sorted(taken - told)} are documented nowhere"] if taken - told else []
 
 
 def defaults(thing, doc):
@@ -241,6 +282,88 @@ def test_docstring(name):
 def test_all_packages_are_seen():
     seen = {".".join(name.split(".")[:2]) for name in PUBLIC}
     assert len(seen) > 20 and len(TOP_LEVEL) > 250 and len(METHODS) > 250
+
+
+RAISING = [
+    "load",
+    "save",
+    "report.report",
+    "datasets.load",
+    "datasets.load_survival",
+    "families.resolve_kernels",
+]
+RAISING += ["approx.resolve_approx", "penalties.resolve_penalty", "weightings.resolve_weighting"]
+RAISING += ["solvers.resolve_solver", "losses.resolve_loss"]
+FACES = [name for name in manykernels.__all__ if hasattr(getattr(manykernels, name), "fit")]
+
+
+def says_what_it_raises(functions):
+    """Whether one of these docstrings has the section Raises."""
+    return any(get_doc_object(one)["Raises"] for one in functions if one is not None and one.__doc__)
+
+
+@pytest.mark.parametrize("name", RAISING)
+def test_what_is_raised_is_documented(name):
+    package, _, last = f"manykernels.{name}".rpartition(".")
+    assert says_what_it_raises([getattr(importlib.import_module(package), last)])
+
+
+@pytest.mark.parametrize("face", FACES)
+@pytest.mark.parametrize("method", ["fit", "predict"])
+def test_estimators_say_what_they_raise(face, method):
+    """Where the method is defined, or where it is defined first."""
+    bases = filter(ours, inspect.getmro(getattr(manykernels, face)))
+    found = [undecorated(vars(base)[method]) for base in bases if method in vars(base)]
+    assert not found or says_what_it_raises(found)
+
+
+def undecorated(value):
+    """The function below the decorators of scikit-learn."""
+    return inspect.unwrap(function_of(value) or getattr(value, "fn", None) or value)
+
+
+# Methods, losses, solvers, weightings, measures and bounds are mostly somebody's.
+SOMEBODYS = "losses solvers weightings penalties measures bounds survival estimators approx machines clusters"
+NOBODYS = {
+    "approx.approximation_error": "a ratio of norms",
+    "approx.Features": "a record of maps",
+    "approx.OwnFeatures": "the map that a kernel has itself",
+    "bounds.lkrr_range": "two lines, which the docstring has",
+    "bounds.lkrr_stability_of": "`lkrr_stability` of a model",
+    "clusters.centre_weights": "a weighted mean",
+    "clusters.shares_of": "a softmax",
+    "clusters.soften": "soft k-means, which its docstring defines",
+    "estimators.TablePreparer": "of this package",
+    "machines.feasible": "a projection",
+    "measures.target_factor": "a factor",
+    "solvers.stoppable": "of this package",
+    "survival.curves_by_risk": "`kaplan_meier` of groups",
+    "survival.group_curves": "`kaplan_meier` and `log_rank` of groups",
+    "survival.median_time": "a quantile",
+    "survival.restricted_mean": "an integral",
+    "survival.risk_groups": "quantiles",
+}
+
+
+def somebodys():
+    """Public functions and classes of these packages that are neither bases, records nor resolvers."""
+    for package in SOMEBODYS.split():
+        module = importlib.import_module(f"manykernels.{package}")
+        for name in offered(module):
+            thing = getattr(module, name)
+            if not (inspect.isclass(thing) or inspect.isfunction(thing)) or not ours(thing):
+                continue
+            first = inspect.getdoc(thing).splitlines()[0]
+            helper = re.match(r"resolve_|refusal|serving|why_not|machine_for", name)
+            record = inspect.isclass(thing) and (is_record(thing) or issubclass(thing, enum.Enum | Exception))
+            if not first.startswith("Base class") and not record and not helper:
+                yield f"{package}.{name}", thing
+
+
+def test_methods_of_others_are_cited():
+    found = dict(somebodys())
+    bare = {name for name, thing in found.items() if not get_doc_object(thing)["References"]}
+    assert bare == set(NOBODYS) and len(found) > 80
 
 
 def cited_by_number(path):

@@ -35,6 +35,12 @@ def kernel_kmeans(
     inertia : float
         The sum Σ_i w_i ‖φ(x_i) − μ‖² of squared distances to the centres.
 
+    References
+    ----------
+    Dhillon, Guan & Kulis (2004), "Kernel k-means, spectral clustering and normalized cuts", KDD.
+
+    Arthur & Vassilvitskii (2007), "k-means++: the advantages of careful seeding", SODA.
+
     Examples
     --------
     >>> import numpy as np

@@ -374,6 +374,11 @@ def kernel_similarity(
     ndarray of shape (n_kernels, n_kernels)
         The alignments, 1 on the diagonal.
 
+    References
+    ----------
+    Cortes, Mohri & Rostamizadeh (2012), "Algorithms for learning kernels based on centered alignment",
+    Journal of Machine Learning Research 13.
+
     Examples
     --------
     >>> import numpy as np

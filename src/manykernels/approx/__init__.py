@@ -32,6 +32,11 @@ def resolve_approx(spec: object) -> Approximation | None:
     Approximation or None
         The approximation; None for exact kernels.
 
+    Raises
+    ------
+    ValueError
+        If the argument is neither None, "features" nor an approximation.
+
     Examples
     --------
     >>> from manykernels.approx import resolve_approx

@@ -72,6 +72,11 @@ def load_survival(name: str, folder: str | Path | None = None) -> Dataset:
         subjects have several rows, and ``entry`` where they were observed from a later time on. Events of
         different causes (``sksurv_bmt``, ``sksurv_cgvhd``, ``survset_follic``) are one event.
 
+    Raises
+    ------
+    MissingDataset
+        If there is no such set here; the message says how to get it.
+
     Examples
     --------
     >>> from manykernels.datasets import load_survival, survival_names

@@ -81,6 +81,17 @@ class BaseMKL(Explained):
         -------
         self : estimator
             The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If an argument has a value that it cannot have, if samples and targets do not fit together, if
+            there is nothing to learn from (one class, constant targets), or if a kernel is not finite or not
+            positive semidefinite.
+        TypeError
+            If an argument is of a type that it cannot be of.
+        MemoryError
+            If the kernels do not fit into ``memory_limit``; the message says what does.
         """
         options = self._options()
         previous = self.__dict__.get("_model") if self.warm_start else None
@@ -209,6 +220,14 @@ class MKLClassification(LazyScore, ClassifierMixin, BaseMKL):
         -------
         ndarray of shape (n_samples,)
             The labels.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If the samples lack columns or views that the model needs, or cells hold something else than in
+            training.
         """
         f = self._decide(X, covariates=covariates)
         assert self._model.target is not None
@@ -281,6 +300,14 @@ class MKLRegression(LazyScore, RegressorMixin, BaseMKL):
         -------
         ndarray of shape (n_samples,) or (n_samples, n_outputs)
             The predictions, with two dimensions if y of ``fit`` had two.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If the samples lack columns or views that the model needs, or cells hold something else than in
+            training.
         """
         return self._single(self._decide(X, covariates=covariates))
 

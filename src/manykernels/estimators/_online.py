@@ -90,6 +90,15 @@ class BaseUFO(Explained):
         -------
         self : estimator
             The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If an argument has a value that it cannot have, if samples and targets do not fit together, if
+            there is nothing to learn from (one class, constant targets), or if a kernel is not finite or not
+            positive semidefinite.
+        TypeError
+            If an argument is of a type that it cannot be of.
         """
         options, steps = self._asked(y)
         if not self.warm_start:

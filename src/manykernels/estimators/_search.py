@@ -150,6 +150,17 @@ class Search(HTMLSummary, PairwiseTags):
         -------
         self : estimator
             The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If an argument has a value that it cannot have, if samples and targets do not fit together, if
+            there is nothing to learn from (one class, constant targets), or if a kernel is not finite or not
+            positive semidefinite.
+        TypeError
+            If an argument is of a type that it cannot be of.
+        MemoryError
+            If the kernels do not fit into ``memory_limit``; the message says what does.
         """
         given = {"X": X, "y": y, "sample_weight": sample_weight, "groups": groups, "covariates": covariates}
         prints, own = partial(prints_of, self, given), self._given().values()
@@ -374,6 +385,14 @@ class Search(HTMLSummary, PairwiseTags):
         -------
         ndarray of shape (n_samples,) or (n_samples, n_outputs)
             The labels, numbers or risks that the chosen model predicts.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If the samples lack columns or views that the model needs, or cells hold something else than in
+            training.
         """
         return self._ask("predict", X, covariates)
 

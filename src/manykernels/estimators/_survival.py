@@ -66,6 +66,14 @@ class SurvivalFace:
         ndarray of shape (n_samples,)
             The logarithms of hazard ratios: a risk that is larger by 1 means e times the hazard. The training
             samples have a mean of 0.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If the samples lack columns or views that the model needs, or cells hold something else than in
+            training.
         """
         check_is_fitted(self)
         f: Array = self._model.decide(X, covariates=covariates)

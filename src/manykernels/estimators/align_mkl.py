@@ -108,6 +108,17 @@ class _AlignMKL(TwoStage, Explained):
         -------
         self : estimator
             The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If an argument has a value that it cannot have, if samples and targets do not fit together, if
+            there is nothing to learn from (one class, constant targets), or if a kernel is not finite or not
+            positive semidefinite.
+        TypeError
+            If an argument is of a type that it cannot be of.
+        MemoryError
+            If the kernels do not fit into ``memory_limit``; the message says what does.
         """
         self.__dict__.pop("_offset", None)
         if covariates is not None or self.covariates is not None:
@@ -475,6 +486,14 @@ class AlignMKLClassifier(LazyScore, ClassifierMixin, _AlignMKL):
         -------
         ndarray of shape (n_samples,)
             The labels.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If the samples lack columns or views that the model needs, or cells hold something else than in
+            training.
         """
         return np.asarray(self._ask("predict", X, covariates))
 
@@ -703,6 +722,14 @@ class AlignMKLRegressor(LazyScore, RegressorMixin, _AlignMKL):
         -------
         ndarray of shape (n_samples,) or (n_samples, n_outputs)
             The predictions, with two dimensions if y of ``fit`` had two.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If the samples lack columns or views that the model needs, or cells hold something else than in
+            training.
         """
         said = self._ask("predict", X, covariates)
         return np.asarray(said if self._map is not None else said + self._offset)

@@ -183,6 +183,17 @@ class KernelAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TwoStage)
         -------
         self : estimator
             The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If an argument has a value that it cannot have, if samples and targets do not fit together, if
+            there is nothing to learn from (one class, constant targets), or if a kernel is not finite or not
+            positive semidefinite.
+        TypeError
+            If an argument is of a type that it cannot be of.
+        MemoryError
+            If the kernels do not fit into ``memory_limit``; the message says what does.
         """
         with threads(self.n_jobs):
             self._learn(X, y, work=0, merged=self.approx is not None)  # else it has a column for every sample

@@ -67,6 +67,11 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         -------
         self : estimator
             The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If X is sparse, or if no column holds numbers or categories that vary.
         """
         X, layout = read_training(type(self).__name__, "auto", X, quiet=True)
         weight = None if sample_weight is None else check_weights(sample_weight, X.shape[0])

@@ -325,6 +325,14 @@ class UFOMKLClassifier(MatchedScore, ClassifierMixin, BaseUFO):
         -------
         ndarray of shape (n_samples,)
             The labels.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If the samples lack columns or views that the model needs, or cells hold something else than in
+            training.
         """
         check_is_fitted(self)
         assert self._state is not None

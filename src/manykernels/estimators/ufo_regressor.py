@@ -269,6 +269,14 @@ class UFOMKLRegressor(MatchedScore, RegressorMixin, BaseUFO):
         -------
         ndarray of shape (n_samples,) or (n_samples, n_outputs)
             The predictions, with two dimensions if y of ``fit`` had two.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If the samples lack columns or views that the model needs, or cells hold something else than in
+            training.
         """
         check_is_fitted(self)
         return self._single(self._model.decide(X))

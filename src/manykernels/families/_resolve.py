@@ -59,6 +59,11 @@ def resolve_kernels(
         The kernels by unique name, in order. A kernel has the name of its dict key or its label, "key: label"
         where a key holds more than a kernel. Names that occur twice get a suffix.
 
+    Raises
+    ------
+    ValueError
+        If the argument holds no kernel, a name that means none, or a family that cannot be listed.
+
     Examples
     --------
     >>> import numpy as np

@@ -18,19 +18,29 @@ class Family(BaseEstimator):
     """Base class of families: the kernels to choose from, where they depend on the data.
 
     A family of your own defines ``resolve`` if its kernels can be listed; or it sets ``listed = False`` and
-    defines ``bind``. How families of this package that are not listed bind is in ``oracles/build.py``. Class
-    attributes say what a family is:
+    defines ``bind``. How families of this package that are not listed bind is in ``oracles/build.py``.
 
-    - ``factors``: every kernel is one column of X times itself, so that a Gram engine can work on the columns
-      and never forms a matrix of n × n.
-    - ``listed``: ``resolve`` lists the kernels. Larger families are asked through an oracle.
-    - ``supervised``: ``resolve`` also takes the training targets, as ``target`` of shape (n_samples,
-      n_outputs).
-    - ``holds_others``: ``resolve`` also takes ``approx``, for ``"auto"`` among the kernels that it was given.
-    - ``needs_variation``: the family is made of columns that differ from sample to sample.
-    - ``from_rows``: the family can be learned from blocks of rows (``oracles/bind_rows.py``), so that no
-      matrix of n × n is needed.
-    - ``in_waves``: the same with random features (``oracles/bind_waves.py``).
+    Attributes
+    ----------
+    factors : bool
+        Whether every kernel is one column of X times itself. A Gram engine then works on the columns and
+        never forms a matrix of n × n.
+    listed : bool
+        Whether ``resolve`` lists the kernels. Solvers ask larger families through an oracle.
+    supervised : bool
+        Whether ``resolve`` also takes the training targets, as ``target`` of shape (n_samples, n_outputs).
+    holds_others : bool
+        Whether ``resolve`` also takes ``approx``, for ``"auto"`` among the kernels that the family was given.
+    needs_variation : bool
+        Whether the family is made of columns that differ from sample to sample.
+    from_rows : bool
+        Whether the family can be learned from blocks of rows (``oracles/bind_rows.py``), so that no matrix of
+        n × n is needed.
+    in_waves : bool
+        Whether the family can be learned from blocks of rows with random features
+        (``oracles/bind_waves.py``).
+    instead : str
+        Advice for the message that appears if the family has too many kernels for a list.
 
     See Also
     --------
@@ -57,7 +67,7 @@ class Family(BaseEstimator):
     needs_variation: ClassVar[bool] = False
     from_rows: bool = False
     in_waves: ClassVar[bool] = False
-    instead: ClassVar[str] = ""  # what to do where there are too many kernels for a list, for a message
+    instead: ClassVar[str] = ""
 
     def resolve(self, X: Data, sample_weight: Any = None, feature_names: Any = None) -> dict[str, Kernel]:
         """List the kernels for training data X.

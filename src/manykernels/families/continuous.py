@@ -39,6 +39,15 @@ class Parametric(Family):
     Parameters with low > 0 are searched on a logarithmic scale. Solvers ask these families through an oracle
     (``oracles/continuous.py``), and the kernels that a fit selected are in ``kernels_``.
 
+    Attributes
+    ----------
+    bounds : list of (float, float) or None
+        The range (low, high) of each parameter.
+    rate : {"inverse-square", "inverse"} or None
+        The form of the kernels as functions of σ, if it is one that can be searched exactly.
+    lipschitz : float, callable or None
+        A bound on the derivative by σ, as described above; None if no bound is known.
+
     See Also
     --------
     Gaussians : The family of Gaussian kernels.
@@ -221,9 +230,15 @@ class Parametric(Family):
 
 
 class _Positive(Parametric):
-    """One range of positive numbers, given or from the data."""
+    """One range of positive numbers, given or from the data.
 
-    each: ClassVar[bool] = False  # whether every feature has a parameter, and may have a range
+    Attributes
+    ----------
+    each : bool
+        Whether every feature has a parameter of its own, and may have a range of its own.
+    """
+
+    each: ClassVar[bool] = False
 
     def __init__(self, low: Any = None, high: Any = None) -> None:
         self.low = low

@@ -51,6 +51,10 @@ class Relevance(Family):
     ARDGaussians : Widths of features learned with the weights.
     Auto : The same kernels without learned widths.
 
+    References
+    ----------
+    Rasmussen & Williams (2006), "Gaussian Processes for Machine Learning", MIT Press, §5.1 and §5.4.1.
+
     Examples
     --------
     >>> import numpy as np
@@ -72,6 +76,13 @@ class Relevance(Family):
     def resolve(
         self, X: Data, sample_weight: Any = None, feature_names: Any = None, target: Any = None
     ) -> dict[str, Kernel]:
+        """List the kernels, with widths learned from the targets.
+
+        Parameters
+        ----------
+        target : array-like of shape (n_samples, n_outputs)
+            Training targets, which the widths are learned from.
+        """
         if target is None:
             raise ValueError(
                 "Relevance learns widths from y, and there is none here. Use it in MKLClassifier or "

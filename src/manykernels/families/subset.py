@@ -50,6 +50,15 @@ class Subset(Family):
         target: Any = None,
         approx: Any = None,
     ) -> dict[str, Kernel]:
+        """List the chosen kernels, in the order in which they were named.
+
+        Parameters
+        ----------
+        target : array-like of shape (n_samples, n_outputs), default=None
+            Training targets, for families among ``kernels`` that learn from them.
+        approx : Approximation, default=None
+            With an approximation, "auto" offers only kernels that it serves.
+        """
         from ._resolve import resolve_kernels
 
         found = resolve_kernels(self.kernels, X, sample_weight, feature_names, target, approx)

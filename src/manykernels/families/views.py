@@ -105,6 +105,15 @@ class Views(Family):
         target: Any = None,
         approx: Any = None,
     ) -> dict[str, Kernel]:
+        """List the kernels of all views, each named after its view.
+
+        Parameters
+        ----------
+        target : array-like of shape (n_samples, n_outputs), default=None
+            Training targets, for families among the kernels that learn from them.
+        approx : Approximation, default=None
+            With an approximation, "auto" offers only kernels that it serves.
+        """
         from ._resolve import resolve_kernels
 
         if not isinstance(self.views, Mapping) or not self.views:

@@ -59,6 +59,24 @@ class Gram(ABC):
     mean : ndarray of shape (n,) or None, default=None
         Weights w̄ of the samples in the means that kernels are centred by; None does not centre.
 
+    Attributes
+    ----------
+    explicit : bool
+        Whether combinations of kernels stay in explicit features, so that no matrix is n × n.
+    room : int
+        Bytes of the memory limit that neither the kernels nor their solver need.
+    stored : int
+        Bytes that the engine holds of the kernels, at most.
+    precision : float
+        Rounding error of the entries, relative to the largest one. A quadratic form that is below zero by
+        more than this shows that a kernel is indefinite.
+    names : sequence of str or None
+        Names of the kernels, for messages.
+    weight : ndarray of shape (n,) or None
+        The number of times that each sample counts in Frobenius products; None stands for once.
+    watch : callable or None
+        A function that long passes call with the number of entries done and the number of all entries.
+
     Examples
     --------
     >>> import numpy as np
@@ -72,19 +90,19 @@ class Gram(ABC):
     """
 
     _chunk_bytes = _CHUNK_BYTES
-    explicit: ClassVar[bool] = False  # whether combinations stay in features, and nothing is n × n
-    room = 0  # bytes of the memory limit that neither the kernels nor their solver need
-    stored = 0  # bytes that are held of the kernels, at most
-    precision = 1e-10  # of entries, relative to the largest: what may be negative by rounding only
+    explicit: ClassVar[bool] = False
+    room = 0
+    stored = 0
+    precision = 1e-10
 
     def __init__(self, n: int, n_kernels: int, scale: Array | None = None, mean: Array | None = None) -> None:
         self.n = n
         self.n_kernels = n_kernels
         self.scale = np.ones(n_kernels) if scale is None else np.asarray(scale, dtype=float)
-        self.names: Sequence[str] | None = None  # for messages
-        self.mean = mean  # w̄ where kernels are centred, None where they are not
-        self.weight: Array | None = None  # how often each sample counts in Frobenius products; once
-        self.watch: Callable[[int, int], object] | None = None  # told (entries, of all) of long passes
+        self.names: Sequence[str] | None = None
+        self.mean = mean
+        self.weight: Array | None = None
+        self.watch: Callable[[int, int], object] | None = None
 
     # -- what subclasses supply -----------------------------------------------------------------
     @abstractmethod

@@ -49,6 +49,12 @@ class BlockGram(Gram):
     room : int, default=67108864
         Bytes that the rows of all kernels may take that Frobenius products look at together.
 
+    Attributes
+    ----------
+    lacking : dict of int to tuple
+        The kernels that some samples lack, by position: which samples have them, and the values for the
+        others (see `lack`).
+
     Examples
     --------
     >>> import numpy as np

@@ -78,6 +78,11 @@ def permutation_test(
     Permuted
         The result, with ``score``, ``null`` (the scores on permuted targets) and ``p_value``.
 
+    References
+    ----------
+    - Ojala and Garriga (2010), Permutation tests for studying classifier performance, Journal of Machine
+    Learning Research 11.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris

@@ -75,6 +75,11 @@ class Kernel(BaseEstimator):
     Kernels have an algebra: ``k1 + k2`` is a `Sum`, ``k1 * k2`` a `Product`, ``2.0 * k`` is `Scaled`, and
     ``k ** 2`` a `Power`.
 
+    Attributes
+    ----------
+    name : str or None
+        The name that the user gave the kernel; None if there is none.
+
     See Also
     --------
     Gaussian : The kernel to start with for numbers.

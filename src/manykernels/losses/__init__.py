@@ -60,6 +60,13 @@ def resolve_loss(spec: object, task: Task, also: tuple[str, ...] = ()) -> Loss:
     Loss
         The loss.
 
+    Raises
+    ------
+    ValueError
+        If there is no loss of that name, or if it is one for another task.
+    TypeError
+        If the argument is a class, or neither a name nor a loss.
+
     Examples
     --------
     >>> from manykernels.losses import resolve_loss

@@ -24,6 +24,31 @@ class Criterion(BaseEstimator):
     Attributes of the class say what may be made of a data fit, whether it is a sum over samples (`Loss`) or
     not (`PartialLikelihood`).
 
+    Attributes
+    ----------
+    task : {"classification", "regression", "survival"}
+        The kind of target that the data fit is for.
+    smooth : bool
+        Whether there is a (generalised) Hessian, so that Newton's method applies.
+    translates : bool
+        Whether ℓ(y + c, f + c) = ℓ(y, f), so that an intercept makes the fit independent of the mean of y.
+    strong : float
+        Modulus of strong convexity of ℓ*(y, ·), that is 1 / (largest Hessian); 0 promises nothing.
+    piecewise_linear : bool
+        Whether −ℓ*(y, −a) = y a − tube·|a| on the box `bounds(y)`, which holds 0 (``losses/piecewise.py``).
+        SMO and the joint interior-point method need to know only box and tube.
+    tube : float
+        The half-width ε ≥ 0 of the tube around y in which a piecewise linear loss is zero.
+    quadratic : bool
+        Whether ℓ(y, f) = ½ (y − f)². Fits are then linear in y, outputs share factors, and sums over rows
+        suffice.
+    probabilistic : bool
+        Whether 1 / (1 + e^{−f}) is the probability of the class +1.
+    never_rests : bool
+        Whether the gradient hardly ever vanishes, so that every sample moves an online learner.
+    separable : bool
+        Whether the risk is a sum of losses, one for each sample.
+
     Examples
     --------
     >>> from manykernels.losses import Hinge, PartialLikelihood, Squared
@@ -33,26 +58,14 @@ class Criterion(BaseEstimator):
 
     task: ClassVar[Task]
     smooth: ClassVar[bool] = True
-    """Has a (generalised) Hessian, so that Newton's method applies."""
     translates: ClassVar[bool] = False
-    """Whether ℓ(y + c, f + c) = ℓ(y, f), so that an intercept makes the fit independent of where y lies."""
     strong: float = 0.0
-    """Modulus of strong convexity of ℓ*(y, ·), that is 1 / (largest Hessian); 0 promises nothing."""
     piecewise_linear: ClassVar[bool] = False
-    """Whether −ℓ*(y, −a) = y a − tube·|a| on the box `bounds(y)`, which holds 0 (`losses/piecewise.py`).
-
-    Box and tube are all that SMO and the joint interior-point method need to know of a loss.
-    """
     tube: float = 0.0
-    """The half-width ε ≥ 0 of the tube around y in which a piecewise linear loss is zero."""
     quadratic: ClassVar[bool] = False
-    """Whether ℓ(y, f) = ½ (y − f)²: fits are linear in y, outputs share factors, sums over rows suffice."""
     probabilistic: ClassVar[bool] = False
-    """Whether 1 / (1 + e^{−f}) is the probability of the class +1."""
     never_rests: ClassVar[bool] = False
-    """Whether the gradient hardly ever vanishes, so that every sample moves an online learner."""
     separable: ClassVar[bool] = True
-    """Whether the risk is a sum of losses, one for each sample."""
 
 
 class Loss(Criterion, ABC):
@@ -65,6 +78,14 @@ class Loss(Criterion, ABC):
     smooth, `hessian`. The rest is derived numerically, and can be overridden by something exact. The
     attributes of the class say what else may be made of the loss. A piecewise linear loss is easiest to
     derive from `PiecewiseLinear`.
+
+    Attributes
+    ----------
+    code : int
+        The number of the compiled online step of this loss (``_fast/codes.py``). Classes without a number of
+        their own take their steps in Python.
+    parameter : float
+        The number that the compiled step needs beside y and f: ε, τ or δ.
 
     Examples
     --------
@@ -84,10 +105,7 @@ class Loss(Criterion, ABC):
     """
 
     code: ClassVar[int] = codes.NONE
-    """The compiled online step of this loss (`_fast/codes.py`); classes that name none, and those derived
-    from one that does, take their steps in Python."""
     parameter: float = 0.0
-    """The number that the compiled step needs beside y and f: ε, τ or δ."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

@@ -17,6 +17,10 @@ class Hinge(Loss):
     ℓ*(y, u) = yu for yu ∈ [−1, 0]. Samples beyond the margin cost nothing, so that few samples carry the
     model. The shorthand is ``loss="hinge"``.
 
+    References
+    ----------
+    Cortes & Vapnik (1995), "Support-vector networks", Machine Learning 20.
+
     Examples
     --------
     >>> import numpy as np
@@ -67,6 +71,11 @@ class SquaredHinge(Loss):
 
     ℓ*(y, u) = yu + ½ u² for yu ≤ 0. It is smooth, and punishes samples far on the wrong side more than
     `Hinge`. The shorthand is ``loss="squared_hinge"``.
+
+    References
+    ----------
+    Chang, Hsieh & Lin (2008), "Coordinate descent method for large-scale L2-loss linear support vector
+    machines", Journal of Machine Learning Research 9.
 
     Examples
     --------

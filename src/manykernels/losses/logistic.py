@@ -18,6 +18,11 @@ class Logistic(Loss):
     ℓ*(y, u) = s log s + (1 − s) log(1 − s), s = −yu ∈ [0, 1]. 1/(1 + e^{−f}) is the probability of the class
     +1. The shorthand is ``loss="logistic"``.
 
+    References
+    ----------
+    Zhu & Hastie (2005), "Kernel logistic regression and the import vector machine", Journal of Computational
+    and Graphical Statistics 14.
+
     Examples
     --------
     >>> import numpy as np

@@ -17,6 +17,10 @@ class Squared(Loss):
 
     The model is kernel ridge regression. The shorthand is ``loss="squared"``.
 
+    References
+    ----------
+    Saunders, Gammerman & Vovk (1998), "Ridge regression learning algorithm in dual variables", ICML.
+
     Examples
     --------
     >>> import numpy as np
@@ -70,6 +74,12 @@ class EpsilonInsensitive(PiecewiseLinear):
     epsilon : float, default=0.1
         Half-width ε ≥ 0 of the tube in which errors cost nothing, in units of y. A larger value leaves more
         samples out of the model.
+
+    References
+    ----------
+    Vapnik (1995), "The Nature of Statistical Learning Theory", Springer, Chapter 6.
+
+    Smola & Schölkopf (2004), "A tutorial on support vector regression", Statistics and Computing 14.
 
     Examples
     --------

@@ -31,6 +31,22 @@ class StructuredLoss(BaseEstimator, ABC):
     duality gap) and `lipschitz`, a bound on ‖∂ℓ‖₂ (then the bound of Orabona & Jie 2011, Theorem 2 is known,
     and steps need no damping). `OrdinalHinge` is an example.
 
+    Attributes
+    ----------
+    lipschitz : float
+        A bound on ‖∂ℓ‖₂; infinite if none is known.
+    curvature : float
+        The largest second derivative, as far as it is known. It is used if the slope has no bound.
+    probabilistic : bool
+        Whether the scores are logarithms of the probabilities of the classes, up to a constant.
+    never_rests : bool
+        Whether the subgradient hardly ever vanishes, so that every sample moves an online learner.
+    code : int
+        The number of the compiled online step of this loss (``_fast/codes.py``). A class without a number of
+        its own takes its steps in Python.
+    parameter : float
+        The number that the compiled step needs beside y and f.
+
     Examples
     --------
     >>> import numpy as np
@@ -47,15 +63,10 @@ class StructuredLoss(BaseEstimator, ABC):
 
     lipschitz: float = np.inf
     curvature: float = 1.0
-    """The largest second derivative, as far as it is known; asked where the slope has no bound."""
     probabilistic: ClassVar[bool] = False
-    """Whether the scores are logarithms of the classes' probabilities, up to a constant."""
     never_rests: ClassVar[bool] = False
-    """Whether the subgradient hardly ever vanishes, so that every sample moves an online learner."""
     code: ClassVar[int] = codes.NONE
-    """The compiled step of this loss (`_fast/codes.py`); a class that names none takes them in Python."""
     parameter: float = 0.0
-    """The number that the compiled step needs beside y and f."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -245,6 +256,11 @@ class MulticlassLogistic(StructuredLoss):
     """The multinomial logistic loss, ℓ(y, f) = log Σ_c e^{f_c} − f_y.
 
     ℓ*(y, u) = Σ_c p_c log p_c for p = u + e_y in the simplex.
+
+    References
+    ----------
+    McFadden (1974), "Conditional logit analysis of qualitative choice behavior", in Frontiers in
+    Econometrics.
 
     Examples
     --------

@@ -34,6 +34,10 @@ class Newton(Machine):
     begin : float, ndarray or None, default=None
         The b to start from, where one is known.
 
+    References
+    ----------
+    Chapelle (2007), "Training a support vector machine in the primal", Neural Computation 19.
+
     Examples
     --------
     >>> import numpy as np

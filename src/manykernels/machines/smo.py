@@ -32,6 +32,11 @@ class SMO(Machine):
     max_iter : int, default=1_000_000
         Largest number of steps.
 
+    Attributes
+    ----------
+    epsilon : float
+        The half-width of the tube of the loss; 0 for losses without one.
+
     References
     ----------
     Fan, Chen & Lin (2005), "Working set selection using second order information for training support vector

@@ -35,6 +35,15 @@ class Alignment:
     center : bool, default=True
         Whether to centre kernels and target.
 
+    Attributes
+    ----------
+    a : ndarray of shape (n_kernels,)
+        The products a_m = ⟨K_mc, K_Y⟩_F.
+    tau : float
+        The norm τ = ‖K_Yc‖_F of the centred target kernel.
+    given : ndarray of shape (n_samples, k)
+        The factor of the target kernel as it was given. `Y` is the same, centred and scaled.
+
     References
     ----------
     Cortes, Mohri & Rostamizadeh (2012), "Algorithms for learning kernels based on centered alignment",

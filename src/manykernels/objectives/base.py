@@ -129,6 +129,26 @@ class Risk(ABC):
     rest follows, and can be overridden by something faster. `solve` is the machine: from it `curvature` and
     `move` know how α moves with the kernel, J(θ) = min_α,b ½αᵀK_θα + R(K_θα + b).
 
+    Attributes
+    ----------
+    shape : (int, int)
+        Numbers n of samples and k of outputs.
+    fit_intercept : bool
+        Whether each output has an intercept.
+    Z : ndarray of shape (n, r) or None
+        Orthonormal basis of constant and covariates; None without covariates.
+    shift : ndarray or float
+        The part that was taken off the targets. Predictions add it again, and round as numbers of its size
+        do.
+    smoothness : float
+        A Lipschitz constant of ∇R, so that R* is strongly convex with modulus 1/smoothness.
+    in_few_features : bool
+        Whether a fit with few features of all samples is faster than one with a matrix of n × n.
+    separable : bool
+        Whether R is a sum of losses, one for each sample and output.
+    cost : float
+        The mean cost of a sample: paths in C begin where n·cost·scale = 1.
+
     See Also
     --------
     Separable : A sum of losses.
@@ -146,20 +166,13 @@ class Risk(ABC):
     """
 
     shape: tuple[int, int]
-    """(n, k): samples and outputs."""
     fit_intercept: bool
     Z: Array | None = None
-    """(n, r): an orthonormal basis of constant and covariates, where there are covariates."""
     shift: Array | float = 0.0
-    """What was taken from the targets; predictions add it again, and round as numbers of its size do."""
     smoothness: float = np.inf
-    """A Lipschitz constant of ∇R, so that R* is strongly convex with modulus 1/smoothness."""
     in_few_features: bool = False
-    """Whether it is fitted faster with few features of all samples than with a matrix of n × n."""
     separable: bool = False
-    """Whether R is a sum of losses, one for each sample and output."""
     cost: float = 1.0
-    """What a sample costs on average: paths in C begin where n·cost·scale = 1."""
 
     # -- the function and its conjugate -----------------------------------------------------------
     @abstractmethod

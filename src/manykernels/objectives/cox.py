@@ -67,6 +67,20 @@ class Cox(Risk):
     Z : ndarray of shape (n, r) or None, default=None
         Orthonormal columns that span constant and covariates, where there are covariates.
 
+    Attributes
+    ----------
+    sets : RiskSets
+        The risk sets of all events.
+    extent : float
+        The largest ‖Zγ‖ so far.
+
+    References
+    ----------
+    Cox (1972), "Regression models and life-tables", Journal of the Royal Statistical Society B 34.
+
+    Efron (1977), "The efficiency of Cox's likelihood function for censored data", Journal of the American
+    Statistical Association 72.
+
     Examples
     --------
     >>> import numpy as np
@@ -104,7 +118,7 @@ class Cox(Risk):
         self.cost = float(c.sum()) / n
         # the covariance of a distribution has no eigenvalue above ½
         self.smoothness = 0.5 * float(self.sets.total.max())
-        self.extent = 0.0  # the largest ‖Zγ‖ so far
+        self.extent = 0.0
 
     @property
     def label(self) -> str:

@@ -42,6 +42,15 @@ class CrammerSinger(Risk):
     fit_intercept : bool
         Whether each class has an intercept.
 
+    Attributes
+    ----------
+    loss : MulticlassHinge
+        The loss of one sample.
+    plans : Plans
+        The set of the dual points.
+    machine : RowDescent
+        The machine that fits the risk with one kernel.
+
     References
     ----------
     Crammer & Singer (2001), "On the algorithmic implementation of multiclass kernel-based vector machines",

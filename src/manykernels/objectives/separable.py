@@ -43,6 +43,15 @@ class Separable(Risk):
     Z : ndarray of shape (n, r) or None, default=None
         Orthonormal columns that span constant and covariates, where there are covariates.
 
+    Attributes
+    ----------
+    extent : float
+        The largest ‖Zγ‖ of an output so far.
+    beside : ndarray of shape (n, k) or None
+        The best Zγ without any kernel, once it is known.
+    machine : SMO, Newton or another machine
+        The machine that fits the risk with one kernel.
+
     Examples
     --------
     >>> import numpy as np
@@ -70,8 +79,8 @@ class Separable(Risk):
         self.C = C
         self.fit_intercept = fit_intercept
         self.Z = Z
-        self.extent = 0.0  # the largest ‖Zγ‖ of an output so far
-        self.beside: Array | None = None  # (n, k): the best Zγ without any kernel, once it is known
+        self.extent = 0.0
+        self.beside: Array | None = None
         self.machine = machine_for(loss, fit_intercept, Z)
 
     @property

@@ -138,6 +138,21 @@ class Oracle(ABC):
     list. With A of shape (n, k), q_z = Σ_j A_jᵀ K_z A_j. A family of your own defines what it can answer;
     `offers` tells solvers which questions these are.
 
+    Attributes
+    ----------
+    n : int
+        Number of samples.
+    size : float
+        Number of kernels in the family; infinite for a continuum.
+    dimensions : int
+        Number of parameters of an atom that are searched together.
+    rank_one : bool
+        Whether every kernel is a feature times itself.
+    swift : bool
+        Whether a look at the family costs little beside learning the weights again.
+    streamed : bool
+        Whether samples are read in blocks of rows, so that there are no Gram matrices.
+
     Examples
     --------
     >>> import numpy as np
@@ -152,11 +167,11 @@ class Oracle(ABC):
     """
 
     n: int
-    size: float  # of the family; inf for a continuum
-    dimensions: int = 1  # parameters of an atom that are searched together
-    rank_one: bool = False  # whether every kernel is a feature times itself
-    swift: bool = False  # whether a look at the family costs little beside weights learned anew
-    streamed: bool = False  # whether samples are read in blocks of rows, so that there are no Grams
+    size: float
+    dimensions: int = 1
+    rank_one: bool = False
+    swift: bool = False
+    streamed: bool = False
 
     @property
     def work(self) -> float:

@@ -21,6 +21,11 @@ class FiniteOracle(Oracle):
     kernels : list of Fitted or None, default=None
         The kernels as functions, where somebody may ask for them.
 
+    Attributes
+    ----------
+    whole : Gram
+        The Gram of all kernels.
+
     Examples
     --------
     >>> import numpy as np

@@ -70,6 +70,15 @@ class ProductsOracle(Oracle):
     own : callable or None, default=None
         The priors ρ_z of single products.
 
+    Attributes
+    ----------
+    degree_limit : int
+        The largest number of factors that a product can have.
+    prior : ndarray of shape (degree_limit + 1,)
+        The factors ρ_d⁻² of the degrees.
+    counts : list of int
+        The number of products of each degree.
+
     Examples
     --------
     >>> import numpy as np

@@ -25,6 +25,13 @@ def resolve_penalty(norm: object) -> Penalty:
     Penalty
         The penalty.
 
+    Raises
+    ------
+    ValueError
+        If the number is not in [1, ∞].
+    TypeError
+        If the argument is neither a number nor a penalty.
+
     Examples
     --------
     >>> from manykernels.penalties import resolve_penalty

@@ -183,6 +183,13 @@ class Simplex(LpBall):
     --------
     LpBall : Other norms.
 
+    References
+    ----------
+    Lanckriet, Cristianini, Bartlett, El Ghaoui & Jordan (2004), "Learning the kernel matrix with semidefinite
+    programming", Journal of Machine Learning Research 5.
+
+    Bach, Lanckriet & Jordan (2004), "Multiple kernel learning, conic duality, and the SMO algorithm", ICML.
+
     Examples
     --------
     >>> import numpy as np

@@ -50,6 +50,11 @@ class ConcordanceScorer(Scorer):
 
     Call it as ``scorer(model, X, y)``, or give it as ``scoring=``.
 
+    References
+    ----------
+    - Harrell, Califf, Pryor, Lee and Rosati (1982), Evaluating the yield of medical tests, Journal of the
+    American Medical Association 247.
+
     Examples
     --------
     >>> import numpy as np

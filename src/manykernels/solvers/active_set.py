@@ -42,6 +42,15 @@ class ActiveSet(Solver):
         Problems of five times as many samples start from the weights of a random part of this size; 0 never
         does.
 
+    References
+    ----------
+    Chapelle & Rakotomamonjy (2008), "Second order optimization of kernel parameters", NIPS workshop on kernel
+    learning: automatic selection of optimal kernels.
+
+    Lemaréchal, Nemirovskii & Nesterov (1995), "New variants of bundle methods", Mathematical Programming 69.
+
+    Fercoq, Gramfort & Salmon (2015), "Mind the duality gap: safer rules for the lasso", ICML.
+
     Examples
     --------
     >>> from sklearn.datasets import make_classification

@@ -136,6 +136,19 @@ class Run:
 class Reason(Enum):
     """Why a solver stopped above the tolerance although more iterations would not help; false for NONE.
 
+    Attributes
+    ----------
+    NONE : Reason
+        The fit reached its tolerance, or ended with its iterations.
+    STALLED : Reason
+        Rounding errors hide the rest of the gap.
+    ROUNDING : Reason
+        No kernel is missing, and the rest of the gap is rounding.
+    SEARCH : Reason
+        The search for better kernels has reached its accuracy.
+    RULE : Reason
+        The solver was given a stopping rule that proves nothing.
+
     Examples
     --------
     >>> from manykernels.solvers import Reason
@@ -251,6 +264,15 @@ class Solver(BaseEstimator, ABC):
     file of your own, defines `run`, and says in `serves` what it can solve: by default every penalty and loss
     over a list of kernels.
 
+    Attributes
+    ----------
+    serves : Serves
+        The penalties, losses and kernels that the solver can serve.
+    matrices : int
+        Number of n × n matrices that the solver needs beside the kernels, at most.
+    uses_constants : bool
+        Whether a constant kernel can do something that an intercept cannot.
+
     Examples
     --------
     Estimators take a solver by name or as an object:
@@ -269,8 +291,8 @@ class Solver(BaseEstimator, ABC):
     """
 
     serves: Serves = Serves()
-    matrices: ClassVar[int] = SOLVER  # of n × n that it needs beside the kernels, at most
-    uses_constants = False  # whether a constant kernel does what an intercept does not
+    matrices: ClassVar[int] = SOLVER
+    uses_constants = False
 
     @abstractmethod
     def run(self, kernels: Kernels, risk: Risk, penalty: Penalty, run: Run) -> Result:

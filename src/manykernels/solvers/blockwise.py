@@ -66,6 +66,11 @@ class Blockwise(Solver):
         Number of samples of the preconditioner. More take fewer passes over the kernels; memory is
         8 n landmarks bytes, twice.
 
+    References
+    ----------
+    Frangella, Tropp & Udell (2023), "Randomized Nyström preconditioning", SIAM Journal on Matrix Analysis and
+    Applications 44.
+
     Examples
     --------
     >>> from sklearn.datasets import make_regression

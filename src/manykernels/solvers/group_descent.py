@@ -45,6 +45,13 @@ class GroupDescent(Solver):
         least ten; where groups have many features, half as many as have weight, and at least as many as cost
         what a look at all groups costs.
 
+    References
+    ----------
+    Yuan & Lin (2006), "Model selection and estimation in regression with grouped variables", Journal of the
+    Royal Statistical Society B 68.
+
+    Jacob, Obozinski & Vert (2009), "Group lasso with overlap and graph lasso", ICML.
+
     Examples
     --------
     >>> from sklearn.datasets import make_regression

@@ -51,6 +51,11 @@ def resolve_solver(solver: object) -> Solver:
     Solver
         The solver.
 
+    Raises
+    ------
+    ValueError
+        If there is no solver of that name, or the object does not learn sums of kernels.
+
     Examples
     --------
     >>> from manykernels.solvers import resolve_solver

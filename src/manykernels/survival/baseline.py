@@ -262,6 +262,10 @@ def martingale_residuals(
     ndarray of shape (n_samples,)
         The residuals.
 
+    References
+    ----------
+    Therneau, Grambsch & Fleming (1990), "Martingale-based residuals for survival models", Biometrika 77.
+
     Examples
     --------
     >>> from manykernels.survival import martingale_residuals

@@ -44,6 +44,11 @@ class KaplanMeier:
     level : float
         Level of the interval.
 
+    References
+    ----------
+    Kaplan & Meier (1958), "Nonparametric estimation from incomplete observations", Journal of the American
+    Statistical Association 53.
+
     Examples
     --------
     >>> from manykernels.survival import kaplan_meier
@@ -209,6 +214,11 @@ def censoring_curve(event: Any, time: Any, sample_weight: Any = None) -> StepFun
     -------
     StepFunctions
         The function G.
+
+    References
+    ----------
+    Graf, Schmoor, Sauerbrei & Schumacher (1999), "Assessment and comparison of prognostic classification
+    schemes for survival data", Statistics in Medicine 18.
 
     Examples
     --------

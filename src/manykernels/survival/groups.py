@@ -32,6 +32,14 @@ class GroupCurves:
     test : LogRank or None
         The test; None for a single group.
 
+    References
+    ----------
+    Kaplan & Meier (1958), "Nonparametric estimation from incomplete observations", Journal of the American
+    Statistical Association 53.
+
+    Mantel (1966), "Evaluation of survival data and two new rank order statistics arising in its
+    consideration", Cancer Chemotherapy Reports 50.
+
     Examples
     --------
     >>> from manykernels.survival import group_curves

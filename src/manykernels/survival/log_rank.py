@@ -31,6 +31,11 @@ class LogRank:
     expected : ndarray of shape (n_groups,)
         Events of each group that are expected if survival were the same in all.
 
+    References
+    ----------
+    Mantel (1966), "Evaluation of survival data and two new rank order statistics arising in its
+    consideration", Cancer Chemotherapy Reports 50.
+
     Examples
     --------
     >>> from manykernels.survival import log_rank

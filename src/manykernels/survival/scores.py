@@ -220,6 +220,11 @@ def integrated_brier_score(
     float
         The mean score; less is better.
 
+    References
+    ----------
+    Graf, Schmoor, Sauerbrei & Schumacher (1999), "Assessment and comparison of prognostic classification
+    schemes for survival data", Statistics in Medicine 18.
+
     Examples
     --------
     >>> import numpy as np

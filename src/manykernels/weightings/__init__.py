@@ -52,6 +52,11 @@ def resolve_weighting(weighting: Any) -> Weighting:
     Weighting
         The weighting.
 
+    Raises
+    ------
+    ValueError
+        If there is no weighting of that name, or the object is none.
+
     Examples
     --------
     >>> from manykernels.weightings import resolve_weighting

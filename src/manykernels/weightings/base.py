@@ -64,6 +64,20 @@ class Weighting(BaseEstimator):
 
     A weighting of your own defines `weigh`, and `choose` if it can do without a list of kernels.
 
+    Attributes
+    ----------
+    pairs : int
+        Number of matrices of kernels × kernels that the weighting holds at once.
+    squares : int
+        Number of matrices of samples × samples that the weighting holds at once.
+    classes : bool
+        Whether targets must be classes.
+    sums : bool
+        Whether the weighting needs only sums over the samples, so that explicit features serve it.
+    asks : str
+        The question that the weighting asks the oracle of a family that cannot be listed; empty if it needs a
+        list.
+
     Examples
     --------
     >>> import numpy as np
@@ -82,11 +96,11 @@ class Weighting(BaseEstimator):
     1
     """
 
-    pairs = 0  # matrices of kernels × kernels that it holds at once
-    squares = 0  # matrices of samples × samples that it holds at once
-    classes = False  # whether targets must be classes
-    sums = True  # whether sums over the samples are all it needs, so that explicit features serve it
-    asks = ""  # what it asks of the oracle of a family that cannot be listed; empty if it needs a list
+    pairs = 0
+    squares = 0
+    classes = False
+    sums = True
+    asks = ""
 
     @abstractmethod
     def weigh(self, alignment: Alignment) -> Weighted:

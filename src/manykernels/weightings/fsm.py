@@ -39,6 +39,15 @@ class FSM(Weighting):
     other, along that line too. So widths far below the distances between samples get all the weight, and
     should not be among the kernels.
 
+    References
+    ----------
+    Nguyen & Ho (2008), "An efficient kernel matrix evaluation measure", Pattern Recognition 41.
+
+    Tanabe, Ho, Nguyen & Kawasaki (2008), "Simple but effective methods for combining kernels in computational
+    biology", RIVF.
+
+    Afkanpour (2013), "Multiple Kernel Learning with Many Kernels", PhD thesis, University of Alberta, §2.3.2.
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer

@@ -106,9 +106,17 @@ class GreedyAlignment(Weighting):
         shrinkage: float = 0.0,
         weight: Array | None = None,
     ) -> Chosen:
-        """Kernels of the family and weights (sum 1) for centred targets Y, by the method asked for.
+        """Choose kernels of the family, one after the other, and their weights.
 
-        With `weight` sample i counts w_i times; for lists.
+        Parameters
+        ----------
+        validate : callable or None, default=None
+            A function of atoms and weights that is larger for better ones. The best step by it is returned,
+            and the search ends where it stops to grow.
+        shrinkage : float, default=0.0
+            Strength λ of the pull of widths towards their mean, for families with several parameters.
+        weight : ndarray of shape (n_samples,) or None, default=None
+            The number of times that each sample counts, for lists of kernels; None stands for once.
         """
         self._check()
         start = _Stagewise if self.method == "stagewise" else _Distance

@@ -40,6 +40,13 @@ class KL(Weighting):
         The ε, in units of the mean diagonal of the kernels. K* is scaled to the same mean diagonal, so that
         the unit of y does not matter; for labels ±1 and ``normalize="trace"`` it has that already.
 
+    References
+    ----------
+    Ying, Huang & Campbell (2009), "Enhanced protein fold recognition through a novel data integration
+    approach", BMC Bioinformatics 10.
+
+    Afkanpour (2013), "Multiple Kernel Learning with Many Kernels", PhD thesis, University of Alberta, §2.3.2.
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer

@@ -76,6 +76,13 @@ class StochasticAlignment(Weighting):
     A batch costs a factorisation of Q and one product of n × n matrices for each degree, beside its draws.
     ``alignment_bound_`` holds for all combinations of the family where all of it can be looked at.
 
+    References
+    ----------
+    Afkanpour (2013), "Multiple Kernel Learning with Many Kernels", PhD thesis, University of Alberta, Alg. 3.
+
+    Afkanpour, György, Szepesvári & Bowling (2013), "A randomized mirror descent algorithm for large scale
+    multiple kernel learning", ICML.
+
     Examples
     --------
     >>> import numpy as np
