@@ -23,9 +23,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
+import pandas as pd
 from tests.times import times
+from typer.testing import CliRunner
 
 from manykernels import (
     MKLClassifierCV,
@@ -38,10 +41,14 @@ from manykernels import (
     load,
     save,
 )
+from manykernels._files import is_report, write_atomically
 from manykernels.approx import Nystroem
+from manykernels.cli.app import app
 from manykernels.families import Products
+from manykernels.inspection import significance, weight_stability
 from manykernels.kernels import Gaussian, Linear
 from manykernels.penalties import LpBall
+from manykernels.selection import plan
 
 rng = np.random.RandomState(0)
 X = rng.randn(60, 3)
@@ -80,6 +87,51 @@ def passed(kernels: Any, lazy: bool, **options: Any) -> Callable[[Path], Any]:
         return [model.weights_, model.feature_coef_, model.intercept_, model.predict(MANY[:60])]
 
     return run
+
+
+SMALL = {"WHOLE": 60, "EXACT": 100, "FEW": 80, "_RACE": (60, 60), "_SECOND": 80, "_MOST": 80}
+HIDDEN = np.random.RandomState(4).randn(2600, 6)  # few rows say little of them
+FAINT = np.sin(2 * HIDDEN[:, 0]) + np.sin(2 * HIDDEN[:, 2]) + np.random.RandomState(5).randn(2600)
+
+
+def widened(folder: Path) -> Any:
+    """A search whose stages have few rows each, and whose winner has widths that were learned again."""
+    options = {"strategy": "continuous", "norms": [2.0], "cv": 2, "random_state": 0}
+    with patch.multiple(plan, **SMALL):
+        model = MKLRegressorCV(**options, checkpoint=folder / "kept").fit(HIDDEN, FAINT)
+    if "learned again from more rows" not in model.describe():
+        raise AssertionError("no widths were learned again")
+    return [model.weights_, model.predict(HIDDEN[:60])]
+
+
+def resampled(folder: Path) -> Any:
+    model = MKLRegressor(KERNELS, loss="epsilon_insensitive")
+    options = {"n_resamples": 30, "random_state": 0, "checkpoint": folder / "kept"}
+    return [weight_stability(model, X, numbers, **options).weights]
+
+
+def tested(folder: Path) -> Any:
+    """Tests by their formula, and by permutations."""
+    options = {"method": "permutation", "n_permutations": 999, "random_state": 0}
+    score = significance(KERNELS, X, y, checkpoint=folder / "score")
+    drawn = significance(KERNELS, X, numbers, **options, checkpoint=folder / "drawn")
+    return [score.p_value, drawn.p_value, drawn.p_adjusted]
+
+
+def commanded(folder: Path) -> Any:
+    """`fit --checkpoint` of the command line; whoever comes later has `--resume` alone."""
+    keep, table, model = folder / "keep", folder / "t.csv", folder / "model"
+    rows = pd.DataFrame(X, columns=list("abc"))
+    if (keep / "command.json").exists():
+        command = ["fit", "--resume", keep]
+    else:
+        write_atomically(table, rows.assign(t=np.where(y, "yes", "no")).to_csv(index=False).encode())
+        command = ["fit", table, "-t", "t", "-k", "gaussians:1,8,2", "--cv", 2, "--jobs", 1, "--model", model]
+        command += ["--report", folder / "r.html", "--no-stability", "--no-importance", "--checkpoint", keep]
+    ended = CliRunner().invoke(app, [str(word) for word in command])
+    if ended.exit_code or keep.exists() or not is_report(folder / "r.html"):
+        raise AssertionError(ended.output)
+    return [load(model).decision_function(rows)]
 
 
 def on_cluster(run: Callable[[Path], Any]) -> Callable[[Path], Any]:
@@ -155,6 +207,14 @@ WORKS = {
     "events": Work(searched(MKLSurvivalCV, times(numbers))),
     "intervals": Work(searched(MKLRegressorCV, numbers, norms=(1.0, 2.0), intervals=True)),
     "large": Work(searched(MKLRegressorCV, TARGET[:3000], MANY[:3000], strategy="finite", norms=(1.0, 2.0))),
+    "own": Work(searched(MKLRegressorCV, np.column_stack([numbers, X[:, 0]]), Cs=None, multi_output="own")),
+    "own-folds": Work(
+        searched(MKLRegressorCV, np.column_stack([numbers, X[:, 0]]), Cs=None, multi_output="own", cv=3)
+    ),
+    "widths": Work(widened),
+    "stability": Work(resampled),
+    "significance": Work(tested),
+    "command": Work(commanded),
     "rows": Work(passed(KERNELS, False, **ROWS)),
     "products": Work(passed(Products(degree=3), False, approx="features", random_state=0)),
     "dask": Work(on_cluster(passed(KERNELS, True, **ROWS)), own_time=False, cluster=True),
