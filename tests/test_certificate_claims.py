@@ -6,12 +6,24 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from manykernels import MKLClassifier, MKLClassifierCV, MKLRegressor, NonlinearMKLRegressor, load, save
+from manykernels import (
+    LocalizedMKLClassifier,
+    LocalizedMKLRegressor,
+    MKLClassifier,
+    MKLClassifierCV,
+    MKLRegressor,
+    MKLRegressorCV,
+    NonlinearMKLClassifier,
+    NonlinearMKLRegressor,
+    load,
+    save,
+)
 from manykernels.approx import Nystroem
 from manykernels.families import ARDGaussians
 from manykernels.inspection import certificate
 from manykernels.kernels import Gaussian, Linear
 from manykernels.objectives.rounding import unit
+from manykernels.selection import plan
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(80, 3))
@@ -64,6 +76,39 @@ def test_families_without_a_bound_do_not_claim_one():
     model = MKLRegressor(ARDGaussians(), C=1.0, tol=0.3, random_state=0).fit(X, y)
     assert not model.certified_ and not certificate(model, X, y).certified
     assert np.isnan(NonlinearMKLRegressor(KERNELS, n_starts=1, random_state=0).fit(X, y).dual_gap_)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # of gates that are not at their optimum
+def test_gates_have_a_gap_where_they_are_fixed():
+    for kind, target in ((LocalizedMKLClassifier, y > 0), (LocalizedMKLRegressor, y)):
+        fixed = kind(KERNELS, random_state=0).fit(X, target)
+        assert fixed.certified_ and fixed.dual_gap_ <= fixed.tol
+        for gating in ("softmax", "sigmoid"):
+            learned = kind(KERNELS, gating=gating, max_iter=5, random_state=0).fit(X, target)
+            assert not learned.certified_ and np.isnan(learned.dual_gap_)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_what_has_no_certificate_is_refused():
+    own = MKLRegressorCV(KERNELS, multi_output="own", random_state=0).fit(X, y)
+    with pytest.raises(TypeError, match="chosen by errors on samples left out"):
+        certificate(own, X, y)
+    nonlinear = NonlinearMKLClassifier(KERNELS, n_starts=1, random_state=0).fit(X, y > 0)
+    assert np.isnan(nonlinear.dual_gap_)
+    for other in (nonlinear, LocalizedMKLRegressor(KERNELS, random_state=0).fit(X, y)):
+        with pytest.raises(TypeError, match="Other methods solve other problems"):
+            certificate(other, X, y)
+
+
+def test_a_search_over_many_rows_has_no_certificate(monkeypatch):
+    sizes = {"WHOLE": 60, "EXACT": 70, "FEW": 50, "_RACE": (40, 40), "_SECOND": 50, "_MOST": 50}
+    for name, value in sizes.items():
+        monkeypatch.setattr(plan, name, value)
+    rows = rng.normal(size=(300, 3))
+    search = MKLRegressorCV(KERNELS, strategy="finite", norms=[2.0], Cs=[1.0], cv=2, random_state=0)
+    search.fit(rows, np.sin(rows[:, 0]))
+    with pytest.raises(TypeError, match="landmarks for many rows"):
+        certificate(search, rows, np.sin(rows[:, 0]))
 
 
 def test_an_approximation_has_a_problem_of_its_own():
