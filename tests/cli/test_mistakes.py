@@ -29,21 +29,31 @@ def folder(tmp_path_factory):
     frame[["dose"]].head(30).to_csv(where / "short.csv", index=False)
     (where / "picture.png").write_bytes(b"\x89PNG")
     (where / "old.model").write_bytes(b"not a model")
+    (where / "binary.csv").write_bytes(b"\x89PNG\r\n\x1a\n\x00\x01\xff\xfe" * 20)
+    (where / "header.csv").write_text("age,outcome\n")
     return where
 
 
 MISTAKES = {
     "wrong target": ("fit all.csv -t outcom", "Did you mean 'outcome'?"),
-    "text column": ("fit all.csv -t note", "Name another one by --target"),
+    "text column": ("fit all.csv -t note", "Is it the right column? Name another one by --target."),
+    "binary file": ("fit binary.csv -t outcome", "it holds binary data. Save the table as CSV"),
+    "no rows": ("fit header.csv -t outcome", "Add a row for each sample"),
+    "groups of one": ("fit one.csv -t age --sample-groups outcome", "needs two. Name another column"),
+    "unknown groups": ("fit all.csv -t age --sample-groups outcom", "Did you mean 'outcome'? There are"),
+    "few groups": ("fit all.csv -t age --sample-groups outcome", "Give --cv 2 or less"),
     "missing view": ("fit --view a=view.csv --view b=short.csv -t age", "name it by --id NAME"),
     "one class": (
         "fit one.csv -t outcome",
         "Name another column by --target, or add rows",
     ),
-    "too few rows": ("fit few.csv -t age -m sparse", "Give fewer folds by --cv, add rows"),
+    "too few rows": (
+        "fit few.csv -t age -m sparse",
+        "3 samples cannot be cut into 5 folds. Give fewer folds by --cv, add rows",
+    ),
     "wrong file": ("fit picture.png -t outcome", "Save the table as CSV"),
     "no file": ("fit al.csv -t outcome", "Check its name"),
-    "old model": ("predict old.model all.csv", "Write it again by save(model, path)."),
+    "old model": ("predict old.model all.csv", "Fit it again with `manykernels fit … --model old.model`."),
     "table as model": ("predict all.csv view.csv", "expected `manykernels predict MODEL DATA`"),
     "no model": ("predict none.model all.csv", "`manykernels fit … --model none.model` writes it."),
     "unknown option": (
@@ -61,6 +71,7 @@ def test_a_mistake_is_answered_in_one_line_that_says_what_to_do(command, advice,
     said = CliRunner().invoke(app, command.split())
     (error,) = [line for line in said.output.splitlines() if line.startswith("error: ")]
     assert said.exit_code == 2 and advice in error and "Traceback" not in said.output
+    assert "cv=" not in error and "--task regression" not in error and "latin-1" not in error
 
 
 def test_gaps_are_filled_and_said(folder, monkeypatch):

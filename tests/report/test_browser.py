@@ -219,7 +219,7 @@ def test_a_model_of_noise_is_called_so_first(open_page):
     scores = [{"name": "learned", "folds": [0.85, 0.87]}, {"name": "lasso", "folds": [0.95, 0.97]}, constant]
     page = open_page(reports.document("classifier", scores=scores))
     told = " ".join(page.locator("#verdict li.bad").all_inner_texts())
-    assert "lasso (−0.100" in told and "take that one" in told
+    assert "lasso (−0.100" in told and "use it" in told
 
 
 @pytest.mark.slow
@@ -307,7 +307,7 @@ def test_weights_can_be_sorted_found_and_completed(open_page):
     assert first_kernels(page) == page.evaluate(
         "names => names.sort((a, b) => b.localeCompare(a))", list(weights)
     )
-    page.click("#weights th button >> text=selected in")
+    page.click("#weights th button >> text=nonzero in")
     frequency = dict(zip(weights, document["weights"]["stability"]["frequency"], strict=True))
     assert [frequency[name] for name in first_kernels(page)] == sorted(frequency.values(), reverse=True)
     page.fill("#filter", "POLYNOMIAL(degree=3)")

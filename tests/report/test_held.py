@@ -16,15 +16,17 @@ from tests.report.reports import MADE, SCORES, document
 import manykernels as mk
 from manykernels._checks import RULES
 from manykernels.comparison.folds import cross_validate, make_folds
+from manykernels.families import views
 from manykernels.inspection import importance
 from manykernels.inspection.effects import curve, grid_of, nearest_rows, swaps
 from manykernels.kernels import Gaussian, Linear
-from manykernels.report import report_data
+from manykernels.report import markdown, report_data
 from manykernels.report.baselines import compared
 from manykernels.report.held import Look, gathered
+from manykernels.report.names import readable
 from manykernels.report.quality import quality_section
 from manykernels.report.samples import chosen_samples
-from manykernels.report.verdict import verdict_section, with_checks
+from manykernels.report.verdict import NAMES, verdict_section, with_checks
 
 
 def held_of(model, X, y, classes=True, cv=3):
@@ -185,7 +187,7 @@ def test_the_verdict_has_the_numbers_of_the_sections():
     assert f"{own['mean']:.3f} ± {own['std']:.3f} over 3 folds" in text
     rivals = [row["name"] for row in document["scores"]["rows"][1:]]
     assert all(name in said(document, "alternatives") for name in rivals)
-    assert "few" in said(document, "care") or len(y) >= 100
+    assert "There are only" in said(document, "care") or len(y) >= 100
 
 
 def test_an_alternative_that_is_clearly_better_is_named():
@@ -198,7 +200,7 @@ def test_an_alternative_that_is_clearly_better_is_named():
     ]
     told = document("classifier", scores=scores, fit_path=False)["verdict"]
     tones = {one["tone"]: one["text"] for one in told if one["about"] == "alternatives"}
-    assert "better in the same folds: the lasso (−0.200" in tones["bad"] and "take that one" in tones["bad"]
+    assert "better in the same folds: the lasso (−0.200" in tones["bad"] and "use it" in tones["bad"]
     assert "worse (+0.200" in tones["good"] and "like it" in tones["plain"]
 
 
@@ -219,8 +221,8 @@ def test_checks_of_columns_come_first_and_those_of_kernels_are_named():
         "a",
         "So. Do. (MK412)",
         "b",
-        "The checks below also found: C is at the end of its range (MK201), a kernel is nearly the identity "
-        "(MK302).",
+        "The checks below say what to do about this: C is at the end of its range (MK201); a kernel is "
+        "nearly the identity (MK302); the weights are no better than the plain sum (MK502).",
     ]
     assert with_checks(verdict, []) == verdict
 
@@ -229,9 +231,7 @@ def test_a_loss_that_is_not_clear_is_said_with_its_interval():
     columns = {"names": ["age", "sex"], "mean": [0.1, 0.0], "low": [-0.02, -0.1], "high": [0.22, 0.1]}
     found = told()[1] | {"importance": {"metric": "C index", "views": None, "columns": columns}}
     (text,) = [one["text"] for one in verdict_section(found) if one["about"] == "columns"]
-    assert (
-        "without it, the C index falls by 0.1 on held-out samples, but the 95 % interval is −0.02 to" in text
-    )
+    assert "the C index falls by 0.100 on held-out samples, but the 95 % interval is −0.020 to 0.220" in text
 
 
 def test_samples_that_lack_a_view_are_counted_by_views():
@@ -242,6 +242,64 @@ def test_samples_that_lack_a_view_are_counted_by_views():
     text = " ".join(one["text"] for one in verdict_section(found | {"data": data}) if one["tone"] == "care")
     assert f"Not all of the {n} samples have every view: 9 lack g." in text
     assert "Values are missing in 1 column: c" in text
+
+
+def test_one_comparison_has_one_p_value():
+    """The sentence, the tile, the verdict and the check say the same p, adjusted for all alternatives."""
+    rng = np.random.default_rng(0)
+    own = rng.normal(0.6, 0.02, 5)
+    names = ("plain sum of the kernels", "best single kernel", "tuned SVC")
+    rows = [{"name": "learned", "folds": own.tolist()}]
+    rows += [{"name": name, "folds": (own + rng.normal(-0.01, 0.02, 5)).tolist()} for name in names]
+    found = document("classifier", scores=rows, fit_path=False)
+    above = {row["name"]: row["above"] for row in found["scores"]["rows"][1:]}
+    assert above[names[0]]["p_adjusted"] >= above[names[0]]["p_value"]
+    text, rival = said(found, "alternatives"), found["scores"]["rival"]
+    assert all(one["shown"] in text and "adjusted p" in one["shown"] for one in above.values())
+    assert rival["shown"] in rival["sentence"] and rival["shown"] == above[rival["name"]]["shown"]
+    (check,) = [one for one in found["checks"] if one["code"] == "MK502"]
+    assert above[names[0]]["shown"] in check["message"] and "adjusted p" in markdown(found)
+    alone = document("classifier", scores=rows[:2], fit_path=False)["scores"]["rival"]
+    assert alone["p_adjusted"] is None and ", p = " in alone["shown"]
+
+
+def test_columns_that_were_set_aside_are_listed_and_no_reason_to_be_careful():
+    found = document("classifier", fit_path=False, set_aside={"patient": NAMES, "site": "it is a name"})
+    assert [one["name"] for one in found["data"]["dropped"]][:2] == ["patient", "site"]
+    assert "patient" not in said(found, "care") and "site (it is a name)" in said(found, "care")
+
+
+def test_columns_of_views_are_written_for_people():
+    names = {"body__bmi": "bmi (body)", "body__s1": "s1 (body)", "body__s10": "s10 (body)"}
+    given = {
+        "names": ["body__bmi", "x"],
+        "text": "In 'body__s10', body__s1 and body__s1x.",
+        "call": "body__s1",
+    }
+    made = readable(given, names)
+    assert made["names"] == ["bmi (body)", "x"] and made["call"] == "body__s1"
+    assert made["text"] == "In 's10 (body)', s1 (body) and body__s1x."
+    table = pd.DataFrame(X[:, :4], columns=["body__a", "body__b", "blood__a", "blood__c"])
+    kernels = views({"body": ["body__a", "body__b"], "blood": ["blood__a", "blood__c"]})
+    model = mk.MKLRegressor(kernels).fit(table, numbers)
+    found = report_data(model, table, numbers, fit_path=False)
+    assert [one["name"] for one in found["data"]["columns"]] == [
+        "a (body)",
+        "b (body)",
+        "a (blood)",
+        "c (blood)",
+    ]
+
+
+def test_groups_that_folds_split_are_found():
+    groups = np.repeat(np.arange(len(X) // 4), 4)
+    told = document("classifier", fit_path=False, sample_groups=groups, grouped_by="site")
+    assert told["data"]["groups"] == {"name": "site", "count": len(X) // 4}
+    model = mk.MKLClassifier([Linear()]).fit(X, y)
+    found = compared(model, X, y, cv=2)
+    report = report_data(model, X, y, fit_path=False, sample_groups=groups, **found)
+    assert "MK404" in [one["code"] for one in report["checks"]]
+    assert "MK404" in " ".join(one["text"] for one in report["verdict"])
 
 
 def test_without_scores_the_verdict_says_so():

@@ -37,6 +37,16 @@ def test_every_kind_has_chapters_and_tables_that_hold_together(kind):
         assert text(one["text"]) in found
 
 
+def test_charts_have_their_numbers_as_tables():
+    found = markdown(reports.held_out_numbers())
+    assert "| row | predicted | true | true − predicted |" in found and "change of the prediction" in found
+    assert "### Which kernels are alike" in found and "### How the fit converged" in found
+    classes = markdown(reports.held_out())
+    assert "#### ROC curve" in classes and "| precision |" in classes and "change of the decision" in classes
+    numbers = re.findall(r"(?<![\w.-])-\d", re.sub(r"```.*?```", "", found, flags=re.S))
+    assert numbers == []  # a minus is one everywhere
+
+
 def test_names_are_text():
     found = markdown(reports.nasty())
     assert "<script>" not in found.replace("```\n", "").split("### Make this again")[0]
@@ -48,7 +58,7 @@ def test_numbers_stand_to_the_right_and_long_tables_end():
     found = table(["name", "value"], [[f"n{i}", -0.5 * i] for i in range(70)])
     lines = found.splitlines()
     assert (
-        lines[1] == "| --- | ---: |" and lines[3] == "| n1 | −0.5 |" and found.endswith("And 10 more rows.")
+        lines[1] == "| --- | ---: |" and lines[3] == "| n1 | −0.50 |" and found.endswith("And 10 more rows.")
     )
     assert number(None) == "–" and number(0.12345) == "0.123"
 

@@ -331,7 +331,8 @@ class Comparison(Tabled):
             values.append(_values(CHANCE, self.chance, None, None))
             cells.append([*_cells(GUESSING, self.chance, None, None)[:-1], ""])
         difference = "difference" if self.against is None else f"from {self.against}"
-        titles = ["method", self.metric, "rank", difference, "adjusted p", "kernels", "seconds"]
+        p = "adjusted p" if len(differences) > 1 else "p"
+        titles = ["method", self.metric, "rank", difference, p, "kernels", "seconds"]
         best = [i for i, name in enumerate(order) if ranks.get(name) == 1]
         return Table(values, titles, cells, best, self._notes())
 

@@ -96,7 +96,7 @@ def _compared(data: Section) -> str:
         "standard deviation",
         "rank",
         f"from {text(data['against'])}",
-        "adjusted p",
+        "adjusted p" if sum(row["p_adjusted"] is not None for row in data["table"]) > 1 else "p",
         "seconds",
     ]
     keys = ("method", "mean", "std", "rank", "difference", "p_adjusted", "seconds")
@@ -204,6 +204,11 @@ def _quality(quality: Section | None) -> Iterator[str]:
         yield "### Are probabilities right?\n\n" + table(
             ["predicted probability", "observed share", "samples"], rows
         )
+
+
+def _minus(value: Any) -> str:
+    """A number that comes as text."""
+    return re.sub(r"(^|, )-(?=[\d.])", r"\1−", str(value))
 
 
 def _p(value: float) -> str:
@@ -323,9 +328,10 @@ def _samples(found: Section | None, task: str) -> Iterator[str]:
     for one in [] if found is None else found["samples"]:
         name = one["name"] if one["name"] is not None else f"row {one['row'] + 1}"
         told = (
-            f"**{text(name)}** ({text(one['why'])}): {text(one['truth'])}, predicted {text(one['predicted'])}"
+            f"**{text(name)}** ({text(one['why'])}): {text(_minus(one['truth']))}, predicted "
+            f"{text(_minus(one['predicted']))}"
         )
-        rows = [[part["name"], part["value"], part["effect"]] for part in one["columns"]]
+        rows = [[part["name"], _minus(part["value"]), part["effect"]] for part in one["columns"]]
         yield told + ("\n\n" + table(["column", "value", change], rows) if rows else "")
 
 

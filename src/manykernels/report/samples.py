@@ -210,5 +210,5 @@ def _by_number(truth: Any, predicted: Any) -> dict[str, Ranked]:
 def shown(value: Any) -> str:
     """For people: four digits of numbers."""
     if np.ndim(value):
-        return ", ".join(f"{v:.4g}".replace("-", "−") for v in value)
-    return f"{value:.4g}".replace("-", "−") if isinstance(value, float | np.floating) else str(value)
+        return ", ".join(f"{v:.4g}" for v in value)
+    return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)

@@ -143,8 +143,8 @@ def _in_short(results: Comparison) -> Iterator[tuple[str, str, str]]:
         yield (
             "care",
             "care",
-            "The best model was found on these folds, and all others are held against it: its score tends to "
-            "be a little too good, and p-values a little too small.",
+            "The best model was found on these folds, and all others are compared with it: its score tends "
+            "to be a little too good, and p-values a little too small.",
         )
     for name, scores in results.scores.items():
         if scores.failed:

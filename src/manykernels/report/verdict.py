@@ -84,7 +84,7 @@ def _how_good(found: Section) -> Said:
         return
     target, folds = found["data"]["target"]["name"], len(own["folds"])
     mean, constant = own["mean"], (scores["chance"] or {}).get("mean")
-    score = f"{_metric(scores)} {spread_of(own['mean'], own['std'])} over {number_of(folds, 'fold')}"
+    score = f"{scores['metric']} {spread_of(own['mean'], own['std'])} over {number_of(folds, 'fold')}"
     if quality is not None and quality["kind"] == "classes":
         of = f"{quality['right']} of {quality['samples']} samples that it did not learn from"
         text = f"The model predicts the right class of “{target}” for {of} ({score})."

@@ -5,6 +5,8 @@ const NS = "http://www.w3.org/2000/svg";
 // -- building: everything from users goes through text nodes and attributes, never through markup ----------
 // A line must not end between a number and its sign, and a minus is one everywhere.
 const together = (text) => text.replace(/(\d) %/g, "$1\u00a0%").replace(/ ± /g, " ±\u00a0").replace(/(\d)e-0?(\d)/g, "$1e−$2").replace(/\bp ([=<]) /g, "p\u00a0$1\u00a0");
+// Options of the command line stay in one line too.
+const pieces = (node, text) => !["P", "SPAN", "LI", "DD"].includes(node.tagName) ? [text] : text.split(/(?<=^|[ (])(--[a-z][a-z-]+(?: \d+| [A-Z]+\b)?)/).map((part, i) => i % 2 ? el("code", { class: "option" }, part) : part);
 function put(node, attributes, children) {
   for (const [key, value] of Object.entries(attributes || {})) {
     if (value === null || value === undefined || value === false) continue;
@@ -12,7 +14,7 @@ function put(node, attributes, children) {
     else node.setAttribute(key, value === true ? "" : value);
   }
   for (const child of children.flat(9)) {
-    if (child !== null && child !== undefined) node.append(child instanceof Node ? child : node.tagName === "PRE" ? String(child) : together(String(child)));
+    if (child !== null && child !== undefined) node.append(...(child instanceof Node ? [child] : node.tagName === "PRE" ? [String(child)] : pieces(node, together(String(child)))));
   }
   return node;
 }
@@ -51,6 +53,8 @@ function number(value, digits = 3) {
   const text = size >= 10 ** Math.max(5, digits) || size < 1e-3 ? value.toExponential(1).replace("e+", "e") : String(Number(value.toPrecision(digits)));
   return text.replace(/-/g, "−");
 }
+// Numbers that come as text.
+const minus = (text) => String(text).replace(/(^|, )-(?=[\d.])/g, "$1−");
 // Scores, differences of scores and losses all have three digits behind the point, so that they can be compared at a glance.
 const score = (value) => value === null || value === undefined ? "–" : Math.abs(value) >= 1000 ? number(value) : value.toFixed(3).replace(/^-(0\.000)?/, (_, zero) => zero || "−");
 const signed = (value) => value === null ? "–" : Math.abs(value) < 5e-4 ? "0" : (value > 0 ? "+" : "") + score(value);

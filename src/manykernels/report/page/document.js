@@ -52,8 +52,8 @@ function verdictSection() {
 
 function cards() {
   const target = data.data.target, made = [], s = data.scores;
-  const pieces = (text) => text.replace(/× /g, "×\u00a0").match(/[^(=,:·_/ ]*[(=,:·_/ ]?/g).flatMap((part, i) => i ? [el("wbr"), part] : [part]);
-  const card = (big, small) => made.push(el("div", { class: "card" }, el("b", { class: big.length > 16 ? "long" : null }, pieces(big)), el("span", {}, small)));
+  const breakable = (text) => text.replace(/× /g, "×\u00a0").match(/[^(=,:·_/ ]*[(=,:·_/ ]?/g).flatMap((part, i) => i ? [el("wbr"), part] : [part]);
+  const card = (big, small) => made.push(el("div", { class: "card" }, el("b", { class: big.length > 16 ? "long" : null }, breakable(big)), el("span", {}, small)));
   if (s) {
     const own = s.rows[0], rival = s.rival, constant = s.chance;
     if (own.mean !== null) card(plusMinus(own.mean, own.std), `${s.metric} on samples that were not learned from` + (data.selection && s.searched === "anew" ? ", the search repeated in each fold" : ""));

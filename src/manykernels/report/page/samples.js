@@ -21,7 +21,7 @@ function samplesSection() {
   const drawColumns = (width) => {
     const one = c.samples[chosen];
     if (!one.columns.length) return canvas(width, 30, words(2, 18, fit(`No column of this sample changes the ${outcome}.`, width - 4)));
-    return bars(one.columns.map((part) => ({ name: part.value === "" ? part.name : `${part.name} = ${part.value}`, value: part.effect })), width);
+    return bars(one.columns.map((part) => ({ name: part.value === "" ? part.name : `${part.name} = ${minus(part.value)}`, value: part.effect })), width);
   };
   const draw = (width) => {
     const one = c.samples[chosen];
@@ -46,7 +46,7 @@ function samplesSection() {
   const columns = values ? chart(drawColumns, "Columns behind a single prediction", () => ({ titles: ["sample", "kind", "true", "predicted", "column", "value", `change of the ${outcome}`], rows: c.samples.flatMap((one) => one.columns.map((part) => [called(one), one.why, one.truth, one.predicted, part.name, part.value, part.effect])) })) : null;
   const kernels = both ? chart(draw, "What each kernel adds", () => ({ titles: ["sample", "kernel", "adds"], rows: c.samples.filter((one) => one.parts).flatMap((one) => [...c.names.map((name, m) => [called(one), name, one.parts[m]]), [called(one), "intercept", one.intercept]]) })) : null;
   const pick = el("select", { id: "sample", "aria-label": "Sample", onchange: (e) => { chosen = Number(e.target.value); [columns, kernels].forEach((one) => one && one.paint()); } },
-    c.samples.map((one, i) => el("option", { value: i }, `${called(one)} (${one.why}): ${one.truth}, predicted ${one.predicted}`)));
+    c.samples.map((one, i) => el("option", { value: i }, `${called(one)} (${one.why}): ${minus(one.truth)}, predicted ${minus(one.predicted)}`)));
   return section("contributions", "Explanations of single predictions", (c.held_out ? "Each sample was predicted by a model that did not learn from it" : "These are training samples, since the model was not cross-validated") + (c.samples[0].name ? ". " : "; rows are counted from 1. ")
     + (values ? `A bar shows how far the ${outcome} changes because the sample has its own value in a column, and not those of other samples. One column is changed at a time, so that the bars need not add up.` : ""),
     el("div", { class: "controls" }, pick), columns, kernels ? el("details", { open: !values }, el("summary", {}, `The same ${outcome}, kernel by kernel`), el("p", { class: "hint" }, `What each kernel adds. The bars lead from zero to the ${outcome}.`), kernels) : null);
