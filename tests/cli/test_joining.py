@@ -112,7 +112,7 @@ def test_an_id_that_is_named(join):
             "a.csv: 'sample_id' names some samples more than once ('P0', 'P1', in rows 1, 2, 11, 12)" in said
         )
         said = join.refused(table("t"), table("x", ids=[*IDS[:4], None, *IDS[5:]]), **options)
-        assert said == "a.csv: 'sample_id', which names the samples, is empty in row 5."
+        assert said == "a.csv: 'sample_id', which names the samples, is empty in row 5. Fill these cells."
     assert "--no-id says that there is none" in join.refused(table("t"), id="sample_id", in_order=True)
 
 

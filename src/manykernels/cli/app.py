@@ -59,7 +59,7 @@ class OneLine(TyperGroup):
 
             where = error.ctx.command_path if error.ctx is not None else "manykernels"
             said = one_line(error.format_message()).rstrip(".")
-            typer.echo(f"error: {said}; `{where} --help` says what there is.", err=True)
+            typer.echo(f"error: {said}; `{where} --help` lists what there is.", err=True)
             raise SystemExit(BAD_INPUT) from None
         except MemoryError:  # while options are read; what comes after them says more
             if not standalone_mode:

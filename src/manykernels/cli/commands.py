@@ -127,13 +127,13 @@ def _say_size(voice: Voice, n: int, method: str, approx: str) -> None:
         return
     if method == "auto" and approx == "auto":
         voice.note(
-            f"{n} samples: models are raced on some of them, and the best is learned from all; --time-budget "
-            "SECONDS ends it sooner."
+            f"{n} samples: models are compared on some of them, and the best one is learned from all. "
+            "--time-budget SECONDS ends it sooner."
         )
     else:
         voice.note(
-            f"{n} samples: time and memory grow as n²; --method auto, --approx nystroem:200 or --first N are "
-            "quicker."
+            f"{n} samples: time and memory grow with the square of this number. --method auto, --approx "
+            "nystroem:200 and --first N are faster."
         )
 
 
@@ -141,10 +141,12 @@ def _require_sense(method: str, kernels: str, report_path: Path | None) -> None:
     """Raise an error for options that do not go together."""
     require_known("--method", method, METHODS)
     if method == "single" and report_path is not None:
-        raise UserError("--report is about learned kernels, and --method single learns none.")
+        raise UserError(
+            "--method single learns no weights to report on: leave --report out, or take --method auto."
+        )
     if METHODS[method].own and kernels != "auto":
         raise UserError(
-            f"--kernels {kernels}: --method {method} takes kernels of its own; leave one of them out."
+            f"--kernels {kernels}: --method {method} has its own kernels; leave one of the two options out."
         )
 
 
@@ -236,7 +238,7 @@ def _chosen_again(voice: Voice, spread: dict[str, Any]) -> None:
     if choices:
         name, count = next(iter(choices.items()))
         of = f"{count} of {sum(choices.values())} random halves of the data"
-        voice.show(f"the search chose the same again ({escape(name)}) in {of}")
+        voice.show(f"the search chose the same model again ({escape(name)}) in {of}")
 
 
 def _for_report(need: Needed, tests: Chances) -> dict[str, Any]:

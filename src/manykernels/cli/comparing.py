@@ -49,7 +49,8 @@ def compare(
     chosen = methods or [m for m in METHODS if METHODS[m].serves(data.task, bool(data.kernels))]
     if data.covariates and not methods:
         able = [name for name in chosen if adjusts(data, name, kernels)]
-        voice.note(f"without covariates, and left out: {', '.join(n for n in chosen if n not in able)}.")
+        left = ", ".join(name for name in chosen if name not in able)
+        voice.note(f"these methods cannot adjust for covariates, and are left out: {left}.")
         chosen = able
     models = {name: pipeline(data, name, kernels, tune=tune) for name in chosen}
     splits = folds(data, cv, repeats)

@@ -279,10 +279,10 @@ def _square(arrays: dict[str, Any], path: Path, n: int) -> tuple[list[str], Any]
 
 def _arrays(asked: Asked) -> tuple[dict[str, np.ndarray[Any, Any]], Path]:
     if asked.data is None or asked.views:
-        raise UserError("kernels are read from one .npz file, with the target beside them to learn from.")
+        raise UserError("give one .npz file that holds the kernels, and to learn from them also the target.")
     found = read_file(asked.data, asked.how)
     if not isinstance(found, dict):
-        raise UserError(f"{asked.data}: kernels are read from an .npz file.")
+        raise UserError(f"{asked.data}: expected an .npz file of kernels, as np.savez writes it.")
     return found, asked.data
 
 
@@ -325,7 +325,10 @@ def new_data(asked: Asked, about: dict[str, Any], voice: Voice) -> New:
         stratum = None if strata not in found else pd.Series(found[strata][: asked.how.rows])
         return New(_layers(chosen, path)[1][: asked.how.rows], named, stratum)
     if "columns" not in about:
-        raise UserError("the model was written by an earlier version of manykernels; fit it again.")
+        raise UserError(
+            "the model was written by an earlier version of manykernels. Fit it again with `manykernels fit "
+            "… --model FILE`."
+        )
     learned = frozenset([*about["columns"], *([strata] if strata else [])])
     how = replace(asked.join, learned=learned, expected=about.get("id", ""), predicts=True)
     joined = gather(asked, how, voice)

@@ -39,7 +39,7 @@ def read_file(path: Path, how: Reading) -> pd.DataFrame | dict[str, np.ndarray[A
     if not path.exists():
         raise UserError(f"{path}: there is no such file. Check its name, and the folder that you are in.")
     if path.is_dir():
-        raise UserError(f"{path} is a folder; a file is expected.")
+        raise UserError(f"{path} is a folder; give the name of a file.")
     kind = path.suffix.lower()
     if path.stat().st_size == 0:
         raise UserError(f"{path} is empty. Check that it is the right file.")
@@ -67,7 +67,9 @@ def _require_numpy(path: Path, kind: str) -> None:
     with path.open("rb") as file:
         start = file.read(6)
     if (kind == ".npy" and start != b"\x93NUMPY") or (kind == ".npz" and not zipfile.is_zipfile(path)):
-        raise UserError(f"{path} is not a file that NumPy wrote: np.save for .npy, np.savez for .npz.")
+        raise UserError(
+            f"{path} is not a file that NumPy wrote. Write it by np.save (.npy) or np.savez (.npz)."
+        )
 
 
 def _require_room(path: Path, kind: str, how: Reading) -> None:
@@ -206,7 +208,8 @@ def _scan(path: Path, encoding: str, rows: int | None) -> str:
                 elif len(fields) != len(header):
                     raise UserError(
                         f"{path}, line {lines.line_num}: {number_of(len(fields), 'field')}, and the header "
-                        f"has {len(header)} (separated by {separator!r})."
+                        f"has {len(header)} (separated by {separator!r}). Correct this line, or put quotes "
+                        "around text that holds the separator."
                     )
                 else:
                     count += 1

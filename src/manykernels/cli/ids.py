@@ -310,7 +310,9 @@ def require_ids(part: Part, name: str) -> list[str]:
     ids = texts(ids_of(part, name))
     gaps = np.flatnonzero(part.frame[name].isna().to_numpy())
     if gaps.size:
-        raise UserError(f"{part.path}: {name!r}, which names the samples, is empty in {numbered(gaps)}.")
+        raise UserError(
+            f"{part.path}: {name!r}, which names the samples, is empty in {numbered(gaps)}. Fill these cells."
+        )
     rows = np.flatnonzero(pd.Series(ids).duplicated(keep=False).to_numpy())
     if rows.size:
         first = list(dict.fromkeys(repr(ids[row]) for row in rows))

@@ -42,7 +42,7 @@ class Needed:
         """Name what leads, and give all of it as values."""
         if self.found is None:
             if self.why:
-                voice.note(f"which columns matter is not said. {self.why}")
+                voice.note(f"the importance of columns was skipped. {self.why}")
             return {"importance": None}
         told = {"views": self.found.views, "columns": self.found if self.found.names else None}
         if told["columns"] is not None and len(self.found.names) > 1:
@@ -88,7 +88,7 @@ def needed(voice: Voice, learned: Learned, splits: Splits, jobs: int) -> Needed:
             )
     except KeyboardInterrupt:
         voice.stopped = True
-        voice.note("stopped by Ctrl-C; nothing is said of which columns matter.")
+        voice.note("Stopped by Ctrl-C; the importance of columns was skipped.")
         return Needed(why="It was stopped.")
     except ValueError as error:
         return Needed(why=one_line(error))

@@ -77,7 +77,7 @@ class Learned:
             self.fit(voice)
             if stopped := wish.is_set():
                 voice.note(
-                    "stopped by Ctrl-C: these are the weights until then, nothing was scored or written."
+                    "Stopped by Ctrl-C: these are the weights until then, nothing was scored or written."
                 )
         return stopped
 

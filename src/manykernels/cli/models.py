@@ -66,7 +66,7 @@ def _own(params: dict[str, Any], name: str, method: str, option: str) -> str:
     """Return the name of a parameter in a model that may be the last step of a pipeline."""
     found = [key for key in params if key in (name, f"model__{name}")]
     if not found:
-        raise UserError(f"{option} was given with --method {method}, which has none; take --method auto.")
+        raise UserError(f"{option} does not work with --method {method}; take --method auto.")
     return found[0]
 
 
@@ -116,7 +116,9 @@ def _with_intervals(model: Any, data: Data, method: str) -> Any:
 def _kernels(data: Data, given: str) -> Any:
     if data.kernels:
         if given != "auto":
-            raise UserError("--kernels was given with --precomputed, which brings the kernels along.")
+            raise UserError(
+                "--kernels was given with --precomputed, whose file holds the kernels: leave --kernels out."
+            )
         return {name: Precomputed(m) for m, name in enumerate(data.kernels)}
     spec = _parse(given)
     if not data.views:
@@ -125,7 +127,7 @@ def _kernels(data: Data, given: str) -> Any:
     if data.groups and given not in _OF_TABLES:
         raise UserError(f"--kernels {given} was given with --groups; expected {' or '.join(_OF_TABLES)}.")
     if not listed:
-        raise UserError(f"--kernels {given} stands for too many kernels to list, and views need lists.")
+        raise UserError(f"--kernels {given} has too many kernels for views; take --kernels auto.")
     if given in _OF_TABLES:
         return views({view: (columns, spec) for view, columns in data.views.items()})
     others = tuple(f"{view}__" for view in data.views)

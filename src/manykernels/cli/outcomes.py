@@ -190,7 +190,9 @@ def _require_order(found: dict[str, Any], known: Any, names: dict[str, str], row
 
 def _require_events(y: NDArray[Any], name: str) -> None:
     if not len(y):
-        raise UserError("no row has both a time and an event; there is nothing to learn.")
+        raise UserError(
+            "no row has both a time and an event: there is nothing to learn. Are these the right columns?"
+        )
     if not y["event"].any():
         raise UserError(
             f"--event {name}: no row says that the event was observed, so that there is nothing to learn. Is "

@@ -54,7 +54,7 @@ def resampled(voice: Voice, model: Model, kernels: Any, again: Again, jobs: int 
         how, seconds = {"searched": "before"}, seconds / again.finalists
     if seconds > SECONDS:
         voice.note(
-            f"the report says nothing of how stable the weights are: {RESAMPLES} more fits would take about "
+            f"the stability of the weights was skipped: {RESAMPLES} more fits would take about "
             f"{seconds:.0f} s. In Python: manykernels.inspection.weight_stability."
         )
         return {}
@@ -71,9 +71,9 @@ def resampled(voice: Voice, model: Model, kernels: Any, again: Again, jobs: int 
                 spread["widths"] = again.widths(**draws)
     except KeyboardInterrupt:
         voice.stopped = True
-        voice.note("stopped by Ctrl-C; the report does not say how stable all weights are.")
+        voice.note("Stopped by Ctrl-C; the report lacks the stability of some weights.")
     except (ValueError, AttributeError) as error:
-        voice.note(f"the report does not say how stable all weights are: {one_line(error)}")
+        voice.note(f"the report lacks the stability of some weights: {one_line(error)}")
     return spread
 
 

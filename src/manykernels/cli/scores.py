@@ -61,7 +61,7 @@ def compared(
             voice.note(text, of=name)
     if any(scores.interrupted for scores in found.scores.values()):
         voice.stopped = True
-        voice.note("stopped by Ctrl-C; there are scores of the folds until then only.")
+        voice.note("Stopped by Ctrl-C; only the folds until then have scores.")
     return found
 
 
@@ -143,9 +143,12 @@ def judged(
             )
     except KeyboardInterrupt:
         voice.stopped = True
-        voice.note("stopped by Ctrl-C; there is no test on permuted targets.")
+        voice.note("Stopped by Ctrl-C; the test on permuted targets was skipped.")
         return Judged(results, searched, held_out=held)
     except ValueError as error:
-        voice.note(f"there is no test on permuted targets: {one_line(error)}")
+        more = (
+            f" --permutations {PERMUTATIONS + 1} runs it all the same." if "would take" in str(error) else ""
+        )
+        voice.note(f"the test on permuted targets was skipped: {one_line(error)}{more}")
         return Judged(results, searched, one_line(error), held)
     return Judged(results, searched, null, held)
