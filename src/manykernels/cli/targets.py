@@ -138,15 +138,12 @@ def classes_or_numbers(column: pd.Series, name: str, asked: str) -> tuple[Any, s
             )
         return column.to_numpy(dtype=float), task
     if distinct > max(_CATEGORIES, len(column) // 2):
+        what = f"It holds text such as {column.iloc[0]!r}."
+        if numeric:
+            what = "Give --task regression to predict it as a number."
         raise UserError(
             f"the target {name!r} has {distinct} different values in {len(column)} rows, which is too many "
-            "for classes. "
-            + (
-                "Give --task regression to predict it as a number"
-                if numeric
-                else f"It holds text such as {column.iloc[0]!r}"
-            )
-            + ". Is it the right column? Name another one by --target."
+            f"for classes. {what} Is it the right column? Name another one by --target."
         )
     labels = column.to_numpy()
     return (labels.astype(int) if whole else labels.astype(str).astype(object)), task

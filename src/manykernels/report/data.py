@@ -185,7 +185,9 @@ def report_data(
         return chosen_samples(model, X, y, called) if held_out is None else held_out.samples(called)
 
     sections: dict[str, Any] = {
-        "data": data_section(X, y, learned, target, set_aside) | presence_section(learned, inner),
+        "data": data_section(X, y, learned, target, set_aside)
+        | presence_section(learned, inner)
+        | _groups(sample_groups, grouped_by),
         "scores": scores_section(scores, learned, searched, null),
         "quality": quality_section(held_out, y, task_of(learned)),
         "survival": _or_why(missing, SURVIVAL, survival) if survives else None,
@@ -202,8 +204,6 @@ def report_data(
         "widths": _widths(learned, widths, prepared=model is not face),
         "gates": gates_section(learned, y),
     }
-    if sample_groups is not None:
-        sections["data"]["groups"] = {"name": grouped_by, "count": len(set(map(str, sample_groups)))}
     _name_constants(sections, learned)
     head: dict[str, Any] = {
         "format": FORMAT,
@@ -217,16 +217,18 @@ def report_data(
         "alternatives": ALTERNATIVES,
     }
     head |= _in_words(plain(sections), learned.title, face.get_params(deep=False))
-    known: dict[str, Any] = {
-        "sample_groups": sample_groups,
-        "cv": None if held_out is None else held_out.splits,
-    }
+    known = {"sample_groups": sample_groups, "cv": None if held_out is None else held_out.splits}
     head["checks"] = _checks(given, parts, raw, compared_scores(scores, learned), null, stability, known)
     head["verdict"] = with_checks(head["verdict"], head["checks"])
-    if column_names is None:
-        column_names = shown_names(getattr(X, "columns", ()), views_of(learned))
-    document: dict[str, Any] = readable(plain({**head, **sections, "left_out": missing}), column_names)
+    columns = getattr(X, "columns", ())
+    names = shown_names(columns, views_of(learned)) if column_names is None else column_names
+    document: dict[str, Any] = readable(plain({**head, **sections, "left_out": missing}), names)
     return document
+
+
+def _groups(labels: Any, name: str) -> dict[str, Any]:
+    """How many groups of samples there are, and what they are called."""
+    return {} if labels is None else {"groups": {"name": name, "count": len(set(map(str, labels)))}}
 
 
 def _in_words(sections: Mapping[str, Any], title: str, options: Mapping[str, Any]) -> dict[str, Any]:
