@@ -26,6 +26,9 @@ def render(folder: Path, names: Iterable[str]) -> None:
     (folder / "README.md").write_text("\n\n".join([HEAD, *entries]) + "\n", encoding="utf-8")
 
 
+MORE_ROWS = "More rows, and boosting, random forests and xRFM: [selection_sizes](selection_sizes.md)."
+SEE_ALSO = {"selection_tables": MORE_ROWS}  # pages that are made elsewhere
+
 HEAD = """# Results of the experiments
 
 Made by `python -m experiments --render` from the Parquet files beside it; do not edit. One row of a file is
@@ -41,6 +44,7 @@ def page(record: Record, files: list[str]) -> str:
     """The tables of one experiment as they were printed, its pictures, and where they come from."""
     facts = record.facts
     about = [f"# {facts['title']}", *([QUICK] if facts["quick"] else []), *_left_out(facts)]
+    about += [SEE_ALSO[facts["name"]]] if facts["name"] in SEE_ALSO else []
     shown = [*(section(table) for table in record.tables), *(f"![{file}]({file})" for file in files)]
     return "\n\n".join([*about, *shown, _origin(facts)]) + "\n"
 

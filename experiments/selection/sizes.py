@@ -1,4 +1,4 @@
-"""`python -m experiments.selection.sizes`: the default beside boosting, from 500 to 100,000 rows.
+"""`python -m experiments.selection.sizes`: the default beside boosting, from 500 to a million rows.
 
 Every run (set, rows, seed, method) is a process of its own on one thread. Its errors, processor seconds and
 peak memory are added to results/selection_sizes.csv as it ends, and what is there is not run again, so that
@@ -43,6 +43,9 @@ ROWS = (500, 2000, 10_000, 100_000)
 TEST, LEAST_TEST, LEAST = 5000, 200, 10  # rows to test on, at most and at least; members of a class
 MADE: dict[str, Task] = {"made friedman": "regression", "made rings": "classification"}
 MANY: dict[str, Task] = {"mnist": "classification"}  # run from 10,000 rows on, as made problems are
+ERRORS = {"error": "", "log loss": ", log loss"}  # columns of the page
+COSTS = {"seconds": ", s", "memory MB": ", MB"}
+COSTS_NOTE = "Seconds of one processor for a fit, and the peak memory of its process, with data and packages:"
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 Key = tuple[str, int, int, str]
 
@@ -238,11 +241,12 @@ def page(runs: dict[Key, Facts]) -> str:
     """What there is: errors and costs by set, sums by number of rows, and every loss by name."""
     about = __doc__.split("\n\n")[1].replace("\n", " ")
     lines = ["# The default beside boosting, by the number of rows", "", about]
+    lines += ["", "The same sets beside a grid search, at 500 rows: [selection_tables](selection_tables.md)."]
     for rows in sorted({key[1] for key in runs}):
         own = {key: facts for key, facts in runs.items() if key[1] == rows and "failed" not in facts}
         methods = [m for m in METHODS if any(key[3] == m for key in own)]
-        lines += ["", f"## {rows} rows", "", *_errors(own, methods), "", *_ranks(own, methods)]
-        lines += _sums(own, methods)
+        lines += ["", f"## {rows} rows", "", *_by_set(own, methods, ERRORS), "", *_ranks(own, methods)]
+        lines += [*_sums(own, methods), "", COSTS_NOTE, "", *_by_set(own, methods, COSTS)]
     bad = [facts for facts in runs.values() if "failed" in facts]
     failed = [f"- {f['set']}, {f['rows']} rows, seed {f['seed']}, {f['method']}: {f['failed']}" for f in bad]
     return "\n".join([*lines, *(["", "## Failed", "", *failed] if failed else [])]) + "\n"
@@ -253,17 +257,21 @@ def _mean(runs: dict[Key, Facts], name: str, method: str, column: str) -> float:
     return float(np.mean(found)) if found else np.nan
 
 
-def _errors(runs: dict[Key, Facts], methods: list[str]) -> list[str]:
-    """A line for each set: error in per cent, log loss, and seconds of one processor."""
-    head = ["set", "seeds"] + [f"{m}" for m in methods] + [f"{m}, log loss" for m in methods]
-    head += [f"{m}, s" for m in methods]
+def _by_set(runs: dict[Key, Facts], methods: list[str], columns: dict[str, str]) -> list[str]:
+    """A line for each set: the mean over seeds of some columns, each with its unit."""
+    head = ["set", "seeds"] + [f"{m}{unit}" for unit in columns.values() for m in methods]
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     for name in sorted({key[0] for key in runs}):
-        seeds = len({key[2] for key in runs if key[0] == name})
-        cells = [_mean(runs, name, m, c) for c in ("error", "log loss", "seconds") for m in methods]
-        words = ["–" if np.isnan(v) else f"{v:.3g}" for v in cells]
-        lines.append("| " + " | ".join([name, str(seeds), *words]) + " |")
+        counts = sorted({len(_seeds(runs, name, m)) for m in methods} - {0})
+        seeds = " to ".join(dict.fromkeys(str(n) for n in (counts[0], counts[-1])))
+        cells = [(column, _mean(runs, name, m, column)) for column in columns for m in methods]
+        words = ["–" if np.isnan(v) else f"{v:.0f}" if c == "memory MB" else f"{v:.3g}" for c, v in cells]
+        lines.append("| " + " | ".join([name, seeds, *words]) + " |")
     return lines
+
+
+def _seeds(runs: dict[Key, Facts], name: str, method: str) -> list[int]:
+    return [key[2] for key in runs if (key[0], key[3]) == (name, method)]
 
 
 def ranks(runs: dict[Key, Facts], methods: list[str]) -> dict[str, float]:

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from sklearn.linear_model import Ridge
 from tests.fitted_models import X, kernels, numbers, y
 
 import manykernels as mk
@@ -58,6 +59,18 @@ def test_a_search_tells_of_every_strategy_in_every_fold(capsys):
     for strategy in ("finite", "aligned"):
         assert told.count(f"MKLClassifierCV: {strategy}") == 3
     assert "100%" in told and loud.best_params_ == quiet.best_params_
+
+
+def test_a_search_says_what_it_will_take_before_its_first_fold(capsys):
+    mk.MKLRegressorCV(kernels, Cs=[1.0], cv=3, verbose=2).fit(X, numbers)
+    told = capsys.readouterr().err
+    before, _ = told.split("MKLRegressorCV: finite", 1)
+    assert "3 folds of finite; at most about 1 s of one processor and " in before
+    assert " beside the data" in before and "  0% |" in before  # the bar is open
+    own = Ridge()
+    mk.MKLRegressorCV(kernels, strategy=[own], cv=3, verbose=1).fit(X, numbers)
+    told = capsys.readouterr().err
+    assert "3 folds of Ridge" in told and "at most" not in told
 
 
 def test_watching_changes_no_answer():

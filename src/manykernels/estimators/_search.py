@@ -32,6 +32,7 @@ from ..fitting.targets import Target, check_length, check_weights, require_targe
 from ..selection.checkpoint import keeping, prints_of
 from ..selection.data import Data
 from ..selection.paths import refit_path
+from ..selection.plan import estimate_of_whole
 from ..selection.scoring import require_several_classes, scorer_of_log_loss
 from ..selection.search import Effort, Outcome, compare, leading, require_weights
 from ..selection.splits import FOLDS, make_folds
@@ -39,7 +40,7 @@ from ..selection.strategies import Strategy, Wish, strategies
 from ..selection.text import describe_search, end_of_path
 from ..selection.tried import Searched
 from ._explain import PairwiseTags
-from ._large import gathered, plan_of, search_in_stages
+from ._large import gathered, plan_of, search_in_stages, shape_of
 from ._params import check_learning
 from ._repr import HTMLSummary
 from .mkl import MKLClassifier, MKLRegressor
@@ -221,7 +222,12 @@ class Search(HTMLSummary, PairwiseTags):
         cut = np.zeros((len(data.y), 1)) if data.given is None or in_matrices(data.X) else data.X
         folds = None if loo else make_folds(self.cv, cut, data, groups, self.random_state, self._folds)
         race = isinstance(self.strategy, str) and self.strategy == "auto" and self.scoring is None
-        effort = Effort(type(self).__name__, self.verbose, self.n_jobs, race, self._narrow, self._step)
+
+        def estimate(count: int) -> str:
+            return estimate_of_whole(len(data.y), shape_of(seen)[1], count, self.memory_limit)
+
+        title, jobs = type(self).__name__, self.n_jobs
+        effort = Effort(title, self.verbose, jobs, race, self._narrow, self._step, estimate)
         return compare(found, data, folds, effort)
 
     def _begin(self, y: Any) -> None:

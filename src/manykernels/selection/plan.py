@@ -35,6 +35,7 @@ _KERNELS = 25  # matrices of the second stage: kernels, their values on rows hel
 _BLOCKS = 1 << 28  # bytes of the blocks of rows that a pass holds
 _SPEED = 1.5e10  # operations a second of one core, for an estimate
 _UNIT = 7e-6  # seconds of the race for each row², of few columns
+_SOLVED = 60  # models of a fold, in a search over all rows
 
 
 @dataclass(frozen=True)
@@ -106,8 +107,7 @@ class Plan:
     @property
     def estimate(self) -> str:
         """Time and memory in words."""
-        most = f"at most about {duration(self.seconds)} of one processor"
-        return f"{most} and {readable(self.memory)} beside the data"
+        return _in_words(self.seconds, self.memory)
 
 
 def make_plan(n: int, d: int, memory_limit: Any) -> Plan:
@@ -130,6 +130,21 @@ def make_plan(n: int, d: int, memory_limit: Any) -> Plan:
             f"rows and for sums over {_FEWEST} landmarks. Raise memory_limit, or fit on fewer rows."
         )
     return Plan(n, d, False, race, second, held, exact=False, most=most, widths=min(n - held, _WIDTHS))
+
+
+def estimate_of_whole(n: int, d: int, folds: int, memory_limit: Any) -> str:
+    """Time and memory, in words, of a search that tries everything on all rows.
+
+    Kernels, and weights that are learned from them, grow as the square of the rows, machines as their cube.
+    """
+    learned = n * (1.0 - 1.0 / max(folds, 2))
+    machines = _SOLVED * learned**3 / (3.0 * _SPEED)
+    seconds = folds * (_UNIT / 3.0 * n**2 * (1.0 + d / 100.0) + machines)
+    return _in_words(seconds, min(8.0 * _KERNELS * learned**2, float(parse_memory(memory_limit))))
+
+
+def _in_words(seconds: float, memory: float) -> str:
+    return f"at most about {duration(seconds)} of one processor and {readable(memory)} beside the data"
 
 
 def duration(seconds: float) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import number_of
 from ..fitting.progress import progress
 from ..fitting.spec import short
 from .calibration import Calibration
@@ -40,6 +41,11 @@ class Outcome:
     sums: FoldedSums | None  # from which the best model follows without another look at the samples
 
 
+def _unknown(folds: int) -> str:
+    """No estimate."""
+    return ""
+
+
 @dataclass(frozen=True)
 class Effort:
     """Options of how a search is run."""
@@ -50,6 +56,7 @@ class Effort:
     race: bool  # whether what is far behind in the first fold is left
     narrow: bool = False  # whether that holds for norms, kernels and C too
     step: Callable[[str, float], None] | None = None  # told of each strategy in each fold, and its share
+    estimate: Callable[[int], str] = _unknown  # time and memory in words, before the first fold
 
 
 def compare(found: list[Strategy], data: Data, folds: Folds | None, effort: Effort) -> Outcome:
@@ -70,6 +77,7 @@ def compare(found: list[Strategy], data: Data, folds: Folds | None, effort: Effo
     else:
         count = len(found) * len(folds)
         with progress(effort.title, effort.verbose, total=count) as shown:
+            shown.begin(_before(found, len(folds), effort))
 
             def done(name: str) -> None:
                 shown.step(name)
@@ -78,6 +86,13 @@ def compare(found: list[Strategy], data: Data, folds: Folds | None, effort: Effo
 
             tables = run_folds(found, data, folds, effort.n_jobs, effort.race, done, effort.narrow)
     return _judge(tables, data, sums)
+
+
+def _before(found: list[Strategy], folds: int, effort: Effort) -> str:
+    """What will be done; and how long it takes, unless models of other packages are among it."""
+    known = all(strategy.options is not None for strategy in found)
+    words = [f"{number_of(folds, 'fold')} of {', '.join(strategy.name for strategy in found)}"]
+    return "; ".join(words + ([effort.estimate(folds)] if known else []))
 
 
 def _judge(tables: list[Table], data: Data, sums: FoldedSums | None) -> Outcome:
