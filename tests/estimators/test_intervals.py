@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, KFold, RepeatedKFold
 
-from manykernels import MKLRegressorCV, load, save
+from manykernels import MKLRegressor, MKLRegressorCV, load, save
 from manykernels.families import views
 from manykernels.kernels import Gaussian, Linear, OnColumns
 
@@ -50,6 +52,65 @@ def test_intervals_grow_with_coverage_and_cover(model):
     assert np.all(wide[:, 0] <= narrow[:, 0]) and np.all(narrow[:, 1] <= wide[:, 1])
     inside = np.mean((wide[:, 0] <= target) & (target <= wide[:, 1]))
     assert 0.8 < inside < 0.99
+
+
+FIXED = {"strategy": "finite", "norms": (np.inf,), "Cs": [2.0], "cv": "loo", "random_state": 0}
+
+
+def by_hand(kernels, X, Y, new, coverage, weight=None, fit_intercept=True):
+    """The jackknife+ from as many fits as there are samples."""
+    keep = np.arange(len(Y))
+    F, r = [], []
+    for i in keep:
+        rest, w = np.delete(keep, i), None if weight is None else np.delete(weight, i)
+        one = MKLRegressor(kernels, norm=np.inf, C=2.0, loss="squared", normalize=None, tol=1e-9)
+        one.set_params(fit_intercept=fit_intercept).fit(X[rest], Y[rest], w)
+        F.append(one.predict(new))
+        r.append(abs(Y[i] - one.predict(X[[i]])[0]))
+    F, r = np.array(F), np.array(r)
+    rank = int(np.ceil(coverage * (len(Y) + 1)))
+    low, high = (np.sort(F + sign * r[:, None], axis=0) for sign in (-1, 1))
+    return np.c_[low[len(Y) - rank], high[rank - 1]]
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_leaving_one_out_equals_as_many_fits(fit_intercept):
+    new, few = rng.randn(5, 3), slice(0, 40)
+    model = MKLRegressorCV(KERNELS, intervals=True, normalize=None, fit_intercept=fit_intercept, **FIXED)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.fit(X[few], y[few])
+    assert model.intervals_.fixed
+    expected = by_hand(KERNELS, X[few], y[few], new, 0.8, fit_intercept=fit_intercept)
+    np.testing.assert_allclose(model.predict_interval(new, 0.8), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_leaving_one_out_with_weights_outputs_stacks_and_files(tmp_path):
+    weight = np.r_[np.zeros(10), np.ones(80)]
+    model = MKLRegressorCV(KERNELS, intervals=True, normalize=None, **FIXED).fit(X, y, weight)
+    fewer = clone(model).fit(X[10:], y[10:])
+    np.testing.assert_allclose(model.predict_interval(X[:5]), fewer.predict_interval(X[:5]), rtol=1e-6)
+    two = clone(model).fit(X[10:], np.c_[y, 3.0 * y][10:]).predict_interval(X[:5])
+    np.testing.assert_allclose(two[:, :, 1], 3.0 * fewer.predict_interval(X[:5]), rtol=1e-5, atol=1e-6)
+    stack = np.stack([kernel(X) for kernel in KERNELS], axis=2)
+    given = MKLRegressorCV("precomputed", intervals=True, normalize=None, **FIXED).fit(stack, y, weight)
+    np.testing.assert_allclose(given.predict_interval(stack[:5]), fewer.predict_interval(X[:5]), rtol=1e-5)
+    save(model, tmp_path / "model.mkl")
+    kept = load(tmp_path / "model.mkl").predict_interval(X[:4])
+    np.testing.assert_array_equal(kept, model.predict_interval(X[:4]))
+
+
+def test_leaving_one_out_is_approximate_where_weights_or_costs_were_chosen():
+    for change in ({"norms": (1.0,)}, {"Cs": [0.1, 1.0]}):
+        with pytest.warns(UserWarning, match=r"approximate jackknife\+"):
+            model = MKLRegressorCV(KERNELS, intervals=True, **(FIXED | change)).fit(X, y)
+        assert not model.intervals_.fixed
+    inside = (model.predict_interval(X)[:, 0] <= y) & (y <= model.predict_interval(X)[:, 1])
+    assert inside.mean() > 0.8
+    with pytest.raises(ValueError, match="cv='loo' and covariates"):
+        MKLRegressorCV(KERNELS, intervals=True, **FIXED).fit(X, y, covariates=X[:, :1])
+    with pytest.warns(UserWarning, match="intervals are infinite"):
+        assert np.isinf(model.predict_interval(X[:2], 0.999)).all()
 
 
 def test_kept_in_files_and_clones(model, tmp_path):

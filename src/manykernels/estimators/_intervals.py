@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -14,18 +15,20 @@ from sklearn.utils.validation import check_is_fitted
 from .._arguments import is_number, number_of, shown
 from .._pieces import part
 from .._warn import warn
-from ..fitting.layout import is_lazy
+from ..fitting.functions import KernelFunction
+from ..fitting.layout import is_lazy, take
 from ..fitting.outside import is_mapped, open_parquet
 from ..fitting.progress import progress
 from ..fitting.stacks import in_matrices
 from ..selection.data import Data
-from ..selection.intervals import HeldOut, count_of, intervals, rank_of
+from ..selection.intervals import HeldOut, Jackknife, count_of, intervals, jackknife, rank_of
 from ..selection.plan import WHOLE
 from ..selection.race import within_rows
 from ..selection.splits import Folds, make_folds
 from ..selection.strategies import NAMES
 from ._large import gathered
 from ._own import OwnOutputs
+from ._search import options_of
 from .mkl import has_own_weights
 
 Array = NDArray[np.float64]
@@ -42,10 +45,10 @@ def _keeps_models(search: Intervals) -> bool:
 
 
 class Intervals(OwnOutputs):
-    """A search that can keep one model of each fold, with its errors on the samples of that fold."""
+    """A search that keeps what intervals need: models of folds, or what leaving out a sample changes."""
 
     intervals: bool
-    intervals_: list[HeldOut]
+    intervals_: list[HeldOut] | Jackknife
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, covariates: Any = None
@@ -79,7 +82,7 @@ class Intervals(OwnOutputs):
         self._check_types()
         if self.intervals:
             X, y = open_parquet(gathered(X), y, self.memory_limit)
-            self._require_intervals_make_sense(X)
+            self._require_intervals_make_sense(X, covariates)
         super().fit(X, y, sample_weight, groups, covariates)
         return self
 
@@ -88,7 +91,14 @@ class Intervals(OwnOutputs):
             with warnings.catch_warnings():  # the search has said what there is to say of these samples
                 warnings.simplefilter("ignore")
                 data, _, _ = self._read(X, y, sample_weight, covariates)
-                self.intervals_ = self._held_out(data, groups)
+                self.intervals_ = self._left_out(data) if self._is_loo else self._held_out(data, groups)
+            if isinstance(self.intervals_, Jackknife) and not self.intervals_.fixed:
+                warn(
+                    "cv='loo' was given with intervals=True, and weights or C were chosen with all samples: "
+                    "the intervals are an approximate jackknife+, which may be too narrow. Fix them "
+                    "beforehand (norms=[np.inf] and one of Cs), or take cv=5, which learns them anew in "
+                    "each fold."
+                )
 
     @available_if(_keeps_models)  # type: ignore[untyped-decorator]
     def predict_interval(self, X: Any, coverage: float = 0.9, covariates: Any = None) -> Array:
@@ -97,6 +107,9 @@ class Intervals(OwnOutputs):
         They are the intervals of CV+ (Barber et al. 2021), from models that are learned without one fold
         each. Weights, widths of features and C are learned anew in every one; only the strategy is that of
         all samples. With more than 1,500 samples one fold is held out, which is split conformal prediction.
+        With ``cv="loo"`` they are those of the jackknife+, which leaves out one sample at a time: all its
+        models come from one factorisation, at the weights and the C of all samples. If these were chosen with
+        the help of y, the intervals are an approximation, and ``fit`` warns of it.
 
         Parameters
         ----------
@@ -136,23 +149,32 @@ class Intervals(OwnOutputs):
             raise ValueError(
                 f"coverage={shown(coverage)} was given; expected a number between 0 and 1, such as 0.9."
             )
-        n = count_of(self.intervals_)
+        known = self.intervals_
+        n = known.count if isinstance(known, Jackknife) else count_of(known)
         if rank_of(coverage, n) > n:
             needed = number_of(int(np.ceil(round(coverage / (1.0 - coverage), 9))), "sample")
             warn(
                 f"coverage={coverage:g} needs {needed} that were held out, and there were {n:g}: intervals "
                 "are infinite."
             )
+        if isinstance(known, Jackknife):
+            f, model = self.best_estimator_.predict(X), self.best_estimator_._model
+            return known.intervals(np.asarray(f, dtype=float), model.decide(X, known.change), float(coverage))
         beside = {} if covariates is None else {"covariates": covariates}
-        predictions = [part.predict(X, **beside) for part in self.intervals_]
-        return intervals(self.intervals_, predictions, float(coverage))
+        predictions = [part.predict(X, **beside) for part in known]
+        return intervals(known, predictions, float(coverage))
 
     # -- learning ---------------------------------------------------------------------------------
-    def _require_intervals_make_sense(self, X: Any) -> None:
+    def _require_intervals_make_sense(self, X: Any, covariates: Any) -> None:
         if not self.refit:
             raise ValueError(
                 "intervals=True was given with refit=False, which leaves no model to predict with. Take "
                 "refit=True, or intervals=False."
+            )
+        if self._is_loo and (self.covariates is not None or covariates is not None):
+            raise ValueError(
+                "intervals=True was given with cv='loo' and covariates. Take cv=5, which learns the "
+                "coefficients of covariates anew in each fold."
             )
         if has_own_weights(self.multi_output):
             raise ValueError(
@@ -165,6 +187,29 @@ class Intervals(OwnOutputs):
                 "folds are learned in memory. Load X first (np.array(X), X.compute()), or take "
                 "intervals=False."
             )
+
+    @property
+    def _is_loo(self) -> bool:
+        return isinstance(self.cv, str) and self.cv == "loo"
+
+    def _left_out(self, data: Data) -> Jackknife:
+        """What leaving out each sample changes, at the weights and the C of all samples."""
+        best: Any = self.best_estimator_
+        model, function = best._model, best._model.function
+        assert isinstance(function, KernelFunction)  # leave-one-out needs kernels that are listed
+        kept = np.arange(len(data.y)) if data.weight is None else np.flatnonzero(data.weight > 0)
+        X, weight = take(model.layout.read(data.X), kept), None if data.weight is None else data.weight[kept]
+        stack = model.layout.kind == "stack"  # new samples come against all training samples
+        support = np.arange(len(data.y)) if stack else X
+        places = np.eye(len(data.y))[:, kept] if stack else np.eye(kept.size)
+        cost = np.full(kept.size, float(best.C)) if weight is None else best.C * weight
+        chosen = self.path_[self.best_params_["strategy"]]
+        plain = len(model.names) == 1 or best.norm == np.inf
+        options = options_of(best)
+        fixed = plain and len(chosen["C"]) == 1 and options is not None and not options.supervised
+        y = np.asarray(data.y, dtype=float)[kept].reshape(kept.size, -1)
+        here = replace(function, support=support, coefficients=places)
+        return jackknife(here, X, y, cost, weight, bool(self.fit_intercept), bool(fixed))
 
     def _held_out(self, data: Data, groups: Any) -> list[HeldOut]:
         """Fit one model without each fold; with many samples, one model without one fold."""
@@ -187,9 +232,8 @@ class Intervals(OwnOutputs):
 
     def _folds_once(self, data: Data, groups: Any) -> Folds:
         """Return the folds of the search, or raise an error if they hold a sample out more than once."""
-        loo = isinstance(self.cv, str) and self.cv == "loo"
         cut = np.zeros((len(data.y), 1)) if in_matrices(data.X) else data.X
-        folds = make_folds(None if loo else self.cv, cut, data, groups, self.random_state)
+        folds = make_folds(self.cv, cut, data, groups, self.random_state)
         times = np.bincount(np.concatenate([test for _, test in folds]), minlength=len(data.y))
         if times.max() > 1:
             raise ValueError(
@@ -203,7 +247,7 @@ class Intervals(OwnOutputs):
         name = self.best_params_["strategy"]
         strategy = name if name in NAMES else [clone(self.best_estimator_)]
         plain = self.cv is None or isinstance(self.cv, int | np.integer)
-        cv = self.cv if plain or isinstance(self.cv, str) else within_rows(others, train)
+        cv = self.cv if plain else within_rows(others, train)
         within = {"intervals": False, "verbose": 0, "checkpoint": None}
         twin = clone(self).set_params(strategy=strategy, cv=cv, **within)
         twin._joined = True

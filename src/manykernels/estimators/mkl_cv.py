@@ -465,7 +465,8 @@ class MKLRegressorCV(LazyScore, RegressorMixin, Intervals):
         one, so that a fit may take somewhat longer.
     intervals : bool, default=False
         Whether ``predict_interval`` will be asked for. The search of the chosen strategy is then repeated
-        without each fold, so that the fit takes about as many times longer as there are folds.
+        without each fold, so that the fit takes about as many times longer as there are folds. With
+        ``cv="loo"`` no model is fitted again (see ``predict_interval``).
     checkpoint : str, path, Checkpoint or None, default=None
         A folder that keeps finished work. After a crash or a kill the same fit with the same folder goes on,
         and ends with the same model, to the bit on one thread if ``random_state`` is given. Other samples,
@@ -495,8 +496,10 @@ class MKLRegressorCV(LazyScore, RegressorMixin, Intervals):
     stages_ : list of str
         What was done and why, if models were raced because samples are many. ``comparison_``, ``path_`` and
         ``finalists_`` are then those of the race.
-    intervals_ : list of HeldOut
-        The model of each fold, and its errors on the samples of that fold. Only with ``intervals=True``.
+    intervals_ : list of HeldOut, or Jackknife
+        The model of each fold, and its errors on the samples of that fold. With ``cv="loo"``, what leaving
+        out each sample changes; ``intervals_.fixed`` says whether weights and C had not seen it. Only with
+        ``intervals=True``.
     best_C_ : ndarray of shape (n_outputs,)
         The C of each output. Only with ``multi_output="own"``.
     cv_scores_ : ndarray of shape (n_outputs,)
