@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._arguments import number_of
+from ..families import resolve_kernels
 from ..fitting.progress import progress
 from ..fitting.spec import short
 from .calibration import Calibration
@@ -85,6 +86,8 @@ def compare(found: list[Strategy], data: Data, folds: Folds | None, effort: Effo
                     effort.step(name, 1.0 / count)
 
             tables = run_folds(found, data, folds, effort.n_jobs, effort.race, done, effort.narrow)
+        for table in tables:
+            _leave_absent(table)
     return _judge(tables, data, sums)
 
 
@@ -93,6 +96,27 @@ def _before(found: list[Strategy], folds: int, effort: Effort) -> str:
     known = all(strategy.options is not None for strategy in found)
     words = [f"{number_of(folds, 'fold')} of {', '.join(strategy.name for strategy in found)}"]
     return "; ".join(words + ([effort.estimate(folds)] if known else []))
+
+
+def _leave_absent(table: Table) -> None:
+    """Remove the sets of kernels that all folds have, and all samples together do not.
+
+    A column of words that hardly repeat may be text in the part of a fold, and categories in the whole.
+    """
+    given, options = table.strategy.given, table.strategy.options
+    held = None if given is None else given.layout.table
+    if given is None or options is None or held is None or not (held.text or held.levels):
+        return
+    if table.strategy.parts is None or options.supervised:
+        return
+    samples = given.samples()
+    kernels = resolve_kernels(options.kernels, samples.data, samples.weight, samples.layout.names)
+    names = set(kernels).union(*(kernel.member.also for kernel in kernels.values()))
+    gone = [key for key in table.keys if key[1] is not None and not names.issuperset(key[1])]
+    if len(gone) < len(table.keys):
+        for trial in table.trials:
+            for key in gone:
+                del trial[key]
 
 
 def _judge(tables: list[Table], data: Data, sums: FoldedSums | None) -> Outcome:
