@@ -21,7 +21,7 @@ from manykernels import (
     load,
     save,
 )
-from manykernels.families import Products, Relevance, views
+from manykernels.families import Auto, Products, Relevance, views
 from manykernels.families.remarks import TableWarning
 from manykernels.fitting.options import Options
 from manykernels.fitting.samples import read
@@ -164,6 +164,41 @@ def test_the_folds_of_a_search_know_nothing_either(strategy):
         search = MKLRegressorCV(strategy=strategy, Cs=[1.0], cv=fold, refit=False)
         scores.append(search.fit(mixed, Y, sample_weight=weight).best_score_)
     assert scores[0] == scores[1]
+
+
+def of_noise(n, kind, seed):
+    """A column that knows nothing of the target, of a kind that could learn each row by heart."""
+    rng = np.random.RandomState(seed)
+    if kind == "levels":
+        return [f"site {k}" for k in rng.randint(0, 60, n)]  # half as many as training rows
+    if kind == "ordered":
+        grades = [f"{k:02d}" for k in range(30)]
+        return pd.Categorical(rng.choice(grades, n), grades, ordered=True)
+    return rng.randint(0, 12, n).astype(float)  # few different numbers, taken as levels
+
+
+@QUIET
+@pytest.mark.parametrize("strategy", ["finite", "continuous"])
+@pytest.mark.parametrize("kind", ["levels", "ordered", "numbers"])
+def test_columns_of_noise_do_not_score_above_chance(kind, strategy):
+    """Neither in the folds nor on new rows: no row helps to decide itself."""
+    n, rng = 120, np.random.RandomState(1)
+    one, two = (pd.DataFrame({c: of_noise(n, kind, seed + k) for k, c in enumerate("ab")}) for seed in (3, 5))
+    y, z = (rng.permutation(np.arange(n) % 2) for _ in range(2))
+    search = MKLClassifierCV(strategy=strategy, norms=(1.0,), Cs=[1.0], cv=3).fit(one, y)  # text in the folds
+    assert search.best_score_ < 0.66 and search.score(two, z) < 0.66  # 0.5 and 3.5 standard errors
+
+
+def test_categories_have_kernels_of_their_own():
+    """An effect of each level, as many as have an indicator; with one column only it is the linear kernel."""
+    frame = FRAME[["age", "place"]].assign(site=[f"site {k % 15}" for k in range(N)])
+    kernels = Auto().resolve(frame)
+    K = kernels["site: Linear"](frame)
+    same = np.equal.outer(frame["site"].to_numpy(), frame["site"].to_numpy())
+    assert K[same].min() > K[~same].max() and {"place: Linear", "age: Gaussian(width=1)"} & set(kernels)
+    assert "site: Linear" not in Auto().resolve(frame[["site"]])
+    many = pd.DataFrame({f"c{j}": np.random.RandomState(j).choice(list("abc"), N) for j in range(13)})
+    assert not any(name.startswith("c0") for name in Auto().resolve(many))
 
 
 # -- weights --------------------------------------------------------------------------------------

@@ -39,7 +39,8 @@ class Auto(Family):
     (``kernels.preparation``; ``families.tables`` says what a column holds). On these features there are a
     linear kernel, a polynomial of degree 2, and Gaussians whose widths are the median distance between
     samples times ¼, ½, 1, 2, 4. Where columns have heavy tails, the Gaussians come a second time on their
-    normal scores. Up to 12 features have a Gaussian each. From 50 columns of numbers on there are also linear
+    normal scores. Up to 12 features have a Gaussian each, and up to 12 categories a linear kernel each, whose
+    function is an effect of every level. From 50 columns of numbers on there are also linear
     and Gaussian kernels of profiles, that is of rows in their own units divided by their length: columns that
     measure alike, such as counts of words or intensities, say by their size how much they matter. Where more
     than half of the columns of numbers have 3 to 12 different values, there are kernels of their levels
@@ -99,6 +100,8 @@ def _dense(X: Data, sample_weight: Any, feature_names: Any, few: bool) -> dict[s
         kernels |= _features(X, prepared, sample_weight)
         if few and 2 <= len(table.numbers) <= _FEW:
             kernels |= _each(X, prepared, [table.names[table.numbers[j]] for j in prepared.kept_])
+        if few and len(table.levels) <= _FEW and len(table.levels) + prepared.n_numbers > 1:
+            kernels |= _each_category(prepared, table.names)
     return kernels | text_kernels(table) or unprepared(X, table)
 
 
@@ -158,6 +161,19 @@ def _each(X: Data, prepared: Preparation, names: list[str]) -> dict[str, Kernel]
     return {
         f"{name}: Gaussian(width=1)": Prepared(OnColumns(gaussian, [j]), prepared, "scores")
         for j, name in enumerate(names)
+    }
+
+
+def _each_category(prepared: Preparation, names: list[str]) -> dict[str, Kernel]:
+    """A linear kernel of the indicators of each category: its function is an effect of every level, shrunken.
+
+    In the kernels of all features a category is one part of many. Its own kernel gets a weight by what its
+    levels say together. The shrunken effects are smoothed statistics of the target, learned with all else.
+    """
+    linear = Linear().as_member(role="column")
+    return {
+        f"{names[j]}: Linear": Prepared(OnColumns(linear, places), prepared)
+        for j, places in prepared.places_of_levels.items()
     }
 
 

@@ -336,6 +336,14 @@ class Preparation(BaseEstimator):
         return self.n_numbers + indicators + 2 * len(self._cycles)
 
     @property
+    def places_of_levels(self) -> dict[int, list[int]]:
+        """The places of the indicators of every categorical column among the features."""
+        sizes = [len(levels) for levels in self._levels.values()]
+        ends = self.n_numbers + int(self.gaps_.size) + np.cumsum([0, *sizes])
+        pairs = itertools.pairwise(ends.tolist())
+        return {j: list(range(lo, hi)) for j, (lo, hi) in zip(self._levels, pairs, strict=True)}
+
+    @property
     def groups(self) -> NDArray[np.intp]:
         """(n_features,): −1 for numbers; the same number for all indicators of one column, or one cycle."""
         sizes = [1] * int(self.gaps_.size) + [len(levels) for levels in self._levels.values()]
