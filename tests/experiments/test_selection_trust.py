@@ -1,0 +1,55 @@
+"""Small tables, intervals and probabilities: what is drawn, and how runs become rows of tables."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from experiments import selection_clinics, selection_trust
+from experiments.selection import clinics
+from experiments.selection.resume import Runs
+
+
+@pytest.mark.parametrize("name", clinics.TABLES)
+def test_made_tables_are_as_clinics_have_them(name):
+    frame, y = clinics.table(name)
+    assert frame.shape == (200, 9) and 15 <= frame["site"].nunique() <= 40
+    assert frame[["crp", "bmi"]].isna().any().all() and frame["grade"].cat.ordered
+    again, other = clinics.table(name), clinics.table(name, draw=1)
+    np.testing.assert_array_equal(again[1], y)
+    assert not np.array_equal(other[1], y)
+    if clinics.TABLES[name] == "classification":
+        assert set(y) == {0.0, 1.0} and 0.25 < clinics.table(name, 3000)[1].mean() < 0.75
+
+
+def test_a_rival_is_ahead_by_the_corrected_test():
+    runs = Runs()
+    facts = {"share": 0.25, "seconds": 1.0, "n": 200, "d": 9}
+    runs.add(("clinic 0", 0, "ours"), facts | {"scores": [0.60, 0.61, 0.62, 0.60, 0.61]})
+    runs.add(("clinic 0", 0, "plain sum"), facts | {"scores": [0.70, 0.72, 0.71, 0.71, 0.70]})
+    runs.add(("clinic 0", 0, "sparse linear"), facts | {"scores": [0.62, 0.58, 0.63, 0.59, 0.62]})
+    (row,) = selection_clinics.difference_rows(runs)
+    assert row["behind"] == "plain sum" and row["plain sum"].startswith("-0.100")
+    (scores,) = selection_clinics.score_rows(runs)
+    assert scores["plain sum"].mean == pytest.approx(0.708) and scores["tuned one kernel"] is None
+
+
+def test_coverage_and_losses_are_means_over_splits():
+    runs = Runs()
+    for seed in (0, 1):
+        made = {"seconds": 2.0, "test": 10}
+        runs.add(("a", seed, "ours"), made | {"coverage": 90.0 + seed, "width": 2.0})
+        runs.add(("a", seed, "MAPIE"), made | {"coverage": 91.0, "width": 4.0})
+        runs.add(("b", seed, "ours"), made | {"loss": 0.5})
+        runs.add(("b", seed, "calibrated"), made | {"loss": 0.6 + 0.2 * seed})
+    one, every = selection_trust.interval_rows(runs)
+    assert one["coverage, ours"] == 90.5 and one["width"] == 0.5 and every["set"] == "all"
+    loss, _ = selection_trust.loss_rows(runs)
+    assert loss["less"] == pytest.approx(-0.2) and loss["standard error"] == pytest.approx(0.1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["selection_clinics", "selection_trust"])
+def test_the_quick_forms(name, quick):
+    tables = quick(name)
+    assert len(tables) == (3 if name == "selection_clinics" else 2)
+    assert all(rows for rows in tables.values())
