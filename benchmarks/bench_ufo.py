@@ -14,7 +14,7 @@ from .harness import Contender, Report, compare, ratio_rows
 from .problems import Array, load, stack_of
 from .rivals import libsvm_wrapper
 
-C, NORM = 100.0, 1.0001  # what 002 fixes; p = 1 is not for the wrapper
+C, NORM = 100.0, 1.0001  # what Orabona & Jie 2011 fixes; p = 1 is not for the wrapper
 TRAIN, ALPHAS = 145, (1e-3, 5e-3)
 
 

@@ -1,4 +1,4 @@
-"""004 Fig. 3.1 on further sets: a kernel for each bigram, weights of norm 1 and 2, in Reuters and reviews."""
+"""Rostamizadeh 2010, Fig. 3.1 on further sets: a kernel for each bigram of Reuters and reviews, two norms."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SETS = {  # kitchen is in alignment_bounds
     "reuters21578_acq": "Reuters, acq ±1",
 }
 TRIALS = 5
-TRAIN, CHOOSE = 1500, 500  # of Reuters: the 2,000 of 004
+TRAIN, CHOOSE = 1500, 500  # of Reuters: the 2,000 of Rostamizadeh 2010
 PLOTS = [
     Lines(
         "alignment_bigrams.png",
@@ -53,8 +53,9 @@ REUTERS = (
 )
 COMMON = (
     "One kernel of rank one and trace 1 for each of the most frequent bigrams, squared loss. unif: uniform "
-    "weights; l1: weights of norm 1; l2: 004's problem, around uniform weights, Λ of half and of twice their "
-    "length. C in half decades. 004 has stars for dvd too. Mean ± standard deviation."
+    "weights; l1: weights of norm 1; l2: Rostamizadeh's problem, around uniform weights, Λ of half and of "
+    "twice their "
+    "length. C in half decades. Rostamizadeh 2010 has stars for dvd too. Mean ± standard deviation."
 )
 
 

@@ -1,4 +1,4 @@
-"""004 Figs 2.1–2.4, 3.1: bounds by samples and kernels, alignment of unbalanced classes, many kernels."""
+"""Rostamizadeh 2010, Figs 2.1–2.4, 3.1: bounds, alignment of unbalanced classes, and many kernels."""
 
 from __future__ import annotations
 
@@ -70,7 +70,9 @@ PLOTS = [
 
 def run(report: Report) -> None:
     """One table a figure."""
-    report.table("Fig. 2.1: bound on R(h) − R̂_ρ(h), 004's and Srebro and Ben-David's", fig_1(), FIG_1)
+    report.table(
+        "Fig. 2.1: bound on R(h) − R̂_ρ(h), Rostamizadeh's and Srebro and Ben-David's", fig_1(), FIG_1
+    )
     report.table("Samples from which on a bound is below 1", informative(), BELOW)
     report.table("Fig. 2.3: weights of norm 1 and of norm 2", fig_3(), FIG_3)
     report.table("Fig. 2.4: alignment of separable classes", fig_4(40 if report.quick else 1000), FIG_4)
@@ -83,14 +85,14 @@ def run(report: Report) -> None:
 
 # -- bounds of formulas -----------------------------------------------------------------------------
 def ours(m: float, p: float, norm: float = 1.0) -> float:
-    """004 Cors 2.1, 2.2: (2/ρ) R̂(H_p^q) + 3 √(log(2/δ)/2m) for K_k(x, x) ≤ R² (m and p in whole numbers)."""
+    """(2/ρ) R̂(H_p^q) + 3 √(log(2/δ)/2m) for K_k(x, x) ≤ R² (Rostamizadeh 2010, Cors 2.1, 2.2)."""
     m, p = math.ceil(m), max(2, math.ceil(p))
     complexity = 2.0 / MARGIN * rademacher_bound_uniform(1.0, p, m, norm=norm)
     return complexity + 3.0 * math.sqrt(math.log(2.0 / DELTA) / (2.0 * m))
 
 
 def pseudodimension(m: float, p: float) -> float:
-    """Srebro and Ben-David's bound as 004 §2.2 prints it (without its δ, which is not printed)."""
+    """Srebro and Ben-David's bound as in Rostamizadeh 2010, §2.2 (without its δ, which is not printed)."""
     ratio = MARGIN**-2  # R²/ρ²
     capacity = p * math.log(128.0 * math.e * m**3 * ratio / p)
     capacity += 256.0 * ratio * math.log(MARGIN * math.e * m / 8.0) * math.log(128.0 * m * ratio)
@@ -110,7 +112,8 @@ def fig_1() -> list[Facts]:
 
 
 FIG_1 = (
-    "ρ/R = 0.2, δ = 0.01. 004 says: theirs is above 1 for all m ≤ 15·10⁶, ours varies mildly with p up to m."
+    "ρ/R = 0.2, δ = 0.01. Rostamizadeh 2010 says: theirs is above 1 for all m ≤ 15·10⁶, ours varies mildly "
+    "with p up to m."
 )
 
 
@@ -158,7 +161,9 @@ def fig_3() -> list[Facts]:
     return rows
 
 
-FIG_3 = "The last row is the exponent between the two last m. 004 says: 1/4 for norm 2 and p = m."
+FIG_3 = (
+    "The last row is the exponent between the two last m. Rostamizadeh 2010 says: 1/4 for norm 2 and p = m."
+)
 
 
 # -- alignment --------------------------------------------------------------------------------------
@@ -176,7 +181,8 @@ def fig_4(n: int) -> list[Facts]:
 
 
 FIG_4 = (
-    "Any classifier separates the classes at x₁ = 0. 004 says ρ = 1 for all α in [0, 1]; at 0 and 1 there is "
+    "Any classifier separates the classes at x₁ = 0. Rostamizadeh 2010 says ρ = 1 for all α in [0, 1]; at 0 "
+    "and 1 there is "
     "one class only, K and K_Y are constant, and ρ is 0/0. The package refuses to measure either there."
 )
 
@@ -229,9 +235,11 @@ def pixel_row(p: int, m: int, found: dict[int, list[dict[str, float]]]) -> Facts
 
 FIG_2 = (
     f"{DRAWS} draws of 36,000 of the 60,000 training digits and of p of the 784 pixels, in [0, 1]; weights "
-    "proportional to the correlation of a pixel with the label, as in 004; ridge regression without "
+    "proportional to the correlation of a pixel with the label, as in Rostamizadeh 2010; ridge regression "
+    "without "
     "intercept, its λ (10⁻² … 10⁶) that of the least margin loss in training, and in the columns 'by errors' "
-    "that of the fewest errors in training; 10,000 test digits. 004 names neither the classes nor the "
+    "that of the fewest errors in training; 10,000 test digits. Rostamizadeh 2010 names neither the classes "
+    "nor the "
     "learner nor which features, and its p goes to 800. Margin loss: the mean of min(1, max(0, 1 − "
     "y h(x)/ρ)) for ‖h‖ = 1 and ρ = 0.2 R, R = 1. Mean ± standard deviation."
 )
@@ -264,7 +272,7 @@ def fig_bigrams(name: str, quick: bool) -> list[Facts]:
 
 
 def halves(n: int, seed: int) -> Split:
-    """Half to test on, as in 004; of the other half a quarter to choose the cost on (004: ten folds)."""
+    """Half to test on, as in Rostamizadeh 2010; a quarter of the rest chooses the cost (there: ten folds)."""
     rows = np.random.RandomState(seed).permutation(n)
     return Split(rows[n // 2 + n // 8 :], rows[n // 2 : n // 2 + n // 8], rows[: n // 2])
 
@@ -273,7 +281,8 @@ def trial(data: Dataset, split: Split) -> dict[str, dict[str, float]]:
     """The test RMSE of every method, the kernels it keeps, its gap, and whether its C is at an end."""
     seen = np.flatnonzero(data.X[split.train].getnnz(axis=0))
     given, M = Dataset(data.X[:, seen], data.y, data.task), seen.size
-    balls = [L2Ball(mu0=1.0 / M, radius=longer * M**-0.5) for longer in RADII]  # μ₀ uniform, as in 004
+    # μ₀ uniform, as in Rostamizadeh 2010
+    balls = [L2Ball(mu0=1.0 / M, radius=longer * M**-0.5) for longer in RADII]
     coarse = {"tol": 1e-2, "max_iter": 60}
     models = {
         "unif": [(C, model(math.inf, C / M)) for C in COSTS["unif"]],  # K is their sum there, not their mean
@@ -314,6 +323,7 @@ def bigram_row(found: list[dict[str, dict[str, float]]]) -> Facts:
 FIG_5 = (
     f"2,000 reviews with stars, {SPLITS} random halves to test on; 750 to train on, 250 to choose C on. One "
     "kernel of rank one and trace 1 for each of the most frequent bigrams, squared loss. unif: uniform "
-    "weights; l1: weights of norm 1; l2: 004's problem, around uniform weights μ₀, Λ of half and of twice "
+    "weights; l1: weights of norm 1; l2: Rostamizadeh's problem, around uniform weights μ₀, Λ of half and "
+    "of twice "
     "their length. C in half decades. Mean ± standard deviation over the halves."
 )

@@ -1,4 +1,4 @@
-"""004 Table 2.1: does alignment with the target say how well a kernel will do, centred and not?"""
+"""Rostamizadeh 2010, Table 2.1: does alignment say how well a kernel will do, centred and not?"""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ JUNCTIONS = (
     (0, 1),
     (2,),
 )  # splice: EI and IE against neither, as in the usual two-class set
-# 004's sets with its γ = 2^e; features are raw where that gives errors like 004's, else mapped to [−1, 1].
+# Rostamizadeh's sets with its γ = 2^e; features are raw where that gives errors like Rostamizadeh's, else
+# mapped to [−1, 1].
 PAPER: dict[str, tuple[Source, tuple[int, int], tuple[float, float]]] = {
     "kinematics": (Source("delve_kin8nm", "regression", "raw"), (-3, 3), (-0.9624, -0.8627)),
     "ionosphere": (
@@ -74,8 +75,11 @@ def run(report: Report) -> None:
     rows = []
     for name, (source, _, (centred, uncentred)) in PAPER.items():
         if name in found:
-            rows.append(row(name, source, found[name]) | {"004: ρ": centred, "004: Â": uncentred})
-    report.table("The sets of 004 Table 2.1", rows, COLUMNS)
+            rows.append(
+                row(name, source, found[name])
+                | {"Rostamizadeh 2010: ρ": centred, "Rostamizadeh 2010: Â": uncentred}
+            )
+    report.table("The sets of Rostamizadeh 2010, Table 2.1", rows, COLUMNS)
     rows = [row(name, ONE_HOT[name], found[name]) for name in ONE_HOT if name in found]
     report.table("Splice with letters coded as indicators", rows)
     others = {name: found[name] for name in OTHERS if name in found}

@@ -1,4 +1,4 @@
-"""004 Table 3.1: Gaussian kernels combined uniformly, in one stage, by align and by alignf."""
+"""Rostamizadeh 2010, Table 3.1: Gaussian kernels combined uniformly, in one stage, by align and by alignf."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .common import Split, comparison, gaussians, in_parallel, one_stage, splits
 from .data import Dataset
 from .tables import Facts, Report
 
-# Error and alignment of 004; its m row swaps those of kinematics and ionosphere.
+# Error and alignment of Rostamizadeh 2010; its m row swaps those of kinematics and ionosphere.
 PAPER = {
     "kinematics": {
         "unif": (".138", ".158"),

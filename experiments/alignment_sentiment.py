@@ -1,4 +1,4 @@
-"""004 Table 3.2: thousands of rank-one kernels, one per bigram of reviews, weighted by alignment."""
+"""Rostamizadeh 2010, Table 3.2: thousands of kernels, one per bigram of reviews, weighted by alignment."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .data import Dataset, Task, documents, stand_in
 from .selection.resume import Key, Runs, go_on, kept
 from .tables import Facts, Report
 
-# file, task; 004's error and alignment.
+# file, task; Rostamizadeh's error and alignment.
 SETS: dict[str, tuple[str, Task, dict[str, tuple[str, str]]]] = {
     "books": (
         "sentiment_books",
@@ -94,7 +94,8 @@ def quick_trial(name: str, fold: int, method: str) -> Facts:
 def trial(name: str, fold: int, method: str, quick: bool = False) -> Facts:
     """A method on one division of the samples, with the bigrams that occur in its training folds.
 
-    As in 004, kernels have trace 1 but are not centred, and the labels are (alignment centres both anyway).
+    As in Rostamizadeh 2010, kernels have trace 1 but are not centred, and the labels are (alignment centres
+    both anyway).
     """
     data = reviews(name, quick)
     split = splits(data)[fold]
@@ -103,7 +104,8 @@ def trial(name: str, fold: int, method: str, quick: bool = False) -> Facts:
     kernels, M = rank_one(), seen.size
     if method in WEIGHTINGS:
         return two_stage(data, split, kernels, WEIGHTINGS[method], center=False)
-    # μ₀ uniform for l2-krr, and a radius as long as it (004 tunes one of the two parameters only)
+    # μ₀ uniform for l2-krr, and a radius as long as it (Rostamizadeh 2010 tunes only one of the two)
+
     regression = data.task == "regression"
     norm = L2Ball(mu0=1.0 / M, radius=M**-0.5) if regression else 1
     options: Facts = {"norm": norm, "costs": COSTS[data.task], "center": False}

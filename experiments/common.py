@@ -1,4 +1,4 @@
-"""The protocol of 004 §3.3.2: five folds, three to train on, one to tune the machine on, one to test on.
+"""The protocol of Rostamizadeh 2010, §3.3.2: five folds, three to train on, one to tune on, one to test on.
 
 Kernels are centred and normalised on the three training folds only. A kernel is given as its matrix K of all
 samples (rows) against the training ones (columns), so that tuning and testing need no kernel again.
@@ -154,6 +154,12 @@ def comparison(
         row |= {"less unif's": Spread(gain, digits), "alignment, test": Spread(column["test"])}
         row |= {"training": Spread(column["alignment"]), "kernels used": Spread(column["active"], 1)}
         row |= {"largest gap": f"{max(column['gap']):.0e}"} if "gap" in column else {}
-        row |= dict(zip(("004: error", "004: alignment"), paper.get(method, ()), strict=False))
+        row |= dict(
+            zip(
+                ("Rostamizadeh 2010: error", "Rostamizadeh 2010: alignment"),
+                paper.get(method, ()),
+                strict=False,
+            )
+        )
         table.append(row)
     return table

@@ -1,4 +1,4 @@
-"""000 Table 6.4, Fig. 6.9: widths that are searched, or 20 of a grid, on pairs of MNIST digits."""
+"""Afkanpour 2013, Table 6.4, Fig. 6.9: widths searched, or 20 of a grid, on pairs of MNIST digits."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from .data import Array, Source, Task, stand_in
 from .plots import Dots
 from .tables import Facts, Report, Spread, median_ranks
 
-# 000 names no pairs; these eight, easy ones and hard ones, were listed before anything was run.
+# Afkanpour 2013 names no pairs; these eight, easy ones and hard ones, were listed before anything was run.
 PAIRS = [(0, 6), (0, 9), (1, 7), (2, 3), (2, 9), (3, 8), (4, 7), (4, 9)]
 SIZES = (500, 1000, 2000)  # to train on, to tune on, to test on
 RUNS = 10
 LOW, HIGH, COUNT = 500.0, 50000.0, 20  # widths, in units of grey levels 0 … 255
-COSTS = [10.0**k for k in range(-5, 6)]  # 000: in steps of half a decade
+COSTS = [10.0**k for k in range(-5, 6)]  # Afkanpour 2013: in steps of half a decade
 ALIGNED = 500  # samples of the test part on which the alignment of the learned kernel is looked at
 PAPER = {  # median rank, seconds
     "GCD-2s": ("1", "12 ± 1"),
@@ -69,7 +69,7 @@ class Method:
 
 
 def methods(low: float, high: float, count: int) -> dict[str, Method]:
-    """Of 000 Table 6.4, and some more: "greedy" is Alg. 7, 000's figures are of Alg. 8."""
+    """Of Afkanpour 2013, Table 6.4, and some more: "greedy" is Alg. 7, Afkanpour's figures are of Alg. 8."""
     grid = [Gaussian(float(width)) for width in np.linspace(low, high, count)]
     widths = Gaussians(low, high)
     return {
@@ -108,11 +108,12 @@ def run(report: Report) -> None:
 NOTE = (
     f"Mean and standard deviation of {RUNS} draws of 500 points to train on, 1,000 to choose C from "
     "10⁻⁵ … 10⁵, 2,000 to test on. Ranks are of the means, among all methods of the table, or among the six "
-    "of 000; their median is over the pairs."
+    "of Afkanpour 2013; their median is over the pairs."
 )
 TIMES = (
     "Of one processor (process time), with the computation of kernels: median of all draws and pairs, and "
-    "the median of the ratio to the uniform combination in the same draw. Others used the machine too. 000's "
+    "the median of the ratio to the uniform combination in the same draw. Others used the machine too. "
+    "Afkanpour's "
     "seconds are means."
 )
 
@@ -213,9 +214,9 @@ def error_rows(
         row: Facts = {"method": name, **dict(zip(found, errors[name], strict=True))}
         row |= {
             "median rank": f"{ranks[name]:g}",
-            "among 000's": f"{among[name]:g}" if name in among else None,
+            "among Afkanpour's": f"{among[name]:g}" if name in among else None,
         }
-        rows.append(row | {"000": paper.get(name, (None,))[0]})
+        rows.append(row | {"Afkanpour 2013": paper.get(name, (None,))[0]})
     return rows
 
 
@@ -231,7 +232,7 @@ def second_rows(found: dict[str, list[dict[str, Facts]]]) -> list[Facts]:
                 "seconds": float(np.median(seconds)),
                 "to uniform": f"{np.median(ratio):.1f}",
                 "kernels": int(np.median([t[name]["kernels"] for t in trials])),
-                "000: seconds": PAPER.get(name, (None, None))[1],
+                "Afkanpour 2013: seconds": PAPER.get(name, (None, None))[1],
             }
         )
     return rows

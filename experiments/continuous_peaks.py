@@ -1,4 +1,4 @@
-"""000 Fig. 6.13: the function of a width that GCD-2s searches, on pairs of digits and of letters."""
+"""Afkanpour 2013, Fig. 6.13: the function of a width that GCD-2s searches, on pairs of digits and letters."""
 
 from __future__ import annotations
 
@@ -66,7 +66,8 @@ def trial(
 def curves(X: Array, y: Array, family: Gaussians, count: int) -> tuple[Array, Array]:
     """h on so many widths at each iteration of Alg. 7, which never changes the weight of a kernel again.
 
-    F' ∝ T − K⟨K, T⟩/⟨K, K⟩ (000 Prop. 5.2) with T and K centred; K is the identity, then what was found.
+    F' ∝ T − K⟨K, T⟩/⟨K, K⟩ (Afkanpour 2013, Prop. 5.2) with T and K centred; K is the identity, then what
+    was found.
     """
     model = KernelAligner(family, weighting="greedy", normalize=None).fit(X, y)
     i, j = np.triu_indices(len(y), 1)

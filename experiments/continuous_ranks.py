@@ -1,4 +1,4 @@
-"""000 Tables 6.3–6.5, Figs 6.5, 6.10–6.12, 6.14: widths searched or listed, on letters and IDA sets."""
+"""Afkanpour 2013, Tables 6.3–6.5, Figs 6.5, 6.10–6.12, 6.14: widths searched or listed, on many sets."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ from .data import Array, Source, Task, stand_in, three_parts
 from .plots import Dots
 from .tables import Facts, Report, Spread, median_ranks
 
-# 000 names no pairs; these twelve, of letters that look alike, were listed before anything was run.
+# Afkanpour 2013 names no pairs; these twelve, of letters that look alike, were listed before anything was
+# run.
 LETTERS = ["BE", "BR", "CG", "DO", "EF", "FP", "IJ", "KX", "MN", "OQ", "UV", "VY"]
-SETS = {  # 000 Table 6.2: file, samples to train on, to tune on, to test on
+SETS = {  # Afkanpour 2013, Table 6.2: file, samples to train on, to tune on, to test on
     "banana": ("ida_banana", (500, 1000, 2000)),
     "breast_cancer": ("ida_breast_cancer", (105, 27, 131)),
     "diabetis": ("ida_diabetis_derived", (307, 77, 384)),
@@ -36,12 +37,13 @@ SETS = {  # 000 Table 6.2: file, samples to train on, to tune on, to test on
 }
 # the rest of the classes is −1: sequences without a junction, and healthy ones
 POSITIVE = {"splice_uci": ((0, 1), (2,)), "thyroid": ((1, 2), (0,))}
-RUNS = 7  # 000: ten
+RUNS = 7  # Afkanpour 2013: ten
 COSTS = [10.0**k for k in range(-5, 6)]  # of the SVM
 RIDGES = [10.0**k for k in range(-3, 5)]  # 1/λ of ridge regression, λ = 10³ … 10⁻⁴
 TASKS: dict[Task, list[float]] = {"classification": COSTS, "regression": RIDGES}
 WIDTHS: Array = 1e-4 * 1.6 ** np.arange(50.0)
-GAP, STEPS = 1e-2, 20  # 000 stops where the objective changes by less than 1 %; iterations over boxes
+# Afkanpour 2013 stops where the objective changes by less than 1 %; iterations over boxes
+GAP, STEPS = 1e-2, 20
 DRAWS = 32  # iterations of SGD-1s, of four kernels each
 WRONG, ALIGNED, CLASSES, SQUARED = (
     "Letters, per cent wrong (Table 6.4, Fig. 6.10)",
@@ -110,16 +112,20 @@ NOTE = (
     f"{RUNS} draws of 300 points to train on, 200 to choose C from 10⁻⁵ … 10⁵, 1,000 to test on; "
     "widths from 1 to 200, searched, or 20 of them evenly spaced. 1D: one width for all features; nD: one "
     f"for each, which in one stage takes the C that the 1D form chose, and {STEPS} iterations at most. "
-    "Ranks are of the means, among all methods, or among those of 000; their median is over the tasks."
+    "Ranks are of the means, among all methods, or among those of Afkanpour 2013; their median is over the "
+    "tasks."
 )
 OTHER = (
-    f"The same with {RUNS} draws of the sizes in 000 Table 6.2, features standardised by the training "
+    f"The same with {RUNS} draws of the sizes in Afkanpour 2013, Table 6.2, features standardised by the "
+    "training "
     "part, widths from 10⁻⁴ to 10⁴ or the 50 widths 10⁻⁴ · 1.6^i. Ionosphere is rounded to three "
-    "decimals; splice has its nucleotides as numbers 0 … 7; 000 has eleven of these twelve, and does not say "
+    "decimals; splice has its nucleotides as numbers 0 … 7; Afkanpour 2013 has eleven of these twelve, and "
+    "does not say "
     "which one it leaves out."
 )
 RIDGE = (
-    "Ridge regression on labels ±1, λ = 10⁻⁴ … 10³ chosen on the validation part (000: by five folds); the "
+    "Ridge regression on labels ±1, λ = 10⁻⁴ … 10³ chosen on the validation part (Afkanpour 2013: by five "
+    "folds); the "
     f"same draws and widths. SGD-1s has norm 2, {DRAWS} iterations of four draws; LPMKL and uniform have the "
     "50 widths."
 )
@@ -233,8 +239,8 @@ def ridge_rows(found: dict[str, list[dict[str, Facts]]]) -> list[Facts]:
     ranks = [median_ranks({k: v for k, v in means.items() if k in paper}) for _, paper in tables]
     for row in rows:
         name = row["method"]
-        del row["among 000's"], row["000"]
+        del row["among Afkanpour's"], row["Afkanpour 2013"]
         for (title, paper), rank in zip(tables, ranks, strict=True):
             row[title] = f"{rank[name]:g}" if name in paper else None
-            row[f"000, {title}"] = paper.get(name)
+            row[f"Afkanpour 2013, {title}"] = paper.get(name)
     return rows

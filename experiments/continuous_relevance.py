@@ -1,4 +1,4 @@
-"""000 §6.2.1: fifty features, more and more of them irrelevant; one width, or a width for each feature."""
+"""Afkanpour 2013, §6.2.1: fifty features, more and more of them irrelevant; one width, or one for each."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .tables import Facts, Report, Spread
 GAMMAS = (0, 1, 2, 5, 10, 20, 40)
 FEATURES, DISTANCE = 50, 1.75  # r and ρ
 SIZES, REPEATS = (50, 1000, 2000), 30
-RANGE = (1e-3, 1e3)  # of one width; 000's grid has 50 in it
+RANGE = (1e-3, 1e3)  # of one width; Afkanpour's grid has 50 in it
 WIDTHS = (0.1, 1e3)  # of each feature
 COSTS = [10.0 ** (k / 2.0) for k in range(-10, 11)]
 ONE_STAGE = [10.0**k for k in range(-2, 4)]
@@ -37,7 +37,7 @@ PLOTS = [
         "γ (0: all features matter alike)",
         "per cent wrong, mean of the repeats",
         across="method",
-        title="000 Fig. 6.6",
+        title="Afkanpour 2013, Fig. 6.6",
         bars=False,
     ),
     Lines(
@@ -46,7 +46,7 @@ PLOTS = [
         "γ (0: all features matter alike)",
         "centred alignment on test data, mean ± sd",
         across="method",
-        title="000 Fig. 6.7",
+        title="Afkanpour 2013, Fig. 6.7",
     ),
 ]
 OURS, OWN, FREE = "ARD, shrinkage", "ARD, shrinkage by default", "ARD, no shrinkage"
@@ -75,12 +75,13 @@ NOTE = (
     f"{REPEATS} repeats, the same data for all methods: 50 samples to train on, 1,000 to choose on, 2,000 to "
     "test on. C of the SVM (10⁻⁵ … 10⁵) and of the one-stage methods (hinge, 10⁻² … 10³, at most 50 "
     "iterations or a gap of 1 %) is the best on the validation set; λ of Eq. 6.2, of "
-    "0, 3·10⁻⁴, 3·10⁻³, 3·10⁻² and ∞, has the largest alignment there, as in 000. By default it is chosen by "
+    "0, 3·10⁻⁴, 3·10⁻³, 3·10⁻² and ∞, has the largest alignment there, as in Afkanpour 2013. By default it "
+    "is chosen by "
     f"cross-validation on the training samples. Alignments are those of the first {ALIGNED} samples of a "
-    "set. No classifier errs less than 4.0 % on average. 000's figures are in a plot only."
+    "set. No classifier errs less than 4.0 % on average. Afkanpour's figures are in a plot only."
 )
 PAIRED = "Mean and standard error. Negative: a width for each feature, shrunk, is better."
-SECONDS = "For kernel and machine at the C chosen; with shrinkage, for all λ, as in 000."
+SECONDS = "For kernel and machine at the C chosen; with shrinkage, for all λ, as in Afkanpour 2013."
 
 
 def problem(gamma: float, seed: int, sizes: tuple[int, int, int]) -> Parts:
@@ -150,7 +151,7 @@ def machine(model: KernelAligner, seconds: float, parts: Parts, costs: list[floa
 
 
 def fits(kernels: Any, parts: Parts, costs: list[float], norm: int, solver: Any) -> Fits:
-    """Weights and machine in one problem for every C; 000 §6.2 stops after 50 iterations."""
+    """Weights and machine in one problem for every C; Afkanpour 2013, §6.2 stops after 50 iterations."""
     for C in costs:
         model = MKLClassifier(kernels, norm=norm, C=C, solver=solver, tol=1e-2, max_iter=50)
         started = time.process_time()

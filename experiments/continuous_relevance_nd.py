@@ -1,4 +1,4 @@
-"""000 Fig. 6.6: CKL with a width for each feature, its errors and times, beside GCD-2s without shrinkage."""
+"""Afkanpour 2013, Fig. 6.6: CKL with a width for each feature, beside GCD-2s without shrinkage."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .plots import Lines
 from .selection.resume import Key, Runs, go_on, kept
 from .tables import Facts, Report, Spread
 
-DRAWS = 10  # 000's
+DRAWS = 10  # Afkanpour's
 ALL = "all methods"
 TWO_STAGE, ONE = ("GCD-2s (1D)", "GCD-2s (nD), no shrinkage"), ("CKL (1D)", "CKL (nD)")
 FEW = ONE_STAGE[1:4]  # C of CKL (nD): 0.1 … 10
@@ -43,7 +43,7 @@ PLOTS = [
         title.lower(),
         across="method",
         log=log,
-        title="000 Fig. 6.6",
+        title="Afkanpour 2013, Fig. 6.6",
     )
     for title, log in zip(list(TABLES)[:2], ("", "y"), strict=True)
 ]
@@ -61,7 +61,8 @@ def run(report: Report) -> None:
 
 
 NOTE = (
-    f"The problem, sizes and seeds of continuous_relevance, its first {DRAWS} draws (000 has ten): 50 "
+    f"The problem, sizes and seeds of continuous_relevance, its first {DRAWS} draws (Afkanpour 2013 has "
+    "ten): 50 "
     "samples to train on, 1,000 to choose C on, 2,000 to test on. C of the SVM 10⁻⁵ … 10⁵, of CKL (1D) "
     "10⁻² … 10³ and of CKL (nD) 10⁻¹ … 10, hinge, at most 50 iterations or a gap of 1 %. Seconds are "
     "process time for kernel and machine at the C chosen, on a machine that others used. Mean ± standard "

@@ -1,4 +1,4 @@
-"""000 Fig. 6.8: error and seconds by the number of samples, and by the number of kernels in a grid."""
+"""Afkanpour 2013, Fig. 6.8: error and seconds by the number of samples, and of kernels in a grid."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from .plots import Lines
 from .tables import Facts, Report, Spread
 
 GAMMA, REPEATS = 40, 5
-SAMPLES = (50, 100, 200, 400, 800)  # 000 does not say which
+SAMPLES = (50, 100, 200, 400, 800)  # Afkanpour 2013 does not say which
 COUNTS = (50, 100, 200, 500, 1000, 2000)
 VALIDATION, TEST, FEWEST = 1000, 2000, 50
 STEPS = 20  # iterations of CKL with a width for each feature, at the C of one width
@@ -43,7 +43,7 @@ PLOTS = [
         ylabel,
         across="method",
         log=log,
-        title=f"000 Fig. 6.8: {title.lower()}",
+        title=f"Afkanpour 2013, Fig. 6.8: {title.lower()}",
     )
     for what in ("samples", "kernels")
     for kind, title, ylabel, log in (
@@ -78,7 +78,7 @@ NOTE = (
 )
 SECONDS = (
     "Of one processor, one thread: kernel and machine at the C chosen; GCD-2s (nD) for all five λ, as in "
-    "000. Others used the machine too. Mean ± standard deviation."
+    "Afkanpour 2013. Others used the machine too. Mean ± standard deviation."
 )
 
 

@@ -1,4 +1,4 @@
-"""000 §3.1, Fig. 3.3: the sign of three sines, with frequencies that are searched and with a grid of ten."""
+"""Afkanpour 2013, §3.1, Fig. 3.3: the sign of three sines, with searched frequencies and a grid of ten."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ TRUE = FREQUENCIES  # of f
 SIZES = (500, 500, 1000)  # to train on, to choose C on, to test on
 COSTS = [10.0 ** (k / 2.0) for k in range(-10, 11)]
 ONE_STAGE = COSTS[:19]  # to 10⁴: beyond, the fits of 50 iterations take longest and have a gap of 1
-CORRECTIVE = COSTS[7:12]  # of IKL, which 000 does not have here
+CORRECTIVE = COSTS[7:12]  # of IKL, which Afkanpour 2013 does not have here
 SEEDS = 10
-RANGE = (0.01, 20.0)  # 000 looks at [0, 20]; 0 is a constant, which the intercept has already
+RANGE = (0.01, 20.0)  # Afkanpour 2013 looks at [0, 20]; 0 is a constant, which the intercept has already
 GRID = [Dirichlet(float(sigma)) for sigma in range(1, 10)]
 CONTINUOUS = ("GCD-2s", "CKL", "IKL")
 PAPER = {"the three": "2.3", "GCD-2s": "close to that", "CKL": "close to that"}  # the rest is in a plot only
@@ -46,11 +46,13 @@ def run(report: Report) -> None:
 
 NOTE = (
     f"{SEEDS} seeds, the same data for all methods. C is chosen on the validation set: of an SVM from 10⁻⁵ "
-    "… 10⁵, of CKL and LPMKL to 10⁴; of IKL, which 000 does not have here, from 10⁻¹·⁵ … 10⁰·⁵. All have "
+    "… 10⁵, of CKL and LPMKL to 10⁴; of IKL, which Afkanpour 2013 does not have here, from 10⁻¹·⁵ … 10⁰·⁵. "
+    "All have "
     "the hinge loss; the one-stage methods stop after 50 iterations or at a gap of 1 %. The grid has the "
-    "frequencies 1 … 9; 000's tenth, 0, is a constant. Seconds are of one processor, for the kernel and "
+    "frequencies 1 … 9; Afkanpour's tenth, 0, is a constant. Seconds are of one processor, for the kernel "
+    "and "
     "the machine at the C chosen; an SVM stops after a million steps. Gap: of the fits at the C chosen. "
-    "000 gives no other figures."
+    "Afkanpour 2013 gives no other figures."
 )
 FREQUENCIES = (
     f"The truth is {', '.join(f'{sigma:.2f}' for sigma in TRUE)}. Rank: all three have a kernel within "
@@ -114,7 +116,7 @@ def two_stage(make: Callable[[], Any], parts: Parts, costs: list[float]) -> Fact
 def one_stage_fits(
     kernels: Any, parts: Parts, costs: list[float], norm: int, solver: Any
 ) -> Iterator[tuple[float, list[Array], Facts]]:
-    """Weights and machine in one problem for every C; 000 §6.2 stops after 50 iterations."""
+    """Weights and machine in one problem for every C; Afkanpour 2013, §6.2 stops after 50 iterations."""
     (X, y), rest = parts[0], parts[1:]
     for C in costs:
         model = MKLClassifier(kernels, norm=norm, C=C, solver=solver, tol=1e-2, max_iter=50)
@@ -151,7 +153,7 @@ def _errors(method: str, found: list[dict[str, Facts]]) -> Facts:
     row |= {"seconds": Spread([facts[method]["seconds"] for facts in found], 2)}
     gaps = [facts[method]["gap"] for facts in found if "gap" in facts[method]]
     row["largest gap"] = f"{max(gaps):.2g}" if gaps else None
-    return row | ({"000": PAPER[method]} if method in PAPER else {})
+    return row | ({"Afkanpour 2013": PAPER[method]} if method in PAPER else {})
 
 
 def _frequencies(method: str, found: list[dict[str, Facts]]) -> Facts:

@@ -1,4 +1,4 @@
-"""000 Fig. 6.1: coordinates drawn by the size of the gradient, beside Nesterov's RCDM and RACDM."""
+"""Afkanpour 2013, Fig. 6.1: coordinates drawn by their gradient, beside Nesterov's RCDM and RACDM."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .tables import Facts, Report
 DIMENSION, ITERATIONS, SEEDS = 10_000, 20_000, 20
 ROUNDING = 1e-14  # f is summed up from its changes
 TARGETS: dict[str, Callable[[int], Array]] = {
-    "0.9^i": lambda d: 0.9 ** np.arange(1.0, d + 1.0),  # 000 Eq. 6.1
+    "0.9^i": lambda d: 0.9 ** np.arange(1.0, d + 1.0),  # Afkanpour 2013, Eq. 6.1
     "1/i": lambda d: 1.0 / np.arange(1.0, d + 1.0),
     "1": np.ones,
 }
@@ -30,14 +30,14 @@ PLOTS = [
         title=f"{figure}a_i = {name}",
         shown=(1e-6, 100.0),
     )
-    for name, figure in (("0.9^i", "000 Fig. 6.1: "), ("1/i", ""), ("1", ""))
+    for name, figure in (("0.9^i", "Afkanpour 2013, Fig. 6.1: "), ("1/i", ""), ("1", ""))
 ]
 Method = Callable[[Array, int, np.random.RandomState], Array]
 
 
 # -- methods, all on f(x) = ½ Σ (x_i − a_i)², from x = 0; they return f after 0, 1, …, T iterations --------
 def rcdm(a: Array, T: int, rng: np.random.RandomState) -> Array:
-    """Nesterov 2012, (2.6) (000 Alg. 9): i drawn by L_i^α, x_i ← x_i − ∇_i f/L_i.
+    """Nesterov 2012, (2.6) (Afkanpour 2013, Alg. 9): i drawn by L_i^α, x_i ← x_i − ∇_i f/L_i.
 
     Here L_i = 1 for all i, so that i is uniform for every α, and one step takes x_i to a_i.
     """
@@ -53,8 +53,8 @@ def racdm(a: Array, T: int, rng: np.random.RandomState, alpha: float = 1.0) -> A
     """Nesterov 2012, (6.1): RCDM with estimates L̂_i, which are doubled while a step overshoots, then halved.
 
     x_i ← x_i − ∇_i f/L̂_i;  while ∇_i f changed its sign: L̂_i ← 2L̂_i and the step anew;  L̂_i ← L̂_i/2.
-    i is drawn by L̂_i^α. 000 does not say where L̂ starts: here at L_i = 1. An overshooting trial is part of
-    its iteration and not counted.
+    i is drawn by L̂_i^α. Afkanpour 2013 does not say where L̂ starts: here at L_i = 1. An overshooting trial
+    is part of its iteration and not counted.
     """
     g, L = -a.copy(), np.ones(a.size)  # g = x − a, the gradient
     tree, values = Sums(L**alpha), np.empty(T + 1)
@@ -81,7 +81,7 @@ def racdm_uniform(a: Array, T: int, rng: np.random.RandomState) -> Array:
 def by_gradient(step: str) -> Method:
     """i drawn with p_i = |∇_i f|/‖∇f‖₁, and then one of three steps.
 
-    "unbiased": x_i ← x_i − η ∇_i f/p_i with η = 1/√T, the estimate of the gradient of 000 §4.1 (Eq. 4.14).
+    "unbiased": x_i ← x_i − η ∇_i f/p_i with η = 1/√T, as Afkanpour 2013 estimates gradients (§4.1, Eq. 4.14).
     "plain": x_i ← x_i − η ∇_i f, as the words of §6.1.1 can be read too. "1/L": x_i ← x_i − ∇_i f, RCDM's.
     """
 
@@ -108,7 +108,7 @@ METHODS: dict[str, Method] = {
     "RCDM": rcdm,
     "RACDM, α = 0": racdm_uniform,
     "RACDM, α = 1": racdm,
-    "by gradient, step η/p (000 §4.1)": by_gradient("unbiased"),
+    "by gradient, step η/p (Afkanpour 2013, §4.1)": by_gradient("unbiased"),
     "by gradient, step η": by_gradient("plain"),
     "by gradient, step 1/L": by_gradient("1/L"),
 }
@@ -156,7 +156,7 @@ def moments(T: int) -> NDArray[np.intp]:
 
 
 def run(report: Report) -> None:
-    """f/f(0) against iterations, for 000's function and for two whose coordinates matter more equally."""
+    """f/f(0) against iterations, for Afkanpour's function and two whose coordinates matter more equally."""
     d, T, seeds = (200, 400, 3) if report.quick else (DIMENSION, ITERATIONS, SEEDS)
     for name, target in TARGETS.items():
         a = target(d)

@@ -1,4 +1,4 @@
-"""Bach 2008 and 000 §6.1.3: is the true hull on the path of hierarchical learning, and what does it cost?"""
+"""Bach 2008 and Afkanpour 2013, §6.1.3: does hierarchical learning meet the true hull, and at what cost?"""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from .tables import Facts, Report
 
 # Without noise hulls shrink again once the truth is fitted, so that the first path goes on to large C.
 PATHS = {
-    "000 §6.1.3": [10.0 ** (k / 4.0) for k in range(-4, 5)] + [10.0 ** (k / 2.0) for k in range(3, 7)],
+    "Afkanpour 2013, §6.1.3": [10.0 ** (k / 4.0) for k in range(-4, 5)]
+    + [10.0 ** (k / 2.0) for k in range(3, 7)],
     "interactions": [10.0 ** (k / 2.0) for k in range(-4, 3)],
 }
 SMALL_PRICE = 1.2  # β for products of three factors: see the note of the first table
@@ -30,9 +31,9 @@ TOL, LARGE = 3e-3, 300  # the gap; the hull at which a path ends
 SEEDS = (20, 21, 22)
 Plan = tuple[str, int, float | None, tuple[int, ...], str]
 PLANS: list[Plan] = [
-    ("000 §6.1.3", 500, SMALL_PRICE, (8, 32, 100), "The sizes of 000."),
+    ("Afkanpour 2013, §6.1.3", 500, SMALL_PRICE, (8, 32, 100), "The sizes of Afkanpour 2013."),
     (
-        "000 §6.1.3",
+        "Afkanpour 2013, §6.1.3",
         1000,
         SMALL_PRICE,
         (8, 32, 100),
@@ -83,7 +84,7 @@ def interactions(seed: int, r: int, n: int, test: int = 1000, s: int = 4) -> tup
 
 def given(task: str, seed: int, r: int, n: int) -> tuple[Array, Array, Array, Array, list[Term]]:
     """(X, y) to train on and to test on, and the true terms."""
-    if task == "000 §6.1.3":
+    if task == "Afkanpour 2013, §6.1.3":
         problem = synthetic.problem(seed, r, n, 1, 1000)
         (X, y), _, (new, answer) = problem.parts
         return X, y, new, answer, problem.terms

@@ -1,10 +1,10 @@
-"""004 Eq. 3.6: one predictor a kernel, combined, beside learned kernels; on 004's Table 3.1 and on views.
+"""Rostamizadeh 2010, Eq. 3.6: one predictor a kernel, combined, beside learned kernels.
 
-004 leaves the comparison open. On its sets every method has the same kernels and the same values of C.
-Learned kernels train on three folds and choose C on a fourth. Ensembles choose C of each predictor and λ by
-cross-fitting, once without the fourth fold ("three folds") and once with it as more samples to learn from
-("four folds"), so that a fair comparison lies between the two. On views all methods have the same training
-samples, kernels, loss and values of C, and choose by five folds of them.
+Rostamizadeh 2010 leaves the comparison open. On the sets of its Table 3.1 every method has the same kernels
+and the same values of C. Learned kernels train on three folds and choose C on a fourth. Ensembles choose C of
+each predictor and λ by cross-fitting, once without the fourth fold ("three folds") and once with it as more
+samples to learn from ("four folds"), so that a fair comparison lies between the two. On views all methods
+have the same training samples, kernels, loss and values of C, and choose by five folds of them.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ NORMS = {"plain sum": np.inf, "learned, norm 2": 2.0, "learned, norm 1": 1.0}
 
 
 def run(report: Report) -> None:
-    """One table a set of 004, and one of all sets with views."""
+    """One table a set of Rostamizadeh 2010, and one of all sets with views."""
     for name, (source, (low, high), _) in SETS.items():
         with report.leaving_out(name):
             data = source.load(quick=report.quick)
@@ -86,7 +86,7 @@ def rows(task: Any, found: list[dict[str, Facts]]) -> list[Facts]:
     return table
 
 
-# -- 004's sets -------------------------------------------------------------------------------------
+# -- Rostamizadeh's sets -------------------------------------------------------------------------------------
 def trial(data: Dataset, split: Split, exponents: range) -> dict[str, Facts]:
     """Every method on one division of the samples."""
     kernels = gaussians(exponents)

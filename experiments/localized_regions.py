@@ -1,4 +1,4 @@
-"""003: weights of kernels by region against global ones, on two made problems and ten real sets."""
+"""Lei et al. 2016: weights by region against global ones, on two made problems and ten real sets."""
 
 from __future__ import annotations
 
@@ -67,7 +67,8 @@ MADE = (
     "'less global's': mean and standard error of the paired differences."
 )
 NOTE = (
-    f"{DRAWS} draws with the sizes of 000 Table 6.2, features standardised by the training part; a linear "
+    f"{DRAWS} draws with the sizes of Afkanpour 2013, Table 6.2, features standardised by the training "
+    "part; a linear "
     "kernel and Gaussians of five widths from √d/4 to 4√d; norm 2; C from 0.1 to 100. 'CLMKL or global' "
     "takes the number of clusters, 1 among them, by the validation part."
 )

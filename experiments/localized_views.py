@@ -1,4 +1,4 @@
-"""003: weights of kernels by region on sets with views, beside global ones and learned gates."""
+"""Lei et al. 2016: weights of kernels by region on sets with views, beside global ones and learned gates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""000 Fig. 6.4: powers of a learned sum of linear kernels (NLMKL) on the sets and draws of products_real."""
+"""Afkanpour 2013, Fig. 6.4: powers of a learned sum of linear kernels (NLMKL) on sets of products_real."""
 
 from __future__ import annotations
 
@@ -38,8 +38,10 @@ def run(report: Report) -> None:
 NOTE = (
     "The parts, standardised variables, squared loss on labels ±1, and 1/C from 10⁻⁴ to 10³ chosen on the "
     "validation part, are those of products_real, whose linear and uniform rows are run again here. NLMKL: "
-    "one linear kernel for each of the r variables and a constant one (000 §6.1.3), μ₀ = 0 and no intercept, "
-    "which is 000 Eq. 2.17; two starts. With μ₀ = 0 another Λ is another 1/C: Λ = 1 is the default of the "
+    "one linear kernel for each of the r variables and a constant one (Afkanpour 2013, §6.1.3), μ₀ = 0 and "
+    "no intercept, "
+    "which is Afkanpour 2013, Eq. 2.17; two starts. With μ₀ = 0 another Λ is another 1/C: Λ = 1 is the "
+    "default of the "
     "package, and Λ = 1/√(r + 1) makes the mean diagonal of K_μ at equal weights 1, as in the uniform rows."
 )
 PAIRED = "Mean ± standard error over the draws."

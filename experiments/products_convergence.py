@@ -1,4 +1,4 @@
-"""000 Figs 6.1, 6.2: the objective against time, kernels drawn by the gradient, uniformly, or all at once."""
+"""Afkanpour 2013, Figs 6.1, 6.2: the objective against time; kernels drawn in two ways, or all at once."""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ from .products_real import SETS
 from .products_synthetic import problem
 from .tables import Facts, Report, Spread
 
-NAMES, SEEDS = ("german", "ringnorm", "waveform", "sonar"), 5  # 000 has four sets, and does not say which
+# Afkanpour 2013 has four sets, and does not say which
+NAMES, SEEDS = ("german", "ringnorm", "waveform", "sonar"), 5
 SECONDS = (0.1, 0.3, 1.0, 3.0)
 LONGER = (1.0, 3.0, 10.0, 20.0)
-C, C_SYNTHETIC = 1e5, 1e3  # 000's regularisation, 10⁻⁵; and one at which 176,851 kernels do not fit all
+C, C_SYNTHETIC = 1e5, 1e3  # Afkanpour's regularisation, 10⁻⁵; and one at which 176,851 kernels do not fit all
 SGD, UCD = "SGD-1s", "UCD"
 FEATURES, MATRICES = "LPMKL, features", "LPMKL, matrices"
 Curves = dict[str, "Clock"]
@@ -72,7 +73,7 @@ class Clock(History):
 
 
 def run(report: Report) -> None:
-    """000's sets and the synthetic problem of 100 variables; the cost of an iteration."""
+    """Afkanpour's sets and the synthetic problem of 100 variables; the cost of an iteration."""
     seconds, seeds = ((0.05, 0.2), 2) if report.quick else (SECONDS, SEEDS)
     for name in NAMES[:1] if report.quick else NAMES:
         with report.leaving_out(name):
@@ -105,7 +106,7 @@ NOTE = (
 
 
 def training_part(name: str, seed: int, quick: bool) -> tuple[Array, Array]:
-    """As many samples as 000 trains on, standardised."""
+    """As many samples as Afkanpour 2013 trains on, standardised."""
     source, (n, _, _) = SETS[name]
     data = source.load(m=100_000, quick=quick)
     rows = np.random.RandomState(seed).permutation(len(data.y))[:n]
@@ -117,7 +118,7 @@ def compete(X: Array, y: Array, C: float, limit: float, seed: int, matrices: boo
     """Every method from its own start on the same problem: squared loss, θ in the L2 ball, degree ≤ 3.
 
     LPMKL, which is Kloft's, gets all kernels ready made, which is not counted: as features, n numbers a
-    kernel, and as matrices, n² numbers a kernel, which is what 000 gave it.
+    kernel, and as matrices, n² numbers a kernel, which is what Afkanpour 2013 gave it.
     """
     oracle = build_oracle(Products(degree=3), X, normalize="trace", norm=2.0)
     assert isinstance(oracle, ProductsOracle)
@@ -193,7 +194,7 @@ class Unbounded(Oracle):
 
 
 def growth(quick: bool) -> tuple[str, list[Facts], str]:
-    """Milliseconds an iteration for D = 2 … 8 at r = 20: of one draw, as in 000, and of the default batch."""
+    """Milliseconds an iteration, D = 2 … 8, r = 20: one draw (Afkanpour 2013), or the default batch."""
     n, r, iterations, repeats, degrees = 500, 20, 32, 3, range(2, 9)
     if quick:
         n, r, iterations, repeats, degrees = 60, 5, 8, 1, range(2, 4)

@@ -1,4 +1,4 @@
-"""000 Fig. 6.3, 001 Fig. 2: test error and time of all methods for products, as variables become many."""
+"""Afkanpour 2013, Fig. 6.3, and Afkanpour et al. 2013, Fig. 2: all methods for products of many variables."""
 
 from __future__ import annotations
 
@@ -67,7 +67,8 @@ NOTE = (
     "2013, Fig. 6.3) or of all (Afkanpour et al. 2013, Fig. 2), no noise; 500 samples to train on, C of 1, "
     "10² … 10⁸ by 1,000 others, 1,000 to test on. Norm 1: corrective learning over all products of degree "
     f"≤ 3. SGD-1s: {STEPS} steps at norm 2. LPMKL: Kloft's update at norm 2 with all products as kernels, "
-    f"up to r = {LISTED} (000: 25). NLMKL: a third power of a learned sum of the variables' kernels and a "
+    f"up to r = {LISTED} (Afkanpour 2013: 25). NLMKL: a third power of a learned sum of the variables' "
+    "kernels and a "
     "constant, one start. HMKL: the graph of all products, powers up to three in each variable. Uniform: "
     f"ridge regression with (1 + x·x')³. {DRAWS} draws are to be run; the last columns say how many are."
 )

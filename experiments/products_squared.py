@@ -1,4 +1,4 @@
-"""000 Fig. 6.4: mean squared errors of products and powers, and of LPMKL over the linear kernels."""
+"""Afkanpour 2013, Fig. 6.4: mean squared errors of products and powers, and of LPMKL over linear kernels."""
 
 from __future__ import annotations
 

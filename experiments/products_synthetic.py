@@ -1,4 +1,4 @@
-"""000 §6.1.3: ten products of five of r variables, searched among all products of degree ≤ 3."""
+"""Afkanpour 2013, §6.1.3: ten products of five of r variables, searched among all products of degree ≤ 3."""
 
 from __future__ import annotations
 

@@ -9,13 +9,15 @@ A row of the file is one cell of a table, or one trial's value of a cell that sh
     text                 the cell as it was printed
 
 so that tables can be printed again as they were, and analysed without reading text. Facts about the run are
-in the metadata of the file, as JSON under "experiment".
+in the metadata of the file, as JSON under "experiment". Records of before 2026-11 cite papers by a number of
+this project; they are read with the names of the authors (`named`).
 """
 
 from __future__ import annotations
 
 import json
 import platform
+import re
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -30,6 +32,8 @@ import numpy as np
 from .tables import Facts, Report, Spread, shown
 
 KEY = b"experiment"
+PAPERS = ("Afkanpour", "Afkanpour et al.", "Orabona & Jie", "Lei et al.", "Rostamizadeh")  # by their number
+YEARS = (2013, 2013, 2011, 2016, 2010)
 VERSIONS = ("numpy", "scipy", "scikit-learn", "manykernels")
 
 
@@ -101,11 +105,23 @@ def _numbers(value: Any) -> list[Facts]:
     return [{"kind": "str"}]
 
 
+def named(text: str) -> str:
+    """The text with author and year of a paper in place of its number, as old records cite it."""
+
+    def name(found: re.Match[str]) -> str:
+        author, year = PAPERS[int(found[1])], YEARS[int(found[1])]
+        return f"{author}'s" if found[2] == "'s" else f"{author} {year}" + (", " if found[2] else "")
+
+    place = r" (?=§|fn|[A-Z][a-z]+\.? [A-Z.]*\d)"  # of a section, figure or theorem
+    return re.sub(rf"(?<![\w.,-])(?<!\d )00([0-4])(?![\w.]?\d)('s|{place}|)", name, text)
+
+
 def facts_of(file: Path) -> Facts:
     """Only what is known of the run; nothing where there is no such file."""
     import pyarrow.parquet as pq
 
-    return dict(json.loads(pq.read_schema(file).metadata[KEY])) if file.is_file() else {}
+    facts = dict(json.loads(pq.read_schema(file).metadata[KEY])) if file.is_file() else {}
+    return facts | {key: named(facts[key]) for key in ("title", "remark") if key in facts}
 
 
 def read(file: Path) -> Record:
@@ -114,6 +130,7 @@ def read(file: Path) -> Record:
 
     tables: dict[int, Facts] = {}
     for cell in pq.read_table(file).to_pylist():
+        cell |= {key: named(cell[key] or "") for key in ("title", "note", "column", "text")}
         head = {"title": cell["title"], "note": cell["note"], "rows": [], "printed": []}
         table = tables.setdefault(cell["table"], head)
         if cell["row"] == len(table["rows"]):

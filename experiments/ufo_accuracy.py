@@ -1,4 +1,4 @@
-"""002 Fig. 2, bottom: accuracy by samples a class, multiclass hinge beside each class against the rest."""
+"""Orabona & Jie 2011, Fig. 2, bottom: accuracy by samples a class, multiclass hinge and one-vs-rest."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .ufo_obscure import COST, SETS, SPARSE, Look, Problem, Ultra, followed, mea
 
 SEEDS = 10  # draws
 SAMPLES = {"mfeat": (5, 15, 30), "protein_fold": (3, 5, 15)}  # a class
-ALPHAS = (0.0, 1e-3, 5e-3, 2e-2)  # 0 and three of 002's
+ALPHAS = (0.0, 1e-3, 5e-3, 2e-2)  # 0 and three of Orabona & Jie's
 PASSES = 32
 TOL = 1e-2
 BATCH: dict[str, Facts] = {  # to a gap of TOL, at norm 1

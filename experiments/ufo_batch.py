@@ -1,4 +1,4 @@
-"""002 Fig. 2 (top), beside the package's batch solver: the objective of UFO-MKL against time."""
+"""Orabona & Jie 2011, Fig. 2 (top): the objective of UFO-MKL against time, beside that of a batch solver."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""002 Fig. 3 on several draws: digits and protein folds, seconds and accuracy by kernels and by α."""
+"""Orabona & Jie 2011, Fig. 3 on several draws: seconds and accuracy by kernels and α, two sets."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from .ufo_obscure import COST, SPARSE, Look, Ultra, followed, mean, problem
 
 SETS = {"mfeat": 30, "protein_fold": 15}  # samples a class
 VIEWS = {"mfeat": 6, "protein_fold": 12}
-TOTALS = (48, 96, 192, 396, 804, 1404)  # kernels in all; 002 has up to 1,400
-ALPHAS = (1e-4, 1e-3, 2.5e-3, 5e-3, 1e-2, 2e-2)  # 002's, of which the second has all numbers of kernels
+TOTALS = (48, 96, 192, 396, 804, 1404)  # kernels in all; Orabona & Jie 2011 has up to 1,400
+# Orabona & Jie's, of which the second has all numbers of kernels
+ALPHAS = (1e-4, 1e-3, 2.5e-3, 5e-3, 1e-2, 2e-2)
 MIDDLE, PASSES, SEEDS = 396, 10, 5
 PLOTS = [
     Lines(
@@ -26,7 +27,7 @@ PLOTS = [
         "seconds of one processor, mean ± sd",
         x="kernels",
         y=("UFO-MKL: seconds", "OBSCURE: seconds"),
-        title=f"002 Fig. 3: {name}",
+        title=f"Orabona & Jie 2011, Fig. 3: {name}",
     )
     for name in SETS
 ]

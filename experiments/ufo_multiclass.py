@@ -1,4 +1,4 @@
-"""002 §5.2, Fig. 1: three classes and four kernels, of which the fourth tells all classes apart."""
+"""Orabona & Jie 2011, §5.2, Fig. 1: three classes and four kernels; the fourth tells all classes apart."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .data import Array
 from .tables import Facts, Report
 
 SEEDS, NOISES = range(10), (0.1, 0.15)
-ALPHAS = (1e-2, 2e-2, 5e-2)  # the list of 002 ends at 0.02
+ALPHAS = (1e-2, 2e-2, 5e-2)  # the list of Orabona & Jie 2011 ends at 0.02
 EPOCHS, WIDTH = 100, 0.5
 
 
@@ -57,7 +57,8 @@ def run(report: Report) -> None:
 
 NOTE = (
     "Weights are those of seed 0. Kernels: the least and the largest number with weight over all seeds; only "
-    "the fourth: in how many seeds no other has any. 002: the multiclass loss selects the fourth kernel "
+    "the fourth: in how many seeds no other has any. Orabona & Jie 2011: the multiclass loss selects the "
+    "fourth kernel "
     "only, each class against the rest two kernels."
 )
 

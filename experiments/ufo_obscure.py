@@ -1,4 +1,4 @@
-"""002 Fig. 2, top: UFO-MKL and OBSCURE, the objective against passes and seconds."""
+"""Orabona & Jie 2011, Fig. 2, top: UFO-MKL and OBSCURE, the objective against passes and seconds."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from .plots import Lines
 from .tables import Facts, Report, Spread
 
 SETS = {"mfeat": (30, 8), "protein_fold": (15, 4)}  # samples a class, kernels a view: 48 of each
-COSTS = (1.0, 10.0, 100.0, 1000.0)  # λ = 1/(CN), 002's grid
+COSTS = (1.0, 10.0, 100.0, 1000.0)  # λ = 1/(CN), Orabona & Jie's grid
 LOOKS = (1, 2, 4, 5, 6, 8, 16, 32, 64, 128, 256, 512)  # passes after which is looked
 RACES, LONG = 5, 256  # draws, and passes for the lower bound
-COST = 1000.0  # 002: best for all
-SPARSE = 1.01  # 002's p of OBSCURE where sparsity is wanted
+COST = 1000.0  # Orabona & Jie 2011: best for all
+SPARSE = 1.01  # Orabona & Jie's p of OBSCURE where sparsity is wanted
 METHODS = ("UFO-MKL", "OBSCURE")
 PLOTS = [
     Lines(
@@ -91,7 +91,7 @@ def distances(name: str, each: int, seed: int, quick: bool) -> tuple[Array, Code
 
 
 def problem(name: str, each: int, count: int, seed: int, quick: bool) -> Problem:
-    """exp(−d/γ) with so many γ from 0.01 to 100 for every view (002 §5.4)."""
+    """exp(−d/γ) with so many γ from 0.01 to 100 for every view (Orabona & Jie 2011, §5.4)."""
     D, y, D_test, y_test = distances(name, each, seed, quick)
     rates = [float(1.0 / gamma) for gamma in np.geomspace(0.01, 100.0, count)]
     stacks = []

@@ -87,5 +87,7 @@ def told(runs: Runs, name: str, method: str) -> Facts:
         row["machines"] = Spread(runs.values(name, method, seeds, "machines"), 0)
     row |= {"largest gap": f"{max(column['gap']):.2g}", "splits": len(seeds)}
     key = (name, "hinge", ALPHAS[method]) if method in ALPHAS else (name, RIVAL, 0.0)
-    row["002: seconds"] = PAPER.get(key, (None,) * 3)[2] if method in ALPHAS or method == "SILP" else None
+    row["Orabona & Jie 2011: seconds"] = (
+        PAPER.get(key, (None,) * 3)[2] if method in ALPHAS or method == "SILP" else None
+    )
     return row

@@ -1,4 +1,4 @@
-"""002 on a million rows: ringnorm and waveform streamed through random features, in bounded memory."""
+"""Orabona & Jie 2011 on a million rows: ringnorm and waveform, streamed through random features."""
 
 from __future__ import annotations
 

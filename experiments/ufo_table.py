@@ -1,4 +1,4 @@
-"""002 Table 1: UFO-MKL on three UCI sets, kernels of every feature and of all, hinge and logistic loss."""
+"""Orabona & Jie 2011, Table 1: UFO-MKL on three UCI sets, kernels of every feature and of all, two losses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .tables import Facts, Report, Spread
 LOSSES = {"hinge": "ℓHL", "logistic": "ℓLL"}
 SETS: dict[str, tuple[Source, int, tuple[float, ...]]] = {  # epochs, α
     "Liver": (Source("liver_bupa", "classification", "raw", n_features=6), 10, (1e-3, 2.5e-3)),
-    # 002's 442 kernels are those of 33 features: it left out the constant one, as this copy does
+    # Orabona & Jie's 442 kernels are those of 33 features: it left out the constant one, as this copy does
     "Ionosphere": (
         Source("ionosphere_rounded", "classification", "raw", n_features=33),
         10,
@@ -116,7 +116,7 @@ def trial(
 
 
 def learner(loss: str, alpha: float, lam: float, epochs: int, seed: int) -> Any:
-    """As in 002: no bias, ‖φ(x)‖ ≤ 1; or norm 1 with an intercept and C = 100, which SILP solves."""
+    """As in Orabona & Jie 2011, no bias, ‖φ(x)‖ ≤ 1; or norm 1, an intercept, C = 100, as SILP does."""
     if loss == RIVAL:
         return MKLClassifier(per_feature(), norm=1, C=100.0, normalize="max")
     options: dict[str, Any] = {"normalize": "max", "fit_intercept": False, "random_state": seed}
@@ -130,4 +130,10 @@ def told(name: str, key: Key, trials: list[Facts]) -> Facts:
     row |= {"accuracy": Spread(column["right"], 1), "kernels": Spread(column["kernels"], 1)}
     row |= {"seconds": f"{np.median(column['seconds']):.2f}", "gap": f"{np.median(column['gap']):.1e}"}
     theirs = PAPER.get((name, *key), ("",) * 3)
-    return row | dict(zip(("002: accuracy", "002: kernels", "002: seconds"), theirs, strict=True))
+    return row | dict(
+        zip(
+            ("Orabona & Jie 2011: accuracy", "Orabona & Jie 2011: kernels", "Orabona & Jie 2011: seconds"),
+            theirs,
+            strict=True,
+        )
+    )

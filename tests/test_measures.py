@@ -51,7 +51,7 @@ def samples(seed=0, n=25):
 
 # -- alignment ------------------------------------------------------------------------------------
 def test_centring_one_side_is_enough():
-    """004 Lemma A.3: ⟨K_c, K'_c⟩ = ⟨K, K'_c⟩ = ⟨K_c, K'⟩ (A.13 prints ⟨K, K'⟩ in the middle)."""
+    """Rostamizadeh 2010, Lemma A.3: ⟨K_c, K'_c⟩ = ⟨K, K'_c⟩ = ⟨K_c, K'⟩ (A.13 has ⟨K, K'⟩ in the middle)."""
     _, K, L, *_ = samples()
     n = len(K)
     expected = float(np.sum(centre(K) * centre(L))) / n**2
@@ -62,7 +62,7 @@ def test_centring_one_side_is_enough():
 
 
 def test_class_balance_misleads_only_the_uncentred_alignment():
-    """004 §2.5.1: two points, K = x·x' + 1; a fraction a at (−1, 0) of class −1, the others at (1, 0)."""
+    """Two points, K = x·x' + 1; a share a at (−1, 0) is of class −1 (Rostamizadeh 2010, §2.5.1)."""
     for percent in range(1, 100):
         a = percent / 100
         y = np.where(np.arange(100) < percent, -1, 1)

@@ -1,4 +1,4 @@
-"""OBSCURE: p-norm learning of kernels in two stages, the rival of UFO-MKL in 002 §5.3.
+"""OBSCURE: p-norm learning of kernels in two stages, the rival of UFO-MKL in Orabona & Jie 2011, §5.3.
 
 Orabona, Jie and Caputo, Online-Batch Strongly Convex Multi Kernel Learning, CVPR 2010 (and JMLR 13, 2012).
 Minimises, like UFO-MKL at α = 0,

@@ -37,7 +37,7 @@ FAST = ("norm 1", "NLMKL", "LPMKL", "uniform")
 )
 def coordinates() -> tuple[str, str]:
     easy = table("coordinate_descent", "a_i = 0.9^i, 10,000 coordinates: f/f(0), 20 seeds").by("method")
-    ours = "by gradient, step η/p (000 §4.1)"
+    ours = "by gradient, step η/p (Afkanpour 2013, §4.1)"
     last = list(easy[ours])[-2]
     slow = [easy[name] for name in ("RACDM, α = 0", "RCDM")]
     expect({row["to 1 %"] for row in slow} == {"not reached"}, "RACDM with α = 0 and RCDM do not reach 1 %")

@@ -11,7 +11,7 @@ from .sections import Section
 section = Section("What the counterexamples say")
 KINDS = ("a_i = 0.9^i", "a_i = 1/i", "a_i = 1,")
 COORDINATES, STEPS = 10_000, 20_000
-THEIRS, OURS = "by gradient, step η/p (000 §4.1)", "by gradient, step 1/L"
+THEIRS, OURS = "by gradient, step η/p (Afkanpour 2013, §4.1)", "by gradient, step 1/L"
 
 
 def _largest_step(a: Sequence[float]) -> float:

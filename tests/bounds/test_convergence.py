@@ -40,7 +40,7 @@ def minimum(J, M):
 
 @pytest.mark.parametrize("sampling", ["gradient", "uniform"])
 def test_stochastic_gradient_descent_keeps_its_bound(sampling):
-    """000 Alg. 2 from its definition: one kernel a step, the mean of the iterates."""
+    """Afkanpour 2013, Alg. 2 from its definition: one kernel a step, the mean of the iterates."""
     J, C, M = ridge()
     T, rng, lowest = 30, np.random.RandomState(0), minimum(*ridge()[::2])
     ratio = 1.0 if sampling == "gradient" else float(M)

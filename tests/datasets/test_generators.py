@@ -48,7 +48,7 @@ def test_a_number_of_samples_is_a_number(name, wrong):
         GENERATORS[name](wrong)
 
 
-# -- 000 ------------------------------------------------------------------------------------------
+# -- Afkanpour 2013 ------------------------------------------------------------------------------------------
 def test_polynomials_are_the_mean_of_their_terms():
     X, y, terms = datasets.make_polynomials(40, 9, random_state=1)
     assert X.shape == (40, 9) and len(set(terms)) == len(terms) == 10
@@ -155,7 +155,7 @@ def test_waveform_mixes_waves_with_unit_noise():
     assert 0.12 < np.mean(best_waveform(X[:5000]) != y[:5000]) < 0.15  # about 14 % in the book
 
 
-# -- 002 and 003 ----------------------------------------------------------------------------------
+# -- Orabona & Jie 2011 and Lei et al. 2016 --------------------------------------------------------
 def test_only_the_fourth_view_sets_all_three_classes_apart():
     X, y = datasets.make_three_views(200, noise=0.01, random_state=0)
     assert np.array_equal(y, np.repeat([0, 1, 2], 200)) and X.shape == (600, 8)

@@ -44,7 +44,7 @@ def test_what_is_learned_is_what_is_applied(center, method):
 
 
 def test_the_frequencies_of_a_signal_are_found():
-    """000 §3.1, smaller: no grid of ten has these."""
+    """Afkanpour 2013, §3.1, smaller: no grid of ten has these."""
     points = np.random.RandomState(1).uniform(-10.0, 10.0, (300, 1))
     labels = np.sign(np.sin(np.sqrt(2.0) * points[:, 0]) + np.sin(np.sqrt(12.0) * points[:, 0]))
     model = KernelAligner(Dirichlets(0.1, 10.0), weighting="greedy").fit(points, labels)
@@ -73,7 +73,7 @@ def score(weighting, family, relevant):
 
 @pytest.mark.slow
 def test_shrinkage_is_as_strong_as_the_features_ask_for():
-    """000 §6.2.1, smaller: widths that differ help where few features matter, and harm where all do alike."""
+    """Widths that differ help if few features matter, and harm if all do (Afkanpour 2013, §6.2.1)."""
     greedy, free = GreedyAlignment(max_kernels=2), GreedyAlignment(max_kernels=2, shrinkage=0.0)
     ard, one = ARDGaussians(0.3, 300.0), Gaussians(0.1, 300.0)
     alike, single = score(greedy, ard, 12), score(greedy, ard, 1)

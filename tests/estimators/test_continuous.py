@@ -74,7 +74,7 @@ def test_a_certified_fit_against_a_fine_grid(name, loss):
 
 
 def test_the_frequencies_of_a_signal_are_found():
-    """000 §3.1 in small: a grid that misses the frequencies cannot follow the signal."""
+    """Afkanpour 2013, §3.1 in small: a grid that misses the frequencies cannot follow the signal."""
     model = MKLRegressor(Dirichlets(0.2, 8.0), C=3.0).fit(LINE, waves)
     grid = MKLRegressor([Dirichlet(s) for s in np.arange(1.0, 9.0)], C=3.0).fit(LINE, waves)
     assert model.objective_ < 0.9 * grid.objective_

@@ -1,4 +1,4 @@
-"""Convex localized multiple kernel learning (003): its optimum, its certificate, its estimators."""
+"""Convex localized learning (Lei et al. 2016): its optimum, its certificate, its estimators."""
 
 import pickle
 

@@ -238,9 +238,9 @@ def test_batch_regression_has_the_same_minimum():
     assert lam * batch.objective_ * (1 - 1e-6) <= online.objective_ <= 1.01 * lam * batch.objective_
 
 
-# -- 002 §5.2 -------------------------------------------------------------------------------------------
+# -- Orabona & Jie 2011, §5.2 ----------------------------------------------------------------------
 def three_classes(seed=0, n=100):
-    """Views 1–3 each tell one class (3, 1, 2) from the other two, view 4 tells all three (002 Fig. 1)."""
+    """Views 1–3 tell one class (3, 1, 2) from the others, view 4 all three (Orabona & Jie 2011, Fig. 1)."""
     draw, codes = np.random.RandomState(seed), np.repeat([0, 1, 2], n)
     views = [np.where(codes == c, 1.5, -1.5)[:, None] * np.ones((1, 2)) for c in (2, 0, 1)]
     angle = 2 * np.pi * codes / 3

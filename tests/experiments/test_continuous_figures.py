@@ -1,4 +1,4 @@
-"""000 Figs 3.2 and 6.8: single frequencies and pairs, and times by samples and kernels."""
+"""Afkanpour 2013, Figs 3.2 and 6.8: single frequencies and pairs, and times by samples and kernels."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def test_the_test_part_has_no_say_and_a_follower_takes_the_cost(parts):
 
 
 def test_peaks_are_those_of_the_growth_of_alignment():
-    """F' is the derivative of the alignment (000 Prop. 5.2): against differences, kernel by kernel."""
+    """F' is the derivative of the alignment (Afkanpour 2013, Prop. 5.2): against finite differences."""
     X = np.random.RandomState(1).uniform(0.0, 3.0, (12, 1))
     y = np.where(np.sin(4.0 * X[:, 0]) > 0.0, 1.0, -1.0)
     method, widths = Method(Gaussians(0.1, 1.5), "greedy"), np.geomspace(0.1, 1.5, 60)

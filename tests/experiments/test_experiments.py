@@ -18,7 +18,7 @@ NAMES = ["alignment_correlation", "alignment_gaussians", "alignment_sentiment"]
 
 @pytest.mark.parametrize("name", ["alignment_gaussians", "alignment_sentiment"])
 def test_alignf_has_the_largest_alignment_in_training(quick, name):
-    """Of all non-negative weights (004 Prop. 3.3), so in every trial of every table."""
+    """Of all non-negative weights (Rostamizadeh 2010, Prop. 3.3), so in every trial of every table."""
     tables = quick(name)
     assert len(tables) == (5 if name == "alignment_gaussians" else 6)
     for rows in tables.values():

@@ -328,6 +328,22 @@ def test_a_saved_report_has_the_same_values_and_the_same_text(tmp_path, capsys):
     assert "1 s, 2 s of processors." in text.splitlines()[-1]
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (
+            "00{0} Fig. 6.3, 00{1} Fig. 2: times",
+            "Afkanpour 2013, Fig. 6.3, Afkanpour et al. 2013, Fig. 2: times",
+        ),
+        ("among 00{0}'s", "among Afkanpour's"),
+        ("00{2}: seconds", "Orabona & Jie 2011: seconds"),
+        ("1,000 samples, 10 000 rows, 0.001", "1,000 samples, 10 000 rows, 0.001"),
+    ],
+)
+def test_old_records_name_papers_when_they_are_read(old, new):
+    assert records.named(old.format(*range(5))) == new
+
+
 RECORDED = sorted((ROOT / "experiments" / "results").glob("*.parquet"))
 
 

@@ -1,4 +1,4 @@
-"""Coordinate descent (000 Fig. 6.1) and figures of 004: methods and formulas as they say, and quick runs."""
+"""Coordinate descent (Afkanpour 2013, Fig. 6.1) and figures of Rostamizadeh 2010: formulas, quick runs."""
 
 from __future__ import annotations
 
@@ -71,10 +71,12 @@ def test_drawing_by_the_gradient_is_ahead_where_it_is_concentrated(quick):
     tables = quick("coordinate_descent")
     assert len(tables) == len(coordinate_descent.TARGETS)
     rows = {row["method"]: float(row["128"]) for row in next(iter(tables.values()))}
-    assert rows["by gradient, step η/p (000 §4.1)"] < 0.1 < min(rows["RCDM"], rows["RACDM, α = 1"])
+    assert (
+        rows["by gradient, step η/p (Afkanpour 2013, §4.1)"] < 0.1 < min(rows["RCDM"], rows["RACDM, α = 1"])
+    )
 
 
-# -- 004 --------------------------------------------------------------------------------------------
+# -- Rostamizadeh 2010 -----------------------------------------------------------------------------
 def test_the_bound_is_that_of_equal_traces_at_the_r_of_the_proof():
     """At r = ⌈log p⌉, p^(1/r) ≤ e: the formula is never below the bound it was simplified from."""
     for p, m in ((10, 1000), (500, 20_000)):

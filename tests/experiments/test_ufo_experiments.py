@@ -126,7 +126,7 @@ def test_the_table_stands_beside_the_papers(quick_tables):
     tables = quick_tables("ufo_table")
     assert len(tables) == 5  # three readings of Liver, one of the others
     first = tables[0]["rows"]
-    assert [row["002: kernels"] for row in first][:2] == ["89.7 ± 0.6", "30.5 ± 3.5"]
+    assert [row["Orabona & Jie 2011: kernels"] for row in first][:2] == ["89.7 ± 0.6", "30.5 ± 3.5"]
     assert all(0.0 <= row["accuracy"].mean <= 100.0 for table in tables for row in table["rows"])
     assert [row["loss"] for row in first].count("norm 1 (for SILP)") == 1
 

@@ -128,7 +128,7 @@ class TestSeveralParameters:
         assert oracle.best(a, 1).values[0] >= oracle.quad(a, draws).max() * (1 - 1e-9)
 
     def test_shrinkage_to_the_mean(self):
-        """The optimum of h − λ‖σ − σ̄‖² is stationary, and equal widths are the limit (000 Eq. 6.2)."""
+        """The optimum of h − λ‖σ − σ̄‖² is stationary; its limit is equal widths (Afkanpour 2013, Eq. 6.2)."""
         oracle = oracle_of(ARDGaussians(0.1, 20.0), X)
         S = RIDGE @ RIDGE.T
         free = oracle.best_against(S, 1).atoms[0]

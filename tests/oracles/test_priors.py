@@ -1,4 +1,4 @@
-"""Priors ρ on base kernels and on single products, and the prices of graphs (000 fn. 2 and Eq. 2.13)."""
+"""Priors ρ on base kernels and products, and the prices of graphs (Afkanpour 2013, fn. 2 and Eq. 2.13)."""
 
 import cvxpy as cp
 import numpy as np

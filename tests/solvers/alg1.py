@@ -1,4 +1,4 @@
-"""002 Alg. 1 as it is printed, in plain NumPy with explicit features: a reference for tests."""
+"""Orabona & Jie 2011, Alg. 1 as it is printed, in NumPy with explicit features: a reference for tests."""
 
 import numpy as np
 

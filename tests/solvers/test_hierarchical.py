@@ -68,7 +68,7 @@ def stack_of(hierarchy, X, nodes):
 
 
 def reference(stack, above, d, risk):
-    """min ½(Σ_v d_v ‖w_{D(v)}‖)² + Σ C ℓ by cvxpy, from the definition of the norm (000 Eqs 2.13, 2.14)."""
+    """min ½(Σ_v d_v ‖w_{D(v)}‖)² + Σ C ℓ by cvxpy, from the norm itself (Afkanpour 2013, Eqs 2.13, 2.14)."""
     n, outputs = risk.Y.shape
     roots = [root(K) for K in stack]
     W = [cp.Variable((L.shape[1], outputs)) for L in roots]

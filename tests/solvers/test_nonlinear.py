@@ -20,7 +20,7 @@ def run(stack, risk, penalty, degree=2, n_starts=3, tol=1e-5, max_iter=300, seed
 
 
 def ridge(stack, y, C, mu, degree):
-    """½ yᵀ(K_μ + I/C)⁻¹y: half of 000 Eq. 2.17 with λ = 1/C."""
+    """½ yᵀ(K_μ + I/C)⁻¹y: half of Afkanpour 2013, Eq. 2.17 with λ = 1/C."""
     K = np.einsum("m,mij->ij", mu, stack) ** degree
     return 0.5 * float(y @ np.linalg.solve(K + np.eye(len(y)) / C, y))
 

@@ -44,7 +44,7 @@ def test_every_exported_solver_is_covered():
 
 
 def serves(solver, penalty):
-    """004's Algorithm 1 needs unique weights; Kloft's update is slow to 1e-6 where weights are sparse."""
+    """Rostamizadeh's Algorithm 1 needs unique weights; Kloft's update is slow if weights are sparse."""
     if isinstance(solver, (Corrective, *map(type, RIVALS))):
         return isinstance(penalty, LpBall) and penalty.sparse
     return isinstance(solver, ActiveSet) or not penalty.sparse
@@ -189,7 +189,7 @@ def test_elastic_net_may_use_no_kernel_at_all(loss):
     assert not run(ActiveSet(), 1e-3 * stack, risk, ElasticNet(0.4), 1e-6).weights.any()
 
 
-# -- 004 -------------------------------------------------------------------------------------------
+# -- Rostamizadeh 2010 -----------------------------------------------------------------------------
 @pytest.mark.parametrize("eta", [0.5, 0.9])
 @pytest.mark.parametrize("mu0", [0.0, 1.0, np.array([0.5, 0.0, 2.0, 0.1])])
 @pytest.mark.parametrize("radius", [0.5, 2.0])

@@ -1,4 +1,4 @@
-"""Exponential weights, and what the draws of a batch are worth (000 §4.2)."""
+"""Exponential weights, and what the draws of a batch are worth (Afkanpour 2013, §4.2)."""
 
 import numpy as np
 import pytest

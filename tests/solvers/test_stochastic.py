@@ -24,7 +24,7 @@ from manykernels.solvers._ridge_updates import RidgePath
 
 
 def monomials(seed, n=60, r=6, degree=3):
-    """Rank-one kernels, products of uniform features: their sizes fall with the degree (000 Eq. 6.1)."""
+    """Products of uniform features, of rank one: sizes fall with the degree (Afkanpour 2013, Eq. 6.1)."""
     rng = np.random.RandomState(seed)
     X = rng.uniform(-1.0, 1.0, (n, r))
     products = [z for d in range(degree + 1) for z in combinations_with_replacement(range(r), d)]
@@ -355,7 +355,7 @@ def test_averaging_helps():
 
 
 def test_drawing_by_the_gradient_beats_drawing_uniformly():
-    """000 Fig. 6.1: at equal iterations, where the kernels differ much in size."""
+    """Afkanpour 2013, Fig. 6.1: at equal iterations, where the kernels differ much in size."""
     gram, labels, targets = monomials(4)
     risk = risk_of(Squared(), labels, targets, 10.0)
     optimum = solve_with(ActiveSet(), gram, risk, LpBall(2.0), tol=1e-7).primal

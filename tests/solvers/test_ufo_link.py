@@ -1,4 +1,4 @@
-"""UFO-MKL's regulariser: the link of 002 Theorem 3 is the argmax it stands for, with exact zeros."""
+"""UFO-MKL's regulariser: the link (Orabona & Jie 2011, Theorem 3) is an argmax, with exact zeros."""
 
 import numpy as np
 import pytest

@@ -191,7 +191,7 @@ def test_alignf_linear_is_the_closed_form():
 
 
 def test_alignf_linear_goes_negative_although_the_text_says_it_does_not():
-    """M = [[2, 1], [1, 2]] and a = [1, 0]: μ ∝ [2, −1], 2yyᵀ + zzᵀ − uuᵀ (against 004 Prop. 3.2)."""
+    """M = [[2, 1], [1, 2]], a = [1, 0]: μ ∝ [2, −1], 2yyᵀ + zzᵀ − uuᵀ (not Rostamizadeh 2010, Prop. 3.2)."""
     alignment = alignment_of([[1, 1, 0], [0, 1, 1]])
     with pytest.raises(
         ValueError, match=r"1 negative weight\(s\) of 2 .*not a kernel.*allow_indefinite=True"
@@ -227,7 +227,7 @@ def test_alignf_linear_of_dependent_kernels(C, independent):
 # -- align ----------------------------------------------------------------------------------------
 @pytest.mark.parametrize("q", [1.0, 1.1, 1.5, 2.0, 3.0, 10.0])
 def test_align_maximises_the_unnormalised_alignment(q):
-    """004 Prop. 3.1. The maximum of ⟨K_μc, K_Y⟩ = μᵀa over ‖μ‖_q ≤ 1 is the dual norm of a."""
+    """Rostamizadeh 2010, Prop. 3.1. The maximum of ⟨K_μc, K_Y⟩ = μᵀa over ‖μ‖_q ≤ 1 is the dual norm of a."""
     for seed in range(4):
         alignment = real(seed)
         theta = Align(q=q).weigh(alignment).theta

@@ -1,4 +1,4 @@
-"""One kernel after the other: every step is the one of 000 §5.3, and its limit is that of alignf."""
+"""One kernel after the other: every step is that of Afkanpour 2013, §5.3, and its limit is alignf's."""
 
 import numpy as np
 import pytest
