@@ -195,8 +195,8 @@ def ten_thousand() -> tuple[str, str]:
     return (
         f"""{len(less)} sets, of which {word(len(made))} are made problems, {span(splits, 0)} splits: mean
         rank {listed([f"{RIVALS[method]} {rank:.2f}" for method, rank in ranks.items()])}; no worse than
-        CatBoost by two paired standard errors on {len(less) - len(worse)}, better by as many on {better}, behind on
-        {listed(worse) or "none"}, in {time / rival:.2f} of its processor time, with at most
+        CatBoost by two paired standard errors on {len(less) - len(worse)}, better by as many on {better},
+        behind on {listed(worse) or "none"}, in {time / rival:.2f} of its processor time, with at most
         {num(memory, 1)} GB. xRFM was run on {word(len(xrfm))} sets, and has less error on
         {listed(behind) or "none"}""",
         "**holds**" if first and not worse and time <= 2 * rival else "**in part**",
