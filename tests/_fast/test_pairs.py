@@ -37,4 +37,7 @@ def test_centred_pairs(M, n, dtype, monkeypatch):
     lower = np.tril(stack)  # only the lower triangle is read
     monkeypatch.setattr(threads, "_PARALLEL", 0)
     monkeypatch.setattr(threads.numba, "get_num_threads", lambda: 3)
-    np.testing.assert_allclose(fast.centred_pairs(lower, means, means @ mean), expected, atol=1e-11 * n * n)
+    told: list[tuple[int, int]] = []
+    found = fast.centred_pairs(lower, means, means @ mean, lambda some, of: told.append((some, of)))
+    np.testing.assert_allclose(found, expected, atol=1e-11 * n * n)
+    assert sum(some for some, _ in told) == n * n

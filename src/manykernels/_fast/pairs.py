@@ -7,6 +7,8 @@ as fast there, and level from about 200 rows on.
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,7 @@ from .threads import split
 
 Array = NDArray[np.float64]
 _COLUMNS = 512  # that are taken at a time: those of four rows and four others stay in the nearest cache
-_PIECES = 64  # of a triangle, equal in area
+_PIECES = 32  # of a triangle, equal in area
 MANY = 160
 """Rows from which BLAS is as fast."""
 
@@ -99,22 +101,28 @@ def pairs(B: Array) -> Array:
     return _mirrored(out)
 
 
-def centred_pairs(stack: Any, means: Array, grand: Array) -> Array:
+def centred_pairs(
+    stack: Any, means: Array, grand: Array, watch: Callable[[int, int], object] | None = None
+) -> Array:
     """Compute ⟨HK_kH, HK_lH⟩_F of all pairs of a stack (M, n, n), from the means of rows and of all entries.
 
     Entries are centred on their way into a buffer that stays in cache, so that the stack is read once.
+    `watch` is told how many entries were read, and of how many.
     """
     M, n = stack.shape[:2]
     edges = np.round(n * np.sqrt(np.arange(_PIECES + 1) / _PIECES)).astype(int)
-    parts: list[Array] = []
+    parts: dict[int, Array] = {}  # by where they begin: threads end in any order, sums are added in one
 
     def run(first: int, last: int) -> None:
         out = np.zeros((M + -M % 4, M + -M % 4))
-        _centred_pairs(stack, means, grand, edges[first], edges[last], out)
-        parts.append(out)
+        for lo, hi in itertools.pairwise(edges[first : last + 1].tolist()):
+            _centred_pairs(stack, means, grand, lo, hi, out)
+            if watch is not None:
+                watch(hi * hi - lo * lo, n * n)
+        parts[first] = out
 
     split(_PIECES, stack.size * M, run)
-    return _mirrored(sum(parts[1:], parts[0])[:M, :M])
+    return _mirrored(np.sum([parts[first] for first in sorted(parts)], axis=0)[:M, :M])
 
 
 def _mirrored(lower: Array) -> Array:

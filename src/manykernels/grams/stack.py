@@ -72,11 +72,11 @@ class StackGram(Gram):
             yield position, 0, self.n, self.stack[m].astype(float, copy=False)
 
     def inner(self, W: Array | None = None) -> Array:
-        if W is not None or self.weight is not None or self.n_kernels >= MANY or self.watch is not None:
+        if W is not None or self.weight is not None or self.n_kernels >= MANY:
             return super().inner(W)
         mean = self.mean_weight()
         means = np.ascontiguousarray(self._products(mean[:, None], self._atoms(None))[:, :, 0])
-        return centred_pairs(self.stack, means, means @ mean) * np.outer(self.scale, self.scale)
+        return centred_pairs(self.stack, means, means @ mean, self.watch) * np.outer(self.scale, self.scale)
 
     def _centred(self, lo: int, hi: int, means: Array, grand: Array, out: Array) -> None:
         fast.centre(self.stack, lo, lo, means, grand, self.scale, out)
