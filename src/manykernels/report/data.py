@@ -222,8 +222,7 @@ def report_data(
     head["verdict"] = with_checks(head["verdict"], head["checks"])
     columns = getattr(X, "columns", ())
     names = shown_names(columns, views_of(learned)) if column_names is None else column_names
-    document: dict[str, Any] = readable(plain({**head, **sections, "left_out": missing}), names)
-    return document
+    return dict(readable(plain({**head, **sections, "left_out": missing}), names))
 
 
 def _groups(labels: Any, name: str) -> dict[str, Any]:
