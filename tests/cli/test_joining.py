@@ -104,7 +104,7 @@ def test_two_columns_that_pair_other_rows(join):
 
 def test_an_id_that_is_named(join):
     said = join.refused(table("t"), table("x", name="who"), id="sample_id")
-    assert said == "--id sample_id: a.csv has no such column; there are 'who', 'x'."
+    assert said == "--id sample_id: a.csv has no such column. There are 'who', 'x'."
     twice = [*IDS[:-2], "P0", "P1"]
     for options in ({}, {"id": "sample_id"}):
         said = join.refused(table("t"), table("x", ids=twice), **options)

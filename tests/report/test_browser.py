@@ -181,7 +181,7 @@ def test_a_choice_is_said_to_be_repeated_or_not(open_page):
     page = open_page(document)
     several = len(again["names"]) > 1
     assert page.locator("#selection .chart rect").count() == (len(again["names"]) if several else 0)
-    assert ("of 4 random halves" if several else "nothing to choose") in page.inner_text("#selection")
+    assert ("on 4 random halves" if several else "nothing to choose") in page.inner_text("#selection")
     document["selection"]["again"] = None
     assert "was not repeated" in open_page(document).inner_text("#selection")
 
@@ -192,10 +192,10 @@ def test_scores_of_one_model_are_told_apart_whichever_is_larger(open_page):
     place = document["selection"]["strategy"].index(document["selection"]["chosen"])
     scores = reports.document("classifier")["scores"] | {"searched": "anew"}
     document |= {"scores": scores}
-    for own, told in ((0.95, "is higher for that reason, or by chance"), (0.85, "no lower than the 0.85")):
+    for own, told in ((0.95, "is higher for that reason, or by chance"), (0.85, "no lower than the 0.850")):
         document["selection"]["score"][place] = own
         text = open_page(document).inner_text("#selection")
-        assert "Go by the accuracy at the top, 0.9," in text and told in text
+        assert "Go by the accuracy at the top, 0.900," in text and told in text
     document["selection"]["std"][place] = None
     page = open_page(document)
     assert page.locator("#selection tbody tr").nth(place).locator("td").nth(5).inner_text() == "–"
@@ -448,6 +448,26 @@ def test_charts_are_saved_as_svg_and_their_numbers_as_csv(open_page):
     page = open_page(document)
     _, table = saved(page, page.locator("#similarity button >> text=CSV"))
     assert list(csv.reader(io.StringIO(table)))[1][0] == '\'=1+2, a "trap"'
+
+
+def test_the_table_of_classes_is_saved_as_a_picture(open_page):
+    document = reports.held_out()
+    page = open_page(document)
+    name, picture = saved(page, page.locator("#confusion button >> text=SVG"))
+    assert name.endswith("-classes.svg") and picture.startswith("<svg") and "var(" not in picture
+    counts = [count for row in document["quality"]["counts"] for count in row]
+    assert all(f">{count}</text>" in picture for count in counts) and "predicted class" in picture
+    assert page.locator(".aside").count() == 0  # nothing of it stays in the page
+
+
+def test_codes_in_the_verdict_lead_to_what_to_do(open_page):
+    document = reports.document("classifier", fit_path=False)
+    check = {"code": "MK502", "title": "A title", "message": "A sentence.", "advice": "Do this.", "page": "x"}
+    document["checks"] = [check]
+    document["verdict"].append({"about": "care", "tone": "care", "text": "Look: a title (MK502)."})
+    page = open_page(document)
+    page.click("#verdict a >> text=MK502")
+    assert page.url.endswith("#MK502") and "What to do. Do this." in page.inner_text("#MK502")
 
 
 def test_charts_have_tables_that_say_the_same(open_page):

@@ -225,8 +225,8 @@ def _stack(asked: Asked, voice: Voice) -> Data:
         return _stack_of_times(asked, arrays, path, voice)
     if not asked.target or asked.target not in arrays:
         raise UserError(
-            f"--target must name an array of {path}: it holds {quoted(arrays)}."
-            + did_you_mean(asked.target or "", arrays)
+            f"--target must name an array of {path}.{did_you_mean(asked.target or '', arrays)} It holds "
+            f"{quoted(arrays)}."
         )
     y = arrays.pop(asked.target)
     if asked.join.id is not None and asked.join.id not in arrays:
@@ -342,8 +342,9 @@ def new_data(asked: Asked, about: dict[str, Any], voice: Voice) -> New:
             else f"columns {quoted(missing)}, which are"
         )
         raise UserError(
-            f"the model needs the {told} not there; there are {quoted(frame.columns)}."
+            f"the model needs the {told} not there."
             + renamed(missing, [name for name in frame.columns if name not in about["columns"]])
+            + f" There are {quoted(frame.columns)}."
         )
     return New(frame.reindex(columns=about["columns"]), joined.ids, frame.get(strata))
 

@@ -63,7 +63,7 @@ def named_id(part: Part, given: str) -> str:
         return given if given in names else alike[0]
     told = and_more([repr(name) for name in names], 12)
     raise UserError(
-        f"--id {given}: {part.path} has no such column; there are {told}." + did_you_mean(given, names)
+        f"--id {given}: {part.path} has no such column.{did_you_mean(given, names)} There are {told}."
     )
 
 

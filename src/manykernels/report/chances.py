@@ -13,7 +13,7 @@ from ..fitting.model import Model
 from ..inspection import Selection, Significance, significance
 from ..inspection.selected import selection_of
 
-TITLE = "Is it more than chance?"
+TITLE = "Which views and kernels are related to the target"
 AFFORDABLE = 2e10  # kernels × samples³: about ten seconds
 _NUMBERS = ("threshold", "n_selected", "n_pairs", "expected_false")
 Tests = Mapping[str, Significance]  # by "view" and by "kernel", where there are any

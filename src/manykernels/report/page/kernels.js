@@ -29,8 +29,8 @@ function honest(s) {
   const made = "These folds made the choice, and the best of several scores tends to be too good";
   if (top === null) return made + (data.scores ? ": they flatter what was chosen." : ", so that new samples may be predicted a little worse.");
   if (s.by !== "error") return made + `. Go by the ${data.scores.metric} at the top, in whose folds the search was repeated on the other samples.`;
-  return made + `. Go by the ${data.scores.metric} at the top, ${number(top)}, in whose folds the search was repeated on the other samples: ` + (own > top
-    ? `the ${number(own)} of the chosen strategy here is higher for that reason, or by chance.` : `here it is no lower than the ${number(own)} of the chosen strategy, which is chance: other folds, other samples.`);
+  return made + `. Go by the ${data.scores.metric} at the top, ${score(top)}, in whose folds the search was repeated on the other samples: ` + (own > top
+    ? `the ${score(own)} of the chosen strategy here is higher for that reason, or by chance.` : `here it is no lower than the ${score(own)} of the chosen strategy, which is chance: other folds, other samples.`);
 }
 
 function selectionSection() {
