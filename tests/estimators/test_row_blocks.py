@@ -239,7 +239,8 @@ def test_a_family_too_large_to_score_is_not_certified(monkeypatch):
 def test_refusals_say_what_to_do(data):
     X, y = data
     wrong = [
-        ({"norm": 2.0}, ValueError, "needs norm=1"),
+        ({"norm": np.inf}, ValueError, "needs norm=1"),
+        ({"norm": 2.0, "solver": "corrective"}, ValueError, "needs norm=1"),
         ({"solver": "greedy"}, ValueError, "blocks of rows. Take solver='corrective'"),
         ({"solver": "stochastic"}, ValueError, "blocks of rows. Take solver='corrective'"),
         ({"normalize": "cosine"}, ValueError, "leaves the signs of columns only"),

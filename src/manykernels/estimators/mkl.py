@@ -42,8 +42,9 @@ class MKLClassifier(ProductTable, MKLClassification):
         The algorithm that moves the weights. "auto" chooses by kernels, norm and loss. A solver that does not
         serve the problem is refused, with the names of those that do. "active-set", "alternating" and
         "group-descent" are for lists of kernels. "corrective", "greedy" and "stochastic" are for families.
-        "blockwise" is for the squared loss without n × n matrices. "silp", "simplemkl" and "hessian" are
-        solvers of other papers, at norm 1, for comparison.
+        "blockwise" is for the squared loss without n × n matrices, "dual-ascent" for products of columns from
+        blocks of rows at norms above 1. "silp", "simplemkl" and "hessian" are solvers of other papers, at
+        norm 1, for comparison.
     multi_class : {"shared", "ovr", "crammer-singer"}, default="shared"
         How more than two classes are learned. With "shared" one-vs-rest machines share the weights of the
         kernels; with "ovr" each has its own. "crammer-singer" learns all classes in one problem, Σ_i C_i
@@ -282,8 +283,9 @@ class MKLRegressor(ProductTable, MKLRegression):
         The algorithm that moves the weights. "auto" chooses by kernels, norm and loss. A solver that does not
         serve the problem is refused, with the names of those that do. "active-set", "alternating" and
         "group-descent" are for lists of kernels. "corrective", "greedy" and "stochastic" are for families.
-        "blockwise" is for the squared loss without n × n matrices. "silp", "simplemkl" and "hessian" are
-        solvers of other papers, at norm 1, for comparison.
+        "blockwise" is for the squared loss without n × n matrices, "dual-ascent" for products of columns from
+        blocks of rows at norms above 1. "silp", "simplemkl" and "hessian" are solvers of other papers, at
+        norm 1, for comparison.
     approx : {"features"}, Nystroem, RandomFeatures or None, default=None
         Explicit features (:mod:`manykernels.approx`) in place of n × n matrices. Time then grows in
         proportion to n, and ``loss="squared"`` needs one pass over the samples only. "features" uses the

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..approx import OwnFeatures, RandomFeatures
 from ..grams.memory import DRAWS, SOLVER, parse_memory
-from ..solvers import Corrective, Held, Solver, refusal, resolve_solver, why_not
+from ..solvers import Held, Solver, refusal, resolve_solver, why_not
 from ..solvers.declarations import penalty_kind
 from ..solvers.group_descent import serves_outputs
 from .asked import Asked, bind_asked
@@ -47,7 +47,7 @@ def bind(options: Options, samples: AnySamples, more: int = 0) -> Bound:
         return bind_graph(options, samples, given)
     if way == "passed":
         passed = bind_passed(options, samples)
-        solver = resolve_solver("corrective" if options.solver == "auto" else options.solver)
+        solver = _for_rows(options)
         _require_served(options, solver, [Held.of(passed.oracle)])
         return replace(passed, solver=solver)
     if way == "asked":
@@ -74,6 +74,13 @@ def bind(options: Options, samples: AnySamples, more: int = 0) -> Bound:
         return listed
     behind = LearnedGates if solver.serves.problem == "gates" else Gated
     return behind.of(listed, options.gating, options.rng)
+
+
+def _for_rows(options: Options) -> Solver:
+    """The solver of a family that is learned from blocks of rows."""
+    if options.solver != "auto":
+        return resolve_solver(options.solver)
+    return resolve_solver("dual-ascent" if penalty_kind(options.penalty) == "norm p" else "corrective")
 
 
 def _in_groups(options: Options, samples: AnySamples) -> bool:
@@ -124,8 +131,9 @@ def in_rows(options: Options, n: float) -> bool:
         return False
     if options.approx is not None:
         return isinstance(options.approx, OwnFeatures)
-    asks = options.solver == "auto" or isinstance(resolve_solver(options.solver), Corrective)
-    if not asks or penalty_kind(options.penalty) != "norm 1":
+    if penalty_kind(options.penalty) not in ("norm 1", "norm p"):
+        return False
+    if "rows" not in _for_rows(options).serves.kernels:
         return False
     return 8.0 * SOLVER * n * n > parse_memory(options.memory_limit)
 
@@ -140,6 +148,7 @@ def choose_solver(options: Options, way: Road, asked: Asked | None = None) -> So
     | a list of kernels of rank one (`rank_one()`), and a piecewise linear loss | 1 | "corrective" |
     | the same, more than 200 kernels | 4/3 and more | "alternating" |
     | a family that answers "best", and one that is learned from blocks of rows | 1 | "corrective" |
+    | products that are learned from blocks of rows | above 1 | "dual-ascent" |
     | another one that is short enough to be listed, of up to 200 kernels | any | "active-set" |
     | a larger one that is | below 1.1, or the elastic net | "active-set" |
     | a larger one that is | others | "alternating" |

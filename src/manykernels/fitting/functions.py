@@ -25,7 +25,8 @@ Array = NDArray[np.float64]
 Active = NDArray[np.intp]
 _BLOCK_BYTES = 1 << 25  # of one matrix between new samples and training samples
 _OUTPUTS = 1024  # whose coefficients are weighted at a time
-_FEATURE_ROWS = 4096  # whose features are held at a time
+_FEATURE_ROWS = 4096  # whose features are held at a time, at most
+_FEATURE_BYTES = 1 << 27  # of the features that are held at a time
 
 
 class Function(ABC):
@@ -198,8 +199,9 @@ class FeatureFunction(Function):
     def feature_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
         """The features of all samples, in blocks of rows."""
         n = _num_samples(X)
-        for lo in range(0, n, _FEATURE_ROWS):
-            hi = min(lo + _FEATURE_ROWS, n)
+        step = max(16, min(_FEATURE_ROWS, _FEATURE_BYTES // (8 * max(1, len(self.coefficients)))))
+        for lo in range(0, n, step):
+            hi = min(lo + step, n)
             yield slice(lo, hi), self.features.transform(take_rows(X, lo, hi))
 
 

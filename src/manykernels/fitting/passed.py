@@ -139,6 +139,7 @@ def bind_passed(options: Options, samples: AnySamples) -> Passed:
         feature_names=names,
         outputs=max(map(len, options.groups(Y.shape[1]))),
         groups=None if prepared is None else prepared.groups,
+        norm=options.penalty,
         **known,
     )
     return Passed(samples, None, oracle, Y, costs, bool(options.fit_intercept), None, prepared)

@@ -10,7 +10,7 @@ not grow with the number of products.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -170,6 +170,26 @@ class Monomials:
             if filled:
                 yield d, place, buffer[:, :filled]
 
+    def values(self, w: Sequence[Array]) -> Array:
+        """(n, k): Σ_z w_z Π_j x_tj over the products of degree 1 … D, w[d − 1] (products, k) in their order.
+
+        The products that continue the prefixes Z_g add Σ_j x_j ∘ (Z_gᵀW_g)_j, j ≥ g: as many operations as
+        their sums take.
+        """
+        f = np.zeros((len(self.X), w[0].shape[1]))
+        for d, coefficients in enumerate(w, start=1):
+            place = 0
+            for strip, Z in self._strips(d):
+                for group in strip:
+                    X = self.X[:, group.first :]
+                    own = Z[group.lo - strip[0].lo : group.hi - strip[0].lo].T
+                    size = own.shape[1] * X.shape[1]
+                    W = coefficients[place : place + size].T.reshape(-1, own.shape[1], X.shape[1])
+                    for out, table in zip(f.T, W, strict=True):
+                        out += np.einsum("tj,tj->t", own @ table, X)
+                    place += size
+        return f
+
     def _strips(self, d: int) -> Iterator[tuple[list[_Group], Array]]:
         """Consecutive groups of prefixes of degree d that are continued together, and their values.
 
@@ -194,9 +214,7 @@ class Monomials:
             yield strip, self._products[d][strip[0].lo : strip[-1].hi]
 
     def _constant(self, A: Array) -> Array:
-        s = self.scale[0] if self.weight is None else self.scale[0] / float(self.weight.sum())
-        s = s if self.own is None else s / self.own(()) ** 2
-        return np.array([s * float(np.sum(A.sum(axis=0) ** 2))])
+        return self.scales(0) * float(np.sum(A.sum(axis=0) ** 2))
 
     def _squares(self, d: int, place: int, scores: Array) -> Array:
         q = np.square(scores[0], out=scores[0])
@@ -206,6 +224,13 @@ class Monomials:
         return np.asarray(q)
 
     # -- scales ---------------------------------------------------------------------------------
+    def scales(self, d: int) -> Array:
+        """s_z of all products of degree d, in their order."""
+        if d > 0:
+            return np.broadcast_to(np.asarray(self._scales_at(d, 0, self.count(d)), float), self.count(d))
+        s = self.scale[0] if self.weight is None else self.scale[0] / float(self.weight.sum())
+        return np.array([s if self.own is None else s / self.own(()) ** 2])
+
     def _scales_at(self, d: int, place: int, size: int) -> Any:
         """s_z of so many consecutive products of degree d, or one number for all of them."""
         if self.weight is None and self.exponent == 0.0 and self.groups is None and self.own is None:

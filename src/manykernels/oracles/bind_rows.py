@@ -16,7 +16,7 @@ from ..grams.row_blocks import RowBlocks
 from ..grams.statistics import bad_row
 from ..kernels import Fitted
 from ..kernels.data import Data, positions
-from ._bind import _CONSTANT, _require_range, _require_sizes, _varying
+from ._bind import _CONSTANT, _exponent, _require_range, _require_sizes, _varying
 from ._groups import Groups
 from ._row_parts import _ROOM, RowParts
 from .base import Array
@@ -38,6 +38,7 @@ def bind_rows(
     memory_limit: int | float | str | None,
     outputs: int = 1,
     groups: Groups | None = None,
+    norm: Any = 1.0,
 ) -> RowProducts:
     """The products of columns on samples read in blocks; `head` are some, as the family reads them."""
     D, rho = family.options()
@@ -73,6 +74,7 @@ def bind_rows(
         D,
         rho,
         columns=[columns[j] for j in kept],
+        exponent=_exponent(norm) if family.multiplicity == "paper" else 0.0,
         weight=w / w.sum() if family.atom_scale == "rms" else None,
         interactions_only=bool(family.interactions_only),
         room=room,

@@ -12,7 +12,8 @@ from ..approx import Features, OwnFeatures
 from ..grams.row_blocks import RowBlocks
 from ..kernels import Kernel
 from ._parts import FactorParts, factors_of
-from ._row_parts import ProductMap, RowParts
+from ._row_parts import AllScores, ProductMap, RowMonomials, RowParts
+from .all_products import AllProducts
 from .base import Array, Atom, Best
 from .products import ProductsOracle, _product
 from .rows import Map, RowOracle
@@ -20,6 +21,8 @@ from .rows import Map, RowOracle
 _COPIES = 48.0  # bytes a product and output: scores of each thread, of a block, their sum and its squares
 _DRAWN = 4096  # rows on which products are looked for, where they are too many to be scored one by one
 _CANDIDATES = 4  # times as many as are asked for, which are then scored on all rows
+_LISTED = 100_000  # products that may all have weight
+_MANY = 1 << 11  # products from which all are looked at together
 
 
 class RowProducts(RowOracle, ProductsOracle):
@@ -62,6 +65,32 @@ class RowProducts(RowOracle, ProductsOracle):
         values = self.quad(A, atoms)
         order = np.argsort(-values, kind="stable")[:k]
         return Best([atoms[i] for i in order], values[order], np.inf)
+
+    def offers(self, question: str) -> bool:
+        """Tell whether a question is answered: the best products, and all of them where they are few."""
+        if question == "atoms":
+            return self.enumerable and self.size <= _LISTED
+        return super().offers(question)
+
+    def whole(self) -> AllProducts:
+        """Return all products at once, for solvers that give weight to every one."""
+        looks = self._looks()
+        return AllProducts(looks.order, [np.sqrt(looks.scales(d)) for d in range(self.degree_limit + 1)])
+
+    def _looks(self) -> RowMonomials:
+        assert isinstance(self.enumerator, RowMonomials)
+        return self.enumerator
+
+    def mean_squares(self, atoms: Sequence[Atom], w: Array, weight: Array) -> Array:
+        """Σ_t weight_t (φ_z(x_t) w_z)² of each atom; of very many from one look at all products."""
+        if len(atoms) < _MANY or not self.enumerable:
+            return super().mean_squares(atoms, w, weight)
+        looks = self._looks()
+        found = [weight.sum(keepdims=True)]
+        found += [s[0] for s in self.source.sums(AllScores(looks.order, squared=True), weight[:, None])]
+        squares = np.concatenate([looks.scales(d) * s for d, s in enumerate(found)])
+        place = {z: i for i, z in enumerate(self.whole().products())}
+        return np.asarray(squares[[place[_product(z)] for z in atoms]] * np.square(w).sum(axis=1))
 
     def _drawn(self) -> tuple[NDArray[np.intp], ProductsOracle]:
         """Some rows, evenly taken, and the family on them with all that a search needs."""

@@ -8,6 +8,7 @@ from .base import History, Reason, Result, Run, Solver
 from .blockwise import Blockwise
 from .corrective import Corrective
 from .declarations import Held, Serves, why_not
+from .dual_ascent import DualAscent
 from .greedy import Greedy
 from .group_descent import GroupDescent
 from .hessian_mkl import HessianMKL
@@ -22,6 +23,7 @@ __all__ = [
     "Alternating",
     "Blockwise",
     "Corrective",
+    "DualAscent",
     "FamilySolver",
     "Greedy",
     "GroupDescent",

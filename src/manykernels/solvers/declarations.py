@@ -218,6 +218,8 @@ def why_not(solver: Declares, held: Held, risk: Criterion | Risk | DataFit, pena
         return f"is for smooth losses, and {fit.label} was given"
     if serves.separable and not fit.separable:
         return f"is for sums of losses, and {fit.label} was given"
+    if held.kind == "rows" and "atoms" in missing and np.isfinite(held.size):
+        return f"gives weight to every kernel, and there are {held.size:.3g}, more than can be listed"
     if held.kind == "family" and missing:
         return f"needs a family that answers {missing[0]!r}, and {held.who} does not"
     if serves.quadratic and not fit.quadratic:
@@ -225,7 +227,7 @@ def why_not(solver: Declares, held: Held, risk: Criterion | Risk | DataFit, pena
     kinds, which = serves.penalties, penalty_kind(penalty)
     if (kinds is not None and which not in kinds) or (penalty.sparse and not serves.sparse):
         why = f", {serves.because}" if serves.because else ""
-        if held.kind == "family" and not np.isfinite(held.size):
+        if held.kind in ("family", "rows") and not np.isfinite(held.size):
             why = (
                 "; for p > 1, splitting a kernel of a continuum into copies of itself lowers the objective "
                 "without end, so that there is no optimum to find"

@@ -15,6 +15,7 @@ from .base import Solver
 from .blockwise import Blockwise
 from .corrective import Corrective
 from .declarations import DataFit, Held, why_not
+from .dual_ascent import DualAscent
 from .greedy import Greedy
 from .group_descent import GroupDescent
 from .hessian_mkl import HessianMKL
@@ -29,6 +30,7 @@ NAMES: dict[str, type[Solver]] = {
     "alternating": Alternating,
     "blockwise": Blockwise,
     "corrective": Corrective,
+    "dual-ascent": DualAscent,
     "greedy": Greedy,
     "group-descent": GroupDescent,
     "hessian": HessianMKL,
