@@ -23,6 +23,7 @@ _QUANTILES = np.linspace(0.05, 0.95, 8)
 _DISTANCE_ROWS = 1000  # samples whose distances widths are measured by
 _WIDE = 50  # columns of numbers from which rows have profiles
 _FEW = 12  # features, up to which each has a kernel of its own
+_MANY = 10  # levels, above which a category has one
 _SUBSTRINGS = (3, 5)
 _SCORES = ", normal scores"  # in the names of kernels on them
 _ROUNDING = 1e-9  # relative, of sums of weights
@@ -39,14 +40,14 @@ class Auto(Family):
     (``kernels.preparation``; ``families.tables`` says what a column holds). On these features there are a
     linear kernel, a polynomial of degree 2, and Gaussians whose widths are the median distance between
     samples times ¼, ½, 1, 2, 4. Where columns have heavy tails, the Gaussians come a second time on their
-    normal scores. Up to 12 features have a Gaussian each, and up to 12 categories a linear kernel each, whose
-    function is an effect of every level. From 50 columns of numbers on there are also linear
-    and Gaussian kernels of profiles, that is of rows in their own units divided by their length: columns that
-    measure alike, such as counts of words or intensities, say by their size how much they matter. Where more
-    than half of the columns of numbers have 3 to 12 different values, there are kernels of their levels
-    too: codes of categories, grades and small counts need not act in proportion. Columns of text have string
-    kernels. Where all columns are named ``view__column``, as ColumnTransformer writes it,
-    every view has kernels of its own as well.
+    normal scores. Up to 12 features have a Gaussian each, and up to 12 categories of more than 10 levels a
+    linear kernel each, whose function is an effect of every level. From 50 columns of numbers on there are
+    also linear and Gaussian kernels of profiles, that is of rows in their own units divided by their length:
+    columns that measure alike, such as counts of words or intensities, say by their size how much they
+    matter. Where more than half of the columns of numbers have 3 to 12 different values, there are kernels of
+    their levels too: codes of categories, grades and small counts need not act in proportion. Columns of text
+    have string kernels. Where all columns are named ``view__column``, as ColumnTransformer writes it, every
+    view has kernels of its own as well.
 
     Sparse matrices are taken as they are, since centring would fill them: a linear kernel, and Gaussians at
     eight quantiles of the distances, where these differ. Distances are those among at most 1000 rows, taken
@@ -100,7 +101,7 @@ def _dense(X: Data, sample_weight: Any, feature_names: Any, few: bool) -> dict[s
         kernels |= _features(X, prepared, sample_weight)
         if few and 2 <= len(table.numbers) <= _FEW:
             kernels |= _each(X, prepared, [table.names[table.numbers[j]] for j in prepared.kept_])
-        if few and len(table.levels) <= _FEW and len(table.levels) + prepared.n_numbers > 1:
+        if few and len(table.levels) + prepared.n_numbers > 1:
             kernels |= _each_category(prepared, table.names)
     return kernels | text_kernels(table) or unprepared(X, table)
 
@@ -165,16 +166,16 @@ def _each(X: Data, prepared: Preparation, names: list[str]) -> dict[str, Kernel]
 
 
 def _each_category(prepared: Preparation, names: list[str]) -> dict[str, Kernel]:
-    """A linear kernel of the indicators of each category: its function is an effect of every level, shrunken.
+    """A linear kernel of the indicators of each category of many levels: an effect of every level, shrunken.
 
-    In the kernels of all features a category is one part of many. Its own kernel gets a weight by what its
-    levels say together. The shrunken effects are smoothed statistics of the target, learned with all else.
+    In the kernels of all features such a category is one part of many. Its own kernel gets a weight by what
+    its levels say together. The effects are smoothed statistics of the target, learned with all else.
     """
     linear = Linear().as_member(role="column")
-    return {
-        f"{names[j]}: Linear": Prepared(OnColumns(linear, places), prepared)
-        for j, places in prepared.places_of_levels.items()
-    }
+    crowded = {j: places for j, places in prepared.places_of_levels.items() if len(places) > _MANY}
+    if len(crowded) > _FEW:
+        return {}
+    return {f"{names[j]}: Linear": Prepared(OnColumns(linear, own), prepared) for j, own in crowded.items()}
 
 
 def _sparse(A: Any, sample_weight: Any) -> dict[str, Kernel]:
