@@ -47,6 +47,7 @@ html_theme_options = {
     "header_links_before_dropdown": 4,
     "navbar_persistent": ["search-button"],  # the name of the wide button is not what it shows
     "logo": {"text": f"manykernels {version}"},  # which version these pages are about
+    "footer_start": ["copyright", "about"],
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }

@@ -35,14 +35,21 @@ def main() -> None:
         for row in zip(*(permuted.columns()[key] for key in ("name", "mean", "low", "high")), strict=True)
     }
     print(f"gap {model.dual_gap_:.1e}", weights, losses, sep="\n")
-    draw(weights, losses)
+    draw(weights, losses, "views.png", (1, 2), (7.4, 3.3))
+    draw(weights, losses, "views-narrow.png", (2, 1), (4.1, 5.6))  # for a telephone
 
 
-def draw(weights: dict[str, Any], losses: dict[str, Any]) -> None:
-    """Bars with intervals, a row for each view; letters that can be read on a telephone."""
+def draw(
+    weights: dict[str, Any],
+    losses: dict[str, Any],
+    name: str,
+    grid: tuple[int, int],
+    size: tuple[float, float],
+) -> None:
+    """Bars with intervals, a row for each view, in two panels."""
     names = sorted(weights, key=lambda name: weights[name][0])
     plt.rcParams.update({"font.size": 14, "axes.spines.top": False, "axes.spines.right": False})
-    figure, axes = plt.subplots(1, 2, figsize=(7.4, 3.3), sharey=True, layout="constrained")
+    figure, axes = plt.subplots(*grid, figsize=size, sharey=True, layout="constrained")
     panels = [
         (weights, BLUE, "Weight of the view", "line: 95 % of the weights\non random halves"),
         (
@@ -59,7 +66,7 @@ def draw(weights: dict[str, Any], losses: dict[str, Any]) -> None:
         ax.axvline(0.0, color="black", lw=0.8)
         ax.set_title(title, loc="left", fontsize=15, fontweight="bold")
         ax.set_xlabel(label)
-    figure.savefig(IMAGES / "views.png", dpi=110, metadata={"Software": None})
+    figure.savefig(IMAGES / name, dpi=110, metadata={"Software": None})
 
 
 if __name__ == "__main__":

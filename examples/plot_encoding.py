@@ -3,9 +3,11 @@ Encoding models: what does each voxel respond to?
 =================================================
 
 Somebody watches films while a scanner records thousands of places in the brain (voxels). The films are
-described by motion, by the objects in sight, and by speech. An encoding model predicts each voxel from all
-descriptions at once. Which of them does a voxel need? Every voxel gets weights of its own. The voxels are
-made, so that the answer is known.
+described by motion, by the objects in sight, and by speech. Which descriptions does each voxel need?
+
+The data are made: recordings of real brains are too large to ship with a package, and the true answer is
+known only for made ones. For your own recordings replace ``make_voxels`` by ``X, Y = np.load("features.npy"),
+np.load("voxels.npy")``, time points × features and time points × voxels. The rest stays as it is.
 
 **What to look at:** in the first picture the filled bars count voxels by the R² of the model, and the outline
 counts them by the R² of a perfect model. The bars lie further left: 300 time points are not enough for all of
@@ -13,38 +15,24 @@ it. In the last picture, voxels near an axis need one space, and voxels near the
 """
 
 # %%
-# Three feature spaces of 5, 15 and 30 features, 450 time points in nine runs. Voxels respond one to three
-# time points later, each to its own mixture of the spaces, with noise that leaves 10 to 80 % to be explained.
+# Voxels respond one to three time points later, so features are given at these delays, within runs.
 import numpy as np
 from sklearn.model_selection import LeaveOneGroupOut
 
 from manykernels import MKLRegressorCV
 from manykernels.datasets import make_voxels
 from manykernels.families import views
-from manykernels.inspection import explained_parts, r2_scores
+from manykernels.inspection import explained_parts
 from manykernels.kernels import Linear
 from manykernels.plots import PartsDisplay, TargetScoresDisplay
 from manykernels.recordings import Delayer, run_labels
 
-widths = {"motion": 5, "objects": 15, "speech": 30}
-X, Y, truth = make_voxels(
-    450, 400, widths=list(widths.values()), response=(0.0, 0.5, 1.0, 0.5), n_runs=9, random_state=0
-)
+spaces = {"motion": slice(0, 5), "objects": slice(5, 20), "speech": slice(20, 50)}  # columns of X
+late = (0.0, 0.5, 1.0, 0.5)
+X, Y, truth = make_voxels(450, 400, widths=[5, 15, 30], response=late, n_runs=9, random_state=0)
 runs = run_labels(450, 50)
-print(X.shape, Y.shape)
-
-# %%
-# Responses come late, so features are given at delays of one to three time points, within runs. The copies of
-# a feature stand together: d features become 3 d columns.
-delays = (1, 2, 3)
-X = Delayer(delays).fit_transform(X, groups=runs)
-ends = np.cumsum(list(widths.values())) * len(delays)
-bands = views(
-    {
-        name: (slice(end - len(delays) * width, end), Linear())
-        for (name, width), end in zip(widths.items(), ends, strict=True)
-    }
-)
+X = Delayer((1, 2, 3)).fit_transform(X, groups=runs)  # the three copies of a feature stand together
+bands = views({name: (slice(3 * c.start, 3 * c.stop), Linear()) for name, c in spaces.items()})
 
 # %%
 # Six runs are for training, three for testing. Time points of one run are similar in real recordings, so the
@@ -57,18 +45,12 @@ print(model.weights_.shape, model.best_C_.shape)
 # %%
 # How well is each voxel predicted? The ceiling is the R² of a perfect model, known here. With repeated
 # recordings ``inspection.noise_ceiling`` estimates it.
-ceiling = truth.sum(axis=0)
-TargetScoresDisplay.from_estimator(model, X[test], Y[test], ceiling=ceiling)
+TargetScoresDisplay.from_estimator(model, X[test], Y[test], ceiling=truth.sum(axis=0))
 
 # %%
-# Which space does that come from? The parts of R² add up to it.
+# Which space does that come from? The parts of R² add up to it, and they are close to the truth.
 parts = explained_parts(model, X[test], Y[test])
-r2 = r2_scores(Y[test], model.predict(X[test]))
-print(f"largest difference between R² and the sum of its parts: {np.abs(parts.sum(axis=0) - r2).max():.0e}")
-
-# %%
-# The parts are close to the truth.
-for name, found, known in zip(widths, parts, truth, strict=False):
+for name, found, known in zip(spaces, parts, truth, strict=False):
     print(f"{name:<8} correlation with the truth {np.corrcoef(found, known)[0, 1]:.2f}")
 
 # %%

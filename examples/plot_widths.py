@@ -22,8 +22,7 @@ from manykernels.kernels import Gaussian
 from manykernels.plots import WidthsDisplay
 
 rng = np.random.default_rng(0)
-x = np.sort(rng.uniform(0.0, 10.0, 300))
-line = np.linspace(0.0, 10.0, 1000)
+x, line = np.sort(rng.uniform(0.0, 10.0, 300)), np.linspace(0.0, 10.0, 1000)
 
 
 def wave(t):

@@ -15,3 +15,12 @@ settings.load_profile("manykernels")
 def _drawn_alike():
     """Draw the same in every run where `random_state` is None, so that no test fails by chance."""
     check_random_state(None).seed(0)
+
+
+@pytest.fixture(scope="session")
+def built_docs(tmp_path_factory):
+    """What the build of the documentation said, and the folder of its pages."""
+    from tests.built_docs import build
+
+    folder = tmp_path_factory.mktemp("docs")
+    return build(folder), folder / "html"

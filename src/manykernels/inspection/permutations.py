@@ -81,7 +81,7 @@ def permutation_test(
     References
     ----------
     - Ojala and Garriga (2010), Permutation tests for studying classifier performance, Journal of Machine
-    Learning Research 11.
+      Learning Research 11.
 
     Examples
     --------

@@ -53,7 +53,7 @@ class ConcordanceScorer(Scorer):
     References
     ----------
     - Harrell, Califf, Pryor, Lee and Rosati (1982), Evaluating the yield of medical tests, Journal of the
-    American Medical Association 247.
+      American Medical Association 247.
 
     Examples
     --------
