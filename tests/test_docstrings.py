@@ -284,6 +284,16 @@ def test_all_packages_are_seen():
     assert len(seen) > 20 and len(TOP_LEVEL) > 250 and len(METHODS) > 250
 
 
+RIDDLE = re.compile(r"(What|Whether|How|Where|Which|Who|Whose|Why|When|Of|That|As)\b")
+
+
+@pytest.mark.parametrize("name", [name for name in PUBLIC if not name.startswith("manykernels.report.")])
+def test_first_lines_are_sentences(name):
+    """No summary is a clause without its verb."""
+    thing = function_of(METHODS[name][2]) if name in METHODS else TOP_LEVEL[name]
+    assert not RIDDLE.match((thing.__doc__ or "").strip())
+
+
 RAISING = [
     "load",
     "save",

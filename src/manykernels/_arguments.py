@@ -70,7 +70,7 @@ def did_you_mean(given: str, names: Iterable[Any]) -> str:
 
 
 def renamed(missing: Iterable[Any], others: Iterable[Any]) -> str:
-    """What to do, for a message about names that are missing, where others look like them."""
+    """Return what to do, for a message about names that are missing, where others look like them."""
     found = [f"{new!r} to {old!r}" for old, new in _alike(missing, others).items()]
     if not found:
         return ""
@@ -93,7 +93,7 @@ def _letters(name: str) -> str:
 
 
 def is_number(value: Any) -> bool:
-    """Whether the value is a real number (and not a bool) that a float can hold."""
+    """Tell whether the value is a real number (and not a bool) that a float can hold."""
     if not isinstance(value, Real) or isinstance(value, bool | np.bool_):
         return False
     try:
@@ -104,12 +104,12 @@ def is_number(value: Any) -> bool:
 
 
 def is_whole(value: Any) -> bool:
-    """Whether the value is a whole number of a size that something can be counted with."""
+    """Tell whether the value is a whole number of a size that something can be counted with."""
     return is_number(value) and abs(value) <= _LARGEST and value == value // 1
 
 
 def is_masked(values: Any) -> bool:
-    """Whether this is a masked array of which something is masked."""
+    """Tell whether this is a masked array of which something is masked."""
     return isinstance(values, np.ma.MaskedArray) and bool(np.ma.getmaskarray(values).any())
 
 
@@ -207,5 +207,5 @@ def as_numbers(values: Any, what: str, expected: str, advice: str = "") -> NDArr
 
 
 def is_integral(value: Any) -> bool:
-    """Whether the value is of a type of whole numbers, and not a bool."""
+    """Tell whether the value is of a type of whole numbers, and not a bool."""
     return isinstance(value, Integral) and not isinstance(value, bool)

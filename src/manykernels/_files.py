@@ -29,7 +29,7 @@ _LONGEST = 56  # characters of a name, lest that of its part be too long for a f
 
 # -- what is there already ------------------------------------------------------------------------
 def is_model(path: Path) -> bool:
-    """Whether ``save`` wrote a file."""
+    """Tell whether ``save`` wrote a file."""
     with path.open("rb") as file:
         if file.read(2) != b"PK":
             return False
@@ -43,14 +43,14 @@ def is_model(path: Path) -> bool:
 
 
 def is_report(path: Path) -> bool:
-    """Whether ``write_report`` wrote a file."""
+    """Tell whether ``write_report`` wrote a file."""
     with path.open("rb") as file:
         start = file.read(_START)
     return REPORT_MARK.encode() in start or start.startswith(MARKDOWN_MARK.encode())
 
 
 def holds_something_else(path: str | os.PathLike[str], ours: Callable[[Path], bool]) -> bool:
-    """Whether a path is a file that is neither empty nor ``ours``; devices and pipes hold nothing."""
+    """Tell whether a path is a file that is neither empty nor ``ours``; devices and pipes hold nothing."""
     target = Path(path)
     try:
         with named(path):

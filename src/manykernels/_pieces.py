@@ -63,7 +63,7 @@ class Store:
     trusted: frozenset[Name] = frozenset()  # what the call was given, which pieces may hold
 
     def path(self, key: tuple[Any, ...]) -> Path:
-        """Where the piece of this name is, or would be."""
+        """Return where the piece of this name is, or would be."""
         return Path(self.folder) / f"{_hash(repr((self.run, key)).encode())[:32]}{PIECE}"
 
     def part(self, *name: Any) -> Store:
@@ -175,7 +175,7 @@ _store: ContextVar[Store | None] = ContextVar("_store", default=None)
 
 
 def current() -> Store | None:
-    """Where work is kept, if anybody asked for it."""
+    """Return where work is kept, if anybody asked for it."""
     return _store.get()
 
 
@@ -204,7 +204,7 @@ def kept(
     *args: Any,
     thrift: Thrift | None = None,
 ) -> Value:
-    """What ``work(*args)`` gives, from the store where it was done before, and into it where not.
+    """Return what ``work(*args)`` gives, from the store where it was done before, and into it where not.
 
     Work during which somebody asked to stop is unfinished, and not kept; nor is what is not worth it
     (`thrift`).
@@ -237,7 +237,7 @@ class Thrift:
         self._begun, self._spent, self._speed = time.monotonic(), 0.0, _SPEED
 
     def affords(self, value: Any) -> bool:
-        """Whether it is time to write this."""
+        """Tell whether it is time to write this."""
         cost = _COST + _bytes(value) / self._speed
         return self._spent + cost <= _SHARE * (time.monotonic() - self._begun)
 

@@ -1,4 +1,4 @@
-"""How good a kernel is for a target, and how similar two kernels are, without training anything.
+"""Measures of a kernel against a target or another kernel, without training anything.
 
 - ``centered_alignment`` is the one to start with: in [0, 1], blind to the kernels' scale and offset, it
   follows the error of the predictors that a kernel allows. ``kernel_similarity`` is the same between kernels.
@@ -583,7 +583,7 @@ def _read(y: Any) -> NDArray[Any]:
 
 
 def _are_classes(A: NDArray[Any]) -> bool:
-    """Whether y holds classes rather than numbers, as far as the values tell."""
+    """Tell whether y holds classes rather than numbers, as far as the values tell."""
     if _type(A) not in ("binary", "multiclass"):
         return False
     if A.dtype.kind in "iuf" and np.unique(A).size == A.size > 2:

@@ -1,4 +1,4 @@
-"""What a check is, and the facts that rules read."""
+"""Checks, their rules, and the facts that rules read."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Compared:
-    """What cross-validated scores say: whether the model is better than something, and a sentence."""
+    """A comparison by cross-validated scores: whether the model is better than another one, in a sentence."""
 
     better: bool
     sentence: str
@@ -131,7 +131,7 @@ class Facts:
 
     @property
     def columns(self) -> list[str]:
-        """What the columns of `table` are called."""
+        """Return what the columns of `table` are called."""
         return names_of(self.table, self.names)
 
     @property
@@ -174,7 +174,7 @@ class Rule:
 
     @property
     def page(self) -> str:
-        """Where the documentation speaks of it."""
+        """Return where the documentation speaks of it."""
         return f"{PAGE}#{self.code.lower()}"
 
     def judge(self, facts: Facts) -> Check | None:

@@ -36,7 +36,7 @@ def _cost(facts: Facts) -> str | None:
 
 
 def _is_level(search: Searched) -> bool:
-    """Whether the last step along C hardly improves the error: beyond the end it then hardly changes.
+    """Tell whether the last step along C hardly improves the error: beyond the end it then hardly changes.
 
     Models without errors to learn from any more have such a path, and most ordinary tables with a C at its
     end do.

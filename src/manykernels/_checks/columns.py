@@ -60,7 +60,7 @@ def _given_away(facts: Facts) -> str | None:
 
 
 def _tells_class(column: Any, y: NDArray[Any]) -> bool:
-    """Whether one value, or one interval, belongs to each class; for two classes but for few samples."""
+    """Tell whether one value, or one interval, belongs to each class; for two classes but for few samples."""
     codes = np.unique(y, return_inverse=True)[1]
     if not holds_numbers(column):
         labels = np.unique(np.array([str(v) for v in labels_of(column)]), return_inverse=True)[1]
@@ -91,7 +91,7 @@ def _threshold_errors(values: Array, codes: NDArray[np.intp]) -> int:
 
 
 def _tells_number(column: Any, y: NDArray[Any]) -> bool:
-    """Whether the ranks of the column are those of the target."""
+    """Tell whether the ranks of the column are those of the target."""
     if not holds_numbers(column):
         return False
     values = np.asarray(column, dtype=np.float64)

@@ -29,7 +29,7 @@ _NAMED = 3
 
 @dataclass(frozen=True)
 class Seen:
-    """What a kernel makes of some training samples."""
+    """The values of a kernel on some training samples."""
 
     m: int
     share: float  # of the weight

@@ -100,7 +100,7 @@ def _expected_pairs(table: Any) -> float:
 
 
 def _across(keys: NDArray[Any], folds: Any) -> NDArray[np.bool_]:
-    """Which rows are held out in a fold that learns from their like."""
+    """Return which rows are held out in a fold that learns from their like."""
     found = np.zeros(len(keys), dtype=bool)
     for train, test in folds:
         found[test] |= np.isin(keys[test], keys[train])
@@ -108,7 +108,7 @@ def _across(keys: NDArray[Any], folds: Any) -> NDArray[np.bool_]:
 
 
 def _one_group(keys: NDArray[Any], groups: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which rows share their group with all rows like them."""
+    """Return which rows share their group with all rows like them."""
     codes = np.unique(groups, return_inverse=True)[1]
     low, high = np.full(keys.max() + 1, len(codes)), np.full(keys.max() + 1, -1)
     np.minimum.at(low, keys, codes)

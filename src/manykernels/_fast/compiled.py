@@ -1,4 +1,4 @@
-"""How functions are compiled that only compiled functions call, and what is compiled at all."""
+"""Decorators that compile functions, and a faster one for those that only compiled functions call."""
 
 from __future__ import annotations
 

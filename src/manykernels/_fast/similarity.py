@@ -80,7 +80,7 @@ def ratio_of_distances(D: Array, a: Array, b: Array) -> None:
 
 @njit(cache=True, nogil=True, inline="always")
 def _bits(word: np.uint64) -> np.uint64:
-    """How many bits of a word are 1: sums of neighbours of 1, 2 and 4 bits, then of all bytes."""
+    """Return how many bits of a word are 1: sums of neighbours of 1, 2 and 4 bits, then of all bytes."""
     one = np.uint64(1)
     word = word - ((word >> one) & np.uint64(0x5555555555555555))
     word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))

@@ -61,7 +61,7 @@ def stoppable(said: Callable[[], None] | None = None) -> Iterator[threading.Even
 
 
 def goes_on(iteration: int, max_iter: int) -> bool:
-    """Whether an iteration may follow: there are some left, time is not up, and nobody asked to stop."""
+    """Tell whether an iteration may follow: there are some left, time is not up, and nobody asked to stop."""
     return iteration < max_iter and not _wish.is_set() and time.monotonic() < _end.get()
 
 

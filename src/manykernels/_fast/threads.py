@@ -1,4 +1,4 @@
-"""How many threads compiled passes and BLAS use.
+"""The number of threads that compiled passes and BLAS use.
 
 Compiled loops release the GIL and are split over plain threads rather than compiled with ``parallel=True``:
 they compile in a tenth of the time, and are safe under ``fork`` and inside other thread pools.
@@ -56,7 +56,7 @@ def split(n: int, operations: float, run: Callable[[int, int], object]) -> None:
 
 
 def thread_count() -> int:
-    """How many parts `split` makes of enough work."""
+    """Return how many parts `split` makes of enough work."""
     return 1 if getattr(_inside, "part", False) else int(numba.get_num_threads())
 
 

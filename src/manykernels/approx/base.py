@@ -290,7 +290,7 @@ class Approximation(BaseEstimator):
 
 
 def ours(kernel: Kernel) -> bool:
-    """Whether the kernel is made of kernels of this package alone, and calls no function of a user."""
+    """Tell whether the kernel is made of kernels of this package alone, and calls no function of a user."""
     inside = [kernel, *kernel.get_params(deep=True).values()]
     return all(
         type(value).__module__.startswith("manykernels.kernels.")

@@ -1,4 +1,4 @@
-"""How good features are."""
+"""The error of explicit features."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class OwnFeatures(Approximation):
 
 
 def has_own_map(kernel: Kernel) -> bool:
-    """Whether the kernel has a finite map that is the same in every call."""
+    """Tell whether the kernel has a finite map that is the same in every call."""
     return kernel.has_features and not _collects_anew(kernel)
 
 
@@ -164,7 +164,7 @@ def _linear_columns(kernel: Kernel) -> tuple[float, list[Any]]:
 
 
 def _collects_anew(kernel: Kernel) -> bool:
-    """Whether a kernel inside is Spectrum, whose substrings, and so features, are those of each call."""
+    """Tell whether a kernel inside is Spectrum, whose substrings, and so features, are those of each call."""
     if isinstance(kernel, Spectrum):
         return True
     inner = getattr(kernel, "kernel", None)

@@ -38,7 +38,7 @@ _UNBOUNDED = "the search of this family bounds no kernel but those it met, so th
 
 @dataclass(frozen=True)
 class Asked:
-    """How the class and its complexity were asked for; see `margin_bound`."""
+    """The arguments that fix the class and its complexity; see `margin_bound`."""
 
     norm: float | None
     intercept_scale: float
@@ -144,7 +144,7 @@ def _members(model: Model, oracle: Oracle, spec: Any) -> list[Fitted]:
 
 
 def _left_out(oracle: Oracle, spec: Any, X: Data, names: Any) -> str:
-    """Why the kernels on this sample are not all that the class has."""
+    """Return why the kernels on this sample are not all that the class has."""
     base = getattr(getattr(oracle, "parts", None), "r", None)
     if not isinstance(spec, Products) or base is None or base == len(spec.base_kernels(X, None, names)[0]):
         return ""

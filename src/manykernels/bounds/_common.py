@@ -30,7 +30,7 @@ def _shown(value: Any) -> str:
 
 
 def is_real(value: Any) -> bool:
-    """Whether this is a number, which booleans and NaN are not."""
+    """Tell whether this is a number, which booleans and NaN are not."""
     return isinstance(value, Real) and not isinstance(value, bool | np.bool_) and not math.isnan(value)
 
 
@@ -100,5 +100,5 @@ def finite_array(name: str, values: Any, meaning: str) -> Array:
 
 
 def is_whole(value: Any) -> bool:
-    """Whether this is a whole number, also as a float."""
+    """Tell whether this is a whole number, also as a float."""
     return isinstance(value, Integral) or (is_real(value) and float(value).is_integer())

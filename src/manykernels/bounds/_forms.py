@@ -92,7 +92,7 @@ def norms_of(U: Array, r: float) -> Array:
 
 
 def is_asked(spec: Any) -> bool:
-    """Whether these kernels are a family that is not listed."""
+    """Tell whether these kernels are a family that is not listed."""
     return isinstance(spec, Family) and not spec.listed
 
 

@@ -1,4 +1,4 @@
-"""Whether the kernels of an estimator were fixed before the sample was seen, read from `kernels`."""
+"""A look at `kernels` of an estimator: were they fixed before the sample was seen?"""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FIXED = (FromDistances, PerFeature, RankOne, PolynomialDAG)  # they read no mor
 
 
 def chosen_from_data(spec: Any) -> str | None:
-    """Why the kernels depend on the sample, or None if they do not as far as can be seen."""
+    """Return why the kernels depend on the sample, or None if they do not as far as can be seen."""
     if spec == "auto" if isinstance(spec, str) else isinstance(spec, Auto):
         return "kernels='auto' takes its widths from the distances between the training samples"
     if isinstance(spec, str | Kernel) or isinstance(spec, _FIXED):

@@ -1,4 +1,4 @@
-"""How many steps of the algorithms of Afkanpour (2013) are enough: Theorem 4.1, Corollary 4.3 and Theorem 5.1
+"""Bounds on the steps of the algorithms of Afkanpour (2013): Theorem 4.1, Corollary 4.3 and Theorem 5.1
 as numbers.
 
 They bound J(θ) − min J for the optimal value J of the machine at K_θ, with ∂J/∂θ_z = −½q_z(α(θ)), before a

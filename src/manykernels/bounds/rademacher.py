@@ -1,4 +1,4 @@
-"""How rich the functions of a learned kernel are: Rademacher complexities of Rostamizadeh 2010, §2.4.
+"""Rademacher complexities of the functions of a learned kernel (Rostamizadeh 2010, §2.4).
 
 The class is H_p^q = {x ↦ ⟨w, φ_K(x)⟩ : K = Σ_k μ_k K_k, μ ≥ 0, ‖μ‖_q ≤ 1, ‖w‖ ≤ 1} with q = `norm`, and r is
 the conjugate exponent, 1/q + 1/r = 1. The kernels must not depend on the sample (fixed parameters; not

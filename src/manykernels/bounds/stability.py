@@ -1,4 +1,4 @@
-"""How much kernel ridge regression with a learned kernel depends on one sample, and what follows.
+"""The stability of kernel ridge regression with a learned kernel, and the bound that follows.
 
 LKRR is that of Rostamizadeh (2010), §2.3, Eqs 2.8 to 2.12: with μ in the ball B = {μ ≥ 0, ‖μ − μ₀‖₂ ≤ Λ}
 around μ₀ ≥ 0 and no intercept,

@@ -88,7 +88,7 @@ def as_cut(learner: Any, y: Any) -> Any:
 
 
 def learns_times(learner: Any) -> bool:
-    """Whether the learner, or its last step, is for times to an event."""
+    """Tell whether the learner, or its last step, is for times to an event."""
     return hasattr(type(opened(learner).last), "predict_survival_function")
 
 
@@ -98,7 +98,7 @@ def times_of(y: Any) -> Any:
 
 
 def has_fields(y: Any) -> bool:
-    """Whether y is a structured array, as times to an event are."""
+    """Tell whether y is a structured array, as times to an event are."""
     return getattr(getattr(y, "dtype", None), "names", None) is not None
 
 

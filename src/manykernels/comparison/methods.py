@@ -39,7 +39,7 @@ class Method:
     times: bool = False  # whether it learns times to an event too
 
     def serves(self, task: str, stack: bool) -> bool:
-        """Whether the method is for this task, and takes precomputed kernels if X holds them."""
+        """Tell whether the method is for this task, and takes precomputed kernels if X holds them."""
         known = {"classification": True, "survival": self.times}.get(task, self.numbers)
         return known and (self.stack or not stack)
 

@@ -279,7 +279,7 @@ class Comparison(Tabled):
         return max(others, key=lambda other: others[other]) if others else None
 
     def as_rows(self) -> list[dict[str, Any]]:
-        """Return the scores as plain values, with a row for each method and last one for a constant.
+        """Return one row of plain values for each method; the last row is the constant.
 
         Returns
         -------
@@ -414,7 +414,7 @@ def _scores(row: Mapping[str, Any]) -> Scores:
 # -- sentences ------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a model is better than guessing, with a sentence that says so in numbers."""
+    """A verdict on whether a model is better than guessing, with a sentence that says so in numbers."""
 
     better: bool
     sentence: str

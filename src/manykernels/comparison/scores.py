@@ -113,7 +113,7 @@ class Scores:
 
     @property
     def complete(self) -> bool:
-        """Whether every fold that was tried has a score."""
+        """True if every fold that was tried has a score."""
         return bool(self.folds) and not self.failed
 
     @property

@@ -72,7 +72,7 @@ class Difference:
 
     @property
     def clear(self) -> bool:
-        """Whether the p-value (the adjusted one, if there is one) is at most 0.05."""
+        """True if the p-value (the adjusted one, if there is one) is at most 0.05."""
         return (self.p_value if self.p_adjusted is None else self.p_adjusted) <= ALPHA
 
     @property

@@ -104,7 +104,7 @@ def _plain_latex(text: str) -> str:
 
 
 class Tabled:
-    """What can be read as a table."""
+    """Base class of results that can be read as a table."""
 
     @abstractmethod
     def table(self) -> Table:

@@ -111,7 +111,7 @@ def as_frame(parts: Parts) -> Any:
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a table becomes a set: which columns are time and event, and which are no features.
+    """A recipe that makes a set of a table: its columns of time and event, and those that are no features.
 
     `positive`: the values of the event column that are events, as text; `codes`: columns of numbers that
     stand for categories; `entry`: the time from which on a subject was observed.

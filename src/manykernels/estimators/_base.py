@@ -163,7 +163,7 @@ def mkl_parts(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def is_logistic(loss: Any) -> bool:
-    """Whether the loss gives probabilities; raise an AttributeError if it does not."""
+    """Tell whether the loss gives probabilities; raise an AttributeError if it does not."""
     if (isinstance(loss, str) and loss == "logistic") or getattr(loss, "probabilistic", False):
         return True
     raise AttributeError(

@@ -29,11 +29,11 @@ class Checked(BaseEstimator):
         return judge(replace(facts_of(chosen), searched=self._searched()))
 
     def _searched(self) -> Searched | None:
-        """What was tried, where this is a search."""
+        """Return what was tried, where this is a search."""
         return None
 
 
 def facts_of(face: Any) -> Facts:
-    """What a fitted estimator of this package knows of itself; a search is asked for what it chose."""
+    """Return what a fitted estimator of this package knows of itself; a search is asked for what it chose."""
     given = face.get_params(deep=False)
     return Facts(face._model, given.get("max_iter"), costed=given.get("class_weight") is not None)

@@ -24,7 +24,7 @@ class Copies:
 
     @property
     def classifies(self) -> bool:
-        """Whether the estimator is a classifier."""
+        """True if the estimator is a classifier."""
         return bool(is_classifier(self.template))
 
     @property

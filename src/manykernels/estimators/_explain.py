@@ -34,7 +34,7 @@ class PairwiseTags(NestedKernels):
         return tags
 
     def _fills_gaps(self) -> bool:
-        """Whether cells of X may be missing, since the kernels prepare every column that they read."""
+        """Tell whether cells of X may be missing, since the kernels prepare every column that they read."""
         return only_prepares(self.kernels)
 
 

@@ -35,7 +35,7 @@ Array = NDArray[np.float64]
 
 
 def _keeps_models(search: Intervals) -> bool:
-    """Whether the search keeps a model of each fold."""
+    """Tell whether the search keeps a model of each fold."""
     if not (isinstance(search.intervals, bool | np.bool_) and search.intervals):
         raise AttributeError(
             "predict_interval needs a model of each fold, and intervals=False was given. Fit with "

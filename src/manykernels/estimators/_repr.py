@@ -1,4 +1,4 @@
-"""What a notebook shows of a fitted model: scikit-learn's diagram, and below it what was learned.
+"""The HTML of a fitted model in a notebook: scikit-learn's diagram, and below it what was learned.
 
 It is plain HTML without a script. Colours are inherited or see-through, so that it fits light and dark pages.
 """
@@ -131,7 +131,7 @@ def _row(name: str, weights: Array, share: float, unit: str) -> str:
 
 
 def _checks(face: Checked) -> str:
-    """What to be careful about, if there is anything."""
+    """Return what to be careful about, if there is anything."""
     rows = [
         f'<li style="color: inherit"><b>{one.code}</b> {escape(one.message)}</li>' for one in face.checks_
     ]

@@ -403,7 +403,7 @@ class Search(HTMLSummary, PairwiseTags):
         return self._ask("predict", X, covariates)
 
     def _searched(self) -> Searched | None:
-        """What was tried and what was taken, once fitted; weights for every output have no such table."""
+        """Return what was tried and taken, once fitted; None for weights of every output."""
         if "comparison_" not in vars(self):
             return None
         by: Literal["error", "score"] = "error" if self.scoring is None else "score"

@@ -49,7 +49,7 @@ def check_learner(learner: Any, task: str) -> None:
 
 
 def takes_weights(learner: BaseEstimator, sample_weight: Any) -> bool:
-    """Whether the learner takes sample weights; raise an error if weights were given and it does not."""
+    """Tell whether the learner takes sample weights; raise an error if weights were given and it does not."""
     inner = learner
     while getattr(inner, "estimator", None) is not None and not has_fit_parameter(inner, "sample_weight"):
         inner = inner.estimator  # a search over its parameters hands weights on

@@ -506,7 +506,7 @@ def several_classes(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def has_own_weights(multi_output: Any) -> bool:
-    """Whether every output has weights of its own; raise an error for an unknown value."""
+    """Tell whether every output has weights of its own; raise an error for an unknown value."""
     if not isinstance(multi_output, str) or multi_output not in ("shared", "own"):
         raise ValueError(f"multi_output={shown(multi_output)} was given; expected 'shared' or 'own'.")
     return multi_output == "own"

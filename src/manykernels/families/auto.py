@@ -248,5 +248,5 @@ def _quantiles(d: Array, weight: Array, quantiles: Array) -> Array:
 
 
 def _differs(values: Array) -> NDArray[np.bool_]:
-    """Whether each of these rising values is another one than the value before."""
+    """Tell whether each of these rising values is another one than the value before."""
     return np.concatenate([[True], np.diff(values) > _SAME_WIDTH * values[1:]])[: values.size]

@@ -114,7 +114,7 @@ class Parametric(Family):
 
     @property
     def has_gradient(self) -> bool:
-        """Whether this class defines ``gradient``."""
+        """True if this class defines ``gradient``."""
         return type(self).gradient is not Parametric.gradient
 
     def prior(self, *parameters: float) -> float:
@@ -134,7 +134,7 @@ class Parametric(Family):
 
     @property
     def has_prior(self) -> bool:
-        """Whether this class defines ``prior``."""
+        """True if this class defines ``prior``."""
         return type(self).prior is not Parametric.prior
 
     def form(self, parameters: Array, X: Data, S: Array) -> tuple[float, Array | None]:
@@ -254,7 +254,7 @@ class _Positive(Parametric):
         return self._checked(low, high)
 
     def _size(self, X: Data) -> int:
-        """How many parameters a kernel has."""
+        """Return how many parameters a kernel has."""
         return int(numeric(X).shape[1]) if self.each else 1
 
     def _end(self, end: str, size: int) -> Array | None:

@@ -112,7 +112,7 @@ def _names(columns: Any) -> list[str]:
 
 
 def _no_match(path: Any, whole: dict[str, list[str]], names: list[str]) -> str:
-    """Why no gene was found, as far as names tell."""
+    """Return why no gene was found, as far as names tell."""
     genes = dict.fromkeys(gene for members in whole.values() for gene in members)
     same = {name.casefold() for name in names}.intersection(gene.casefold() for gene in genes)
     hint = (

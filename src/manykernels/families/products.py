@@ -125,7 +125,7 @@ class Products(Family):
 
     @property
     def from_rows(self) -> bool:  # type: ignore[override]
-        """Whether it multiplies columns, as far as that shows without samples."""
+        """True if it multiplies columns, as far as that shows without samples."""
         base = self.base
         if isinstance(base, RankOne) or (isinstance(base, str) and base == "features"):
             return True

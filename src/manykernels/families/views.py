@@ -230,7 +230,7 @@ def _with_kernels(given: Any, kernels: Any) -> tuple[Columns, Any]:
 
 
 def _holds_kernels(spec: Any, depth: int = 3) -> bool:
-    """Whether this is a kernel, a family, a function, 'auto', or a list or dict of them, by its first one."""
+    """Tell whether this is a kernel, family, function, 'auto', or a list or dict that begins with one."""
     if isinstance(spec, Mapping):
         spec = list(spec.values())
     if isinstance(spec, list | tuple) and spec:

@@ -18,7 +18,7 @@ from ..grams.memory import parse_memory, require_memory
 
 
 def is_annotated(X: Any) -> bool:
-    """Whether X is AnnData or MuData, by what it has: names of samples that know whether they are unique."""
+    """Tell whether X is AnnData or MuData: its names of samples know whether they are unique."""
     unique = getattr(getattr(X, "obs_names", None), "is_unique", None)
     return isinstance(unique, bool) and (hasattr(X, "var_names") or hasattr(X, "mod"))
 

@@ -178,7 +178,7 @@ def without_useless(
 
 # -- indefinite kernels ---------------------------------------------------------------------------
 def affordable(matrices: int, n: int) -> bool:
-    """Whether so many matrices can be factored quickly."""
+    """Tell whether so many matrices can be factored quickly."""
     return matrices * n**3 <= _AFFORDABLE
 
 

@@ -108,7 +108,7 @@ class Covariate:
 
 
 def _in_numbers(column: Any) -> bool:
-    """Whether a column holds numbers, or times, which are numbers of days."""
+    """Tell whether a column holds numbers, or times, which are numbers of days."""
     return holds_numbers(column) or is_time(column)
 
 

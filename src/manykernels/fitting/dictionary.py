@@ -84,7 +84,7 @@ def _for_rows(options: Options) -> Solver:
 
 
 def _in_groups(options: Options, samples: AnySamples) -> bool:
-    """Whether kernels with few explicit features would be learned group by group, as a group lasso is."""
+    """Tell whether kernels have few explicit features, so that they are learned as a group lasso."""
     held = Held("list", factored=True)
     outputs = 1 if options.own_weights else getattr(samples.target, "outputs", 1)
     served = why_not(resolve_solver("group-descent"), held, options.loss, options.penalty) is None
@@ -117,7 +117,7 @@ def road(options: Options, n: float) -> Road:
 
 
 def in_rows(options: Options, n: float) -> bool:
-    """Whether a family is learned from n samples in blocks of rows: it can be, and matrices do not fit.
+    """Tell whether a family is learned from n samples in blocks of rows: it can be, and matrices do not fit.
 
     Somebody who gives approx="features" wants that for few samples too; a continuum is learned so with
     approx=RandomFeatures(...) only, which changes its kernels. n is infinite for samples that are not in

@@ -63,7 +63,7 @@ class Enumerated(Asked):
 
 
 def can_be_listed(options: Options, asked: Asked, matrices: int, wished: bool) -> bool:
-    """Whether the family is short enough for a list, beside so many matrices of n × n.
+    """Tell whether the family is short enough for a list, beside so many matrices of n × n.
 
     `wished` says that somebody asked for a solver of lists; otherwise it must be faster than drawing kernels.
     """

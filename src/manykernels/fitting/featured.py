@@ -124,7 +124,7 @@ class Featured(Bound):
     def coefficients(
         self, options: Options, results: list[Result]
     ) -> tuple[Array, Array, CovariatePart | None]:
-        """Of features (p, outputs), intercepts (outputs,), and covariates."""
+        """Return coefficients of features (p, outputs), intercepts (outputs,), and those of covariates."""
         outputs = self.Y.shape[1]
         coef, intercept = np.zeros((self.space.features.shape[1], outputs)), np.zeros(outputs)
         for group, result in zip(options.groups(outputs), results, strict=True):

@@ -46,12 +46,12 @@ class Gating:
 
     @property
     def learned(self) -> bool:
-        """Whether gates are learned with the machine."""
+        """True if gates are learned with the machine."""
         return isinstance(self.gating, str) and self.gating in LEARNED
 
     @property
     def alone(self) -> bool:
-        """Whether there is but one cluster, so that nothing is local."""
+        """True if there is but one cluster, so that nothing is local."""
         if self.learned:
             return False
         named = isinstance(self.gating, str)

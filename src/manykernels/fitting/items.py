@@ -15,7 +15,7 @@ from .spec import leaves
 
 
 def is_items(X: Any, spec: Any = None, again: bool = False) -> bool:
-    """Whether X is one-dimensional and holds something else than numbers.
+    """Tell whether X is one-dimensional and holds something else than numbers.
 
     Rows of different lengths, and objects that have a length, are items if functions of the user's own are
     all that reads them (`spec`); to other kernels they are rows of numbers, and wrong. Where training samples

@@ -266,7 +266,7 @@ def require_finite(values: NDArray[np.float64], what: str) -> NDArray[np.float64
 
 
 def is_lazy(X: Any) -> bool:
-    """Whether X is a Dask collection, without importing Dask."""
+    """Tell whether X is a Dask collection, without importing Dask."""
     return type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
 
 

@@ -144,7 +144,7 @@ def require_same_samples(X: Any) -> None:
 
 
 def _is_counted(index: Any) -> bool:
-    """Whether rows are only numbered from 0 on, as they are where nobody gave them labels."""
+    """Tell whether rows are only numbered from 0 on, as they are where nobody gave them labels."""
     return type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
 
 
@@ -161,7 +161,7 @@ def _reindexed(part: Any, every: Any) -> Any:
 
 
 def has_index(part: Any) -> bool:
-    """Whether this is a frame or a series of pandas."""
+    """Tell whether this is a frame or a series of pandas."""
     return hasattr(part, "iloc") and hasattr(part, "index")
 
 

@@ -56,7 +56,7 @@ class Proof:
 
     @property
     def converged(self) -> bool:
-        """Whether the gap is what was asked for; online learning has no tolerance, so 1 % is."""
+        """True if the gap is what was asked for; online learning has no tolerance, so 1 % is."""
         return bool(self.gap <= (_ONLINE if self.tol is None else self.tol))
 
 
@@ -100,7 +100,7 @@ class Model:
 
     @property
     def validated(self) -> bool:
-        """Whether weights and C were chosen by validation, so that they are the optimum of no problem."""
+        """True if weights and C were chosen by validation, so that they are the optimum of no problem."""
         return "best_C_" in self.extra
 
     @property

@@ -52,17 +52,17 @@ class Options:
 
     @cached_property
     def listed(self) -> bool:
-        """Whether the kernels are named one by one, or as a family too large for that."""
+        """True if the kernels are named one by one, or as a family too large for that."""
         return not isinstance(self.kernels, Family) or self.kernels.listed
 
     @cached_property
     def foreign(self) -> bool:
-        """Whether kernels come from outside, so that nothing guarantees that they are kernels."""
+        """True if kernels come from outside, so that nothing guarantees that they are kernels."""
         return may_be_indefinite(self.kernels)
 
     @cached_property
     def supervised(self) -> bool:
-        """Whether some kernels are made from the targets too."""
+        """True if some kernels are made from the targets too."""
         return any(isinstance(part, Family) and part.supervised for part in leaves(self.kernels))
 
     @property

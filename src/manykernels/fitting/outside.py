@@ -88,14 +88,14 @@ class Picked:
 
 
 def is_mapped(X: Any) -> bool:
-    """Whether X is a large file: it is then neither copied nor looked at as a whole."""
+    """Tell whether X is a large file: it is then neither copied nor looked at as a whole."""
     if isinstance(X, RowGroups):
         return True
     return isinstance(X, np.memmap) and X.ndim == 2 and len(X) > MANY and X.dtype.kind in "fiu"
 
 
 def is_path(X: Any) -> bool:
-    """Whether X names a Parquet file."""
+    """Tell whether X names a Parquet file."""
     return isinstance(X, str | PathLike) and str(X).endswith((".parquet", ".pq"))
 
 

@@ -146,7 +146,7 @@ def bind_passed(options: Options, samples: AnySamples) -> Passed:
 
 
 def _prepared(samples: AnySamples, family: Any) -> tuple[Preparation, list[str]]:
-    """How the columns of a raw table are prepared: from all samples, or 10,000 of more than that."""
+    """Return how the columns of a raw table are prepared: from all samples, or 10,000 of more than that."""
     if not isinstance(samples, Samples):
         raise ValueError(
             f"kernels={family!r} prepares the columns of a raw table, and X is a Dask collection; expected "

@@ -26,7 +26,7 @@ _WHOLE = 2.0**53  # from where on neighbouring whole numbers may be one float
 
 @dataclass(frozen=True)
 class Rows:
-    """Which given row stands for each merged one, and what became of every given row."""
+    """The merged rows: which given row stands for each one, and what became of every given row."""
 
     first: NDArray[np.intp]  # (merged,) the given row that stands for it
     owner: NDArray[np.intp]  # (given,) the merged row it belongs to, −1 where it was dropped

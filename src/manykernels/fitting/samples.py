@@ -39,7 +39,7 @@ class AnySamples(Protocol):
 
     @property
     def n(self) -> int:
-        """How many."""
+        """Return the number of samples."""
 
     @property
     def layout(self) -> Layout: ...
@@ -220,7 +220,7 @@ class Given:
         return Samples(self.X, self.layout, target, rows, weight, Y, cost[first], free)
 
     def _design(self, kept: Index) -> tuple[Design | None, Array | None]:
-        """How the covariates of these samples are read, and their values."""
+        """Return how the covariates of these samples are read, and their values."""
         if self.beside is None:
             return None, None
         own, separated = take(self.beside, kept), self.layout.separated

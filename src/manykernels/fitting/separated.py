@@ -23,7 +23,7 @@ from .spec import needs_stack, selections
 
 @dataclass(frozen=True)
 class Separated:
-    """Where covariates come from: columns of X, or given beside it."""
+    """The source of covariates: columns of X, or a table beside it."""
 
     columns: tuple[Any, ...] = ()  # positions in X, or (view, name) of a dict; none where given beside X
     rest: tuple[int, ...] | None = None  # positions that kernels see; None: X as it is
@@ -46,7 +46,7 @@ class Separated:
         return self.without(X), self.taken(X)
 
     def without(self, X: Any) -> Any:
-        """What kernels read of X."""
+        """Return what kernels read of X."""
         if not self.columns:
             return X
         if isinstance(X, Mapping):
@@ -66,11 +66,11 @@ class Separated:
 
     @property
     def _of_views(self) -> bool:
-        """Whether columns are those of views by name."""
+        """True if columns are those of views by name."""
         return isinstance(self.columns[0], tuple)
 
     def _joined(self, X: Any) -> list[int]:
-        """Where the columns of views are in the table that they were joined to."""
+        """Return where the columns of views are in the table that they were joined to."""
         labels = [str(name) for name in names_of(X)]
         names = [name if name in labels else f"{view}__{name}" for view, name in self.columns]
         return [int(j) for j in np.arange(len(labels))[positions(X, names)]]
@@ -174,14 +174,14 @@ def _within(X: Any, name: Any) -> Any:
 
 
 def _named(columns: Any) -> bool:
-    """Whether columns are selected by their names."""
+    """Tell whether columns are selected by their names."""
     if isinstance(columns, str):
         return True
     return isinstance(columns, list | tuple | np.ndarray) and all(isinstance(c, str) for c in columns)
 
 
 def _reads_all(spec: Any) -> bool:
-    """Whether some kernel names no columns of its own."""
+    """Tell whether some kernel names no columns of its own."""
     if isinstance(spec, Subset):
         return _reads_all(spec.kernels)
     if isinstance(spec, Mapping):

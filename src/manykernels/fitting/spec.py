@@ -50,7 +50,7 @@ def leaves(spec: Any) -> Iterator[Kernel | Family]:
 
 
 def needs_stack(spec: Any) -> bool:
-    """Whether X must be a stack of given kernels or distances: what scikit-learn calls pairwise."""
+    """Tell whether X must be a stack of given kernels or distances: what scikit-learn calls pairwise."""
     if isinstance(spec, Subset):
         return needs_stack(spec.kernels)
     if isinstance(spec, str):
@@ -63,7 +63,7 @@ def needs_stack(spec: Any) -> bool:
 
 
 def may_be_indefinite(spec: Any) -> bool:
-    """Whether kernels come from outside, so that nothing guarantees that they are positive semidefinite."""
+    """Tell whether kernels come from outside, so that they may not be positive semidefinite."""
     return needs_stack(spec) or any(isinstance(part, CallableKernel | FromDistance) for part in leaves(spec))
 
 
@@ -88,7 +88,7 @@ def selected_views(spec: Any) -> Iterator[tuple[str, Any]]:
 
 
 def reads_tables(spec: Any) -> bool:
-    """Whether kernels are made for the columns of a table, whatever they hold."""
+    """Tell whether kernels are made for the columns of a table, whatever they hold."""
     if isinstance(spec, Subset):
         return reads_tables(spec.kernels)
     if isinstance(spec, Mapping):
@@ -155,7 +155,7 @@ def prepared_columns(spec: Any, X: Any) -> list[list[int]]:
 
 
 def only_prepares(spec: Any) -> bool:
-    """Whether all kernels prepare the columns that they read, so that cells may be missing."""
+    """Tell whether all kernels prepare the columns that they read, so that cells may be missing."""
     if isinstance(spec, Subset):
         return only_prepares(spec.kernels)
     if isinstance(spec, str):
@@ -197,7 +197,7 @@ def raw_groups(spec: Any, X: Any) -> Iterator[tuple[set[int], bool]]:
 
 
 def _reads(spec: Any, prepared: bool) -> bool:
-    """Whether some of these kernels prepare what they read, or some do not."""
+    """Tell whether some of these kernels prepare what they read, or some do not."""
     if isinstance(spec, Mapping):
         spec = list(spec.values())
     if isinstance(spec, list | tuple):
@@ -214,7 +214,7 @@ def _called(columns: Any, X: Any) -> Any:
 
 
 def by_name(columns: Any) -> bool:
-    """Whether a selection of columns needs a frame with names."""
+    """Tell whether a selection of columns needs a frame with names."""
     if isinstance(columns, slice):
         return isinstance(columns.start, str) or isinstance(columns.stop, str)
     if isinstance(columns, list | tuple | np.ndarray):

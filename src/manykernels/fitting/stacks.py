@@ -63,7 +63,7 @@ class Layers:
 
 
 def in_matrices(X: Any) -> bool:
-    """Whether X is a dict, or a list of two-dimensional arrays or frames."""
+    """Tell whether X is a dict, or a list of two-dimensional arrays or frames."""
     if isinstance(X, list | tuple):
         return bool(X) and all(len(getattr(part, "shape", ())) == 2 for part in X)
     return isinstance(X, Mapping)

@@ -121,7 +121,7 @@ def _two_columns(y: Any) -> tuple[Any, Any, str]:
 
 
 def _holds_truth(values: Any) -> bool:
-    """Whether a column holds truth values, or 0 and 1, and nothing else."""
+    """Tell whether a column holds truth values, or 0 and 1, and nothing else."""
     given = np.asarray(values)
     return given.dtype.kind in "biuf" and bool(np.isin(given, (0, 1)).all())
 
@@ -163,7 +163,7 @@ def _happened(events: Any, when: Array, said: str) -> NDArray[np.bool_]:
 
 
 def as_truth(words: Any) -> NDArray[np.bool_] | None:
-    """Whether the event was observed, of words such as "yes", "dead" or "0"; None where one is unclear."""
+    """Read words such as "yes", "dead" or "0" as events that were observed; None where one is unclear."""
     plain = np.array([str(word).strip().lower() for word in words])
     if not set(plain.tolist()) <= _HAPPENED | _NOT:
         return None
@@ -199,7 +199,7 @@ def _strata(stratum: Any) -> NDArray[Any] | None:
 
 
 def _field_names(y: Any) -> list[Any]:
-    """Of a structured array or a frame."""
+    """Return the fields of a structured array or a frame."""
     fields = getattr(getattr(y, "dtype", None), "names", None)
     return list(getattr(y, "columns", ()) if fields is None else fields)
 
@@ -252,5 +252,5 @@ def _pairs(y: Any) -> tuple[Any, Any, str] | None:
 
 
 def _is_pair(row: Any) -> bool:
-    """Whether a row holds two things; nested lists are not looked into, since they may have no end."""
+    """Tell whether a row holds two things; nested lists are not looked into, since they may have no end."""
     return isinstance(row, list | tuple | np.ndarray) and getattr(row, "ndim", 1) == 1 and len(row) == 2

@@ -22,7 +22,7 @@ _MANY = 100  # columns, from which going through them is noticed
 
 
 def is_table(X: Any, spec: Any) -> bool:
-    """Whether X must be kept as it is for kernels that select its columns."""
+    """Tell whether X must be kept as it is for kernels that select its columns."""
     chosen = list(selections(spec))
     if not (chosen or reads_tables(spec)) or sparse.issparse(X):
         return False
@@ -35,7 +35,7 @@ def is_table(X: Any, spec: Any) -> bool:
 
 
 def is_text_column(X: Any, spec: Any) -> bool:
-    """Whether X is a frame of one column of text, which kernels that select no columns read as a list."""
+    """Tell whether X is a frame of one text column, which kernels that select no columns read as a list."""
     if not hasattr(X, "columns") or len(X.shape) != 2 or X.shape[1] != 1 or X.shape[0] == 0:
         return False
     if any(True for _ in selections(spec)) or reads_tables(spec) or not _text_columns(X):
@@ -44,7 +44,7 @@ def is_text_column(X: Any, spec: Any) -> bool:
 
 
 def _is_cell(value: Any) -> bool:
-    """Whether a value stands in tables only: a text, a date, or one of pandas' marks of a missing value."""
+    """Tell whether only tables hold such a value: a text, a date, or a mark of pandas for a missing one."""
     return isinstance(value, str | date | np.datetime64) or type(value).__name__ in ("NAType", "NaTType")
 
 
@@ -99,7 +99,7 @@ def _gaps(column: Any) -> Any:
 
 
 def columns_held(spec: Any, X: Any, names: Any) -> Table | None:
-    """What the columns hold that kernels prepare; None where kernels read all columns as they are."""
+    """Return what the columns hold that kernels prepare; None where kernels read all columns as they are."""
     if sparse.issparse(X) or not (groups := prepared_columns(spec, X)):
         return None
     table = read_columns(X, None if hasattr(X, "columns") else names, groups)

@@ -135,7 +135,7 @@ class Similarity(Kind):
         return as_target(y) if self.given is None else self.given.read(y)
 
     def learn(self, y: NDArray[Any]) -> Self:
-        """What y holds, settled once so that new data are read in the same way."""
+        """Return what y holds, settled once so that new data are read in the same way."""
         task = _task_of(y) if self.task == "auto" else self.task
         return replace(self, task=task, given=None if self.given is None else self.given.learn(y))
 
@@ -269,7 +269,7 @@ def read_labels(y: Any) -> NDArray[Any]:
 
 @contextmanager
 def _about_gaps() -> Iterator[None]:
-    """What to do about NaN and infinity, which scikit-learn finds."""
+    """Return what to do about NaN and infinity, which scikit-learn finds."""
     try:
         yield
     except ValueError as error:

@@ -40,7 +40,7 @@ class TimeToEvent(Kind):
         return as_records(read_survival(y))
 
     def learn(self, y: NDArray[Any]) -> Self:
-        """Which times and strata there are."""
+        """Return which times and strata there are."""
         require_events(y["event"])
         strata = np.unique(y["stratum"].astype(str))
         _require_comparable(y, strata)

@@ -1,4 +1,4 @@
-"""How kernels are evaluated on data: stored, recomputed in blocks, or held as factors."""
+"""Kernels on data: stored, recomputed in blocks, or held as factors."""
 
 from .base import Gram
 from .blocks import BlockGram

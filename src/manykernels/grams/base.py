@@ -142,7 +142,7 @@ class Gram(ABC):
 
     @property
     def rank_one(self) -> bool:
-        """Whether every kernel is one explicit feature times itself."""
+        """True if every kernel is one explicit feature times itself."""
         return False
 
     def _single(self, atoms: Atoms) -> Array:

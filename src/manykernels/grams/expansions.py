@@ -65,7 +65,7 @@ class Expansion(ABC):
 
     @property
     def block_size(self) -> int:
-        """How many samples to take at a time."""
+        """Return how many samples to take at a time."""
         return self._few(int(np.clip(np.sqrt(_PRODUCTS / self.n_groups), 16, 256)))
 
     def _few(self, rows: int) -> int:

@@ -57,7 +57,7 @@ class FactorGram(Gram):
 
     @property
     def dense(self) -> bool:
-        """Whether features are a dense array."""
+        """True if features are a dense array."""
         return not sp.issparse(self.features)
 
     def _columns(self, atoms: Atoms) -> tuple[Any, NDArray[np.intp]]:

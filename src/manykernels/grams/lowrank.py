@@ -30,7 +30,7 @@ _FEW = 0.4  # of the samples: below this many columns their SYRK is cheaper than
 
 @dataclass(frozen=True)
 class Constants:
-    """How the features of every kernel are centred and scaled: ψ = √s (φ − μ)."""
+    """The constants that centre and scale the features of every kernel: ψ = √s (φ − μ)."""
 
     scale: Array  # (M,): s; 0 for a kernel that is zero
     mean: Array | None  # (p,): μ where kernels are centred

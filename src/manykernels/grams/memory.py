@@ -1,4 +1,4 @@
-"""How much memory the package may use, and how much each road of a fit needs of it.
+"""The memory that the package may use, and the part of it that each road of a fit needs.
 
 `memory_limit` bounds what a fit holds beyond its inputs (X, y, and X as numbers). The counts below are of
 matrices of n × n that are held at once beside the kernels; tests/estimators/test_memory.py measures them.

@@ -174,7 +174,7 @@ def _sizes(Phi: Array, ptr: NDArray[np.intp], w: Array | None) -> Array:
 
 
 def block_rows(p: int) -> int:
-    """How many rows to take at a time: enough for a SYRK at full speed."""
+    """Return how many rows to take at a time: enough for a SYRK at full speed."""
     return int(np.clip(_BLOCK // (8 * max(p, 1)), _FEWEST, _MOST))
 
 

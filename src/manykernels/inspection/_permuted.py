@@ -49,7 +49,7 @@ def permuted(X: Any, columns: Sequence[int], order: Index) -> Any:
 
 
 def _of_one_type(X: Any) -> bool:
-    """Whether a frame of pandas is one array of numbers: as such it need not be cut into columns."""
+    """Tell whether a frame of pandas is one array of numbers: as such it need not be cut into columns."""
     types = set(X.dtypes)
     return len(types) == 1 and isinstance(dtype := types.pop(), np.dtype) and dtype.kind in "biuf"
 

@@ -136,7 +136,7 @@ def _require_without_weights(spec: Any) -> None:
 
 
 def _is_table(covariates: Any) -> bool:
-    """Whether covariates are given by their values, and not as columns of X."""
+    """Tell whether covariates are given by their values, and not as columns of X."""
     dtype = getattr(covariates, "dtype", None)
     shape = getattr(covariates, "shape", ())
     return len(shape) == 2 or (len(shape) == 1 and getattr(dtype, "kind", "O") == "f")

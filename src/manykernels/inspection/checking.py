@@ -134,7 +134,7 @@ def _predictions(model: Any, learned: Model, new: Any) -> Any:
 
 
 def _alignments(face: Any, facts: Facts, X: Any, y: Any) -> tuple[float, float] | None:
-    """Of the kernel that a two-stage model learns from half of the samples: there, and on the others."""
+    """Return the alignment of a kernel learned from half of the samples: there, and on the others."""
     model, n = facts.model, _num_samples(X)
     beside = model.covariates is not None or model.layout.separated is not None
     if not hasattr(face, "score_alignment") or beside or model.layout.kind == "stack" or n > _ALIGNED:
@@ -152,7 +152,7 @@ def _alignments(face: Any, facts: Facts, X: Any, y: Any) -> tuple[float, float] 
 
 
 def _compared(model: Model, comparison: Comparison, permuted: Permuted | None) -> dict[str, Any]:
-    """What the scores say of the first method."""
+    """Return what the scores say of the first method."""
     own = next(iter(comparison.scores))
     found: dict[str, Any] = {}
     guess = verdict(comparison, own, permuted)

@@ -62,7 +62,7 @@ class Effect:
 
     @property
     def numeric(self) -> bool:
-        """Whether the values are numbers."""
+        """True if the values are numbers."""
         return not isinstance(self.values[0], str)
 
 
@@ -120,7 +120,7 @@ def curve(model: Any, held: Any, givers: Any, column: int) -> Array:
 
 
 def said_of(model: Any, X: Any) -> Array:
-    """What a model predicts, in the words of its users: numbers as they are, classes as 0 and 1 for each."""
+    """Return what a model predicts: numbers as they are, and a column of 0 and 1 for each class."""
     classes = getattr(model, "classes_", None)
     predicted = np.asarray(model.predict(X))
     if classes is None:

@@ -458,7 +458,7 @@ def _scorer(learner: Any, scoring: Any, times: bool = False) -> tuple[Scorer, st
 
 
 def _score_is_plain(kind: type) -> bool:
-    """Whether ``score`` is accuracy or R², which then is computed from predictions for many tables."""
+    """Tell whether ``score`` is accuracy or R², which then is computed from predictions for many tables."""
     defines = next((base for base in kind.__mro__ if "score" in vars(base)), None)
     return defines in (ClassifierMixin, RegressorMixin, LazyScore, MatchedScore)
 

@@ -54,11 +54,11 @@ class Likelihood(Protocol):
 
     @property
     def has_level(self) -> bool:
-        """Whether a constant that is added to f changes anything."""
+        """True if a constant that is added to f changes anything."""
 
     @property
     def exchangeable(self) -> bool:
-        """Whether chance is permuted samples, where there are no covariates, and not a draw of targets."""
+        """True if chance is permuted samples, where there are no covariates, and not a draw of targets."""
 
     def value(self, f: Array) -> float: ...
 
@@ -143,7 +143,7 @@ class Cox:
         return Expansion(score, root, inverse)
 
     def draw(self, F: Array, rng: np.random.RandomState) -> Array:
-        """Who has each event is drawn from its risk set, as the model has it; the risk sets stay.
+        """Draw who has each event from its risk set, as the model has it; the risk sets stay.
 
         Given the risk sets, scores so drawn have covariance W, whatever decides who is censored.
         """

@@ -62,7 +62,7 @@ class Null:
 
     @property
     def exhausted(self) -> bool:
-        """Whether nothing but rounding is left of the target."""
+        """True if nothing but rounding is left of the target."""
         return float(np.linalg.norm(self.e)) <= _NOTHING * self.size
 
     def residual(self, E: Array) -> Array:
@@ -79,7 +79,7 @@ class Null:
         return np.asarray(0.5 * (A + A.T))
 
     def sees(self, K: Array) -> bool:
-        """Whether the covariates leave more than rounding of a kernel."""
+        """Tell whether the covariates leave more than rounding of a kernel."""
         R = self.whiten
         whole = float(np.sum(np.diag(K) * (R * R if R.ndim == 1 else np.sum(R * R, axis=0))))
         return float(np.trace(self.form(K))) > _NOTHING * whole

@@ -93,7 +93,7 @@ def _saddle(a: Array, x: float) -> tuple[float, float, float]:
 
 
 def _end(a: Array, x: float, c: float, spread: float, opens: float, height: float) -> float:
-    """How far along the path the integrand is more than rounding."""
+    """Return how far along the path the integrand is more than rounding."""
     v = np.linspace(0.0, _REACH, 401)[1:]
     t = c + spread * (opens * (np.cosh(v) - 1.0) + 1j * np.sinh(v))
     K = -0.5 * np.log(np.abs(1.0 - 2.0 * np.outer(t, a))).sum(axis=1) - t.real * x

@@ -13,7 +13,7 @@ from .likelihoods import EXTREME, RANK, Array, Cox, Expansion
 
 
 def times_likelihood(seen: Survival) -> Cox:
-    """That of times to an event, by sums along the time order where risk sets are nested."""
+    """Return the likelihood of times to an event, by sums along the time order if risk sets are nested."""
     return Cox(seen) if seen.entry is None and seen.stratum is None else CoxOfRiskSets(seen)
 
 
@@ -58,7 +58,7 @@ class CoxOfRiskSets(Cox):
         return Expansion(self.seen.event - P.sum(axis=0), (U * size).T, (U / size).T)
 
     def _drawn(self, f: Array, rng: np.random.RandomState) -> Array:
-        """Who has each event is drawn from its risk set, as the model has it."""
+        """Draw who has each event from its risk set, as the model has it."""
         P, _ = self._sums(f)
         total = np.cumsum(P, axis=1)
         u = rng.uniform(size=len(P))[:, None] * total[:, -1:]

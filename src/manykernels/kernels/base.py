@@ -164,7 +164,7 @@ class Kernel(BaseEstimator):
         return None
 
     def present(self, X: Data) -> Mask | None:
-        """Return which samples have the view that the kernel is of.
+        """Return which samples have the view of this kernel.
 
         Parameters
         ----------
@@ -276,7 +276,7 @@ class Kernel(BaseEstimator):
 
     @property
     def has_features(self) -> bool:
-        """Whether ``features`` gives an explicit finite map with k = ΦΦᵀ."""
+        """True if ``features`` gives an explicit finite map with k = ΦΦᵀ."""
         return False
 
     def features(self, X: Data) -> Any:

@@ -39,7 +39,7 @@ def column_of(X: Any, j: int) -> Any:
 
 # -- what a column holds by its type ----------------------------------------------------------------
 def holds_numbers(column: Any) -> bool:
-    """Whether a column holds numbers or truth values, by its type; objects are looked at one by one."""
+    """Tell whether a column holds numbers or truth values, by its type; objects are looked at one by one."""
     dtype = column.dtype
     if numeric_type(dtype):
         return True
@@ -48,14 +48,14 @@ def holds_numbers(column: Any) -> bool:
 
 
 def numeric_type(dtype: Any) -> bool:
-    """Whether all values of this type are numbers or truth values; missing ones may be among them."""
+    """Tell whether all values of this type are numbers or truth values; missing ones may be among them."""
     if hasattr(dtype, "is_numeric"):  # polars
         return bool(dtype.is_numeric()) or str(dtype) == "Boolean"
     return getattr(dtype, "kind", "O") in "biuf"
 
 
 def is_category(column: Any) -> bool:
-    """Whether the type of a column is a categorical one."""
+    """Tell whether the type of a column is a categorical one."""
     return type(column.dtype).__name__ in ("CategoricalDtype", "Categorical", "Enum")
 
 
@@ -68,7 +68,7 @@ def order_of(column: Any) -> list[str]:
 
 
 def is_time(column: Any) -> bool:
-    """Whether a column holds points in time or spans of it, by its type."""
+    """Tell whether a column holds points in time or spans of it, by its type."""
     dtype = column.dtype
     if hasattr(dtype, "is_temporal"):  # polars
         return bool(dtype.is_temporal()) and str(dtype) != "Time"
@@ -76,7 +76,7 @@ def is_time(column: Any) -> bool:
 
 
 def is_span(column: Any) -> bool:
-    """Whether a column holds spans of time, by its type."""
+    """Tell whether a column holds spans of time, by its type."""
     return "uration" in str(column.dtype) or _kind(column) == "m"
 
 

@@ -133,7 +133,7 @@ class OnColumns(Seen):
 
     @property
     def _is_view(self) -> bool:
-        """Whether these are not only one of the columns of a table, as families name them."""
+        """True if these are not only one of the columns of a table, as families name them."""
         return self.member.role != "column"
 
     def present(self, X: Data) -> Mask | None:
@@ -183,7 +183,7 @@ class OnColumns(Seen):
 
 
 def _first_missing(X: Data, columns: Columns) -> bool:
-    """Whether some sample lacks a value in the first of these columns, as far as that is quickly known."""
+    """Tell whether some sample lacks a value in the first of these columns, if that is quickly known."""
     if len(getattr(X, "shape", ())) != 2:
         return True
     columns = columns(X) if callable(columns) else columns

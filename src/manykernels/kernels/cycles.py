@@ -12,7 +12,7 @@ _PHASES = 3  # that must occur
 
 
 def comes_back(days: Array, cycle: str) -> bool:
-    """Whether dates span several turns of a cycle and fall on several times of it."""
+    """Tell whether dates span several turns of a cycle and fall on several times of it."""
     known, period = days[~np.isnan(days)], CYCLES[cycle]
     if not known.size or np.ptp(known) < _TURNS * period:
         return False

@@ -1,4 +1,4 @@
-"""How kernels read data: arrays, CSR matrices, pandas and polars frames, lists of strings."""
+"""Data as kernels read them: arrays, CSR matrices, pandas and polars frames, lists of strings."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def matrix_shape(X: Data, Y: Data | None) -> tuple[int, int]:
 
 
 def is_stack(X: Data) -> bool:
-    """Whether X is a stack of matrices rather than samples with features."""
+    """Tell whether X is a stack of matrices rather than samples with features."""
     return len(getattr(X, "shape", ())) == 3
 
 
@@ -44,7 +44,7 @@ def take_rows(X: Data, lo: int, hi: int) -> Data:
 
 
 def same(X: Data, Y: Data) -> bool:
-    """Whether Y is X, or a view of exactly the same memory."""
+    """Tell whether Y is X, or a view of exactly the same memory."""
     if X is Y:
         return True
     if not (isinstance(X, np.ndarray) and isinstance(Y, np.ndarray)) or X.dtype != Y.dtype:

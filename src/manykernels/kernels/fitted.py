@@ -323,7 +323,7 @@ class Fitted(Kernel):
 
     @property
     def is_scaling(self) -> bool:
-        """Whether this is scale_ times the base, without centring and cosine."""
+        """True if this is scale_ times the base, without centring and cosine."""
         return getattr(self, "row_means_", None) is None and not self.center and self.normalize != "cosine"
 
     @property

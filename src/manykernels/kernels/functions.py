@@ -41,7 +41,7 @@ class OfPairs:
 
 
 def takes_pairs(function: Any, X: Data) -> bool:
-    """Whether a function is one of two single samples; see ``from_function`` for the rule."""
+    """Tell whether a function is one of two single samples; see ``from_function`` for the rule."""
     width = int(X.shape[1]) if len(getattr(X, "shape", ())) == 2 else 0
     # neither as many samples as features, nor as many on both sides: no other matrix has this shape
     p, q = [count for count in (2, 3, 5) if count != width][:2]

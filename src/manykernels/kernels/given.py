@@ -249,7 +249,7 @@ class Callable(Kernel):
 
 
 def is_function(value: Any) -> bool:
-    """Whether this is a plain function, or another object that can be called, and no kernel yet."""
+    """Tell whether this is a plain function, or another object that can be called, and no kernel yet."""
     return callable(value) and not isinstance(value, type | Kernel)
 
 

@@ -321,17 +321,17 @@ class Preparation(BaseEstimator):
 
     @property
     def n_numbers(self) -> int:
-        """How many columns with numbers vary."""
+        """Return how many columns with numbers vary."""
         return int(self.kept_.size)
 
     @property
     def has_levels(self) -> bool:
-        """Whether more than half of the columns with numbers have few different ones."""
+        """True if more than half of the columns with numbers have few different ones."""
         return len(self.steps_) > _LEVELS * self.n_numbers
 
     @property
     def n_features(self) -> int:
-        """How many features there are ("scaled" or "scores")."""
+        """Return how many features there are ("scaled" or "scores")."""
         indicators = int(self.gaps_.size) + sum(map(len, self._levels.values()))
         return self.n_numbers + indicators + 2 * len(self._cycles)
 

@@ -169,7 +169,7 @@ def _apart(given: list[Term], X: Data, Y: Data | None) -> tuple[list[Term], list
 
 
 def _spreads(kernel: Kernel, X: Data, Y: Data | None, asked: dict[int, Spreads]) -> Spreads | None:
-    """How far samples are from the mean that lack views, which the kernels of one roster ask for once."""
+    """Return how far samples that lack views are from the mean; kernels of one roster ask once."""
     rest = kernel.rest_ if isinstance(kernel, Fitted) else None
     if rest is None or rest.roster is None:
         return None
@@ -179,7 +179,7 @@ def _spreads(kernel: Kernel, X: Data, Y: Data | None, asked: dict[int, Spreads])
 
 
 def _lacked(kernel: Kernel, X: Data, spreads: Spreads | None) -> bool:
-    """Whether training samples lack the layer of a stack that a kernel is of, or samples any other view."""
+    """Tell whether samples lack a view of a kernel, such as the layer of a stack in training."""
     rest = kernel.rest_ if isinstance(kernel, Fitted) else None
     if rest is None:
         return False

@@ -156,5 +156,5 @@ def _words(A: Array) -> NDArray[np.uint64]:
 
 
 def _count(P: NDArray[np.uint64]) -> Array:
-    """How many bits of each row are 1."""
+    """Return how many bits of each row are 1."""
     return np.asarray(np.bitwise_count(P).sum(axis=1), dtype=np.float64)

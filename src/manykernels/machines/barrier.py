@@ -88,7 +88,7 @@ class Side:
 
     @property
     def least(self) -> float:
-        """How near x is to a bound."""
+        """Return how near x is to a bound."""
         return float(np.min(np.minimum(self.x, self.cap - self.x)[self.on], initial=np.inf))
 
     def settled(self, size: float) -> Array:

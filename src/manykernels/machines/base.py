@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 
 @dataclass
 class Sensitivity:
-    """How the solution of a machine moves with the kernel: the matrix P in factored form.
+    """The sensitivity of a machine to its kernel: the matrix P, in factored form.
 
     P = D L⁻ᵀ (I − v̂v̂ᵀ) L⁻¹ D on the coordinates `support`, and zero elsewhere. With covariates v̂ is a
     matrix, whose orthonormal columns span L⁻¹DZ.

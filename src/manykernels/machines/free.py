@@ -40,7 +40,7 @@ def basis(Z: Array) -> Array:
 
 
 def residual(alpha: Array, Z: Array) -> float:
-    """How far α (n,) is from Zᵀα = 0, in units of the rounding of that product: at most 1 where it is."""
+    """Return how far α (n,) is from Zᵀα = 0, in units of rounding: at most 1 where it holds."""
     size = _ROUNDING * (np.abs(Z).T @ np.abs(alpha))
     return float(np.max(np.abs(Z.T @ alpha) / np.maximum(size, 1e-300), initial=0.0))
 

@@ -99,7 +99,7 @@ class SMO(Machine):
 def free_sensitivity(
     loss: Loss, K: Array, y: Array, C: Array, alpha: Array, fit_intercept: bool, Z: Array | None = None
 ) -> Sensitivity:
-    """How the free support vectors of a piecewise linear loss move with the kernel."""
+    """Return how the free support vectors of a piecewise linear loss move with the kernel."""
     lo, hi = (bound * C for bound in loss.bounds(y))
     margin = 1e-9 * C
     free = (alpha > lo + margin) & (alpha < hi - margin)

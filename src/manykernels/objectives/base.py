@@ -413,12 +413,12 @@ class Risk(ABC):
 
     @property
     def piecewise_linear(self) -> bool:
-        """Whether α(θ) jumps from one corner to another, so that steps in θ alone may stall."""
+        """True if α(θ) jumps from one corner to another, so that steps in θ alone may stall."""
         return False
 
     @property
     def has_interior(self) -> bool:
-        """Whether some α with Σα = 0 is strictly inside the box."""
+        """True if some α with Σα = 0 is strictly inside the box."""
         return True
 
     # -- what follows -----------------------------------------------------------------------------

@@ -163,7 +163,7 @@ def _matrices(
 
 
 def _is_given(kernel: Kernel) -> bool:
-    """Whether values that a user computed are in it: nothing else vouches for them."""
+    """Tell whether values that a user computed are in it: nothing else vouches for them."""
     members = [kernel, *(v for v in kernel.get_params(deep=True).values() if isinstance(v, Kernel))]
     return any(
         isinstance(member, Callable | FromDistance | Precomputed)

@@ -48,7 +48,7 @@ class Pieces:
         self.lebesgue = 2.0 / np.pi * np.log(N + 1.0) + 1.0
 
     def truncation(self, b: float) -> float:
-        """How far the interpolant of a function, |h| ≤ 1 where |Im t| ≤ b, is from it: 4ρ^{−N}/(ρ − 1).
+        """Bound the error of the interpolant of a function, |h| ≤ 1 where |Im t| ≤ b, by 4ρ^{−N}/(ρ − 1).
 
         ρ is the sum of the half-axes of the ellipse with foci at the ends of a piece that fits into this
         strip (Trefethen, Approximation Theory and Approximation Practice, Thm 8.2).

@@ -101,7 +101,7 @@ class FrequencySearch:
         return min(bounds)
 
     def _rounding(self) -> float:
-        """How wrong a value of h is, relative to Σ|S|: centred points, phases, and sums of n terms."""
+        """Return how wrong a value of h is, relative to Σ|S|: centred points, phases, and sums of n terms."""
         phase = UNIT * (self.high * (2.0 * self.fastest + self._shift) + 2.0 * _PHASE + 8.0)
         return (2.0 * self.K + 1.0) ** self.d * (2.0 * phase + 4.0 * (self.n + 8.0) * UNIT)
 

@@ -24,7 +24,7 @@ def excluded(groups: Groups, prefixes: NDArray[Any], columns: NDArray[Any]) -> N
 
 
 def is_excluded(groups: Groups | None, product: tuple[int, ...]) -> bool:
-    """Whether a single product has two factors of one group."""
+    """Tell whether a single product has two factors of one group."""
     if groups is None or len(product) < 2:
         return False
     known = [int(g) for g in groups[list(product)] if g >= 0]

@@ -64,7 +64,7 @@ class LinePoint:
 
     @cached_property
     def zero(self) -> bool:
-        """Whether S = 0."""
+        """True if S = 0."""
         return not np.any(self.matrix if self.factor is None else self.factor)
 
 

@@ -100,7 +100,7 @@ class Monomials:
         return groups, np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
 
     def count(self, d: int) -> int:
-        """How many products of degree d there are."""
+        """Return how many products of degree d there are."""
         r = self.X.shape[1]
         return math.comb(r, d) if self.skip else math.comb(r + d - 1, d)
 
@@ -117,7 +117,7 @@ class Monomials:
             yield lo, hi, self._values(self.prefixes[d - 1][lo:hi])
 
     def _is_stored(self, d: int) -> bool:
-        """Whether all prefixes of products of degree d are kept; makes them, if there is room."""
+        """Tell whether all prefixes of products of degree d are kept; makes them, if there is room."""
         if d not in self._products and self.prefixes[d - 1].shape[0] * len(self.X) * 8 <= self.room:
             self._products[d] = self._grown(d)
             self.room -= self._products[d].nbytes

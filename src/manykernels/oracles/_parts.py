@@ -68,7 +68,7 @@ class Parts(ABC):
         """(len(starts), size of block b): what `masses` gives, for the base kernels of one block."""
 
     def blocks_pay(self, starts: int, H: Array | None) -> bool:
-        """Whether masses of blocks, and then of the base kernels of a few, cost less than all masses."""
+        """Tell whether masses of blocks, and then of the base kernels of a few, cost less than all masses."""
         return H is not None and min(starts, self.r) >= _FEW
 
     def propose(

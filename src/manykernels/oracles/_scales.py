@@ -1,4 +1,4 @@
-"""How kernels of a continuous family are scaled: normalisation, and a prior on their parameters."""
+"""Scales of the kernels of a continuous family: normalisation, and a prior on their parameters."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def _refused(family: Parametric) -> str:
 def _most(
     family: Parametric, n: int, width: int, outputs: int, memory_limit: int | float | str | None
 ) -> float:
-    """How many kernels may take part at once, or an error where not even two may."""
+    """Return how many kernels may take part at once, or an error where not even two may."""
     limit, threads = parse_memory(memory_limit), thread_count()
     fixed = counted(8.0 * VECTORS * outputs * n + (2.0 * threads + 1.0) * _BINNED)
     matrices = 2.0 * threads + _MATRICES

@@ -34,7 +34,7 @@ class Hierarchy(ABC):
 
     @abstractmethod
     def knows(self, v: Node) -> bool:
-        """Whether v is a node of this graph."""
+        """Tell whether v is a node of this graph."""
 
     @abstractmethod
     def parents(self, v: Node) -> list[Node]:
@@ -70,7 +70,7 @@ class Hierarchy(ABC):
 
     @property
     def count(self) -> float:
-        """How many `nodes` there are."""
+        """Return how many `nodes` there are."""
         return self.size
 
     @abstractmethod

@@ -12,7 +12,7 @@ from .base import Array, Atom, Best, Draws, Oracle
 
 
 class FiniteOracle(Oracle):
-    """The kernels of a Gram as a family; atoms are their positions.
+    """The kernels of a Gram as a finite family; an atom is a position in the list.
 
     Parameters
     ----------

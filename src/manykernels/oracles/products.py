@@ -122,7 +122,7 @@ class ProductsOracle(Oracle):
         self._against: Against | None = None
 
     def _count(self, d: int) -> int:
-        """How many products of degree d there are."""
+        """Return how many products of degree d there are."""
         return math.comb(self.parts.r, d) if self.interactions_only else math.comb(self.parts.r + d - 1, d)
 
     # -- single products ------------------------------------------------------------------------
@@ -416,14 +416,14 @@ class ProductsOracle(Oracle):
     # -- looking at all products ----------------------------------------------------------------
     @property
     def enumerable(self) -> bool:
-        """Whether looking at every product is affordable."""
+        """True if looking at every product is affordable."""
         if isinstance(self.parts, FactorParts):
             return self.size <= self._budget
         return self.size <= min(_ENUMERABLE_MATRICES * (500.0 / self.n) ** 2, self._budget)
 
     @property
     def _budget(self) -> float:
-        """How many products of columns are looked at one by one; what scales them is kept, 4 bytes each."""
+        """Return how many products of columns are looked at one by one; scales are kept, 4 bytes each."""
         if self.own is not None:
             return min(_OWN, self.room / 8.0)
         scaled = self.weight is not None or self.exponent != 0.0 or self.groups is not None

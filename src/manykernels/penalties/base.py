@@ -169,16 +169,16 @@ class Penalty(BaseEstimator, ABC):
     @property
     @abstractmethod
     def sparse(self) -> bool:
-        """Whether weights can be exactly zero at the optimum although q_m > 0."""
+        """True if weights can be exactly zero at the optimum although q_m > 0."""
 
     @property
     def fixed(self) -> bool:
-        """Whether only one choice of weights, `start`, is worth anything: there is nothing to learn."""
+        """True if only one choice of weights, `start`, is worth anything: there is nothing to learn."""
         return False
 
     @property
     def homogeneous(self) -> bool:
-        """Whether h*(sq) = s h*(q): true of the indicator of a set."""
+        """True if h*(sq) = s h*(q): true of the indicator of a set."""
         return True
 
     def entry(self, q: FloatArray) -> float:

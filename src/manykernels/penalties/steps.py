@@ -1,4 +1,4 @@
-"""How far mirror descent goes in a step, from what it has seen of the gradient."""
+"""Step sizes of mirror descent, from the gradients that it has seen."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class Flat:
 
 # -- writing --------------------------------------------------------------------------------------
 def is_flat(value: Any) -> bool:
-    """Whether ``flatten`` takes a value apart: an object of this package, or a frame."""
+    """Tell whether ``flatten`` takes a value apart: an object of this package, or a frame."""
     return is_frame(value) or our_class(full_name(type(value))) is type(value)
 
 

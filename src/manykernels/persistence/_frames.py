@@ -28,7 +28,7 @@ class Frame:
 
 
 def is_frame(value: Any) -> bool:
-    """Whether a value is a frame of pandas or polars."""
+    """Tell whether a value is a frame of pandas or polars."""
     return type(value).__module__.split(".")[0] in _LIBRARIES and hasattr(value, "columns")
 
 

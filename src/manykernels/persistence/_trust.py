@@ -1,4 +1,4 @@
-"""Which classes a file may name beside those that skops trusts: they are looked up, and not believed."""
+"""The classes that a file may name beside those that skops trusts: they are looked up, not believed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def splitter(name: str) -> type | None:
 
 
 def find(name: str) -> Any:
-    """What a full name stands for, or None."""
+    """Return what a full name stands for, or None."""
     module, _, attribute = name.rpartition(".")
     try:
         return getattr(importlib.import_module(module), attribute, None) if module else None

@@ -1,4 +1,4 @@
-"""How the weights move."""
+"""Solvers: they move the weights."""
 
 from ._family import FamilySolver
 from ._stopping import stoppable

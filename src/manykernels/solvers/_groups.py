@@ -65,7 +65,7 @@ class Quadratic:
         return w
 
     def _pays(self, outputs: int, norms: Array, rate: float, left: float) -> bool:
-        """Whether a step of Newton's method costs less than the sweeps that are left at this rate."""
+        """Tell whether a step of Newton's method costs less than the sweeps that are left at this rate."""
         used = float(outputs * np.sum(np.diff(self.ptr)[norms > 0.0]))
         sweeps = np.log(left) / np.log(rate) if rate < 1.0 else np.inf
         return 0.0 < used <= _WIDE and bool(used**3 / 3.0 + used**2 * _OVERHEAD < sweeps * 2.0 * self.H.size)

@@ -38,7 +38,7 @@ class FeatureInterior(InteriorPoint):
 
     @classmethod
     def serves(cls, gram: Any, risk: Risk) -> bool:
-        """Whether the kernels are held in this way, and the risk has one output and no covariates."""
+        """Tell whether the kernels are held in this way, and the risk has one output and no covariates."""
         plain = risk.shape[1] == 1 and risk.Z is None
         held = isinstance(gram, FactorGram) and gram.dense and gram.mean is None
         return plain and held and _FEW * gram.features.shape[1] <= gram.n

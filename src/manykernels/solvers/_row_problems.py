@@ -324,7 +324,7 @@ class RowNewton(RowProblem):
         return _grouped(G, b[:, None], self.w, self.oracle.width, _WITHIN * tol)[:, 0]
 
     def _length(self, risk: Separable, d: Array, along: Array, value: float, gain: float) -> float:
-        """How far to go: the whole step, or half of it and so on until P falls as it should."""
+        """Return how far to go: the whole step, or half of it and so on until P falls as it should."""
         t = 1.0
         for _ in range(_HALVINGS):
             there = 0.5 * self._norm(self.w + t * d) ** 2 + risk.value(self.f + t * along)

@@ -34,7 +34,7 @@ class Screen:
 
     @property
     def count(self) -> int:
-        """How many kernels are proven to be zero."""
+        """Return how many kernels are proven to be zero."""
         return int(np.count_nonzero(~self.alive))
 
     def quad(self, A: Array) -> Array:

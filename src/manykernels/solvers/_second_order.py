@@ -40,7 +40,7 @@ class DualBound:
 
 @dataclass
 class Trust:
-    """How far the model is followed."""
+    """The trust in the model: how far it is followed."""
 
     mu: float = 0.0  # the price of leaving the centre
     precision: float = 1e-7  # to which the model is solved, and below which it sees nothing
@@ -166,7 +166,7 @@ class SecondOrder:
         return max(0.3 * self.run.tol, 0.1 * known)
 
     def _solved(self, alpha: Array, q: Array, target: float) -> bool:
-        """Whether α, with its quadratic forms q, proves the working set solved (of sparse penalties)."""
+        """Tell whether α, with its quadratic forms q, proves the working set solved (of sparse penalties)."""
         return self.penalty.sparse and relative(self.on.center.tight, self.on.bound(alpha, q)) <= target
 
     def _sharpen(self, predicted: float) -> None:
@@ -273,7 +273,7 @@ class SecondOrder:
         return np.asarray(violating[np.argsort(-q[violating])][:most])
 
     def _at_once(self) -> int:
-        """How many kernels may join when the interior-point method solves the working set.
+        """Return how many kernels may join when the interior-point method solves the working set.
 
         A round of it takes an n × n matrix to pieces, so that few rounds with many kernels are best where a
         kernel is one vector, and reading it costs next to nothing.

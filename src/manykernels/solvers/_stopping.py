@@ -1,4 +1,4 @@
-"""Whether somebody asked to stop: defined below families and weightings, which ask too."""
+"""The wish to stop: defined below families and weightings, which ask for it too."""
 
 from .._fast.stopping import goes_on, stoppable
 

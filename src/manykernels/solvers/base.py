@@ -134,7 +134,7 @@ class Run:
 
 
 class Reason(Enum):
-    """Why a solver stopped above the tolerance although more iterations would not help; false for NONE.
+    """The reason why a solver stopped above the tolerance, if more iterations would not help; false for NONE.
 
     Attributes
     ----------

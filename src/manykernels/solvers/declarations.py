@@ -104,7 +104,7 @@ class DataFit:
 
 @dataclass(frozen=True)
 class Held:
-    """How kernels are held, as far as that decides who can serve them.
+    """The form in which kernels are held, which decides who can serve them.
 
     Attributes
     ----------

@@ -136,5 +136,5 @@ class GroupDescent(Solver):
 
 
 def serves_outputs(outputs: int, squared: bool) -> bool:
-    """Whether all outputs that share weights have one second-order model."""
+    """Tell whether all outputs that share weights have one second-order model."""
     return squared or outputs == 1

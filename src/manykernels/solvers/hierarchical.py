@@ -201,7 +201,7 @@ class _HullSearch:
         return _Look([], max(top, rest), max(top, rest))
 
     def _hopeless(self, alpha: Array, sources: list[Node], visited: int, allowed: float) -> bool:
-        """Whether no proof is in reach: most of a few sources have far too much below them."""
+        """Tell whether no proof is in reach: most of a few sources have far too much below them."""
         if visited > self.options.max_visited:
             return True
         if len(sources) <= _SAMPLE or self.hierarchy.size <= self.options.max_visited:

@@ -102,7 +102,7 @@ class Program:
         return np.array(self.heights) - 0.5 * np.array(self.forms) @ theta
 
     def violated(self, theta: Array, height: float, q: Array, walk: Walk) -> bool:
-        """Whether θ is below a new constraint by more than a part of what is left to prove."""
+        """Tell whether θ is below a new constraint by more than a part of what is left to prove."""
         if not self.heights:
             return True
         rise = height - 0.5 * float(theta @ q) - float(self.values(theta).max())

@@ -206,7 +206,7 @@ def _golden(
 
 
 def _kkt(visit: Visit) -> bool:
-    """Whether gradients of kernels with weight are equal, and others no smaller, to a tenth (their §3.4)."""
+    """Tell whether gradients of kernels with weight are equal, others no smaller, to a tenth (their §3.4)."""
     active = visit.theta > 0.0
     inside, largest = visit.q[active], float(visit.q[active].max(initial=0.0))
     even = float(inside.max() - inside.min()) <= _KKT * largest

@@ -277,7 +277,7 @@ class _Looks:
         self._effective.append(float(np.sum(ratio)) ** 2 / squares if squares > 0.0 else float(ratio.size))
 
     def look(self, iterate: Iterate, alpha: Array, reach: float) -> bool:
-        """Whether the gap is small enough. θ is first stretched to the boundary, which lowers J."""
+        """Tell whether the gap is small enough. θ is first stretched to the boundary, which lowers J."""
         theta, K = iterate.average() if iterate.counted > 0.0 else (iterate.weights(), iterate.s * iterate.K)
         before = theta.max()
         theta = self.penalty.stretch(theta)

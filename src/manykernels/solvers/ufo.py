@@ -184,8 +184,7 @@ class UFO:
         return max(value(1.0), value(float(found.x)), value(0.0))
 
     def bound(self, loss: StructuredLoss) -> float:
-        """What Orabona & Jie 2011, Theorem 2 promises after t steps of sampling with replacement, without its
-        1/δ.
+        """Return the bound of Orabona & Jie 2011, Theorem 2 after t steps with replacement, but for 1/δ.
 
         R² (1 + log t) / (2 β t) with R = L F^{1/q} and β = λ/q: e L² (1 + log t) log F / (λ t). It bounds the
         expected excess of f at an iterate drawn at random; with probability 1 − δ, the excess is below

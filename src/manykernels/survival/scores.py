@@ -1,4 +1,4 @@
-"""How good predicted risks and survival curves are: concordance and Brier scores."""
+"""Scores of predicted risks and survival curves: concordance and Brier scores."""
 
 from __future__ import annotations
 

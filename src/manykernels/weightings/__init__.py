@@ -1,4 +1,4 @@
-"""How two-stage learning weighs kernels; the estimators take these objects or their names."""
+"""Weightings of kernels, for two-stage learning; the estimators take these objects or their names."""
 
 from typing import Any
 

@@ -147,7 +147,7 @@ class AlignfLinear(Weighting):
 
 
 def _is_unique(G: Array, v: Array, w: Array) -> bool:
-    """Whether no other v' ≥ 0 gives the same combination: no z ≠ 0 with Gz = 0 and z ≥ 0 where v = 0.
+    """Tell whether no other v' ≥ 0 gives the same combination: no z ≠ 0 with Gz = 0 and z ≥ 0 where v = 0.
 
     Only kernels with w = 0 can take part. Where a direction z exists among them, a linear programme over the
     null space of their G says whether one with the right signs does.
