@@ -106,8 +106,7 @@ def test_a_worker_may_be_lost_at_every_stage(name, client, tmp_path):
     whole = FITS[name](data(tmp_path / "watched", 0.0), NUMBERS)
     equal(whole, expected)
     blocks = sum(counted(tmp_path / "watched").values())
-    stages = 5 if name == "features" else 2  # a worker that is killed takes seconds to come back
-    for stage in range(1, blocks, blocks // stages + 1):
+    for stage in range(1, blocks, blocks // 5 + 1):
         folder = tmp_path / str(stage)
         folder.mkdir()
         client.wait_for_workers(2)
@@ -117,6 +116,27 @@ def test_a_worker_may_be_lost_at_every_stage(name, client, tmp_path):
         killer.join()
         assert killer.killed is not None
         np.testing.assert_array_equal(model.feature_coef_, whole.feature_coef_)
+
+
+def test_ten_processes_with_little_memory(tmp_path):
+    """More workers than processors, of which one is killed in the middle of each fit, and blocks on disk."""
+    limits = {"memory_limit": "600MB", "local_directory": str(tmp_path)}
+    with (
+        dask.config.set({"distributed.worker.memory.target": 0.005}),
+        distributed.LocalCluster(**{**OPTIONS, "n_workers": 10}, **limits) as found,
+        distributed.Client(found) as client,
+    ):
+        assert len(set(client.run(os.getpid).values())) == 10
+        for name, fit in FITS.items():
+            folder = tmp_path / name
+            folder.mkdir()
+            client.wait_for_workers(10)
+            killer = Killer(folder, 15)
+            model = fit(data(folder, 0.03), NUMBERS)
+            killer.ended.set()
+            killer.join()
+            assert killer.killed is not None and len(counted(folder)) > 2
+            equal(model, fit(ROWS, NUMBERS))
 
 
 def test_a_slow_worker_changes_nothing(client):
