@@ -68,6 +68,7 @@ def fits() -> dict[str, Callable[[Path], Any]]:
         load(return_X_y=True) for load in (load_wine, load_breast_cancer, load_diabetes)
     )
     friedman, long = (make_friedman1(n, 10, noise=1.0, random_state=0) for n in (4000, 300_000))
+    outputs = np.random.RandomState(0).randn(1000, 40) + np.sin(friedman[0][:1000, :1])
     one, few = {"random_state": 0, "n_jobs": 1}, [Linear(), Gaussian(1.0), Gaussian(3.0)]
     return {
         "wine, the default": lambda folder: MKLClassifierCV(**one, checkpoint=folder).fit(*wine),
@@ -79,6 +80,9 @@ def fits() -> dict[str, Callable[[Path], Any]]:
             intervals=True, **one, checkpoint=folder
         ).fit(*diabetes),
         "4,000 rows, at landmarks": lambda folder: MKLRegressorCV(**one, checkpoint=folder).fit(*friedman),
+        "1,000 rows, own weights of 40 outputs": lambda folder: MKLRegressorCV(
+            few, multi_output="own", **one, checkpoint=folder
+        ).fit(friedman[0][:1000], outputs),
         "300,000 rows, sums": lambda folder: MKLRegressorCV(
             few, approx=Nystroem(200), **one, checkpoint=folder
         ).fit(*long),

@@ -472,7 +472,7 @@ class MKLRegressorCV(LazyScore, RegressorMixin, Intervals):
         and ends with the same model, to the bit on one thread if ``random_state`` is given. Other samples,
         options or versions are refused by name, and so is a second process at the same time. The folder is
         yours to delete; ``manykernels.selection.checkpoint.Checkpoint(folder, remove=True)`` deletes it at
-        the end.
+        the end. With ``multi_output="own"`` it needs ``random_state``, by which weights to try are drawn.
 
     Attributes
     ----------
