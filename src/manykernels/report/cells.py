@@ -42,11 +42,18 @@ def table(titles: Sequence[str], rows: Iterable[Sequence[Any]], most: int = _ROW
 def _alike(cells: Sequence[Any]) -> Callable[[Any], str]:
     """How the cells of a column are written: numbers of about one size with the same digits."""
     sizes = [abs(cell) for cell in cells if isinstance(cell, int | float) and cell]
+    largest = max(sizes, default=0.0)
+    sizes = [size for size in sizes if size > 1e-12 * largest]  # of others only rounding is left
     if not sizes or all(float(size).is_integer() for size in sizes):
         return partial(number, digits=6)
-    if not 1e-3 <= max(sizes) < 1e5 or max(sizes) > 1e4 * min(sizes):
+    if not 1e-3 <= largest < 1e5 or largest > 1e4 * min(sizes):
         return partial(number, digits=4)
-    decimals = max(0, min(6, 3 - math.floor(math.log10(max(sizes)))))
-    return lambda cell: (
-        f"{cell:.{decimals}f}".replace("-", "−") if isinstance(cell, float) and cell else number(cell)
-    )
+    return partial(_rounded, decimals=max(0, min(6, 3 - math.floor(math.log10(largest)))))
+
+
+def _rounded(cell: Any, decimals: int) -> str:
+    """A number with so many digits behind the point; anything else as text."""
+    if not isinstance(cell, float):
+        return number(cell, 6)
+    told = f"{cell:.{decimals}f}"
+    return "0" if float(told) == 0.0 else told.replace("-", "−")

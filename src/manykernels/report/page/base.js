@@ -60,10 +60,10 @@ const score = (value) => value === null || value === undefined ? "–" : Math.ab
 const signed = (value) => value === null ? "–" : Math.abs(value) < 5e-4 ? "0" : (value > 0 ? "+" : "") + score(value);
 // A way to write numbers that stand beside each other with the same number of digits behind the point.
 function alike(values, digits = 3) {
-  const known = values.filter((v) => typeof v === "number" && v !== 0).map(Math.abs), most = Math.max(...known), least = Math.min(...known);
+  const sizes = values.filter((v) => typeof v === "number" && v !== 0).map(Math.abs), most = Math.max(...sizes), known = sizes.filter((v) => v > 1e-12 * most), least = Math.min(...known);
   if (!known.length || known.every(Number.isInteger) || most >= 1e5 || most < 1e-3 || most / least > 1e4) return (value) => number(value, digits);
   const decimals = Math.max(0, Math.min(6, digits - 1 - Math.floor(Math.log10(most))));
-  return (value) => typeof value !== "number" ? number(value) : value === 0 ? "0" : value.toFixed(decimals).replace(/^-/, "−");
+  return (value) => typeof value !== "number" ? number(value) : Number(value.toFixed(decimals)) === 0 ? "0" : value.toFixed(decimals).replace(/^-/, "−");
 }
 const chances = (p) => p < 0.001 ? "p < 0.001" : "p = " + number(p, 2);
 const plusMinus = (mean, std) => score(mean) + (std === null || std === undefined ? "" : ` ±\u00a0${score(std)}`);

@@ -23,7 +23,7 @@ function losses(rows, what) {
       }));
   };
   const more = rows.names.length <= MOST ? null : el("details", {}, el("summary", {}, `All ${rows.names.length} ${what}s`),
-    tall(sortable([what, "loss", "from", "to"], rows.names.map((name, i) => [name, rows.mean[i], rows.low[i], rows.high[i]]), ["name", "number", "number", "number"])));
+    tall(sortable([what, "loss", "from", "to"], rows.names.map((name, i) => [name, rows.mean[i], rows.low[i], rows.high[i]]), ["name", "number", "number", "number"], (row, c) => c ? score(row[c]) : null)));
   const numbers = () => ({ titles: [what, "loss", "from", "to"], rows: rows.names.map((name, i) => [name, rows.mean[i], rows.low[i], rows.high[i]]) });
   return [chart(draw, `Importance of ${what}s`, numbers), more];
 }

@@ -1,7 +1,9 @@
 // -- the page ---------------------------------------------------------------------------------------------
 const report = document.getElementById("report"), contents = document.getElementById("contents");
 function section(id, title, hint, ...children) {
-  return el("section", { id }, el("h3", {}, title), hint ? el("p", { class: "hint" }, hint) : null, ...children);
+  const [first, ...rest] = children.flat(9).filter((child) => child !== null && child !== undefined), head = [el("h3", {}, title), hint ? el("p", { class: "hint" }, hint) : null];
+  const figure = first instanceof Element && first.tagName === "FIGURE"; // which stays with its title on paper
+  return el("section", { id }, figure ? el("div", { class: "lead" }, head, first) : [head, first], rest);
 }
 // A chapter is there if one of its sections is.
 function chapter(id, title, hint, makers) {
