@@ -7,7 +7,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -48,6 +48,7 @@ class Row:
 
 
 Key = tuple[Any, Only, float]  # norm, kernels, C
+Errors = Literal["none", "best", "all"]  # of which models the errors of single samples are kept
 Trial = dict[Key, Row]
 
 
@@ -99,7 +100,7 @@ def run_folds(
     tables = [Table(strategy) for strategy in found]
     going = tables
     if len(folds) > 1 and (narrow or (race and any(strategy.race for strategy in found))):
-        if not _run(tables, data, folds[:1], n_jobs, done, raced=True):
+        if not _run(tables, data, folds[:1], n_jobs, done, "all" if narrow else "best"):
             return [table for table in tables if table.trials]
         near = _near(tables)
         going = [
@@ -184,10 +185,11 @@ def _run(
     folds: Folds,
     n_jobs: int | None,
     done: Callable[[str], None],
-    raced: bool = False,
+    errors: Errors = "none",
 ) -> bool:
     """Add to the tables; whether it got to the end. A trial during which somebody asked to stop is left out,
-    since its models are unfinished, but for the very first. With `raced` rows have the errors of all samples.
+    since its models are unfinished, but for the very first. `errors` says which models keep the errors of
+    single samples: "best" keeps those of the best, and of strategies that race.
     """
     jobs = [(table, fold) for fold in folds for table in tables]
     count = processes(n_jobs, len(jobs))
@@ -195,7 +197,7 @@ def _run(
     parallel = Parallel(n_jobs=count, return_as="generator")  # so that progress can be told
     store = current()
     found = parallel(
-        delayed(kept)(store, _name(t, fold), run_trial, strategies[t.strategy.name], data, *fold, raced)
+        delayed(kept)(store, _name(t, fold), run_trial, strategies[t.strategy.name], data, *fold, errors)
         for t, fold in jobs
     )
     for (table, (_, test)), (trial, seconds) in zip(jobs, found, strict=False):  # may end early
@@ -230,23 +232,26 @@ def _sharing(strategy: Strategy, jobs: int) -> Strategy:
 
 
 def run_trial(
-    strategy: Strategy, data: Data, train: Index, test: Index, raced: bool = False
+    strategy: Strategy, data: Data, train: Index, test: Index, errors: Errors = "none"
 ) -> tuple[Trial, float]:
     """Run one strategy in one fold; return its models and the seconds."""
     started = time.perf_counter()
-    trial = (_path if strategy.has_path else _one_by_one)(strategy, data, train, test, raced)
+    errors = "all" if errors == "best" and strategy.race else errors
+    trial = (_path if strategy.has_path else _one_by_one)(strategy, data, train, test, errors)
     return trial, time.perf_counter() - started
 
 
-def _path(strategy: Strategy, data: Data, train: Index, test: Index, raced: bool) -> Trial:
+def _path(strategy: Strategy, data: Data, train: Index, test: Index, errors: Errors) -> Trial:
     """The models of a path in C, which is learned as a whole."""
     steps, judge = steps_of(strategy, data, train, test)
     scores = judge.scores([step.decision for step in steps])
     kept, trial = data.kept(test), Trial()
-    for step, score in zip(steps, scores, strict=True):
+    best = min(range(len(steps)), key=lambda i: scores[i][1], default=0)
+    for i, (step, score) in enumerate(zip(steps, scores, strict=True)):
         decided = judge.decisions(judge.stand_in(step.decision), kept)
-        errors = judge.row_errors(step.decision) if raced and isinstance(judge, Judge) else None
-        row = Row(*score, step.gap, step.n_active, decided, step.plain, errors)
+        asked = errors == "all" or (errors == "best" and i == best)
+        own = judge.row_errors(step.decision) if asked and isinstance(judge, Judge) else None
+        row = Row(*score, step.gap, step.n_active, decided, step.plain, own)
         trial[step.norm, step.only, step.C] = row
     return trial
 
@@ -269,7 +274,7 @@ def steps_of(
     return path_steps(loose, samples, new, *given_path), judge
 
 
-def _one_by_one(strategy: Strategy, data: Data, train: Index, test: Index, raced: bool) -> Trial:
+def _one_by_one(strategy: Strategy, data: Data, train: Index, test: Index, errors: Errors) -> Trial:
     """Models that have no path of their own, fitted for each C anew."""
     X, y, weight = data.part(train, train)
     asked = data.asked(train, test)
@@ -284,11 +289,11 @@ def _one_by_one(strategy: Strategy, data: Data, train: Index, test: Index, raced
                 model.fit(X, y, **weights, **data.beside(train))
                 model = model if data.covariates is None else Adjusted(model, data.beside(asked))
                 score = judge.score(model, new)
-                errors = judge.errors_of(model, new) if raced and isinstance(judge, Judge) else None
+                own = judge.errors_of(model, new) if errors != "none" and isinstance(judge, Judge) else None
             active, gap = (
                 len(getattr(model, "active_", ())),
                 float(np.max(getattr(model, "dual_gap_", np.nan))),
             )
             decided = judge.decisions(model, kept, new)
-            trial[norm, None, C] = Row(*score, gap, active, decided, errors=errors)
+            trial[norm, None, C] = Row(*score, gap, active, decided, errors=own)
     return trial
