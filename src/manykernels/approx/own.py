@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..kernels import Fitted, Kernel, Linear, OnColumns, Prepared, Spectrum
-from ..kernels.data import Array, Data, numeric, take_columns, take_rows
+from ..kernels.data import Array, Data, n_samples, numeric, take_columns, take_rows
 from ..kernels.monomial import Monomial
 from .base import Approximation, Features, Part, ours
+
+_TOGETHER = 4096  # products of columns that are multiplied together
 
 
 class OwnFeatures(Approximation):
@@ -133,8 +135,30 @@ class _Monomials(Part):
     def fill(self, X: Data, out: Any, start: NDArray[np.intp]) -> None:
         if self.preparation is not None:
             X = self.preparation.transform(X, self.part)
-        for product, root, j in zip(self.products, self.root, start, strict=True):
-            np.multiply(product.feature_maps(X)[0][:, 0], root, out=out[:, j], casting="same_kind")
+        rows, factors = self._factors(X)
+        for lo in range(0, len(factors), _TOGETHER):
+            part = slice(lo, lo + _TOGETHER)
+            Z = rows[factors[part, 0]]
+            for column in factors[part, 1:].T:
+                Z *= rows[column]
+            out[:, start[part]] = (Z * self.root[part, None]).T
+
+    def _factors(self, X: Data) -> tuple[Array, NDArray[np.intp]]:
+        """Powers of columns (powers, n), of which the last is 1, and those that each product multiplies."""
+        place: dict[tuple[Any, int], int] = {}
+        own = [
+            [place.setdefault(factor, len(place)) for factor in zip(p.columns, p.whole_powers(), strict=True)]
+            for p in self.products
+        ]
+        rows = np.ones((len(place) + 1, n_samples(X)))
+        for (column, power), i in place.items():
+            x = numeric(take_columns(X, column))
+            x = np.ravel(x.toarray() if sparse.issparse(x) else x)
+            rows[i] = x if power == 1 else x**power
+        factors = np.full((len(own), max(1, *map(len, own))), len(place), dtype=np.intp)
+        for z, row in zip(own, factors, strict=True):
+            row[: len(z)] = z
+        return rows, factors
 
 
 def _product(kernel: Kernel) -> tuple[float, Monomial | None, Prepared | None]:

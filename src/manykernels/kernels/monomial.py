@@ -58,7 +58,7 @@ class Monomial(Kernel):
         return True
 
     def feature_maps(self, *sets: Data) -> list[Any]:
-        powers = self._powers()
+        powers = self.whole_powers()
         maps = []
         for X in sets:
             phi = np.ones((n_samples(X), 1))
@@ -69,7 +69,14 @@ class Monomial(Kernel):
             maps.append(phi)
         return maps
 
-    def _powers(self) -> list[int]:
+    def whole_powers(self) -> list[int]:
+        """Return the power of each column, or raise an error where one is not whole.
+
+        Returns
+        -------
+        list of int
+            The powers.
+        """
         powers = [1] * len(self.columns) if self.powers is None else list(self.powers)
         if len(powers) != len(self.columns) or any(power != power // 1 or power < 1 for power in powers):
             raise ValueError(

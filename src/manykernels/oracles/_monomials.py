@@ -352,6 +352,17 @@ class Monomials:
         prefix, column = divmod(place - int(starts[g]), self.X.shape[1] - groups[g].first)
         return (*map(int, self.prefixes[d - 1][groups[g].lo + prefix]), groups[g].first + column)
 
+    def products(self, d: int) -> list[tuple[int, ...]]:
+        """All products of degree d, as their columns, in their order."""
+        if d == 0:
+            return [()]
+        r, parts = self.X.shape[1], []
+        for group in self._places[d][0]:
+            heads, columns = self.prefixes[d - 1][group.lo : group.hi], np.arange(group.first, r)
+            ends = np.tile(columns, len(heads))
+            parts.append(np.column_stack([np.repeat(heads, columns.size, axis=0), ends]))
+        return list(map(tuple, np.concatenate(parts).tolist())) if parts else []
+
 
 def _continued(strip: list[_Group], Z: Array, ax: Array, out: Array) -> None:
     """Σ_t Z_pt ax_tj of all prefixes p and the columns j that each goes on with, one after the other."""

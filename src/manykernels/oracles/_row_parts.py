@@ -37,6 +37,10 @@ class RowParts(FactorParts):
             self._squares.update(zip(new, found[:, 0].tolist(), strict=True))
         return np.array([self._squares[z] for z in products])
 
+    def remember(self, products: Sequence[Product], squares: Array) -> None:
+        """Keep Σ weight φ² of products that somebody has looked at."""
+        self._squares.update(zip(products, squares.tolist(), strict=True))
+
     def rescale(self, factors: Array) -> None:
         raise NotImplementedError("columns of rows in blocks are scaled where they are read.")
 
@@ -93,10 +97,21 @@ class RowMonomials(Monomials):
         for d, scores in enumerate(self.source.sums(AllScores(self.order), A), start=1):
             yield d, 0, self._squares(d, 0, scores)
 
+    def mean_squares(self, weight: Array | None = None) -> Array:
+        """(products,): Σ_t weight_t (Π_j x_tj)² by degree from 0 on; by default with the weight of scales."""
+        own = self.weight if weight is None else weight
+        assert own is not None
+        if weight is None and self._sizes is not None:
+            return np.concatenate([own.sum(keepdims=True), *self._sizes])
+        found = self.source.sums(AllScores(self.order, squared=True), own[:, None])
+        sizes = [part[0] for part in found]
+        if weight is None:
+            self._sizes = sizes
+        return np.concatenate([own.sum(keepdims=True), *sizes])
+
     def _mean_squares(self, d: int, place: int, Z: Array, first: int) -> Array:
         if self._sizes is None:
-            assert self.weight is not None
-            found = self.source.sums(AllScores(self.order, squared=True), self.weight[:, None])
-            self._sizes = [sizes[0] for sizes in found]
+            self.mean_squares()
+        assert self._sizes is not None
         width = self.X.shape[1] - first
         return self._sizes[d - 1][place : place + len(Z) * width].reshape(len(Z), width)

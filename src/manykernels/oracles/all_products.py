@@ -29,7 +29,7 @@ class AllProducts:
 
     def products(self) -> list[Product]:
         """All of them, as tuples of columns."""
-        return [self.order.product(d, i) for d, root in enumerate(self.roots) for i in range(root.size)]
+        return [z for d in range(len(self.roots)) for z in self.order.products(d)]
 
     def on(self, X: Array) -> Block:
         """Their features on the rows of a block."""

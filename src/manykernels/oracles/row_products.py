@@ -12,7 +12,7 @@ from ..approx import Features, OwnFeatures
 from ..grams.row_blocks import RowBlocks
 from ..kernels import Kernel
 from ._parts import FactorParts, factors_of
-from ._row_parts import AllScores, ProductMap, RowMonomials, RowParts
+from ._row_parts import ProductMap, RowMonomials, RowParts
 from .all_products import AllProducts
 from .base import Array, Atom, Best
 from .products import ProductsOracle, _product
@@ -75,7 +75,15 @@ class RowProducts(RowOracle, ProductsOracle):
     def whole(self) -> AllProducts:
         """Return all products at once, for solvers that give weight to every one."""
         looks = self._looks()
-        return AllProducts(looks.order, [np.sqrt(looks.scales(d)) for d in range(self.degree_limit + 1)])
+        found = AllProducts(looks.order, [np.sqrt(looks.scales(d)) for d in range(self.degree_limit + 1)])
+        if self.weight is not None:  # so that no product is scaled by a pass of its own later
+            self._own_parts.remember(found.products(), looks.mean_squares())
+        return found
+
+    @property
+    def _own_parts(self) -> RowParts:
+        assert isinstance(self.parts, RowParts)
+        return self.parts
 
     def _looks(self) -> RowMonomials:
         assert isinstance(self.enumerator, RowMonomials)
@@ -85,11 +93,9 @@ class RowProducts(RowOracle, ProductsOracle):
         """Σ_t weight_t (φ_z(x_t) w_z)² of each atom; of very many from one look at all products."""
         if len(atoms) < _MANY or not self.enumerable:
             return super().mean_squares(atoms, w, weight)
-        looks = self._looks()
-        found = [weight.sum(keepdims=True)]
-        found += [s[0] for s in self.source.sums(AllScores(looks.order, squared=True), weight[:, None])]
-        squares = np.concatenate([looks.scales(d) * s for d, s in enumerate(found)])
-        place = {z: i for i, z in enumerate(self.whole().products())}
+        whole, looks = self.whole(), self._looks()
+        squares = looks.mean_squares(weight) * np.square(np.concatenate(whole.roots))
+        place = {z: i for i, z in enumerate(whole.products())}
         return np.asarray(squares[[place[_product(z)] for z in atoms]] * np.square(w).sum(axis=1))
 
     def _drawn(self) -> tuple[NDArray[np.intp], ProductsOracle]:

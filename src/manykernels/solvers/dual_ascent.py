@@ -117,6 +117,7 @@ class _Ascent:
     def __init__(self, oracle: RowProducts, risk: Separable, penalty: Penalty) -> None:
         self.oracle, self.risk, self.penalty = oracle, risk, penalty
         self.all: AllProducts = oracle.whole()
+        self.products = self.all.products()
         self.alpha = risk.zeros()
         self.v = np.zeros((self.all.size, risk.shape[1]))
         self.c = 1.0
@@ -228,9 +229,8 @@ class _Ascent:
         used = np.flatnonzero(w.any(axis=1))
         gap = relative(primal, dual)
         run.history.add(primal, gap, used.size)
-        products = self.all.products()
         return Result(
-            atoms=[products[z] for z in used],
+            atoms=[self.products[z] for z in used],
             weights=theta[used],
             alpha=self.alpha,
             intercept=intercept,
