@@ -165,7 +165,8 @@ def loss_rows(runs: Runs) -> list[Facts]:
 
 
 def _over_all(rows: list[Facts], ratio: str = "") -> Facts:
-    """Means over sets; of a ratio the geometric mean."""
+    """Means over the sets that have all figures; of a ratio the geometric mean."""
+    rows = [row for row in rows if None not in row.values()] or rows
     row: Facts = {"set": "all", "seeds": min(row["seeds"] for row in rows)}
     for column in rows[0]:
         known = [one[column] for one in rows if isinstance(one[column], float)]
