@@ -82,6 +82,7 @@ def test_nothing_is_done_twice(tmp_path, monkeypatch):
     assert again.comparison_ == model.comparison_  # the seconds too
 
 
+@pytest.mark.filterwarnings("ignore:.*the best C at the upper end")
 @pytest.mark.parametrize("cv", [None, 3])
 def test_weights_of_every_output_are_kept(cv, tmp_path, monkeypatch):
     """Errors of candidates, machines and descents; what follows from them is computed again."""
