@@ -35,7 +35,9 @@ def resolve_approx(spec: object) -> Approximation | None:
     Raises
     ------
     ValueError
-        If the argument is neither None, "features" nor an approximation.
+        If the argument is another string than "features".
+    TypeError
+        If the argument is neither None, a string nor an approximation.
 
     Examples
     --------

@@ -95,7 +95,7 @@ class BaseUFO(Explained):
         ------
         ValueError
             If an argument has a value that it cannot have, if samples and targets do not fit together, if
-            there is nothing to learn from (one class, constant targets), or if a kernel is not finite or not
+            a classifier gets only one class, or if a kernel is not finite or not
             positive semidefinite.
         TypeError
             If an argument is of a type that it cannot be of.

@@ -113,7 +113,7 @@ class _AlignMKL(TwoStage, Explained):
         ------
         ValueError
             If an argument has a value that it cannot have, if samples and targets do not fit together, if
-            there is nothing to learn from (one class, constant targets), or if a kernel is not finite or not
+            all targets are the same, or if a kernel is not finite or not
             positive semidefinite.
         TypeError
             If an argument is of a type that it cannot be of.

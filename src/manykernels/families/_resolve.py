@@ -62,7 +62,7 @@ def resolve_kernels(
     Raises
     ------
     ValueError
-        If the argument holds no kernel, a name that means none, or a family that cannot be listed.
+        If the argument holds no kernel, or something that is none, such as an unknown name.
 
     Examples
     --------
