@@ -282,9 +282,14 @@ def ranks(runs: dict[Key, Facts], methods: list[str]) -> dict[str, float]:
 
 
 def _common(runs: dict[Key, Facts], methods: list[str]) -> Array:
-    sets = sorted({key[0] for key in runs})
-    errors = np.array([[_mean(runs, name, method, "error") for method in methods] for name in sets])
-    return errors[~np.isnan(errors).any(axis=1)]
+    """(sets, methods): mean errors over the seeds that all of these methods have, of sets with such seeds."""
+    lines = []
+    for name in sorted({key[0] for key in runs}):
+        seeds = set.intersection(*(set(_seeds(runs, name, method)) for method in methods))
+        own = {key: facts for key, facts in runs.items() if key[0] == name and key[2] in seeds}
+        if own:
+            lines.append([_mean(own, name, method, "error") for method in methods])
+    return np.array(lines).reshape(-1, len(methods))
 
 
 def _ranks(runs: dict[Key, Facts], methods: list[str]) -> list[str]:

@@ -207,6 +207,19 @@ def test_rivals_are_compared_seed_by_seed():
     assert said.endswith("Lost: pima (4 against 3.17, clearly).")
 
 
+def test_ranks_are_of_the_seeds_that_all_methods_have():
+    runs = {
+        ("pima", 500, seed, method): {"error": error, "seconds": 1.0, "memory MB": 9.0}
+        for method, errors in {"ours": [1.0, 3.0], "catboost": [2.0, 4.0, 0.0]}.items()
+        for seed, error in enumerate(errors)
+    }
+    assert sizes.ranks(runs, ["ours", "catboost"]) == {"ours": 1.0, "catboost": 2.0}
+    runs["sonar", 500, 0, "catboost"] = runs["pima", 500, 0, "catboost"]  # which ours has no run of
+    said = sizes.page(runs)
+    assert "on the 1 sets that all methods have: ours 1.00, catboost 2.00." in said
+    assert "| pima | 2 to 3 | 2 | 2 |" in said and "| pima | 2 to 3 | 1 | 1 | 9 | 9 |" in said
+
+
 def test_made_tables_have_as_many_rows_as_are_asked_for():
     X, y, Z, t, task = sizes.drawn("made rings", 300, 0)
     assert X.shape == (300, 30) and len(t) == len(Z) == sizes.TEST and task == "classification"
