@@ -277,6 +277,8 @@ def _seeds(runs: dict[Key, Facts], name: str, method: str) -> list[int]:
 def ranks(runs: dict[Key, Facts], methods: list[str]) -> dict[str, float]:
     """The mean rank by error of the methods on the sets that all of them have, the best first."""
     errors = _common(runs, methods)
+    if not len(errors):
+        return dict.fromkeys(methods, np.nan)
     found = dict(zip(methods, rankdata(errors, axis=1).mean(axis=0).tolist(), strict=True))
     return dict(sorted(found.items(), key=lambda item: item[1]))
 
