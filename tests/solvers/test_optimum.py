@@ -13,6 +13,7 @@ from manykernels.solvers import (
     Alternating,
     Blockwise,
     Corrective,
+    DualAscent,
     FamilySolver,
     Greedy,
     GroupDescent,
@@ -31,6 +32,7 @@ FIRST_ORDER = {Greedy, Stochastic}  # too slow for 1e-6: test_greedy.py and test
 ONE_LOSS = {Blockwise}  # test_blockwise.py
 GRAPHS = {Hierarchical}  # test_hierarchical.py
 FACTORED = {GroupDescent}  # test_group_descent.py
+ROWS = {DualAscent}  # test_dual_ascent.py
 TOL = 1e-6
 each_loss = pytest.mark.parametrize("loss", LOSSES, ids=repr)
 each_penalty = pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
@@ -39,7 +41,7 @@ each_penalty = pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
 def test_every_exported_solver_is_covered():
     exported = [getattr(solvers, name) for name in solvers.__all__]
     kinds = {kind for kind in exported if isinstance(kind, type) and issubclass(kind, Solver)}
-    covered = {type(solver) for solver in SOLVERS} | FIRST_ORDER | ONE_LOSS | GRAPHS | FACTORED
+    covered = {type(solver) for solver in SOLVERS} | FIRST_ORDER | ONE_LOSS | GRAPHS | FACTORED | ROWS
     assert kinds - {Solver, FamilySolver} == covered
 
 

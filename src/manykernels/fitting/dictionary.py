@@ -80,7 +80,8 @@ def _for_rows(options: Options) -> Solver:
     """The solver of a family that is learned from blocks of rows."""
     if options.solver != "auto":
         return resolve_solver(options.solver)
-    return resolve_solver("dual-ascent" if penalty_kind(options.penalty) == "norm p" else "corrective")
+    dense = penalty_kind(options.penalty) == "norm p" and options.kernels.from_rows
+    return resolve_solver("dual-ascent" if dense else "corrective")
 
 
 def _in_groups(options: Options, samples: AnySamples) -> bool:
