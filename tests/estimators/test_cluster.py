@@ -109,7 +109,7 @@ def test_a_worker_may_be_lost_at_every_stage(name, client, tmp_path):
     for stage in range(1, blocks, blocks // 5 + 1):
         folder = tmp_path / str(stage)
         folder.mkdir()
-        client.wait_for_workers(2)
+        client.wait_for_workers(2, timeout=120)
         killer = Killer(folder, stage)
         model = FITS[name](data(folder, 0.03), NUMBERS)
         killer.ended.set()
@@ -139,7 +139,7 @@ def test_ten_processes_with_little_memory(tmp_path):
 
 
 def test_a_slow_worker_changes_nothing(client):
-    client.wait_for_workers(2)
+    client.wait_for_workers(2, timeout=120)
     slow = next(iter(client.run(os.getpid).values()))
     blocks = da.from_array(ROWS, chunks=(CHUNK, 4)).map_blocks(lagging, slow, dtype=float)
     equal(FITS["features"](blocks, NUMBERS), FITS["features"](ROWS, NUMBERS))
@@ -178,7 +178,7 @@ def test_a_search_on_a_cluster(client, tmp_path):
     """By joblib's backend and by futures, with a worker that is killed, and kept as it goes."""
     options = {"kernels": KERNELS, "Cs": [0.1, 1.0, 10.0], "random_state": 0}
     here = MKLClassifierCV(**options).fit(X, y)
-    client.wait_for_workers(2)
+    client.wait_for_workers(2, timeout=120)
     with joblib.parallel_config(backend="dask"):
         there = MKLClassifierCV(**options, n_jobs=-1, checkpoint=tmp_path / "kept").fit(X, y)
     future = client.submit(MKLClassifierCV(**options).fit, X, y).result()
