@@ -337,7 +337,7 @@ class Preparation(BaseEstimator):
 
     @property
     def places_of_levels(self) -> dict[int, list[int]]:
-        """The places of the indicators of every categorical column among the features."""
+        """Where the features of each column of categories begin and end."""
         sizes = [len(levels) for levels in self._levels.values()]
         ends = self.n_numbers + int(self.gaps_.size) + np.cumsum([0, *sizes])
         pairs = itertools.pairwise(ends.tolist())

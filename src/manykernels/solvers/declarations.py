@@ -242,6 +242,10 @@ def _wrong_kernels(serves: Serves, held: Held) -> str:
         return "needs kernels as matrices or in memory, and these samples are read in blocks of rows"
     if held.kind == "features":
         return "needs matrices of n × n, and these kernels stay in features"
+    if serves.kernels == {"rows"}:
+        return (
+            "learns products of columns from blocks of rows: give kernels=Products(...) and approx='features'"
+        )
     if serves.kernels == {"graph"}:
         return "needs a graph of kernels: take HierarchicalMKLClassifier or HierarchicalMKLRegressor"
     if held.kind == "graph":
