@@ -70,7 +70,7 @@ The methods:
 
 SPEED_HEAD = """# How fast
 
-Figures first, then how to measure them again. Each figure compares with a named rival in the same run, or with what the machine can do at all. [All benchmarks](benchmarks.md) have their tables on one page, and [what it costs](cost-model.md) predicts time and memory for your own sizes."""  # noqa: E501
+Each figure on this page compares with a named rival in the same run, or with the limit of the machine. [All benchmarks](benchmarks.md) have their tables on one page, and [what it costs](cost-model.md) predicts time and memory for your own sizes."""  # noqa: E501
 
 
 def page() -> str:

@@ -104,9 +104,9 @@ def million_rows() -> str:
 def workers() -> str:
     one, two = benchmark("dask", "200000 rows, 10 kernels × 100")
     worst = max(one["difference from memory"], two["difference from memory"])
-    expect(worst < 1.5e-11, "the answer of memory to 1e-11")
+    expect(worst < 1.5e-11, "agree with a fit in memory to 1e-11")
     return f"""Two Dask workers of one thread each take 1/{num(two["× faster than one worker"], 2)} of the
-    time of one (200,000 rows, p = 1,000), and give the answer of memory to 1e-11."""
+    time of one (200,000 rows, p = 1,000), and agree with a fit in memory to 1e-11."""
 
 
 @paragraph("methods/ensembles.md")
