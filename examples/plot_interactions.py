@@ -3,11 +3,11 @@ Many interactions: 176,851 kernels
 ==================================
 
 One hundred features have 176,851 products of up to three factors. Each product is a kernel, and the
-certificate covers all of them, but only the products that matter are computed. The data are made, so that the
-answer is known.
+certificate covers all of them, but the fit computes only the kernels that matter. The data are made, so that
+we know the answer.
 
 **What to look at:** the first products of the list are those of the formula. In the picture, predictions lie
-close to the truth, although the model saw 500 noisy samples and 176,851 kernels.
+close to the truth, although the model had only 500 noisy samples for 176,851 kernels.
 """
 
 # %%
@@ -26,7 +26,7 @@ model = MKLRegressor(Products(degree=3), norm=1.0, C=0.3, solver="corrective").f
 print(f"gap {model.dual_gap_:.1e} over all products: {model.certified_}")
 
 # %%
-# The products with weight, largest first.
+# These products have the largest weights.
 table = model.selected_products_
 for name, weight in list(zip(table["product"], table["weight"], strict=True))[:8]:
     print(f"{weight:.3f}  {name}")

@@ -2,9 +2,9 @@
 Localized: weights that differ by region
 ========================================
 
-In one part of the plane the first feature decides, in the other part the second one. One set of weights for
-all samples must compromise. Localized learning first divides the samples into regions, then learns weights
-for every region in one convex problem. The data are made for this.
+In one part of the plane the first feature decides, in the other part the second one decides. One set of
+weights for all samples must compromise. Localized learning first divides the samples into regions, then
+learns weights for every region in one convex problem. The data are made for this example.
 
 **What to look at:** the heat map has a column for each region (cluster) and a row for each kernel. Each
 region gives its weight to another kernel.
@@ -46,7 +46,7 @@ print(f"localized {localized.score(new, answer):.3f}, gap {localized.dual_gap_:.
 print(f"global    {plain.score(new, answer):.3f}, gap {plain.dual_gap_:.0e}")
 
 # %%
-# Where new samples belong: the share of the first region.
+# The picture shows where new samples belong: the colour is the share of the first region.
 fig, ax = plt.subplots()
 points = ax.scatter(*new.T, c=localized.gate(new)[:, 0], s=6)
 fig.colorbar(points, label="share of the first region")

@@ -2,13 +2,13 @@
 A million rows: one pass
 ========================
 
-A kernel matrix has n² entries, too many for more than some ten thousand rows. With explicit features and the
-squared loss, one pass over the rows computes all sums that a fit needs, and the time grows as n. The data are
-made.
+A kernel matrix has n² entries. With more than some ten thousand rows these are too many. With explicit
+features and the squared loss, one pass over the rows computes all sums that a fit needs, and the time grows
+as n. The data are made.
 
 **What to look at:** on the left, seconds grow in proportion to the rows from 10,000 rows on. On the right,
-the accuracy on new rows rises steeply up to 10,000 rows, and then stays between 0.80 and 0.83: which
-landmarks were drawn then matters more than further rows.
+the accuracy on new rows rises steeply up to 10,000 rows, and then stays between 0.80 and 0.83. From there on,
+the random choice of landmarks matters more than further rows.
 """
 
 # %%
@@ -28,7 +28,7 @@ y = (np.sin(2.0 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * rng.standard_normal(len(X
 new, answer, X, y = X[n:], y[n:], X[:n], y[:n]
 
 # %%
-# Three Gaussians with 100 landmarks each, and a linear kernel that needs only ten: 310 features.
+# Three Gaussians have 100 landmarks each, and a linear kernel needs only ten: 310 features in all.
 kernels = {
     "linear": Linear(),
     "wide": Gaussian(width=6.0),
@@ -46,7 +46,7 @@ for r in rows:
     print(f"{r:>7} rows: {seconds[-1]:5.1f} s, accuracy {accuracy[-1]:.3f}, gap {model.dual_gap_:.0e}")
 
 # %%
-# Ten times the rows take about ten times the time, not a hundred times.
+# Ten times the rows take about ten times as long, not a hundred times.
 fig, (left, right) = plt.subplots(1, 2, figsize=(7.2, 3.6), layout="constrained")
 left.loglog(rows, seconds, "o-")
 left.set(xlabel="rows", ylabel="seconds")

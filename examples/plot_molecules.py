@@ -8,9 +8,9 @@ the pieces that they share. Which of them predicts boiling points, and where doe
 own molecules read a table, ``table = pd.read_csv("molecules.csv")``, and take ``molecules =
 table["smiles"].to_numpy()`` and ``boiling = table["boiling"].to_numpy()``.
 
-**What to look at:** points near the line are predicted well. The four largest errors have their formulas:
-the short ones (``C``, ``CO``, ``C=O``) share few pieces with others, and only one other molecule of the table
-has two OH groups, as ``OCCCO`` has.
+**What to look at:** points near the line are predicted well. The picture names the four largest errors:
+the short formulas (``C``, ``CO``, ``C=O``) share few pieces with others, and only one other molecule of the
+table has two OH groups like ``OCCCO``.
 """
 
 # %%

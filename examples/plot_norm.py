@@ -2,8 +2,8 @@
 Choosing a norm: few kernels or many?
 =====================================
 
-With norm 1 most weights are exactly zero. With norm ∞ all weights are equal: the plain sum of the kernels.
-The best norm depends on how many kernels matter. Two made datasets show it: in the first, 2 of 20 features
+With norm 1 most weights are exactly zero. With norm ∞ all weights are equal, as in the plain sum of kernels.
+The best norm depends on how many kernels matter. Two made datasets show this: in the first, 2 of 20 features
 matter; in the second, all 20 matter a little.
 
 **What to look at:** the two lines go in opposite directions. Norm 1 is best if few features matter, norm ∞ if
@@ -30,7 +30,7 @@ def draw(n, used, seed):
 
 
 # %%
-# One linear kernel a feature, 60 samples to learn from, 15 draws.
+# Each feature has a linear kernel. We learn from 60 samples, and average the accuracy over 15 draws.
 fig, ax = plt.subplots()
 for used in (2, 20):
     accuracy = []
@@ -48,8 +48,8 @@ ax.legend()
 # %%
 # The fewer the samples, the more the norm matters: with 200 samples the norms are only 0.01 and 0.02 apart.
 #
-# If you do not know which case you have, let cross-validation choose norm and C. Here it needs 200 samples:
-# with 60 it takes the same norms, but C = 10,000 in the first case, and 79 % accuracy in place of 83 %.
+# If you do not know which case you have, let cross-validation choose norm and C. Here it needs 200 samples.
+# With 60 it chooses the same norms, but C = 10,000 in the first case, and reaches 79 % in place of 83 %.
 for used in (2, 20):
     X, y = draw(1200, used, 0)
     search = MKLClassifierCV(rank_one(), strategy="finite", norms=norms).fit(X[:200], y[:200])

@@ -2,15 +2,15 @@
 Kernels of your own, computed elsewhere
 =======================================
 
-Sometimes kernels are matrices: from another program, from a simulation, or because samples are not rows of a
-table. A stack of them, of shape (n_samples, n_train, n_kernels), replaces X. The digits are real.
+Sometimes kernels are matrices: they come from another program or a simulation, or samples are not rows of a
+table. A stack of matrices, of shape (n_samples, n_train, n_kernels), replaces X. The digits are real.
 
 **What to look at:** the three narrow kernels share most of the weight, and the three wide ones get little. In
 the second picture, bright pairs are kernels that are nearly the same: read their weights together.
 """
 
 # %%
-# Digits are compared in three ways: as images, by the sums of their rows and columns, and by their edges.
+# We compare digits in three ways: as images, by the sums of their rows and columns, and by their edges.
 import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.metrics.pairwise import rbf_kernel

@@ -2,17 +2,17 @@
 A table against boosting
 ========================
 
-Most tables are given to gradient boosting. Is a learned kernel as good? The data are real: 442 diabetes
+For tables most people use gradient boosting. Is a learned kernel as good? The data are real: 442 diabetes
 patients of scikit-learn, ten columns, and the progress of the disease a year later.
 
-**What to look at:** each small dot is a fold, each large one a mean. The kernels are ahead on average, but
+**What to look at:** each small dot is a fold, each large one is a mean. The kernels are ahead on average, but
 the folds of both overlap, and the interval of the difference contains zero. Five folds of this table do not
-decide it. The dashed line is a constant prediction.
+decide which is better. The dashed line is a constant prediction.
 """
 
 # %%
-# Both see the raw table. ``MKLRegressorCV`` prepares the columns and chooses kernels, norm and C inside of
-# each fold; ``strategy="finite"`` keeps it quick.
+# Both methods see the raw table. ``MKLRegressorCV`` prepares the columns and chooses kernels, norm and C
+# inside each fold; ``strategy="finite"`` keeps the search quick.
 from sklearn.datasets import load_diabetes
 from sklearn.ensemble import HistGradientBoostingRegressor
 
@@ -32,7 +32,7 @@ ComparisonDisplay.from_comparison(found, s=40)
 print(found)
 
 # %%
-# Which columns carry the score? Each is permuted on held-out patients. Columns whose line crosses zero may
-# carry nothing, or say what another column says too.
+# Which columns matter for the score? We permute each column on held-out patients. Columns whose line crosses
+# zero may say nothing, or only what another column says too.
 model = mk.MKLRegressorCV(strategy="finite", Cs=5)
 ImportanceDisplay.from_estimator(model.fit(X, y), X, y, cv=3, n_repeats=2, random_state=0)

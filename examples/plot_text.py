@@ -6,7 +6,7 @@ Kernels need no table of numbers. Here the samples are strings: the first senten
 every public function and class in four modules of scikit-learn. Which module does a sentence come from? One
 kernel compares words, others compare runs of three, four and five letters. The sentences are real.
 
-**What to look at:** words and letters share the weight, so neither says everything. The second picture shows
+**What to look at:** words and letters share the weight, so neither is enough. The second picture shows
 what each kernel adds to one decision.
 """
 
@@ -50,7 +50,7 @@ print(f"accuracy {model.score(list(texts[test]), labels[test]):.2f}, {len(set(la
 WeightsDisplay.from_estimator(model)
 
 # %%
-# The part of each kernel in the decision about one sentence.
+# The picture shows the part of each kernel in the decision about one sentence.
 predicted = model.predict(list(texts[test]))
 chosen = test[np.flatnonzero(predicted == labels[test])[0]]
 print(repr(str(texts[chosen])), "is from", labels[chosen])

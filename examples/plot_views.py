@@ -4,10 +4,10 @@ Several views: which one matters?
 
 Every tumour in the breast cancer data is described three times: by the means of ten measurements of its
 cells, by their standard errors, and by the worst values. We give each view a linear kernel and Gaussians of
-three widths, and let one fit weigh all twelve. The data are real and come with scikit-learn.
+three widths, and let one fit weigh all twelve kernels. The data are real and come with scikit-learn.
 
 **What to look at:** the longest bars belong to the worst values. The lines show how much the weights change
-on random halves of the data: a line that reaches zero is a kernel that another sample might not need.
+on random halves of the data: if a line reaches zero, a model of another sample might not need this kernel.
 """
 
 # %%
@@ -34,20 +34,19 @@ for view, weight in mkl.view_weights_.items():
     print(f"{view:<6} {weight:.3f}")
 
 # %%
-# The certificate: no other weights and no other machine have an objective that is lower by more than this
-# share.
+# This share is the certificate: no other weights and no other machine lower the objective by more.
 print(f"{mkl.dual_gap_:.1e}")
 
 # %%
 # One dataset gives one set of weights. Would other tumours give the same? The line over each bar spans 95 %
-# of the weights on twenty random halves of the data. The numbers say how often a kernel had any weight.
+# of the weights learned on twenty random halves of the data. The numbers say how often a kernel had weight.
 halves = {"method": "subsample", "n_resamples": 20, "random_state": 0}
 stability = weight_stability(mkl, model[:-1].transform(X), y, **halves)
 WeightsDisplay.from_estimator(mkl, stability=stability)
 
 # %%
 # Learned weights are not more accurate here: the plain sum of all kernels is at least as good. But only the
-# weights answer the question.
+# weights say which view matters.
 for name, norm in (("learned", 1.0), ("plain sum", float("inf"))):
     one = make_pipeline(StandardScaler(), MKLClassifier(kernels, norm=norm))
     print(f"{name:<10} {cross_val_score(one, X, y, cv=5).mean():.3f}")

@@ -2,9 +2,9 @@
 Continuous widths: no grid
 ==========================
 
-How wide should a Gaussian kernel be? A grid is only as good as its points. Here the width is searched in a
-continuum, and the certificate covers all widths in it. The data are made: a slow wave, and on it a fast one
-in one part of the line.
+How wide should a Gaussian kernel be? A grid is only as good as its points. Here the fit searches a continuum
+of widths, and the certificate covers all of them. The data are made: a slow wave, and on it a fast one in one
+part of the line.
 
 **What to look at:** in the second picture the learned widths follow both waves. A single wide kernel misses
 the fast wave on the right, and a single narrow one follows the noise on the left.
@@ -35,7 +35,7 @@ print(f"gap {model.dual_gap_:.1e}, proven for every width from 0.05 to 50: {mode
 WidthsDisplay.from_estimator(model)
 
 # %%
-# Single widths at the same C, and the error of each against the wave without noise.
+# We compare single widths at the same C. The error is the distance from the wave without noise.
 
 
 def error(one):
@@ -52,7 +52,7 @@ for ax, (name, one) in zip(axes.flat, models.items(), strict=True):
     ax.set_title(f"{name}: error {error(one):.2f}", fontsize="medium")
 
 # %%
-# You still have to choose C. With a large C the fit takes the narrowest width and follows the noise, and a
+# You still have to choose C. With a large C the fit takes the narrowest width and follows the noise. A
 # single good width is then better:
 for C in (0.1, 1.0, 10.0):
     learned = error(MKLRegressor(Gaussians(0.05, 50.0), C=C).fit(X, y))
