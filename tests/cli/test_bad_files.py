@@ -206,7 +206,7 @@ def test_files_and_options_that_are_not_there(tmp_path):
 )
 def test_usage_that_is_wrong_is_one_line_too(asked, words):
     line = refused(*asked)
-    assert words in line and "--help` lists what there is." in line
+    assert words in line and "--help` lists the commands and options." in line
 
 
 def test_no_command_is_a_question():

@@ -395,7 +395,7 @@ def test_a_search_is_scored_anew_in_each_fold_or_says_that_it_is_not(csv, monkey
     monkeypatch.setattr(work, "_SECONDS", 0.0)
     monkeypatch.setattr(work, "INNER", 1e6)
     result = run(*asked)
-    assert "the choice saw all samples" in result.stdout and "flatters the score" in result.stderr
+    assert "chosen on all samples" in result.stdout and "a little too good" in result.stderr
 
 
 # -- stopping -------------------------------------------------------------------------------------

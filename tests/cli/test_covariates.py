@@ -44,7 +44,7 @@ def test_fit_and_predict(csv, tmp_path):
     ("more", "said"),
     [
         (["--covariates", "agee"], "Did you mean 'age'?"),
-        (["--covariates", "age", "-m", "ufo"], "takes none"),
+        (["--covariates", "age", "-m", "ufo"], "cannot adjust for them"),
         (["--covariates", "age", "-k", "gaussians"], "--kernels auto or linear"),
         (["--covariates", "a,b,age,site"], "all columns are --covariates"),
     ],

@@ -24,7 +24,7 @@ from .._arguments import did_you_mean
 from .notes import Notes
 
 BAD_INPUT, BROKEN, INTERRUPTED = 2, 1, 130
-_ENDED = "somebody killed it, or memory was short. Give fewer processes more memory each by --jobs 1."
+_ENDED = "it was killed, or memory ran out. Run one process at a time, with all the memory: --jobs 1."
 
 
 class UserError(Exception):
@@ -178,10 +178,10 @@ def plainly(command: Callable[..., None]) -> Callable[..., None]:
         except (UserError, OSError, ValueError, TypeError) as error:
             _end(voice, BAD_INPUT, _said(error))
         except MemoryError:
-            advice = "--method auto needs least of it for many rows, and --first N takes fewer."
+            advice = "--method auto needs the least memory for many rows, and --first N reads fewer rows."
             _end(voice, BAD_INPUT, f"there is not enough memory: {advice}")
         except BrokenExecutor:
-            _end(voice, BAD_INPUT, "a process that had part of the work was ended: " + _ENDED)
+            _end(voice, BAD_INPUT, "a worker process ended before its work was done: " + _ENDED)
         except Exception as error:
             _end(voice, BROKEN, f"{type(error).__name__}: {one_line(error)} (a bug; --debug shows where)")
         finally:

@@ -59,7 +59,7 @@ class OneLine(TyperGroup):
 
             where = error.ctx.command_path if error.ctx is not None else "manykernels"
             said = one_line(error.format_message()).rstrip(".")
-            typer.echo(f"error: {said}; `{where} --help` lists what there is.", err=True)
+            typer.echo(f"error: {said}; `{where} --help` lists the commands and options.", err=True)
             raise SystemExit(BAD_INPUT) from None
         except MemoryError:  # while options are read; what comes after them says more
             if not standalone_mode:
@@ -81,7 +81,7 @@ app = typer.Typer(
 @app.callback(invoke_without_command=True)
 def manykernels_(
     context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", help="say which version this is")] = False,
+    version: Annotated[bool, typer.Option("--version", help="print the version")] = False,
 ) -> None:
     """Learn which kernels, and which views of your data, matter."""
     if version:
@@ -127,7 +127,7 @@ def fit(
         bool | None,
         typer.Option(
             "--significance/--no-significance",
-            help="whether to test each view and kernel for a relation to the target; if it is quick",
+            help="whether to test each view and kernel for a relation to the target; default: if quick",
             show_default=False,
         ),
     ] = None,
@@ -205,7 +205,7 @@ def predict(
         typer.Option(
             "--times",
             metavar="LIST",
-            help="of survival models: the chance to have no event until these times, such as 12,24,60",
+            help="for survival models: predict the chance of no event until these times, such as 12,24,60",
             show_default=False,
         ),
     ] = None,
@@ -214,7 +214,7 @@ def predict(
         typer.Option(
             "--interval",
             metavar="SHARE",
-            help="of models fitted with --intervals: the range that holds this share of the targets, as 0.9",
+            help="for models of fit --intervals: predict a range that holds this share of targets, as 0.9",
             show_default=False,
         ),
     ] = None,
@@ -253,7 +253,8 @@ def compare(
     view: Views = None,
     kernels: Kernels = "auto",
     method: Annotated[
-        list[str] | None, typer.Option("--method", "-m", metavar="METHOD", help="only these; may be repeated")
+        list[str] | None,
+        typer.Option("--method", "-m", metavar="METHOD", help="compare only this; may be repeated"),
     ] = None,
     task: TaskName = "auto",
     drop: Drop = None,
@@ -268,7 +269,7 @@ def compare(
     first: First = None,
     cv: Folds = 5,
     tune: Annotated[bool, typer.Option(help="choose C by cross-validation within the folds")] = True,
-    repeats: Annotated[int, typer.Option(min=1, help="how often the folds are cut anew")] = 1,
+    repeats: Annotated[int, typer.Option(min=1, help="how often to repeat this with new folds")] = 1,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", metavar="FILE", help="write the table to this .csv, .tex or .html file"),
@@ -324,9 +325,11 @@ def demo(
     _run("demo", json_, quiet, debug, report_path=report, force=force)
 
 
-@app.command(short_help="List what models are checked for, by code, and what to do.")
+@app.command(short_help="List the checks of models by code, with advice.")
 def checks(
-    code: Annotated[str | None, typer.Argument(metavar="CODE", help="of one check, such as MK201")] = None,
+    code: Annotated[
+        str | None, typer.Argument(metavar="CODE", help="show only this check, such as MK201")
+    ] = None,
     json_: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -338,7 +341,7 @@ def checks(
     plainly(explain)(code, json_=json_, quiet=quiet, debug=debug)
 
 
-@app.command("warm-up", short_help="Compile ahead what fits need, once after installing.")
+@app.command("warm-up", short_help="Compile the code that fits need, once after installing.")
 def warm_up(json_: Json = False, quiet: Quiet = False, debug: Debug = False) -> None:
     """Compile what fits need and keep it on disk, so that no first fit waits for it.
 

@@ -296,11 +296,11 @@ def predict(
         )
     if model_path.is_dir():
         raise UserError(
-            f"{model_path} is a folder, and no model; `manykernels fit … --model FILE` writes one."
+            f"{model_path} is a folder, not a model; `manykernels fit … --model FILE` writes one."
         )
     if model_path.suffix.lower() in (".csv", ".tsv", ".parquet"):
         raise UserError(
-            f"{model_path} is a table, and no model; expected `manykernels predict MODEL DATA`. "
+            f"{model_path} is a table, not a model; expected `manykernels predict MODEL DATA`. "
             "`manykernels fit … --model FILE` writes a model."
         )
     model = _load(model_path)

@@ -155,7 +155,7 @@ def _require_same_order(pair: tuple[Part, Part], how: Joining) -> None:
         if any(one != other for one, other in zip(a, b, strict=False)):
             raise UserError(
                 f"{pair[0].path} and {pair[1].path} are in different orders by {called(pair, names)}, which "
-                "other files lack: give it to all of them to join by it, or say --no-id to keep the order."
+                "other files lack: add this column to all files, or say --no-id to keep the order."
             )
 
 
@@ -234,7 +234,7 @@ def _order(
     if told and how.rows is None:
         raise UserError(
             f"some rows have no partner in other files by {name!r}: {told}. Leave them out by --rows inner, "
-            "or keep them by --rows outer (what other files do not say of them is missing)."
+            "or keep them by --rows outer (cells of the other files are missing then)."
         )
     if how.rows == "outer":
         if told:

@@ -93,13 +93,16 @@ def _adjusted(model: Any, data: Data, method: str, kernels: str) -> Any:
     """The model with the covariates of the data."""
     if not reads_raw(method, kernels):
         raise UserError(
-            f"--covariates was given with --method {method} --kernels {kernels}, which takes numbers made of "
-            f"all columns; expected --kernels {' or '.join(_OF_TABLES)}, and a method without its own."
+            f"--covariates was given with --method {method} --kernels {kernels}, whose kernels read all "
+            f"columns, covariates too; expected --kernels {' or '.join(_OF_TABLES)}, and a method without "
+            "kernels of its own."
         )
     own = [name for name in model.get_params() if name.split("__")[-1] == "covariates"]
     if not own or not adjusts(data, method, kernels):
         able = [name for name in METHODS if adjusts(data, name, kernels)]
-        raise UserError(f"--covariates: --method {method} takes none; expected {', '.join(able)}.")
+        raise UserError(
+            f"--covariates: --method {method} cannot adjust for them; expected {', '.join(able)}."
+        )
     return model.set_params(**{min(own, key=len): list(data.covariates)})
 
 

@@ -108,7 +108,7 @@ Folds = Annotated[int, typer.Option("--cv", metavar="N", min=2, help="folds of t
 Jobs = Annotated[
     int | None,
     typer.Option(
-        "--jobs", "-j", metavar="N", min=1, help="processes at a time; one for each processor, if it pays"
+        "--jobs", "-j", metavar="N", min=1, help="number of processes; default: all processors if faster"
     ),
 ]
 Approx = Annotated[
@@ -125,7 +125,7 @@ TimeBudget = Annotated[
         "--time-budget",
         metavar="SECONDS",
         min=0.0,
-        help="after which --method auto ends with the best model until then",
+        help="seconds after which --method auto stops with the best model so far",
         show_default=False,
     ),
 ]

@@ -227,18 +227,18 @@ def survival_columns(
     if baseline.labels is not None and stratum is None:
         if times:
             raise UserError(
-                "the model has strata, and survival differs between them: the column "
-                f"{outcome['stratum']!r}, which says to which one each sample belongs, is not there. Add it, "
-                "or leave --times out."
+                "the model has strata, each with its own survival curve, and the data lack the column "
+                f"{outcome['stratum']!r} that names the stratum of each sample. Add this column, or leave "
+                "--times out."
             )
-        voice.note(f"medians are left out: the column {outcome['stratum']!r} of the strata is not there.")
+        voice.note(f"medians are left out: the data lack the column {outcome['stratum']!r} of strata.")
         return {}
     median = np.asarray(median_time(baseline.survival(risk, stratum)))
     never = int(np.isinf(median).sum())
     if never:
         voice.note(
-            f"the median of {number_of(never, 'sample')} is inf: more than one half of such samples had no "
-            "event as long as training samples were seen."
+            f"the median of {number_of(never, 'sample')} is inf: their predicted survival stays above "
+            "50 % as long as training samples were observed."
         )
     S = baseline.survival_at(risk, times, stratum) if times else np.empty((len(median), 0))
     return {"median time": median} | {f"survival at {t:g}": S[:, j] for j, t in enumerate(times)}
@@ -251,7 +251,7 @@ def strata_of(found: Any, name: str, labels: Any) -> NDArray[Any]:
     if missing:
         words = {i: str(given[i]) for i in missing}
         raise UserError(
-            f"{name!r} is none of the strata of the model ({and_more([str(v) for v in labels], 5)}) in "
-            f"{numbered(missing, words)}."
+            f"{name!r} is not a stratum of the model in {numbered(missing, words)}; expected one of "
+            f"{and_more([str(v) for v in labels], 5)}. Correct these cells, or leave the rows out."
         )
     return np.asarray(given, dtype=object)

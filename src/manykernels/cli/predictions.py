@@ -50,7 +50,8 @@ def beside_risks(
     if about["task"] != "survival":
         if times is not None:
             raise UserError(
-                f"--times {times}: the model predicts {about['target']!r}, and no time to an event."
+                f"--times {times}: the model predicts {about['target']!r}, not the time to an "
+                "event. Leave --times out."
             )
         return {}
     baseline, moments = face_of(model)[0].baseline_, [] if times is None else read_moments(times)

@@ -94,7 +94,7 @@ class Judged:
         null = self.permuted if isinstance(self.permuted, Permuted) else None
         judged, rival = verdict(results, "learned", null), results.strongest_rival("learned")
         if judged is not None:
-            how = {"anew": "searched anew in each", "before": "the choice saw all samples, which flatters it"}
+            how = {"anew": "searched anew in each", "before": "chosen on all samples: a bit too good"}
             folds = number_of(len(results.scores["learned"].folds), "fold")
             told = f"{folds}; {how[self.searched]}" if facts["chosen"] else folds
             voice.show(f"cross-validated ({told}): {escape(judged.sentence)}")

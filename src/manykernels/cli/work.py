@@ -53,7 +53,7 @@ def searches_again(voice: Voice, spent: Sequence[float], seconds: float, cv: int
     if expected <= max(_SECONDS, seconds):
         return True
     voice.note(
-        f"searching again in {cv} folds would take about {expected:.0f} s: they are scored with what was "
-        "chosen on all samples, which flatters the score a little."
+        f"searching again in {cv} folds would take about {expected:.0f} s: they use the model that was "
+        "chosen on all samples, so that the score is a little too good."
     )
     return False
