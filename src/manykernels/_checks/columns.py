@@ -54,8 +54,8 @@ def _given_away(facts: Facts) -> str | None:
         return None
     many = len(found) > 1
     return (
-        f"Column{'s' * many} {and_more(list(map(repr, found)), _NAMED)} alone {'say' if many else 'says'} "
-        "what the target is."
+        f"Column{'s' * many} {and_more(list(map(repr, found)), _NAMED)} alone "
+        f"{'determine' if many else 'determines'} the target."
     )
 
 
@@ -160,7 +160,7 @@ def _alike(facts: Facts) -> str | None:
     if not alike:
         return None
     told = and_more([f"{name!r} ({100 * r2:.1f} %)" for name, r2 in alike], _NAMED)
-    return f"The other covariates explain the variance of {told}: their coefficients are uncertain."
+    return f"Other covariates explain nearly all variance of {told}: their coefficients are uncertain."
 
 
 def _r2(Z: Array, z: Array) -> float:
@@ -244,7 +244,7 @@ COLUMNS = (
     Rule("MK413", "Most cells of a column are missing", "Leave the column out, or find its values.", _gaps),
     Rule(
         "MK414",
-        "Covariates say nearly the same",
+        "Covariates carry nearly the same information",
         "Leave one of them out, or do not read their coefficients one by one.",
         _alike,
     ),
@@ -256,7 +256,7 @@ COLUMNS = (
     ),
     Rule(
         "MK416",
-        "New samples lie outside of what was seen",
+        "New samples lie outside of the training range",
         "Do not rely on these predictions; fit with samples of their kind.",
         _outside,
     ),

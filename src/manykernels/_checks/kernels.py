@@ -90,7 +90,7 @@ def _copies(facts: Facts) -> str | None:
     many = len(pairs) > 1
     return (
         f"{shown} are the same {'kernels' if many else 'kernel'} on these samples, up to a constant and a "
-        "factor: how their weight is split says nothing."
+        "factor: how the weight is split between them has no meaning."
     )
 
 
@@ -121,7 +121,7 @@ def _narrow(facts: Facts) -> str | None:
         return None
     return (
         f"{_told(facts, found)}: the most similar other sample has a similarity of {found[0].nearest:.2g} "
-        "(median), so that samples tell nothing about each other."
+        "(median), so that no sample helps to predict another."
     )
 
 
@@ -150,7 +150,7 @@ def _coarse(facts: Facts) -> str | None:
     if not bad:
         return None
     shown = and_more([f"{model.names[m]!r} by {100 * errors[m]:.0f} %" for m in bad], _NAMED)
-    return f"The explicit features miss kernels with weight: {shown} (relative error of the matrix)."
+    return f"The explicit features are far from the exact kernel matrix (relative error): {shown}."
 
 
 def _errors(Phi: Array, ptr: Any, kernels: list[Fitted], X: Any) -> Array:

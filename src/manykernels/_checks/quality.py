@@ -28,7 +28,7 @@ def no_better(facts: Facts) -> str | None:
     score = search.comparison["score"][search.comparison["strategy"].index(search.best["strategy"])]
     if score > constant:
         return None
-    return f"The best {metric} of the search is {score:.3f}, and a constant scores {constant:.3f}."
+    return f"The best {metric} of the search is {score:.3f}, and a constant prediction scores {constant:.3f}."
 
 
 def _plain_sum(facts: Facts) -> str | None:

@@ -132,7 +132,7 @@ def _groups(facts: Facts) -> str | None:
 
 
 TARGETS = (
-    Rule("MK401", "A class is small", "Join it with another class, or collect more of it.", _small),
+    Rule("MK401", "A class is small", "Join it with another class, or collect more samples of it.", _small),
     Rule(
         "MK402",
         "Nearly all samples are of one class",
