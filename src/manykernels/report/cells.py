@@ -12,20 +12,20 @@ _ROWS = 60  # of a table
 
 
 def text(value: Any) -> str:
-    """Names and sentences as they are: what Markdown or HTML would take for a sign of theirs is quoted."""
+    """Escape the characters of a text that have a meaning in Markdown or HTML."""
     flat = " ".join(str(value).split())
     return re.sub(r"([\\`*_{}\[\]<>|~])", r"\\\1", flat).replace("&", "&amp;")
 
 
 def number(value: Any, digits: int = 3) -> str:
-    """A number with so many digits, – where there is none; anything else as text."""
+    """Format a number with so many digits; None becomes –, and other values become text."""
     if value is None:
         return "–"
     return text(value) if not isinstance(value, int | float) else f"{value:.{digits}g}".replace("-", "−")
 
 
 def table(titles: Sequence[str], rows: Iterable[Sequence[Any]], most: int = _ROWS) -> str:
-    """Numbers to the right, alike in each column; of long tables the first rows."""
+    """Make a Markdown table with numbers aligned right; long tables are cut to their first rows."""
     made = [list(row) for row in rows]
     shown = made[:most]
     right = [

@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Seen:
-    """Of the samples that one fold held out."""
+    """Predictions and explanations of the samples that one fold held out."""
 
     predicted: Any
     decided: Any = None  # decisions (samples,) or (samples, classes)
@@ -69,7 +69,7 @@ class HeldOut:
     seen: Sequence[Seen] = ()
 
     def samples(self, called: Any) -> dict[str, Any] | None:
-        """Those worth a look; an error says why there are none."""
+        """Return the samples worth a look, or raise an error that says why there are none."""
         parts = [one.samples for one in self.seen if one.samples is not None]
         if len(parts) < len(self.seen):
             why = next((one.why for one in self.seen if one.why), "")
@@ -80,7 +80,7 @@ class HeldOut:
 
 
 def gathered(scores: Scores, splits: Splits) -> HeldOut | None:
-    """What was kept while a model was scored in these folds; None where it failed or was stopped."""
+    """Return the held-out predictions of a scored model; None if a fold failed or was stopped."""
     if not scores.complete or scores.interrupted or len(scores.folds) != len(splits):
         return None
     seen: list[Seen] = [fold.kept for fold in scores.folds]

@@ -32,7 +32,7 @@ _PAPERS = {  # by the beginning of an estimator's name
 
 
 def versions() -> dict[str, str]:
-    """Of what a result depends on."""
+    """Return the versions of Python and of the packages that a result depends on."""
     found = {"Python": platform.python_version(), "manykernels": manykernels.__version__}
     for name in _PACKAGES:
         try:
@@ -43,7 +43,7 @@ def versions() -> dict[str, str]:
 
 
 def methods_section(found: Section, estimator: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """``text``, the paragraph; ``references``; ``versions``."""
+    """Write the paragraph about methods (``text``), with ``references`` and ``versions``."""
     sentences = [*_data(found), *_model(found, estimator, options), *_validated(found), *_importance(found)]
     used = versions()
     sentences.append(f"Computed with {', '.join(f'{name} {number}' for name, number in used.items())}.")

@@ -187,7 +187,7 @@ def _factors(kernel: Any, named: Any) -> list[str]:
 
 
 def is_constant(kernel: Any) -> bool:
-    """Whether it is the product of nothing, the same for all pairs of samples."""
+    """Tell whether a kernel is the empty product, which is the same for all pairs of samples."""
     if isinstance(kernel, Fitted):
         return is_constant(kernel.kernel)
     if isinstance(kernel, Product):

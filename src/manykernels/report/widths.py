@@ -18,7 +18,7 @@ LEVEL = 0.95
 
 
 def learns_widths(model: Any) -> bool:
-    """Whether the widths of a model are learned, so that they differ from sample to sample.
+    """Tell whether the widths of a model are learned, so that they depend on the training samples.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def learns_widths(model: Any) -> bool:
 
 
 def finds_widths(kernels: Any) -> bool:
-    """Whether kernels given like this have widths that are found."""
+    """Tell whether these kernels have widths that are learned."""
     return isinstance(kernels, Parametric | Relevance)
 
 

@@ -10,7 +10,7 @@ NEAR = 2.0  # standard errors of the paired difference within which a model may 
 
 
 def may_be_best(errors: Any, best: Any) -> bool:
-    """Whether a model may be as good as the best one, by the errors of both on the same samples.
+    """Tell whether a model may be as good as the best one, by the errors of both on the same samples.
 
     With d_i the difference of their errors on sample i of n it may, if d̄ ≤ 2 s, where s² = Σ_i (d_i − d̄)² /
     (n (n − 1)) is the square of the standard error. Without errors, or with one sample, nothing is known, and

@@ -102,7 +102,7 @@ def keeping(
 
 
 def is_folder(given: Any) -> bool:
-    """Whether this is a folder for finished work."""
+    """Tell whether this is a folder for finished work."""
     return isinstance(given, str | os.PathLike | Checkpoint)
 
 

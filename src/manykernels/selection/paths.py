@@ -182,7 +182,7 @@ def _group_path(
 
 
 def alone_path(options: Options, bound: Listed, Cs: Sequence[float]) -> Iterator[tuple[float, list[Result]]]:
-    """The same for one kernel, of weight 1: there is only a machine to fit."""
+    """The solutions for rising C with one kernel of weight 1: only a machine is fitted."""
     gram, Y, tol = bound.space, bound.Y, float(options.tol)
     K, largest = gram.combine(np.ones(1)), gram.largest()
     alpha, before = np.zeros_like(Y), 1.0

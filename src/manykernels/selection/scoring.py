@@ -118,12 +118,12 @@ class Judge:
         return self.errors_of(self.stand_in(f))
 
     def errors_of(self, decided: Any, X: Any = None) -> Array:
-        """The same of a model on X, or of one that stands for its decisions."""
+        """The error of each sample by a model on X, or by a stand-in for its decisions."""
         errors = row_errors(decided, X, self.y, self.classes)
         return errors if self.cost is None else np.asarray(errors * self.cost / max(self.cost.mean(), 1e-300))
 
     def scores(self, decisions: Sequence[Array]) -> list[tuple[float, float]]:
-        """The score and the smooth error of each."""
+        """The score and the smooth error of each set of decisions."""
         return [self.score(self.stand_in(f)) for f in decisions]
 
     def decisions(self, decided: Any, kept: NDArray[np.intp], X: Any = None) -> NDArray[np.float32] | None:

@@ -88,7 +88,7 @@ class SurvivalJudge:
         return self._risk[1].value(np.zeros((self._risk[0].size, 1)))
 
     def scores(self, decisions: Sequence[Array]) -> list[tuple[float, float]]:
-        """The score and the smooth error of each."""
+        """The score and the smooth error of each set of decisions."""
         return [(self._score(f[:, 0]), self.error(f)) for f in decisions]
 
     def score(self, model: Any, X: Any = None) -> tuple[float, float]:
@@ -141,7 +141,7 @@ class Together:
 
     @property
     def whole(self) -> bool:
-        """Whether nobody was held out twice."""
+        """Tell whether no sample was held out twice."""
         return np.unique(self.rows).size == self.rows.size and self.risk is not None
 
     def errors(self, decisions: list[Array]) -> Array:
