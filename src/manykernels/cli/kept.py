@@ -42,7 +42,7 @@ def keeping_scores(folder: Path | None, data: Data, method: str, kernels: str) -
         except OSError as error:
             if error.errno is None:  # refused by us, and not by the system
                 raise
-            warn(f"{error.strerror}: {folder} keeps no more work: after a crash, later work is lost.")
+            warn(f"{error.strerror}: {folder} keeps no more work: later work may be lost in a crash.")
         yield
 
 
