@@ -243,7 +243,7 @@ def test_refusals_say_what_to_do(data):
         ({"norm": 2.0, "solver": "corrective"}, ValueError, "needs norm=1"),
         ({"solver": "greedy"}, ValueError, "blocks of rows. Take solver='corrective'"),
         ({"solver": "stochastic"}, ValueError, "blocks of rows. Take solver='corrective'"),
-        ({"normalize": "cosine"}, ValueError, "leaves the signs of columns only"),
+        ({"normalize": "cosine"}, ValueError, "would keep only the signs of columns"),
         ({"center": True}, ValueError, "the intercept does the same"),
         ({"memory_limit": "1MB"}, MemoryError, "blocks of rows, need at least .* Raise memory_limit"),
         ({"kernels": Products([Gaussian(1.0), Gaussian(2.0)])}, ValueError, "from blocks of rows"),

@@ -89,7 +89,7 @@ def test_all_forms_of_y_are_the_same(y):
     ("y", "said"),
     [
         (np.column_stack([np.zeros(N), TIME]), "no event among 70 samples"),
-        (np.column_stack([np.ones(N), np.ones(N)]), "at none of them was anybody else seen"),
+        (np.column_stack([np.ones(N), np.ones(N)]), "there is no order of events to learn from"),
         (np.column_stack([EVENT, -TIME]), "negative, missing or infinite"),
         (np.column_stack([EVENT, np.where(EVENT, np.nan, TIME)]), "negative, missing or infinite"),
         (np.column_stack([TIME, EVENT]), "are the two swapped"),

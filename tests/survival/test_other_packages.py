@@ -95,7 +95,7 @@ def test_a_search_takes_estimators_of_other_packages():
     search = MKLSurvivalCV({"noise": Linear()}, strategy=[Marker()], cv=2).fit(X, y)
     np.testing.assert_array_equal(search.predict(X), X[:, 0])
     assert search.score(X, y) > 0.7
-    with pytest.raises(ValueError, match="the search chose Marker, which is not of this package"):
+    with pytest.raises(ValueError, match="the search chose Marker, which is a model of another package"):
         search.predict_survival_function(X)
 
 

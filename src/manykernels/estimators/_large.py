@@ -128,8 +128,9 @@ class Stages:
             twin.fit(X, y, weight, None, **beside)
         self.slow = (time.monotonic() - began) / max(self.raced * plan.race_seconds, 1e-3)
         self.said.append(
-            f"Race: {', '.join(twin.path_)} in folds of {rows.size} of {plan.n} rows; what was far behind in "
-            "the first fold was left there. On went the best, and what the folds cannot tell from it: "
+            f"Race: {', '.join(twin.path_)} in folds of {rows.size} of {plan.n} rows; models far behind in "
+            "the first fold were dropped. The best one went on, with those that the folds cannot tell from "
+            "it: "
             f"{number_of(len(twin.finalists_['strategy']), 'model')}."
         )
         return twin
@@ -176,9 +177,9 @@ class Stages:
             contenders = second_round(found, going, some, *places)
         left = len(finalists["C"]) - len(going["C"])
         self.said.append(
-            f"Second round: these, and the best of what learns widths"
-            f"{f', less {left} that {half.size} rows showed to be behind' if left else ''}, on "
-            f"{learned.size} rows, judged on {judged.size} rows that nobody learns from; best is "
+            f"Second round: these, and the best model that learns widths"
+            f"{f' (without {left} that were behind on {half.size} rows)' if left else ''}, on "
+            f"{learned.size} rows, judged on {judged.size} rows that no model learns from; the best is "
             f"{contenders[0].strategy.name}."
         )
         return Round(contenders, some, places[0], train, held)

@@ -109,7 +109,7 @@ class OwnOutputs(Search):
         refused = {
             "loss": (
                 not options.loss.quadratic,
-                "the squared loss alone has errors of all C at once",
+                "only the squared loss gives the errors of all C at once",
                 "'squared'",
             ),
             "strategy": (
@@ -122,7 +122,7 @@ class OwnOutputs(Search):
                 "weights are chosen on the simplex, by validation and not by a norm",
                 f"the default {_NORMS}",
             ),
-            "scoring": (self.scoring is not None, "every output is chosen by its own R²", "None"),
+            "scoring": (self.scoring is not None, "the weights of every output are chosen by its R²", "None"),
             "kernels": (
                 not options.listed,
                 "weights are chosen for kernels that can be listed",

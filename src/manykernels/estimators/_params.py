@@ -117,7 +117,7 @@ def check_learning(given: Mapping[str, Any], *switches: str) -> None:
     _require_positive("tol", given["tol"], "the relative duality gap at which to stop, such as 1e-3")
     if given["tol"] < _FINEST:
         raise ValueError(
-            f"tol={given['tol']!r} was given; expected a number from {_FINEST}, the rounding of P."
+            f"tol={given['tol']!r} was given; expected {_FINEST} or more: smaller gaps are rounding errors."
         )
     if "max_iter" in given:  # not where machines are all that is solved
         require_count("max_iter", given["max_iter"])

@@ -89,7 +89,7 @@ def require_feature_learner(learner: Any, task: str) -> None:
     if kernel == "precomputed":
         raise ValueError(
             f"estimator={name}(kernel='precomputed') was given with approx: it expects a matrix of n × n, "
-            "and explicit features are there to do without. Give a learner of features, such as LinearSVC() "
+            "which explicit features are there to avoid. Give a learner of features, such as LinearSVC() "
             "or LogisticRegression(), or approx=None."
         )
     if not (is_classifier if task == "classification" else is_regressor)(learner):

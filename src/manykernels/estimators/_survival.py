@@ -86,8 +86,8 @@ class SurvivalFace:
         if found is None:
             chosen = type(getattr(self, "best_estimator_", self)).__name__
             raise ValueError(
-                f"the search chose {chosen}, which is not of this package: ask it for curves, by "
-                "best_estimator_.predict_survival_function(X), if it has these."
+                f"the search chose {chosen}, which is a model of another package. Call "
+                "best_estimator_.predict_survival_function(X), if it has this method."
             )
         return found
 

@@ -123,9 +123,9 @@ class TwoStage(LearnedKernel):
         check_is_fitted(self)
         if self._beside is not None:
             raise ValueError(
-                "score_alignment was asked of a model with covariates: kernels are aligned with what these "
-                "leave of the target, which is not known of other samples. Read alignment_, or score "
-                "predictions."
+                "score_alignment was asked of a model with covariates: kernels are aligned with the part "
+                "of the target that covariates do not explain, which is not known for other "
+                "samples. Read alignment_, or score predictions."
             )
         require_target(type(self).__name__, y)
         X = matched(X, y, quiet=True)

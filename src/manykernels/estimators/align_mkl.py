@@ -148,8 +148,8 @@ class _AlignMKL(TwoStage, Explained):
     def _fit_adjusted(self, X: Any, y: Any, sample_weight: Any, covariates: Any) -> Self:
         """Fit both stages with covariates: a machine of this package takes the place of the learner."""
         refused = {
-            "estimator": (self.estimator is not None, "a learner of another kind has no unpenalised part"),
-            "sample_weight": (sample_weight is not None, "kernels are aligned with every sample once then"),
+            "estimator": (self.estimator is not None, "other learners cannot leave covariates unpenalised"),
+            "sample_weight": (sample_weight is not None, "alignment with covariates counts each sample once"),
             "target": (not self.target == "auto", "covariates belong to the target that is predicted"),
         }
         for name, (given, why) in refused.items():

@@ -83,7 +83,7 @@ class Asked(Bound):
             return
         warn(
             f"of {batch} kernels drawn in a step, only {counted:.2g} count (history_['effective_draws']): "
-            "draws are so unlike the gradient that few of them decide, or most of it is out of their reach. "
+            "the draws follow the gradient so badly that a few of them decide each step. "
             "Draw more widely (Stochastic(spread=3)), give fewer features or a narrower range, or take "
             "solver='corrective'.",
             ConvergenceWarning,
@@ -133,7 +133,7 @@ def bind_asked(options: Options, samples: Samples, matrices: int) -> Asked:
         table = read_columns(data, names_in)
         prepared = table.preparation(data, samples.weight)
         if prepared is None:
-            raise ValueError(f"No column of X varies, and kernels={family!r} multiplies columns that do.")
+            raise ValueError(f"No column of X varies, and kernels={family!r} needs some that do.")
         data, names_in = prepared.transform(data, "scores"), prepared.names(table.names)
     largest = max(map(len, options.groups(samples.Y.shape[1])))
     oracle = build_oracle(

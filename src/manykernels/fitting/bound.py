@@ -109,7 +109,7 @@ def _joint_risk(Y: Array, C: Array, intercept: bool, Z: Array | None) -> Crammer
     """All classes in one hinge; Y holds +1 for the class of a sample and −1 for the others."""
     if Z is not None:
         raise ValueError(
-            f"covariates (with the constant {Z.shape[1]} columns) were given with "
+            f"covariates ({Z.shape[1]} columns with the constant) were given with "
             "multi_class='crammer-singer', which has no unpenalised part beside its intercepts; expected "
             "none. Take multi_class='shared' or 'ovr' with covariates."
         )

@@ -169,9 +169,9 @@ def without_useless(
         worst = int(np.argmax(gram.largest()))
         raise ValueError(
             f"kernel {names[worst]!r} takes values as large as {gram.largest()[worst]:.1e}, and "
-            "what tells samples apart is lost in their last digits: no answer could be trusted. Subtract the "
-            "mean of each feature or scale the features (StandardScaler), or take normalize='trace' and a "
-            "moderate C."
+            "differences between samples are lost in rounding errors: no answer could be trusted. Subtract "
+            "the mean of each feature or scale the features (StandardScaler), or take normalize='trace' and "
+            "a moderate C."
         )
     return replace(result, dual=result.dual - lost)
 

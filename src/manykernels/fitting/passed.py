@@ -156,5 +156,5 @@ def _prepared(samples: AnySamples, family: Any) -> tuple[Preparation, list[str]]
     table = read_columns(some, samples.layout.names)
     prepared = table.preparation(some, weight)
     if prepared is None:
-        raise ValueError(f"No column of X varies, and kernels={family!r} multiplies columns that do.")
+        raise ValueError(f"No column of X varies, and kernels={family!r} needs some that do.")
     return prepared, prepared.names(table.names)

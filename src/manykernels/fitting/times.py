@@ -108,8 +108,8 @@ def _require_comparable(y: NDArray[Any], strata: NDArray[Any]) -> None:
                 return
     said = f" in {len(strata)} strata" if len(strata) > 1 else ""
     raise ValueError(
-        f"y has {int(y['event'].sum())} events among {len(y)} samples{said}, and at none of them was anybody "
-        "else seen who could have had it: nothing can be learned from who came first. Expected events at "
-        "different times, or samples that are seen longer"
+        f"y has {int(y['event'].sum())} events among {len(y)} samples{said}, but no other sample was under "
+        "observation at the time of any event: there is no order of events to learn from. Expected events at "
+        "different times, or samples that are observed longer"
         + ("; take fewer strata." if len(strata) > 1 else ".")
     )

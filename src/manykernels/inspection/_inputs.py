@@ -65,8 +65,7 @@ def require_groups(model: Any, groups: Any, cv: Any, cure: str) -> None:
         if isinstance(found.folds, GroupsConsumerMixin):
             raise ValueError(
                 f"the search was fitted with cv={shown(found.folds)}, which keeps groups of samples "
-                "together, and none were given here: samples of one group would be learned from and scored. "
-                + cure
+                "together, and none were given here: a fold could learn from a group and score it. " + cure
             )
 
 

@@ -147,7 +147,7 @@ class Importance(Shown):
         said = (
             f"Loss of {self.metric} on held-out samples when permuted, with {100 * self.level:g} % intervals."
         )
-        return [said] if self.views is None else [said, "views has the same for groups of columns."]
+        return [said] if self.views is None else [said, "The attribute views has the same for groups."]
 
     def shown(self, name: str) -> str:
         """Return the loss without one of the names as text.

@@ -98,7 +98,7 @@ def permutation_test(
     model, X = in_one_piece(model, X, y)
     if _num_samples(X) != len(y):
         raise ValueError(f"X has {_num_samples(X)} samples and y has {len(y)}.")
-    require_groups(model, groups, cv, "Give groups=, those that fit was given, or folds as cv=.")
+    require_groups(model, groups, cv, "Give groups=, the groups that fit was given, or folds as cv=.")
     y = as_cut(model, y)
     splits = make_folds(y, classes=is_classifier(model), cv=cv, groups=groups, random_state=random_state)
     own = cross_validate({"": anew(model)}, X, y, splits, scoring=scoring, n_jobs=n_jobs)[""]

@@ -90,8 +90,9 @@ class Selection(Shown):
         halves, q = f"{2 * self.n_pairs} halves of the data", self.n_selected
         which = "the largest weight" if q == 1 else f"one of the {q} largest weights"
         return [
-            f"Selected: {which} in {self.threshold:.0%} or more of {halves}. Of those that a half takes no "
-            f"more often than by guessing, at most {self.expected_false:.2g} are expected among them."
+            f"Selected: {which} in {self.threshold:.0%} or more of {halves}. At most "
+            f"{self.expected_false:.2g} of these are expected to be chosen by a half no more often than by "
+            "chance."
         ]
 
 

@@ -126,7 +126,7 @@ class Stability(Shown):
             said.append(
                 "Chosen: " + "; ".join(f"{n} × {name}" for name, n in self.choices.items() if n) + "."
             )
-        return said if self.views is None else [*said, "views has the same for views."]
+        return said if self.views is None else [*said, "The attribute views has the same for views."]
 
     def columns(self) -> dict[str, Any]:
         """Return the columns name, mean, low, high and frequency."""

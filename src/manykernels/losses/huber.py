@@ -49,7 +49,7 @@ class Huber(Loss):
         if not 0.0 < self.delta < np.inf:
             raise ValueError(
                 f"delta={self.delta!r} was given to Huber: expected a finite number > 0, the residual from "
-                "which the loss grows no faster than linearly; for one that never does take Squared()."
+                "which the loss grows no faster than linearly; if it shall never do so, take Squared()."
             )
         return float(self.delta)
 

@@ -53,7 +53,7 @@ class Pinball(PiecewiseLinear):
         if not 0.0 < self.tau < 1.0:
             raise ValueError(
                 f"tau={self.tau!r} was given to Pinball: expected a number between 0 and 1, the share of "
-                "targets that shall lie below; 0.5 is the median."
+                "targets below the prediction; 0.5 is the median."
             )
         return float(self.tau)
 

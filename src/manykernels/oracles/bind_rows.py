@@ -47,7 +47,7 @@ def bind_rows(
     if normalize == "cosine":
         raise ValueError(
             "normalize='cosine' was given with Products and samples that are read in blocks of rows; it "
-            "leaves the signs of columns only. Take normalize='trace', 'max', 'frobenius' or None."
+            "would keep only the signs of columns. Take normalize='trace', 'max', 'frobenius' or None."
         )
     names, places = list(kernels), np.array([positions(head, c) for c in columns], dtype=np.intp)
     room = _room(source.n, len(names), outputs, memory_limit)

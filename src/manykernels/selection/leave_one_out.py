@@ -88,8 +88,9 @@ def only(found: list[Strategy]) -> Strategy:
     if len(found) > 1:
         names = ", ".join(repr(strategy.name) for strategy in found)
         raise ValueError(
-            f"cv='loo' was given with the strategies {names}; at weights and widths that have seen the "
-            "sample it is optimistic and can choose C only. Give one, such as strategy='finite', or cv=5."
+            f"cv='loo' was given with the strategies {names}; it keeps weights and widths that were "
+            "learned from all samples, so that it can choose C only. Give one strategy, such as "
+            "strategy='finite', or take cv=5."
         )
     return found[0]
 
@@ -103,11 +104,11 @@ def _checked(strategy: Strategy, data: Data) -> Options:
         )
     if not options.loss.quadratic or options.own_weights or data.scorer is not None:
         raise ValueError(
-            "cv='loo' needs loss='squared', multi_class='shared' and scoring=None; take cv=5 for others."
+            "cv='loo' needs loss='squared', multi_class='shared' and scoring=None; take cv=5 with others."
         )
     if len(strategy.norms) > 1:
         raise ValueError(
-            f"cv='loo' was given with norms={list(strategy.norms)!r}; at weights that have seen the sample "
-            "it is optimistic and can choose C only. Give one norm, such as norms=[1.0], or take cv=5."
+            f"cv='loo' was given with norms={list(strategy.norms)!r}; it keeps weights that were learned "
+            "from all samples, so that it can choose C only. Give one norm, such as norms=[1.0], or cv=5."
         )
     return options.replace(penalty=resolve_penalty(strategy.norms[0]))

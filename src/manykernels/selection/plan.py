@@ -100,8 +100,8 @@ class Plan:
             else f"the model that was chosen is learned from all rows at landmarks, {self.most} at most"
         )
         return (
-            f"{self.n} rows are more than {WHOLE}, up to which everything is tried on all of them: models "
-            f"are raced on fewer rows, and {last} (approx='auto'; approx=None tries everything on all rows)."
+            f"Up to {WHOLE} rows, everything is tried on all rows. Here are {self.n} rows: models are "
+            f"raced on fewer rows, and {last} (approx='auto'; approx=None tries everything on all rows)."
         )
 
     @property

@@ -106,9 +106,9 @@ def _require_repeated(data: Data) -> None:
     classes, counts = np.unique(y, return_counts=True)
     if counts.min() < 2:
         raise ValueError(
-            f"Class {classes.tolist()[int(counts.argmin())]!r} has one sample only, so that nothing is left "
-            "to learn it from while that is held out. Give at least 2 samples of each class, or leave "
-            "this one out."
+            f"Class {classes.tolist()[int(counts.argmin())]!r} has one sample only, so that no sample of "
+            "it is left to learn from while this one is held out. Give at least 2 samples of each class, "
+            "or leave this class out."
         )
 
 

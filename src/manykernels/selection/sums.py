@@ -107,8 +107,8 @@ def fold_sums(options: Options, samples: AnySamples, test_sets: Sequence[Index])
         fold[rows] = f
     if np.any(fold < 0) or sum(map(len, test_sets)) != samples.n:
         raise ValueError(
-            "the folds do not hold every sample exactly once, and sums over rows come off one fold at a "
-            "time: give a splitter such as KFold or StratifiedKFold."
+            "cv does not leave out every sample exactly once, as model selection from sums over rows needs. "
+            "Give a splitter such as KFold or StratifiedKFold."
         )
     return sums_of_folds(options, samples, mapped, fold, len(test_sets))
 

@@ -33,7 +33,7 @@ def describe_search(
     """
     lines = [*_about_strategies(comparison), *_about_choice(best)]
     if end:
-        lines.append(f"C is the {end} that was tried: {_BEYOND[end]} ones may be better, by Cs.")
+        lines.append(f"C is the {end} that was tried: {_BEYOND[end]} ones may be better. Give them in Cs.")
     if model is not None:
         lines += _about_kernels(model, spec)
         lines += [model.adjusted()] if model.covariates is not None else []

@@ -168,7 +168,7 @@ class Reason(Enum):
         "No better kernel could be found: what is left is the accuracy of the search for kernels, about 1e-7 "
         "of the objective, and more iterations do not change that"
     )
-    RULE = "Its solver was given a rule for stopping that proves nothing, where stop='gap' would go on"
+    RULE = "The stopping rule of its solver proves no gap; stop='gap' would go on until tol is reached"
 
     def __bool__(self) -> bool:
         return self is not Reason.NONE

@@ -250,8 +250,8 @@ def _concordance(seen: Observed, f: Array, weight: Array, tied_tol: float, strat
     concordant, discordant, tied = found
     if not concordant + discordant + tied > 0.0:
         raise ValueError(
-            "there is no pair of samples of which it is known who had the event first: an event is needed "
-            "after which somebody is still observed."
+            "there is no pair of samples in which it is known who had the event first; expected at least one "
+            "event after which another sample is still observed."
         )
     return float((concordant + 0.5 * tied) / (concordant + discordant + tied))
 

@@ -93,16 +93,16 @@ def warn_borders(chosen: Chosen, Cs: Array, names: Sequence[str] | None = None) 
     if ends.any():
         warn(
             f"{_targets(np.flatnonzero(ends), names)} the best C at the upper end of its range, "
-            f"{Cs[-1]:.3g}: more may be better. Give larger values in Cs."
+            f"{Cs[-1]:.3g}: a larger C may be better. Give larger values in Cs."
         )
     low = np.zeros(chosen.place.size, dtype=bool) if Cs.size < 2 else chosen.place == 0
     low[chosen.constant] = False
     if low.any():
         warn(
             f"{_targets(np.flatnonzero(low), names)} the best C at the lower end of its range, "
-            f"{Cs[0]:.3g}: the kernels say nothing about {'it' if low.sum() == 1 else 'them'} that holds on "
-            "samples left out, or less C would be better. "
-            "cv_scores_ tells which; give smaller values in Cs for the second."
+            f"{Cs[0]:.3g}: the kernels do not predict {'it' if low.sum() == 1 else 'them'} on samples left "
+            "out (cv_scores_ near 0), or a smaller C is better. Give smaller values in Cs if cv_scores_ is "
+            "above 0."
         )
 
 
