@@ -192,14 +192,14 @@ def test_scores_of_one_model_are_told_apart_whichever_is_larger(open_page):
     place = document["selection"]["strategy"].index(document["selection"]["chosen"])
     scores = reports.document("classifier")["scores"] | {"searched": "anew"}
     document |= {"scores": scores}
-    for own, told in ((0.95, "is higher for that reason, or by chance"), (0.85, "no lower than the 0.850")):
+    for own, told in ((0.95, "is higher for this reason, or by chance"), (0.85, "no lower than the 0.850")):
         document["selection"]["score"][place] = own
         text = open_page(document).inner_text("#selection")
-        assert "Go by the accuracy at the top, 0.900," in text and told in text
+        assert "Rely on the accuracy at the top, 0.900," in text and told in text
     document["selection"]["std"][place] = None
     page = open_page(document)
     assert page.locator("#selection tbody tr").nth(place).locator("td").nth(5).inner_text() == "–"
-    assert "not learned from, the search repeated in each fold" in page.inner_text(".cards")
+    assert "did not learn from, the search repeated in each fold" in page.inner_text(".cards")
 
 
 def test_a_model_of_noise_is_called_so_first(open_page):

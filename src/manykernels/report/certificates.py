@@ -25,15 +25,15 @@ def certificate_section(face: Any, model: Model, X: Any, y: Any) -> dict[str, An
         return None
     if float(_num_samples(X)) ** 2 * len(model.names) > _MOST_VALUES:
         raise ValueError(
-            "There are too many samples and kernels to do it in a few seconds: "
-            "manykernels.inspection.certificate(model, X, y) computes it."
+            "With so many samples and kernels, the certificate takes more than a few seconds. To compute it, "
+            "call manykernels.inspection.certificate(model, X, y)."
         )
     found = certificate(face, X, y)
     if abs(found.primal - model.proof.primal) > _SAME * abs(found.primal) + 1e-12:
         raise ValueError(
-            "The samples that the report was given are not all that the model was fitted with (their weights "
-            "or covariates are not known here): manykernels.inspection.certificate(model, X, y, "
-            "sample_weight=...) computes it."
+            "The report has other data than the fit had: other samples, or no sample weights or covariates. "
+            "To compute the certificate, call manykernels.inspection.certificate(model, X, y, "
+            "sample_weight=...) with the data of the fit."
         )
     return {
         "primal": found.primal,

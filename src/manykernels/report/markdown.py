@@ -17,8 +17,8 @@ Section = Mapping[str, Any]
 _OUTCOME = {"classification": "decision", "survival": "risk"}
 _GROUPS = {
     "How good": ("quality", "guessing"),
-    "Against what": ("alternatives",),
-    "What carries it": ("views", "columns"),
+    "Compared with alternatives": ("alternatives",),
+    "What the predictions need": ("views", "columns"),
     "Be careful": ("care",),
 }
 
@@ -303,7 +303,10 @@ def _weights(data: Section) -> Iterator[str]:
     if spread is not None and spread.get("frequency") is not None:
         titles.append("nonzero in")
         columns.append([_percent(spread["frequency"][m]) for m in order])
-    told = "" if spread is None else " “From” and “to” are for weights learned on random halves of the data."
+    told = ""
+    if spread is not None:
+        share = _percent(spread.get("level") or 0.95)
+        told = f" “From” and “to” bound {share} of the weights learned on random halves of the data."
     rows = zip(*columns, strict=True)
     yield f"### Weights\n\n{text(data['certificate'])}{told}\n\n" + table(titles, rows)
 

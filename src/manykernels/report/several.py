@@ -133,7 +133,7 @@ def _in_short(results: Comparison) -> Iterator[tuple[str, str, str]]:
         "quality",
         "plain",
         f"{best} predicts best: {results.metric} {spread_of(own.mean, own.std)} over {folds}, on samples "
-        "that were not learned from.",
+        "that it did not learn from.",
     )
     judged = verdict(results, best)
     if judged is not None:

@@ -104,7 +104,7 @@ def _how_good(found: Section) -> Said:
             "in 50 %."
         )
     else:
-        against = "" if constant is None else f"; guessing has {_number(constant)}"
+        against = "" if constant is None else f"; guessing scores {_number(constant)}"
         text = f"On samples that it did not learn from, the model has {score}{against}."
     yield "quality", "plain", text
 
@@ -248,7 +248,7 @@ def _care_of_samples(found: Section) -> Iterator[str]:
             balanced = _number(quality["balanced"])
             yield (
                 f"{_percent(share)} of the samples are of one class, so that a high accuracy is easy to get. "
-                f"The balanced accuracy, the mean over the classes, is {balanced} (guessing has "
+                f"The balanced accuracy, the mean over the classes, is {balanced} (guessing scores "
                 f"1/{len(target['labels'])})."
             )
     if target["task"] == "survival" and (events := sum(target["events"])) < _FEW:

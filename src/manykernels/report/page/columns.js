@@ -35,7 +35,7 @@ function importanceOf(what) {
   const none = !rows.names.some((_, i) => sure(rows, i));
   const hint = `How much ${theScore(m.metric)} falls on held-out samples when the values of a ${thing} are shuffled. Without shuffling it is ${score(m.score)}`
     + (m.searched === "before" ? ". Here each fold learns the model that the search chose on all samples, so that this score differs a little from the one above. " : ". ")
-    + (m.folds > 1 ? `Dots are means over ${m.folds} folds${m.repeats > 1 ? ` with ${m.repeats} shuffles each` : ""}, lines are ${percent(m.level)} intervals; blue ones lie above zero. ` : "")
+    + (m.folds > 1 ? `Dots are means over ${m.folds} folds${m.repeats > 1 ? ` with ${m.repeats} shuffles each` : ""}, lines are ${percent(m.level)} intervals. Intervals above zero are blue. ` : "")
     + (what === "column" && count < m.of ? `Of ${m.of} ${thing}s, these are the ${count} that change predictions most. ` : "")
     + (none ? "No loss is clearly above zero. " : "")
     + (what === "view" ? "All columns of a view are shuffled together." : `Where columns carry the same information, shuffling one of them costs little` + (m.views ? ": see what is lost without their view." : "."));

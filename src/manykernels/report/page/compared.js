@@ -16,7 +16,7 @@ function classesSection() {
 function allCurvesSection() {
   const known = withQuality("classes").filter((one) => one.quality.curves.length === 1), curves = known.map((one) => ({ ...one.quality.curves[0], label: one.name }));
   if (!curves.length) return null;
-  return section("curves", "ROC and precision–recall", `Each point is one threshold for calling a sample “${known[0].quality.curves[0].label}”, over all held-out samples. Dashed lines are guessing. The areas are means over the folds.`, rocPanels(curves),
+  return section("curves", "ROC and precision–recall", `Each point is one threshold for assigning a sample to “${known[0].quality.curves[0].label}”, over all held-out samples. Dashed lines are guessing. The areas are means over the folds.`, rocPanels(curves),
     legendOf(curves.map((c) => `${c.label}: area under ROC ${plusMinus(c.auc.mean, c.auc.std)}, average precision ${plusMinus(c.ap.mean, c.ap.std)}`)));
 }
 function allCalibrationSection() {

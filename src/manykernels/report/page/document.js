@@ -40,7 +40,7 @@ function header() {
 }
 
 // -- the verdict ------------------------------------------------------------------------------------------
-const GROUPS = [["How good", ["quality", "guessing"]], ["Against what", ["alternatives"]], ["What carries it", ["views", "columns"]], ["Be careful", ["care"]]];
+const GROUPS = [["How good", ["quality", "guessing"]], ["Compared with alternatives", ["alternatives"]], ["What the predictions need", ["views", "columns"]], ["Be careful", ["care"]]];
 const TONES = { good: ["✓", "Good: "], bad: ["✗", "Bad: "], care: ["!", "Caution: "], plain: ["", ""] };
 // Codes of checks lead to what the page says of them.
 const linked = (text) => text.split(/\b(MK\d{3})\b/).map((part) => (data.checks || []).some((one) => one.code === part) ? el("a", { href: "#" + part }, part) : part);
@@ -58,9 +58,9 @@ function cards() {
   const card = (big, small) => made.push(el("div", { class: "card" }, el("b", { class: big.length > 16 ? "long" : null }, breakable(big)), el("span", {}, small)));
   if (s) {
     const own = s.rows[0], rival = s.rival, constant = s.chance;
-    if (own.mean !== null) card(plusMinus(own.mean, own.std), `${s.metric} on samples that were not learned from` + (data.selection && s.searched === "anew" ? ", the search repeated in each fold" : ""));
+    if (own.mean !== null) card(plusMinus(own.mean, own.std), `${s.metric} on samples that the model did not learn from` + (data.selection && s.searched === "anew" ? ", the search repeated in each fold" : ""));
     if (constant && constant.mean !== null) card(Math.abs(constant.mean) < 5e-4 ? "0" : score(constant.mean), `${s.metric} of guessing` + (s.permutation ? `; ${chances(s.permutation.p_value)} for the model by ${s.permutation.null.length} permutations of the target` : ""));
-    if (rival) card(signed(rival.mean), `difference from the best alternative, ${rival.name}: ${rival.p_value === null ? "of one fold" : rival.shown}`);
+    if (rival) card(signed(rival.mean), `difference from the best alternative, ${rival.name}: ${rival.p_value === null ? "from one fold only" : rival.shown}`);
   }
   if (target.scores) card(number(target.scores.median), `R² on samples left out, the median over ${target.outputs} targets`);
   const matters = leader();

@@ -9,7 +9,7 @@ function testsOf(rows, what) {
 function stableOf(rows, what) {
   const made = rows.name.map((name, i) => [name, rows.frequency[i], rows.selected[i] ? "yes" : "no"]).filter((row) => row[1] > 0);
   return [el("h4", {}, `How often each ${what} is selected on random halves`), el("p", { class: "hint" }, `The model was learned on ${2 * rows.n_pairs} random halves of the samples. A half selects ${rows.n_selected > 1 ? `the ${rows.n_selected} ${what}s with the largest weights` : `the ${what} with the largest weight`}. `
-    + `A ${what} is called stable if at least ${percent(rows.threshold)} of the halves select it. Among the stable ${what}s, at most ${number(rows.expected_false, 2)} ${rows.expected_false === 1 ? "is" : "are"} expected that a half selects no more often than by chance (stability selection, Shah and Samworth 2013). `
+    + `A ${what} is called stable if at least ${percent(rows.threshold)} of the halves select it. At most ${number(rows.expected_false, 2)} of the stable ${what}s ${rows.expected_false === 1 ? "is" : "are"} expected to be selected by a half no more often than by chance (stability selection, Shah and Samworth 2013). `
     + `A stable ${what} is one that the model returns to. It need not be related to the target: a narrow kernel can memorise the samples of every half.` + (data.chance.tests[what + "s"] ? " The p-values above test that relation." : "")
     + (data.selection ? " The search chose the candidates on all samples, which this bound does not account for." : "")),
     tall(sortable([what, rows.n_selected > 1 ? `among the ${rows.n_selected} largest in` : "largest in", "stable"], made, ["name", "number", ""], (row, c) => c === 1 && percent(row[1])))];
@@ -27,10 +27,10 @@ function chanceOf(what) {
 function honest(s) {
   const own = s.score[s.strategy.indexOf(s.chosen)], top = data.scores && data.scores.searched === "anew" ? data.scores.rows[0].mean : null;
   const made = "These folds made the choice, and the best of several scores tends to be too good";
-  if (top === null) return made + (data.scores ? ": they flatter what was chosen." : ", so that new samples may be predicted a little worse.");
-  if (s.by !== "error") return made + `. Go by the ${data.scores.metric} at the top, in whose folds the search was repeated on the other samples.`;
-  return made + `. Go by the ${data.scores.metric} at the top, ${score(top)}, in whose folds the search was repeated on the other samples: ` + (own > top
-    ? `the ${score(own)} of the chosen strategy here is higher for that reason, or by chance.` : `here it is no lower than the ${score(own)} of the chosen strategy, which is chance: other folds, other samples.`);
+  if (top === null) return made + (data.scores ? ", so that the scores of the chosen strategy are a little too good." : ", so that new samples may be predicted a little worse.");
+  if (s.by !== "error") return made + `. Rely on the ${data.scores.metric} at the top instead: there the search was repeated in each fold, without the held-out samples.`;
+  return made + `. Rely on the ${data.scores.metric} at the top, ${score(top)}, instead: there the search was repeated in each fold, without the held-out samples. ` + (own > top
+    ? `The ${score(own)} of the chosen strategy here is higher for this reason, or by chance.` : `It is no lower than the ${score(own)} of the chosen strategy here. That happens by chance: the folds are not the same.`);
 }
 
 function selectionSection() {
@@ -38,8 +38,8 @@ function selectionSection() {
   if (!s) return null;
   const byError = s.by === "error", all = largest(s.folds);
   const rows = s.strategy.map((name, i) => [name + (name === s.chosen ? " (chosen)" : ""), s.norm[i], s.C[i], s.error[i], s.score[i], s.std[i], s.folds[i], s.seconds[i]]);
-  const hint = "Each strategy is shown at its best norm and C, in the same folds. " + (byError && data.data.target.task === "survival" ? "The smallest error is chosen: by the partial likelihood of the samples held out, where 1 is the same risk for all and less is better." : byError ? "The smallest squared error is chosen"
-    + (data.data.target.task === "classification" ? " (of decisions clipped to ±1, which tells models apart that score alike)." : ".") : "The best score is chosen.")
+  const hint = "Each strategy is shown at its best norm and C, in the same folds. " + (byError && data.data.target.task === "survival" ? "The strategy with the smallest error is chosen. The error comes from the partial likelihood of held-out samples: predicting the same risk for all samples gives 1, and smaller is better." : byError ? "The strategy with the smallest squared error is chosen"
+    + (data.data.target.task === "classification" ? " (of decisions clipped to ±1; it can differ between models with the same score)." : ".") : "The strategy with the best score is chosen.")
     + (s.folds.some((f) => f < all) ? " Strategies that were far behind in the first fold were not tried in the others." : "")
     + " " + honest(s)
     + (s.end ? ` The C that was chosen is the ${s.end} that was tried: ${s.end === "largest" ? "larger" : "smaller"} ones may be better.` : "")
@@ -144,7 +144,7 @@ function similaritySection() {
       (signs ? [-1, 0, 1] : [0, 0.5, 1]).map((v) => words(start + span * (v - low) / (1 - low), y + 25, number(v), { "text-anchor": "middle", class: "soft" })));
     return canvas(width, y + 30, cells);
   };
-  return section("similarity", "Which kernels are alike", "Centred alignment between kernels: 1 where two kernels see the same similarities between samples. Columns have the numbers of the rows, and similar kernels are side by side. "
+  return section("similarity", "Which kernels are alike", "Centred alignment between kernels: 1 where two kernels see the same similarities between samples. Columns are numbered like the rows, and similar kernels are side by side. "
     + "Kernels in one block can replace each other, so that the total weight of a block means more than the single weights.", chart(draw, "Similarity of kernels", () => ({ titles: ["kernel", ...s.names], rows: s.names.map((name, i) => [name, ...s.values[i]]) })));
 }
 
@@ -228,7 +228,7 @@ function widthsSection() {
     : `Each dot is a kernel at its ${t.parameter}. The height of a dot is its weight${several()}; hollow dots have none.`
       + (!s ? "" : ` Faint lines are kernels learned on ${s.resamples} random halves of the data. A black line spans ${percent(s.level ?? 0.95)} of those that are nearest to its dot.`);
   const linear = t.features ? " A feature with a large width may still have a strong, nearly linear effect: see what is lost without each column." : "";
-  const units = linear + " Widths are in units of the columns as the kernels get them" + (t.prepared ? ", after preparation: of a column that was standardised, in its standard deviations." : ".");
+  const units = linear + " Widths are in units of the columns as the kernels get them" + (t.prepared ? ", after preparation: for a standardised column, the unit is its standard deviation." : ".");
   const used = t.names.map((_, k) => k).filter((k) => t.weights[k] > 0);
   return section("widths", "Widths", what + (t.parameter === "frequency" ? "" : units), chart(draw, "Widths"), t.features && used.length > 1 ? legendOf(used.map((k) => `${t.names[k]}, weight ${number(t.weights[k])}`), used) : null);
 }

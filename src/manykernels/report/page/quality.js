@@ -69,7 +69,7 @@ function confusionSection() {
   const q = data.quality;
   if (!q || q.kind !== "classes") return null;
   return section("confusion", "Right and wrong classes", `Each of the ${q.samples} held-out samples is counted by its true class (row) and by the class that the model predicted (column). Correct predictions are on the diagonal. `
-    + `Recall: of all samples of a class, the share that the model calls by it. Precision: of all samples that the model calls by a class, the share that belong to it. The mean recall over the classes (balanced accuracy) is ${score(q.balanced)}.`, confusion(q));
+    + `Recall: of all samples of a class, the share that the model assigns to it. Precision: of all samples that the model assigns to a class, the share that belongs to it. The mean recall over the classes (balanced accuracy) is ${score(q.balanced)}.`, confusion(q));
 }
 
 // -- panels: small charts with a square look ----------------------------------------------------------------
@@ -94,7 +94,7 @@ function curvesSection() {
   const q = data.quality;
   if (!q || !q.curves || !q.curves.length) return null;
   const one = q.curves.length === 1, areas = (c) => `area under ROC ${plusMinus(c.auc.mean, c.auc.std)}, average precision ${plusMinus(c.ap.mean, c.ap.std)}`;
-  return section("curves", "ROC and precision–recall", `Each point is one threshold for calling a sample ${one ? `“${q.curves[0].label}”` : "by a class"}, over all held-out samples. `
+  return section("curves", "ROC and precision–recall", `Each point is one threshold for assigning a sample to ${one ? `“${q.curves[0].label}”` : "a class"}, over all held-out samples. `
     + "Dashed lines are guessing. The areas are means over the folds.", rocPanels(q.curves), legendOf(q.curves.map((c) => `${c.label}: ${areas(c)}`)));
 }
 function calibrationPanel(calibrations, name = "") {
@@ -109,7 +109,7 @@ function calibrationSection() {
   if (!q || q.kind !== "classes") return null;
   if (!c) return section("calibration", "Are probabilities right?", "This model gives decisions, not probabilities. For probabilities, fit with --method auto; in Python, use MKLClassifierCV or sklearn.calibration.CalibratedClassifierCV.");
   return section("calibration", "Are probabilities right?", (c.label === null ? "Held-out samples are grouped by the probability of the class that the model predicted. Each point compares it with the share of correct predictions in the group." : `Held-out samples are grouped by their predicted probability of “${c.label}”. Each point compares it with the share of the group that is “${c.label}”.`)
-    + ` On the dashed line both agree; vertical lines are 95 % intervals. On average they differ by ${score(c.off)}. The Brier score is ${score(c.brier)} (0 is perfect; always predicting the shares of the classes has ${score(c.brier_constant)}).`,
+    + ` On the dashed line both agree; vertical lines are 95 % intervals. On average, the two differ by ${score(c.off)}. The Brier score is ${score(c.brier)} (0 is perfect; always predicting the shares of the classes scores ${score(c.brier_constant)}).`,
     calibrationPanel([{ label: "the model", told: c }]));
 }
 

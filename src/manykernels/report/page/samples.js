@@ -48,6 +48,6 @@ function samplesSection() {
   const pick = el("select", { id: "sample", "aria-label": "Sample", onchange: (e) => { chosen = Number(e.target.value); [columns, kernels].forEach((one) => one && one.paint()); } },
     c.samples.map((one, i) => el("option", { value: i }, `${called(one)} (${one.why}): ${minus(one.truth)}, predicted ${minus(one.predicted)}`)));
   return section("contributions", "Explanations of single predictions", (c.held_out ? "Each sample was predicted by a model that did not learn from it" : "These are training samples, since the model was not cross-validated") + (c.samples[0].name ? ". " : "; rows are counted from 1. ")
-    + (values ? `A bar shows how far the ${outcome} changes because the sample has its own value in a column, and not those of other samples. One column is changed at a time, so that the bars need not add up.` : ""),
+    + (values ? `A bar shows how far the ${outcome} changes because the sample has its own value in a column instead of the values of other samples. One column is changed at a time, so that the bars need not add up.` : ""),
     el("div", { class: "controls" }, pick), columns, kernels ? el("details", { open: !values }, el("summary", {}, `The same ${outcome}, kernel by kernel`), el("p", { class: "hint" }, `What each kernel adds. The bars lead from zero to the ${outcome}.`), kernels) : null);
 }
