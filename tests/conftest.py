@@ -1,6 +1,7 @@
 """Settings for all tests."""
 
 import os
+import sys
 
 import pytest
 from hypothesis import settings
@@ -24,3 +25,11 @@ def built_docs(tmp_path_factory):
 
     folder = tmp_path_factory.mktemp("docs")
     return build(folder), folder / "html"
+
+
+@pytest.fixture(autouse=True)
+def no_figure_is_left():
+    """Close all figures: pyplot warns from the 21st on, whichever tests a process happened to run."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")

@@ -337,7 +337,7 @@ class Preparation(BaseEstimator):
 
     @property
     def places_of_levels(self) -> dict[int, list[int]]:
-        """Where the features of each column of categories begin and end."""
+        """The features that belong to each column of categories, by their places."""
         sizes = [len(levels) for levels in self._levels.values()]
         ends = self.n_numbers + int(self.gaps_.size) + np.cumsum([0, *sizes])
         pairs = itertools.pairwise(ends.tolist())
