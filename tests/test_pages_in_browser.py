@@ -42,6 +42,7 @@ def site(request):
 def open_page(request, browser, site):
     """Opens a page of the documentation in one theme."""
     context = browser.new_context(bypass_csp=True, color_scheme=request.param)
+    context.set_default_timeout(180_000)  # on a busy machine pages take longer to open than they should
 
     def open_it(name, width):
         page = context.new_page()

@@ -121,7 +121,7 @@ def test_ends_of_the_range_are_named():
     with pytest.warns(UserWarning, match=r"1 target \(0\) has the best C at the lower end .* 1e\+03"):
         own(BANDS, Cs=[1e3, 1e4]).fit(X, rng.randn(70, 1))
     named = pd.DataFrame(rng.randn(70, 1), columns=["voxel 7"])
-    with pytest.warns(UserWarning, match=r"1 target \('voxel 7'\) has the best C .* do not predict it on samples"):
+    with pytest.warns(UserWarning, match=r"1 target \('voxel 7'\) has the best C .* do not predict it"):
         own(BANDS, Cs=[1e3, 1e4]).fit(X, named)
 
 

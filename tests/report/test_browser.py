@@ -507,6 +507,7 @@ def test_a_chart_is_one_stop_and_arrows_lead_through_it(open_page):
 def test_axe_finds_no_violation(scheme, browser, tmp_path):
     """MANYKERNELS_AXE is the path of axe.min.js, which npm has as axe-core."""
     context = browser.new_context(bypass_csp=True, color_scheme=scheme)
+    context.set_default_timeout(180_000)  # on a busy machine a page takes longer to open than it should
     for kind in KINDS:
         write_report(KINDS[kind](), tmp_path / "report.html")
         page = context.new_page()
