@@ -65,6 +65,8 @@ function alike(values, digits = 3) {
   const decimals = Math.max(0, Math.min(6, digits - 1 - Math.floor(Math.log10(most))));
   return (value) => typeof value !== "number" ? number(value) : Number(value.toFixed(decimals)) === 0 ? "0" : value.toFixed(decimals).replace(/^-/, "−");
 }
+// A number with its sign, and zero without one.
+const plus = (value, written) => ((text) => text === "0" ? text : (value < 0 ? "−" : "+") + text)(written(Math.abs(value)));
 const chances = (p) => p < 0.001 ? "p < 0.001" : "p = " + number(p, 2);
 const plusMinus = (mean, std) => score(mean) + (std === null || std === undefined ? "" : ` ±\u00a0${score(std)}`);
 const percent = (value) => value === null ? "–" : (100 * value).toFixed(value < 0.1 && value > 0 ? 1 : 0) + "\u00a0%";

@@ -158,13 +158,13 @@ function pathSection() {
     const marks = p.chosen ? [line(x(p.chosen), 20, x(p.chosen), height - box.bottom, { stroke: "var(--muted)", "stroke-dasharray": "3 4" }), words(Math.max(x(p.chosen), 12 + measure("weight") + measure("C = " + number(p.chosen)) / 2), 14, "C = " + number(p.chosen), { "text-anchor": "middle", class: "soft" })] : [];
     return canvas(width, height, frame(width, height, x, y, box, ["C: larger fits the data more closely", "weight"]), marks,
       p.weights.map((row, k) => polyline(row.map((v, i) => [x(p.C[i]), y(v)]), k < shown ? { stroke: colour(k) } : { stroke: "var(--muted)", "stroke-width": 1, opacity: 0.5 }, p.names[k])).reverse());
-  }, "Path");
+  }, "Path", () => ({ titles: ["C", ...p.names], rows: p.C.map((C, i) => [C, ...p.weights.map((row) => row[i])]) }));
   const scores = p.score ? chart((width) => {
     const high = 130, x = scale(p.C[0], p.C.at(-1), box.left, width - box.right, true), ok = p.score.filter((v) => v !== null);
     const y = scale(Math.min(...ok), Math.max(...ok), high - box.bottom, 24);
     const known = p.score.flatMap((v, i) => v === null ? [] : [[x(p.C[i]), y(v)]]);
     return canvas(width, high, frame(width, high, x, y, box, ["C", "score"]), polyline(known, { stroke: "var(--accent)" }, "cross-validated score"));
-  }, "Scores along C") : null;
+  }, "Scores along C", () => ({ titles: ["C", "cross-validated score"], rows: p.C.map((C, i) => [C, p.score[i]]) })) : null;
   if (!shown) return section("path", "Score along C", "Cross-validated scores for other values of C, the cost of errors. One kernel has all the weight at each of them.", scores);
   return section("path", "Weights along C", "The weights for other values of C, the cost of errors" + several() + ". Weights that stay the same over a wide range of C are more reliable than those that come and go.",
     picture, legendOf(p.names.slice(0, shown)), scores);

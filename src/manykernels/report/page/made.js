@@ -29,7 +29,7 @@ function convergenceSection() {
         line_.map((p) => tip(svg("circle", { cx: x(p[0]), cy: y(p[1]), r: 4, fill: colour(k), tabindex: 0 }),
           `${c.lines[k].label ? c.lines[k].label + "\n" : ""}${title} ${number(p[1])}\n${numberOf(p[2], "kernel")} with weight\n${number(p[0])} ${against === "seconds" ? "s" : "th step"}`))]),
       log && c.tol ? dashed(width, y(c.tol), "tolerance") : reached ? dashed(width, y(c.objective), "objective of the model") : null);
-  }, "Convergence");
+  }, "Convergence", () => ({ titles: [...(c.lines.length > 1 ? ["fit"] : []), "step", "seconds", title, "kernels with weight"], rows: c.lines.flatMap((one) => one.values.map((v, i) => [...(c.lines.length > 1 ? [one.label] : []), i + 1, one.seconds[i], v, one.active[i]])) }));
   const buttons = toggles([["seconds", "against time"], ["steps", "against steps"]], "seconds", (value) => { against = value; picture.paint(); });
   const legend = c.lines.length > 1 ? legendOf(c.lines.map((one) => one.label)) : null;
   return section("convergence", "How the fit converged", says,

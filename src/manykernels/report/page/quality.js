@@ -180,7 +180,7 @@ function survivalSection() {
   return section("survival", "Survival by predicted risk", says, survivalChart(s, "Survival by predicted risk"),
     legendOf(s.groups.map((g) => `${g.name}: ${numberOf(g.samples, "sample")}, ${numberOf(g.events, "event")}, ${reached(g.median)}`)),
     el("h4", {}, "What the model predicts"), el("p", {}, s.predicted.by === "risk" ? "Predicted survival of samples with a low risk (first decile of the training samples), a median risk and a high risk (last decile). A risk that is larger by 1 means e ≈ 2.7 times the hazard, at all times."
-      : "Predicted survival at the median risk in each stratum. Each stratum has its own hazard. A risk that is larger by 1 means e ≈ 2.7 times the hazard, at all times."), chart(model, "Predicted survival"),
+      : "Predicted survival at the median risk in each stratum. Each stratum has its own hazard. A risk that is larger by 1 means e ≈ 2.7 times the hazard, at all times."), chart(model, "Predicted survival", () => ({ titles: ["curve", data.data.target.name, "predicted survival"], rows: predicted.flatMap((one) => one.x.map((time, i) => [one.name, time, one.y[i]])) })),
     legendOf(predicted.map((one) => `${one.name}: ${reached(one.median)}`)));
 }
 

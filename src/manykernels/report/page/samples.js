@@ -9,7 +9,7 @@ function samplesSection() {
   const both = c.samples.some((one) => one.parts), values = c.samples.some((one) => one.columns.length);
   // Bars to the left and to the right of a line, with what they say behind their ends.
   const bars = (rows, width) => {
-    const left = Math.min(260, width * 0.46), written = alike(rows.map((row) => row.value), 2), says = rows.map((row) => (row.value < 0 ? "−" : "+") + written(Math.abs(row.value))), room = (up) => 10 + Math.max(0, ...says.filter((_, i) => rows[i].value >= 0 === up).map(measure));
+    const left = Math.min(260, width * 0.46), written = alike(rows.map((row) => row.value), 2), says = rows.map((row) => plus(row.value, written)), room = (up) => 10 + Math.max(0, ...says.filter((_, i) => rows[i].value >= 0 === up).map(measure));
     const ends = [0, ...rows.map((row) => row.value)], x = scale(Math.min(...ends), Math.max(...ends), left + room(false), width - room(true)), high = 24, names = fitAll(rows.map((row) => row.name), left - 10);
     const arrows = [rows.some((row) => row.value < 0) ? `◂ ${towards[1]}` : "", rows.some((row) => row.value > 0) ? `${towards[0]} ▸` : ""].filter(Boolean).join("   ");
     return canvas(width, high * rows.length + 28, line(x(0), 0, x(0), high * rows.length, { class: "axis" }), rows.map((row, i) => {
@@ -34,7 +34,7 @@ function samplesSection() {
     const steps = rows.map(([name, value]) => { const from = end; end += value; return { name, value, from, to: end }; });
     steps.push({ name: outcome, value: one.decision, from: 0, to: one.decision, total: true });
     const ends = [0, ...steps.flatMap((s) => [s.from, s.to])], left = Math.min(230, width * 0.42);
-    const written = alike(steps.map((s) => s.value)), says = steps.map((s) => (s.value < 0 ? "−" : "+") + written(Math.abs(s.value))), room = (up) => 10 + Math.max(0, ...says.filter((_, i) => steps[i].value >= 0 === up).map(measure));
+    const written = alike(steps.map((s) => s.value)), says = steps.map((s) => plus(s.value, written)), room = (up) => 10 + Math.max(0, ...says.filter((_, i) => steps[i].value >= 0 === up).map(measure));
     const x = scale(Math.min(...ends), Math.max(...ends), left + room(false), width - room(true)), high = 24, names = fitAll(steps.map((s) => s.name), left - 10);
     return canvas(width, high * steps.length + 10, line(x(0), 0, x(0), high * steps.length, { class: "axis" }), steps.map((s, i) => {
       const a = Math.min(x(s.from), x(s.to)), b = Math.max(x(s.from), x(s.to)), up = s.value >= 0;
@@ -49,5 +49,5 @@ function samplesSection() {
     c.samples.map((one, i) => el("option", { value: i }, `${called(one)} (${one.why}): ${minus(one.truth)}, predicted ${minus(one.predicted)}`)));
   return section("contributions", "Explanations of single predictions", (c.held_out ? "Each sample was predicted by a model that did not learn from it" : "These are training samples, since the model was not cross-validated") + (c.samples[0].name ? ". " : "; rows are counted from 1. ")
     + (values ? `A bar shows how far the ${outcome} changes because the sample has its own value in a column instead of the values of other samples. One column is changed at a time, so that the bars need not add up.` : ""),
-    el("div", { class: "controls" }, pick), columns, kernels ? el("details", { open: !values }, el("summary", {}, `The same ${outcome}, kernel by kernel`), el("p", { class: "hint" }, `What each kernel adds. The bars lead from zero to the ${outcome}.`), kernels) : null);
+    el("div", { class: "controls" }, pick), columns, kernels ? el("details", { open: !values }, el("summary", {}, `The same ${outcome}, kernel by kernel`), el("p", { class: "hint" }, `What each kernel adds${c.held_out ? ", in the model that did not learn from this sample; it may have weights on other kernels than the final model" : ""}. The bars lead from zero to the ${outcome}.`), kernels) : null);
 }
