@@ -79,14 +79,34 @@ class Gram(ABC):
 
     Examples
     --------
+    Combinations, products with vectors and quadratic forms of the kernels I and 11ᵀ on two samples:
+
     >>> import numpy as np
     >>> from manykernels.grams import StackGram
     >>> gram = StackGram(np.stack([np.eye(2), np.ones((2, 2))]))
-    >>> gram.combine(np.array([2.0, 1.0]))
-    array([[3., 1.],
-           [1., 3.]])
-    >>> gram.quad(np.array([[1.0], [1.0]])).tolist()
-    [[2.0], [4.0]]
+    >>> theta, A = np.array([2.0, 1.0]), np.array([[1.0], [1.0]])
+    >>> gram.combine(theta).tolist(), gram.columns(theta, np.array([0])).tolist()
+    ([[3.0, 1.0], [1.0, 3.0]], [[3.0], [1.0]])
+    >>> gram.products(A).tolist(), gram.quad(A).tolist()
+    ([[[1.0], [1.0]], [[2.0], [2.0]]], [[2.0], [4.0]])
+    >>> atoms, q = gram.best(A, 1, exclude=np.empty(0, dtype=int))
+    >>> atoms.tolist(), q.tolist(), gram.against(np.array([[1.0, 2.0], [2.0, 3.0]])).tolist()
+    ([1], [2.0, 4.0], [4.0, 8.0])
+
+    `inner` and `norms` centre the kernels, which leaves nothing of a constant one:
+
+    >>> gram.mean_weight().tolist(), gram.norms().round(6).tolist()
+    ([0.5, 0.5], [1.0, 0.0])
+    >>> bool(np.allclose(np.diag(gram.inner()), gram.norms() ** 2))
+    True
+
+    Other scales, or fewer samples:
+
+    >>> twin = gram.rescaled(np.array([1.0, 3.0]))
+    >>> twin.diagonals().tolist(), twin.traces().tolist(), twin.largest().tolist()
+    ([[1.0, 1.0], [3.0, 3.0]], [2.0, 6.0], [1.0, 3.0])
+    >>> gram.subset(np.array([1])).combine(theta).tolist()
+    [[3.0]]
     """
 
     _chunk_bytes = _CHUNK_BYTES
@@ -157,6 +177,15 @@ class Gram(ABC):
         -------
         ndarray of shape (n, n_kernels)
             One column for each kernel.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels.grams import FactorGram
+        >>> X = np.array([[1.0, 0.0], [2.0, 1.0]])
+        >>> gram = FactorGram(X, np.array([0, 1, 2]), scale=np.array([4.0, 1.0]))
+        >>> gram.own_features().tolist()
+        [[2.0, 0.0], [4.0, 1.0]]
         """
         phi = self._single(self._atoms(None)) * np.sqrt(self.scale)
         return np.asarray(phi if self.mean is None else phi - self.mean @ phi)

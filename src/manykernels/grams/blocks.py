@@ -100,9 +100,22 @@ class BlockGram(Gram):
         means : ndarray of shape (n,)
             The values r(x) of the kernel between each sample and the mean.
         own : float
-            The value of the kernel between two samples that lack the view.
+            The number c: two samples that lack the view have the value r + c.
         spread : tuple of (ndarray, float) or None, default=None
             How far samples are from the mean, a, and the product g of the mean with itself.
+
+        Examples
+        --------
+        The third sample has no view. In its place it has the mean 1.5 of the others, whose square is 2.25, and
+        c = 0.25 in a direction of its own:
+
+        >>> import numpy as np
+        >>> from manykernels.grams import BlockGram
+        >>> from manykernels.kernels import Linear
+        >>> gram = BlockGram([Linear()], np.array([[1.0], [2.0], [0.0]]), n=3, slots=0)
+        >>> gram.lack(0, np.array([True, True, False]), np.array([1.5, 3.0, 2.25]), own=0.25)
+        >>> gram.combine(np.ones(1)).tolist()
+        [[1.0, 2.0, 1.5], [2.0, 4.0, 3.0], [1.5, 3.0, 2.5]]
         """
         self.lacking[m] = having, means, own, spread
         self._slot_of.clear()

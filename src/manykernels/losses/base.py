@@ -89,19 +89,35 @@ class Loss(Criterion, ABC):
 
     Examples
     --------
-    The dual optimum of a sample, and the loss at it:
+    A loss, its derivatives, and Fenchel's inequality ℓ(y, f) + ℓ*(y, u) ≥ uf, which is an equality at
+    u = ℓ'(y, f):
 
     >>> import numpy as np
-    >>> from manykernels.losses import Squared
+    >>> from manykernels.losses import Hinge, Squared
     >>> loss, y, f = Squared(), np.array([2.0]), np.array([0.5])
-    >>> loss.value(y, f), loss.gradient(y, f)
-    (array([1.125]), array([-1.5]))
-
-    Fenchel's inequality ℓ(y, f) + ℓ*(y, u) ≥ uf holds with equality at u = ℓ'(y, f):
-
+    >>> loss.value(y, f), loss.gradient(y, f), loss.hessian(y, f)
+    (array([1.125]), array([-1.5]), array([1.]))
     >>> u = loss.gradient(y, f)
     >>> bool(np.isclose(loss.value(y, f) + loss.conjugate(y, u), u * f)[0])
     True
+
+    At this f the optimal dual variable is a = −u = 1.5. A step from a = 0 with k = C K_ii = 1 also moves f, and
+    ends at a' = (y − f)/(1 + k):
+
+    >>> a, k = np.zeros(1), np.ones(1)
+    >>> loss.distance(y, f, a), loss.dual_step(y, f, a, k)
+    (array([1.5]), array([0.75]))
+
+    Along s·a the conjugate is the parabola −ℓ*(y, −sa) = s·ya − ½s²a². The dual variables of the hinge loss are
+    bounded. The best constant for squared errors is the mean:
+
+    >>> loss.ray(y, np.array([1.5]))
+    (array([3.]), array([2.25]))
+    >>> low, high = Hinge().bounds(np.array([1.0, -1.0]))
+    >>> low.tolist(), high.tolist()
+    ([0.0, -1.0], [1.0, 0.0])
+    >>> round(loss.intercept(np.array([1.0, 2.0, 6.0]), np.zeros(3), np.ones(3)), 6)
+    3.0
     """
 
     code: ClassVar[int] = codes.NONE

@@ -57,8 +57,15 @@ class StructuredLoss(BaseEstimator, ABC):
     ...
     ...     def subgradient(self, y, f):
     ...         return np.eye(len(f))[f.argmax()] - np.eye(len(f))[y]
-    >>> Missed().value(np.array([0]), np.array([[1.0, 3.0]])).tolist()
-    [2.0]
+    >>> loss, scores = Missed(), np.array([[1.0, 3.0]])
+    >>> y = loss.targets(np.array([[0.0]]))
+    >>> loss.value(y, scores).tolist(), loss.subgradient(int(y[0]), scores[0]).tolist()
+    ([2.0], [-1.0, 1.0])
+
+    By default there is one score for each class, the largest wins, and no conjugate is known:
+
+    >>> loss.outputs(2), loss.decode(scores).tolist(), loss.conjugate(y, scores) is None
+    (2, [1], True)
     """
 
     lipschitz: float = np.inf

@@ -29,13 +29,38 @@ class Penalty(BaseEstimator, ABC):
 
     Examples
     --------
-    h* is attained at a θ of the set:
+    For a set h is 0 inside and inf outside, and h* is attained at a θ of the set:
 
     >>> import numpy as np
-    >>> from manykernels.penalties import LpBall
-    >>> value, theta = LpBall(2.0).conjugate(np.array([3.0, 4.0]))
-    >>> round(value, 6), theta.round(6).tolist()
-    (5.0, [0.6, 0.8])
+    >>> from manykernels.penalties import ElasticNet, LpBall, Simplex
+    >>> ball = LpBall(2.0)
+    >>> value, theta = ball.conjugate(np.array([3.0, 4.0]))
+    >>> round(value, 6), theta.round(6).tolist(), ball.value(theta), ball.value(2.0 * theta)
+    (5.0, [0.6, 0.8], 0.0, inf)
+
+    The nearest point of the set, the boundary above a point, the start, and a point strictly inside:
+
+    >>> ball.project(np.array([3.0, 4.0])).round(6).tolist(), ball.stretch(np.array([0.3, 0.4])).round(6).tolist()
+    ([0.6, 0.8], [0.6, 0.8])
+    >>> bool(np.isclose(np.sum(ball.start(2) ** 2), 1.0)), bool(np.sum(ball.interior(theta) ** 2) < 1.0)
+    (True, True)
+
+    At norm 1 Σ a²/θ has the minimum (Σa)², the square of the group lasso, at θ ∝ a. A kernel joins if its q
+    exceeds the largest q inside. ψ(θ) is Σθ − 1. A step goes against the gradient and back into the set:
+
+    >>> simplex, a = Simplex(), np.array([1.0, 3.0])
+    >>> simplex.closed_form(a).tolist(), round(simplex.group_norm(a), 6), simplex.entry(np.array([2.0, 5.0]))
+    ([0.25, 0.75], 16.0, 5.0)
+    >>> simplex.constraint(np.array([0.5, 0.25]))[0].tolist()
+    [-0.25]
+    >>> simplex.mirror_step(np.array([0.5, 0.5]), np.array([1.0, -1.0]), 0.25).tolist()
+    [0.25, 0.75]
+
+    A penalty that is not a set has a value, a gradient and a curvature instead:
+
+    >>> value, gradient, curvature = ElasticNet(0.5).smooth(np.array([1.0]))
+    >>> value, gradient.tolist(), curvature.tolist()
+    (0.25, [0.5], [1.0])
     """
 
     @abstractmethod

@@ -73,6 +73,13 @@ class L2Ball(Penalty):
             The prior weights.
         radius : float
             The radius.
+
+        Examples
+        --------
+        >>> from manykernels.penalties import L2Ball
+        >>> mu0, radius = L2Ball(mu0=0.5, radius=0.1).centre_and_radius(3)
+        >>> mu0.tolist(), radius
+        ([0.5, 0.5, 0.5], 0.1)
         """
         mu0 = as_numbers(self.mu0, "mu0 of L2Ball", "one number ≥ 0, or one per kernel")
         if mu0.dtype.kind == "c":
