@@ -43,6 +43,8 @@ class Sensitivity:
 
     Examples
     --------
+    For squared errors with K = I and an intercept P = ½(I − 11ᵀ/3), which halves centred vectors:
+
     >>> import numpy as np
     >>> from manykernels.losses import Squared
     >>> from manykernels.machines import machine_for
@@ -50,8 +52,14 @@ class Sensitivity:
     >>> machine = machine_for(Squared(), fit_intercept=True)
     >>> found = machine.solve(K, y, C, np.zeros(3), tol=1e-9)
     >>> P = machine.sensitivity(K, y, C, found)
-    >>> P.half(np.eye(3)).shape
-    (3, 3)
+    >>> B = P.half(found.alpha[:, None])
+    >>> bool(np.allclose(B.T @ B, found.alpha @ found.alpha / 2))
+    True
+
+    If K grows by a tenth, α shrinks by a tenth of its half:
+
+    >>> bool(np.allclose(P.move(B @ np.array([0.1]), 3), -0.05 * found.alpha))
+    True
     """
 
     support: NDArray[np.intp]
@@ -153,9 +161,15 @@ class Machine(ABC):
     >>> from manykernels.losses import Squared
     >>> from manykernels.machines import machine_for
     >>> K, y, C = np.eye(3), np.array([1.0, 2.0, 3.0]), np.ones(3)
-    >>> found = machine_for(Squared(), fit_intercept=True).solve(K, y, C, np.zeros(3), tol=1e-9)
+    >>> machine = machine_for(Squared(), fit_intercept=True)
+    >>> found = machine.solve(K, y, C, np.zeros(3), tol=1e-9)
     >>> round(found.intercept, 6), found.alpha.round(6).tolist()
     (2.0, [-0.5, 0.0, 0.5])
+
+    All coordinates move with the kernel, because the squared loss is smooth everywhere:
+
+    >>> machine.sensitivity(K, y, C, found).support.tolist()
+    [0, 1, 2]
     """
 
     @abstractmethod

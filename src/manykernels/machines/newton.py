@@ -119,6 +119,18 @@ class Newton(Machine):
         -------
         list of Solution
             One solution for each output.
+
+        Examples
+        --------
+        With K = I, C = 1 and b = 2, α = (y − b)/2 for each column of Y:
+
+        >>> import numpy as np
+        >>> from manykernels.losses import Squared
+        >>> from manykernels.machines import Newton
+        >>> Y = np.array([[1.0, 0.0], [3.0, 4.0]])
+        >>> both = Newton(Squared(), fit_intercept=True).solve_together(np.eye(2), Y, np.ones(2))
+        >>> [found.alpha.round(6).tolist() for found in both], [round(found.intercept, 6) for found in both]
+        ([[-0.5, 0.5], [-1.0, 1.0]], [2.0, 2.0])
         """
         P = self._factor(K, Y[:, 0], C, Y[:, 0], None)
         u, b = solve(P.factor, P.root[:, None] * Y), np.zeros(Y.shape[1])
@@ -244,6 +256,18 @@ class Newton(Machine):
         -------
         Solution
             The solution.
+
+        Examples
+        --------
+        With K = I the optimum has no gap. That of α = 0, ½(1 + 1), is the whole risk of the constant:
+
+        >>> import numpy as np
+        >>> from manykernels.losses import Squared
+        >>> from manykernels.machines import Newton
+        >>> machine, y, C = Newton(Squared(), fit_intercept=True), np.array([1.0, 3.0]), np.ones(2)
+        >>> alpha = np.array([-0.5, 0.5])
+        >>> machine.judged(y, C, alpha, 2.0, alpha).gap, machine.judged(y, C, 0.0 * alpha, 2.0, 0.0 * alpha).gap
+        (0.0, 1.0)
         """
         f = score + b
         conjugate = C @ self.loss.conjugate(y, -alpha / C)

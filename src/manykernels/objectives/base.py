@@ -156,13 +156,38 @@ class Risk(ABC):
 
     Examples
     --------
+    Half the sum of squared errors at f = 0, and its gradient:
+
     >>> import numpy as np
     >>> from manykernels.losses import Squared
     >>> from manykernels.objectives import Separable
     >>> y = np.array([[1.0], [3.0]])
     >>> risk = Separable(Squared(), y, np.ones((2, 1)), fit_intercept=True)
-    >>> risk.constant().tolist(), risk.constant_value()
-    ([2.0], 1.0)
+    >>> f = risk.zeros()
+    >>> risk.terms(f).tolist(), risk.value(f), risk.zero_value(), risk.gradient(f).tolist()
+    ([[0.5], [4.5]], 5.0, 5.0, [[-1.0], [-3.0]])
+
+    The best constant function has the dual point α = −∇R. Its entries add up to 0 because an intercept is fitted,
+    and both ways to make a point feasible lead back to it:
+
+    >>> risk.constant().tolist(), risk.intercepts(f).tolist(), risk.constant_value()
+    ([2.0], [2.0], 1.0)
+    >>> alpha = risk.constant_alpha()
+    >>> alpha.tolist(), risk.feasible(alpha + 1.0).tolist(), risk.exact(alpha + 1.0).tolist()
+    ([[-1.0], [1.0]], [[-1.0], [1.0]], [[-1.0], [1.0]])
+
+    Without kernels this point proves that no constant function is better, since −R*(−α) = R(f):
+
+    >>> risk.dual_terms(alpha).tolist(), risk.dual_fit(alpha)
+    ([[-1.5], [2.5]], 1.0)
+
+    If decisions are wrong by up to 0.1, R is at most ½(1.1² + 1.1²). Errors of rounding change next to nothing:
+
+    >>> f = risk.zeros() + risk.constant()
+    >>> round(risk.worst(f, np.full((2, 1), 0.1)), 6)
+    1.21
+    >>> round(risk.worst_value(f, alpha, largest=1.0), 6), risk.leak(alpha), risk.scaled(2.0).value(f)
+    (1.0, 0.0, 2.0)
     """
 
     shape: tuple[int, int]
@@ -268,6 +293,19 @@ class Risk(ABC):
         -------
         Fit
             The machines of all outputs.
+
+        Examples
+        --------
+        With K = I and b = 2, α = (y − b)/2:
+
+        >>> import numpy as np
+        >>> from manykernels.losses import Squared
+        >>> from manykernels.objectives import Separable
+        >>> y = np.array([[1.0], [3.0]])
+        >>> risk = Separable(Squared(), y, np.ones((2, 1)), fit_intercept=True)
+        >>> fit = risk.solve(np.eye(2), risk.zeros(), tol=1e-9)
+        >>> fit.intercept.round(6).tolist(), fit.alpha.round(6).tolist(), fit.f.round(6).tolist()
+        ([2.0], [[-0.5], [0.5]], [[1.5], [2.5]])
         """
 
     @abstractmethod
@@ -289,6 +327,20 @@ class Risk(ABC):
         -------
         ndarray
             The matrix B.
+
+        Examples
+        --------
+        With K = θI, J(θ) = 1/(1 + θ), whose second derivative at θ = 1 is 2/(1 + θ)³ = ¼:
+
+        >>> import numpy as np
+        >>> from manykernels.losses import Squared
+        >>> from manykernels.objectives import Separable
+        >>> y = np.array([[1.0], [3.0]])
+        >>> risk = Separable(Squared(), y, np.ones((2, 1)), fit_intercept=True)
+        >>> fit = risk.solve(np.eye(2), risk.zeros(), tol=1e-9)
+        >>> B = risk.curvature(np.eye(2), fit, fit.alpha[None])
+        >>> (B.T @ B).round(6).tolist()
+        [[0.25]]
         """
 
     @abstractmethod
@@ -308,6 +360,20 @@ class Risk(ABC):
         -------
         ndarray of shape (n, k)
             The moved point.
+
+        Examples
+        --------
+        With K = θI, α = (y − b)/(1 + θ). At θ = 1 its derivative is −(y − b)/4:
+
+        >>> import numpy as np
+        >>> from manykernels.losses import Squared
+        >>> from manykernels.objectives import Separable
+        >>> y = np.array([[1.0], [3.0]])
+        >>> risk = Separable(Squared(), y, np.ones((2, 1)), fit_intercept=True)
+        >>> fit = risk.solve(np.eye(2), risk.zeros(), tol=1e-9)
+        >>> B = risk.curvature(np.eye(2), fit, fit.alpha[None])
+        >>> risk.move(fit, fit.alpha, B @ np.array([0.1])).round(6).tolist()
+        [[-0.475], [0.475]]
         """
 
     # -- other risks ------------------------------------------------------------------------------
@@ -338,6 +404,19 @@ class Risk(ABC):
         -------
         Risk or None
             The risk; None where weights cannot be learned from it.
+
+        Examples
+        --------
+        Two of four samples cost twice as much each. One sample alone has only one target:
+
+        >>> import numpy as np
+        >>> from manykernels.losses import Squared
+        >>> from manykernels.objectives import Separable
+        >>> y = np.array([[1.0], [3.0], [2.0], [5.0]])
+        >>> risk = Separable(Squared(), y, np.ones((4, 1)), fit_intercept=True)
+        >>> part = risk.subset(np.array([0, 1]))
+        >>> part.shape, part.C.tolist(), risk.subset(np.array([0])) is None
+        ((2, 1), [[2.0], [2.0]], True)
         """
         return None
 
@@ -354,6 +433,14 @@ class Risk(ABC):
         -------
         Risk
             The risk.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels.objectives import Cox
+        >>> risk = Cox(np.array([1.0, 1.0]), np.array([1.0, 2.0]), np.ones(2))
+        >>> risk.in_features() is risk
+        True
         """
         raise TypeError(
             f"{self.label} was given with explicit features, which its machine does not take; expected "
@@ -367,6 +454,19 @@ class Risk(ABC):
         -------
         Box or None
             The box; None where the risk is no piecewise linear one.
+
+        Examples
+        --------
+        Dual variables of the hinge loss lie in the box 0 ≤ yα ≤ C:
+
+        >>> import numpy as np
+        >>> from manykernels.losses import Hinge
+        >>> from manykernels.objectives import Separable
+        >>> y = np.array([[1.0], [-1.0]])
+        >>> risk = Separable(Hinge(), y, np.ones((2, 1)), fit_intercept=True)
+        >>> box = risk.box()
+        >>> box.lo.tolist(), box.hi.tolist()
+        ([[0.0], [-1.0]], [[1.0], [0.0]])
         """
         return None
 
@@ -377,6 +477,17 @@ class Risk(ABC):
         -------
         LeastSquares or None
             The form; None where the risk is no least squares.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels.losses import Squared
+        >>> from manykernels.objectives import Separable
+        >>> y = np.array([[1.0], [3.0]])
+        >>> risk = Separable(Squared(), y, np.ones((2, 1)), fit_intercept=True)
+        >>> form = risk.least_squares()
+        >>> form.targets.tolist(), form.cost.tolist()
+        ([[1.0], [3.0]], [1.0, 1.0])
         """
         return None
 
@@ -393,6 +504,18 @@ class Risk(ABC):
         tuple of (float, float) or None
             The pair (lin, quad) with −R*(−sα) = s·lin − ½s²·quad for 0 ≤ s ≤ `reach`; None where it is no
             parabola.
+
+        Examples
+        --------
+        For squared errors −R*(−α) = yᵀα − ½‖α‖²:
+
+        >>> import numpy as np
+        >>> from manykernels.losses import Squared
+        >>> from manykernels.objectives import Separable
+        >>> y = np.array([[1.0], [3.0]])
+        >>> risk = Separable(Squared(), y, np.ones((2, 1)), fit_intercept=True)
+        >>> risk.ray(np.array([[-0.5], [0.5]]))
+        (1.0, 0.5)
         """
         return None
 
@@ -408,6 +531,18 @@ class Risk(ABC):
         -------
         float
             The largest factor.
+
+        Examples
+        --------
+        Dual variables of the hinge loss lie in the box 0 ≤ yα ≤ C:
+
+        >>> import numpy as np
+        >>> from manykernels.losses import Hinge
+        >>> from manykernels.objectives import Separable
+        >>> y = np.array([[1.0], [-1.0]])
+        >>> risk = Separable(Hinge(), y, np.ones((2, 1)), fit_intercept=True)
+        >>> risk.reach(np.array([[0.5], [-0.5]]))
+        2.0
         """
         return np.inf
 
@@ -474,6 +609,19 @@ class Risk(ABC):
         -------
         float
             The value.
+
+        Examples
+        --------
+        Here α = (−½, ½) and f = (1½, 2½), so that the value is ½·½ + ½·½:
+
+        >>> import numpy as np
+        >>> from manykernels.losses import Squared
+        >>> from manykernels.objectives import Separable
+        >>> y = np.array([[1.0], [3.0]])
+        >>> risk = Separable(Squared(), y, np.ones((2, 1)), fit_intercept=True)
+        >>> fit = risk.solve(np.eye(2), risk.zeros(), tol=1e-9)
+        >>> round(risk.machine_value(fit), 6)
+        0.5
         """
         return 0.5 * float(np.sum(fit.alpha * (fit.f - fit.intercept))) + self.value(fit.f)
 
@@ -548,6 +696,19 @@ class Risk(ABC):
         -------
         ndarray of shape (n, k)
             The point inside.
+
+        Examples
+        --------
+        The constant is the only covariate here, so that the entries of α add up to 0:
+
+        >>> import numpy as np
+        >>> from manykernels.losses import Hinge
+        >>> from manykernels.objectives import Separable
+        >>> y = np.array([[1.0], [-1.0]])
+        >>> Z = np.full((2, 1), np.sqrt(0.5))
+        >>> risk = Separable(Hinge(), y, np.ones((2, 1)), fit_intercept=True, Z=Z)
+        >>> risk.interior(risk.zeros()).round(6).tolist()
+        [[0.05], [-0.05]]
         """
         raise NotImplementedError(f"{self.label} has no box, and no point inside of one.")
 
@@ -634,6 +795,20 @@ class Risk(ABC):
         -------
         float
             An upper bound on the optimum.
+
+        Examples
+        --------
+        At the optimum of one kernel K = I, q = αᵀα = ½:
+
+        >>> import numpy as np
+        >>> from manykernels.losses import Squared
+        >>> from manykernels.objectives import Separable
+        >>> from manykernels.penalties import Simplex
+        >>> y = np.array([[1.0], [3.0]])
+        >>> risk = Separable(Squared(), y, np.ones((2, 1)), fit_intercept=True)
+        >>> fit, q = risk.solve(np.eye(2), risk.zeros(), tol=1e-9), np.array([0.5])
+        >>> round(risk.primal(Simplex(), np.ones(1), q, fit.f, fit.alpha, largest=1.0), 6)
+        0.5
         """
         noise = 1e-25 * self.value(np.zeros_like(f))
         plain = 0.5 * penalty.group_norm(theta * np.sqrt(q)) + self.value(f)
@@ -664,6 +839,22 @@ class Risk(ABC):
         -------
         float
             A lower bound on the optimum.
+
+        Examples
+        --------
+        At the optimum of one kernel K = I the value is that of `primal`, also from another point of the ray:
+
+        >>> import numpy as np
+        >>> from manykernels.losses import Squared
+        >>> from manykernels.objectives import Separable
+        >>> from manykernels.penalties import Simplex
+        >>> y = np.array([[1.0], [3.0]])
+        >>> risk = Separable(Squared(), y, np.ones((2, 1)), fit_intercept=True)
+        >>> fit, q = risk.solve(np.eye(2), risk.zeros(), tol=1e-9), np.array([0.5])
+        >>> round(risk.dual(fit.alpha, q, Simplex(), largest=1.0), 6)
+        0.5
+        >>> round(risk.dual(2.0 * fit.alpha, 4.0 * q, Simplex(), largest=1.0), 6)
+        0.5
         """
         s = self.best_scale(alpha, q, penalty)
         point = self.exact(s * alpha)
@@ -692,6 +883,19 @@ class Risk(ABC):
         -------
         float
             The factor s.
+
+        Examples
+        --------
+        For the hinge loss D(sα) = s·yᵀα − ½s²q, which is largest at s = yᵀα/q:
+
+        >>> import numpy as np
+        >>> from manykernels.losses import Hinge
+        >>> from manykernels.objectives import Separable
+        >>> from manykernels.penalties import Simplex
+        >>> y = np.array([[1.0], [-1.0]])
+        >>> risk = Separable(Hinge(), y, np.ones((2, 1)), fit_intercept=True)
+        >>> round(risk.best_scale(np.array([[0.5], [-0.5]]), np.array([0.8]), Simplex()), 6)
+        1.25
         """
         longest, ray = self.reach(alpha), self.ray(alpha)
         if ray is not None and penalty.homogeneous:

@@ -83,11 +83,30 @@ class Cox(Risk):
 
     Examples
     --------
+    Of two samples the first has its event first, so that R(f) = log(e^{f_1} + e^{f_2}) − f_1:
+
     >>> import numpy as np
     >>> from manykernels.objectives import Cox
     >>> risk = Cox(np.array([1.0, 1.0]), np.array([1.0, 2.0]), np.ones(2))
-    >>> round(risk.value(np.zeros((2, 1))), 6) == round(float(np.log(2)), 6)
+    >>> f = np.zeros(2)
+    >>> round(risk.value(f[:, None]), 6) == round(risk.joint_value(f), 6) == round(float(np.log(2)), 6)
     True
+    >>> risk.joint_gradient(f).round(6).tolist()
+    [-0.5, 0.5]
+    >>> half = risk.joint_root(f).left(np.eye(2))
+    >>> (half.T @ half).round(6).tolist()
+    [[0.25, -0.25], [-0.25, 0.25]]
+
+    The point −∇R(f) proves that f = 0 is optimal without kernels. Scores are centred, since a constant changes
+    nothing:
+
+    >>> points = risk.joint_points(np.array([0.5, -0.5]), f)
+    >>> [point.round(6).tolist() for point in points]
+    [[0.5, -0.5], [0.5, -0.5]]
+    >>> round(abs(risk.joint_gap(points[1], np.zeros(2), f)), 6)
+    0.0
+    >>> risk.beside(np.array([1.0, 3.0]), 0.0).tolist()
+    [-2.0, -2.0]
     """
 
     in_few_features = True

@@ -125,6 +125,17 @@ class LowRank:
         -------
         LowRank
             The same matrix in this form.
+
+        Examples
+        --------
+        A matrix of rank one needs one column:
+
+        >>> import numpy as np
+        >>> from manykernels.oracles import LowRank
+        >>> S = np.array([[1.0, 2.0], [2.0, 4.0]])
+        >>> low = LowRank.of(S)
+        >>> low.w.round(6).tolist(), low.U.shape, bool(np.allclose(low.dense(), S))
+        ([5.0], (2, 1), True)
         """
         w, U = np.linalg.eigh(S)
         kept = np.abs(w) > 1e-13 * np.abs(w).max(initial=0.0)
@@ -155,15 +166,44 @@ class Oracle(ABC):
 
     Examples
     --------
+    The four products of two columns, each a kernel of rank one, and their values of q:
+
     >>> import numpy as np
     >>> from manykernels.families import Products
     >>> from manykernels.oracles import build_oracle
-    >>> X = np.random.RandomState(0).randn(30, 10)
-    >>> oracle = build_oracle(Products(degree=3), X, normalize="trace")
-    >>> oracle.size
-    286.0
-    >>> oracle.offers("best"), oracle.name((0, 1))
-    (True, 'x0 · x1')
+    >>> X, A = np.array([[1.0, 2.0], [2.0, 0.0]]), np.ones((2, 1))
+    >>> oracle = build_oracle(Products(degree=2, interactions_only=True), X, normalize=None)
+    >>> atoms = list(oracle.atoms())
+    >>> [oracle.name(atom) for atom in atoms], oracle.quad(A, atoms).tolist()
+    (['1', 'x0', 'x1', 'x0 · x1'], [4.0, 9.0, 4.0, 4.0])
+    >>> oracle.kernel((0, 1))(X).tolist(), oracle.gram([(0, 1)]).combine(np.ones(1)).tolist()
+    ([[4.0, 0.0], [0.0, 0.0]], [[4.0, 0.0], [0.0, 0.0]])
+
+    The largest q, the sum of all, and the largest value of each sample on the diagonal of any kernel:
+
+    >>> oracle.best(A, 1).atoms, round(oracle.total(A, 1.0), 6), oracle.diagonal().tolist()
+    ([(0,)], 21.0, [4.0, 4.0])
+
+    q is ⟨K, AAᵀ⟩_F too:
+
+    >>> oracle.against(A @ A.T, atoms).round(6).tolist(), oracle.best_against(A @ A.T, 1).atoms
+    ([4.0, 9.0, 4.0, 4.0], [(0,)])
+
+    Draws are in proportion to q, or all alike:
+
+    >>> draws = oracle.sample(A, 5, np.random.RandomState(0))
+    >>> bool(np.allclose(draws.probabilities, oracle.quad(A, draws.atoms) / 21.0))
+    True
+    >>> draws = oracle.sample_against(A @ A.T, 5, np.random.RandomState(0))
+    >>> bool(np.allclose(draws.probabilities, oracle.quad(A, draws.atoms) / 21.0))
+    True
+    >>> oracle.sample_uniform(2, np.random.RandomState(0)).probabilities.tolist()
+    [0.25, 0.25]
+
+    All four may be held at once. Each takes 3 columns of 2 numbers of 8 bytes:
+
+    >>> len(oracle.portions(4)), oracle.bytes_of(4), oracle.offers("best")
+    (1, 192.0, True)
     """
 
     n: int

@@ -81,13 +81,28 @@ class ProductsOracle(Oracle):
 
     Examples
     --------
+    Six products, with a prior that divides those of degree 2 by 2² = 4:
+
     >>> import numpy as np
     >>> from manykernels.families import Products
     >>> from manykernels.oracles import build_oracle
-    >>> X = np.random.RandomState(0).randn(20, 4)
-    >>> oracle = build_oracle(Products(degree=2, interactions_only=True), X, normalize="trace")
-    >>> type(oracle).__name__, oracle.size
-    ('ProductsOracle', 11.0)
+    >>> X, A = np.array([[1.0, 2.0], [2.0, 0.0]]), np.ones((2, 1))
+    >>> oracle = build_oracle(Products(degree=2, rho=[1.0, 1.0, 2.0]), X, normalize=None)
+    >>> type(oracle).__name__, oracle.size, oracle.degree((0, 1)), oracle.describe((0, 0))
+    ('ProductsOracle', 6.0, 2, {'product': 'x0²', 'degree': 2})
+    >>> oracle.scales([(0,), (0, 1)]).tolist()
+    [1.0, 0.25]
+
+    `sample` counts x0 · x1 twice, once for every order, and `sample_distinct` counts it once:
+
+    >>> q = dict(zip(oracle.atoms(), oracle.quad(A, list(oracle.atoms())).tolist()))
+    >>> q
+    {(): 4.0, (0,): 9.0, (1,): 4.0, (0, 0): 6.25, (0, 1): 1.0, (1, 1): 4.0}
+    >>> round(oracle.normaliser(A), 6), round(sum(q.values()) + q[0, 1], 6)
+    (29.25, 29.25)
+    >>> draws = oracle.sample_distinct(A, 5, np.random.RandomState(0))
+    >>> bool(np.allclose(draws.probabilities, [q[atom] / 28.25 for atom in draws.atoms]))
+    True
     """
 
     def __init__(
