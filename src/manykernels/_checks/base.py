@@ -72,6 +72,13 @@ class Check:
         -------
         dict of str to str
             The values of ``code``, ``title``, ``message``, ``advice`` and ``page``.
+
+        Examples
+        --------
+        >>> from manykernels.inspection import Check
+        >>> check = Check("MK000", "Few samples", "There are 5 samples.", "Find more.", "docs/checks.md")
+        >>> list(check.as_dict()), check.as_dict()["advice"]
+        (['code', 'title', 'message', 'advice', 'page'], 'Find more.')
         """
         return asdict(self)
 

@@ -66,13 +66,23 @@ class Features:
 
     Examples
     --------
+    With a landmark at every sample the features of a kernel are exact:
+
     >>> import numpy as np
     >>> from manykernels.approx import Nystroem
     >>> from manykernels.kernels import Gaussian
-    >>> X = np.random.RandomState(0).randn(20, 2)
-    >>> features = Nystroem(5).fit([Gaussian(1.0), Gaussian(2.0)], X, rng=np.random.RandomState(0))
+    >>> X = np.array([[0.0], [1.0], [3.0]])
+    >>> features = Nystroem(3).fit([Gaussian(1.0), Gaussian(2.0)], X, rng=np.random.RandomState(0))
     >>> features.ptr.tolist()
-    [0, 5, 10]
+    [0, 3, 6]
+    >>> phi = features.transform(X)
+    >>> bool(np.allclose(phi[:, :3] @ phi[:, :3].T, Gaussian(1.0)(X)))
+    True
+
+    Centred features add up to zero over the training samples:
+
+    >>> bool(np.allclose(features.centred(phi.mean(axis=0)).transform(X).sum(axis=0), 0.0))
+    True
     """
 
     mean: Array | None = None
@@ -178,14 +188,24 @@ class Approximation(BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from manykernels.approx import Approximation, Nystroem
-    >>> from manykernels.kernels import Gaussian
+    >>> from manykernels.approx import Approximation, Nystroem, RandomFeatures
+    >>> from manykernels.kernels import Gaussian, Polynomial
     >>> isinstance(Nystroem(5), Approximation)
     True
     >>> X = np.random.RandomState(0).randn(20, 2)
     >>> features = Nystroem(5).fit([Gaussian(1.0)], X, rng=np.random.RandomState(0))
     >>> features.transform(X).shape
     (20, 5)
+
+    `sample` says which rows are needed. Random frequencies need one row, to see its columns. They serve
+    kernels of the difference of two samples, and those with a map of their own that has few features:
+
+    >>> approx, rng = RandomFeatures(6), np.random.RandomState(0)
+    >>> rows, weight = approx.sample(20, None, rng)
+    >>> rows.tolist(), approx.fit_sample([Gaussian(1.0)], X[rows], weight, rng).transform(X).shape
+    ([0], (20, 6))
+    >>> approx.serves(Gaussian(1.0), X), approx.serves(Polynomial(5), X), Nystroem(6).serves(Polynomial(5), X)
+    (True, False, True)
     """
 
     def fit(

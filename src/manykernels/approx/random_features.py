@@ -117,6 +117,12 @@ class RandomFeatures(Approximation):
         -------
         int
             Half of `n_components`.
+
+        Examples
+        --------
+        >>> from manykernels.approx import RandomFeatures
+        >>> RandomFeatures(64).pairs()
+        32
         """
         n_components = self._components()
         if n_components % 2:

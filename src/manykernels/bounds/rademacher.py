@@ -95,6 +95,20 @@ class RademacherEstimate(Readable):
         -------
         float
             The bound.
+
+        Examples
+        --------
+        Signs are drawn at random. The bound lies above the exact value, and more draws bring it nearer:
+
+        >>> import numpy as np
+        >>> from manykernels.bounds import empirical_rademacher
+        >>> from manykernels.kernels import Linear
+        >>> X = np.linspace(-1.0, 1.0, 10)[:, None]
+        >>> few = empirical_rademacher([Linear()], X, n_draws=100, random_state=0)
+        >>> many = empirical_rademacher([Linear()], X, n_draws=10_000, random_state=0)
+        >>> exact = empirical_rademacher([Linear()], X, n_draws=None)
+        >>> exact.bound() == exact.value, exact.value < many.bound() < few.bound()
+        (True, True)
         """
         delta = probability(delta)
         if self.exact:

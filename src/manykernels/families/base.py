@@ -85,6 +85,16 @@ class Family(BaseEstimator):
         -------
         dict of str to Kernel
             The kernels by name, in order.
+
+        Examples
+        --------
+        The names of the kernels say which columns of X they use:
+
+        >>> import numpy as np
+        >>> from manykernels.families import rank_one
+        >>> X = np.eye(2)
+        >>> list(rank_one().resolve(X)), list(rank_one().resolve(X, feature_names=["age", "size"]))
+        (['x0', 'x1'], ['age', 'size'])
         """
         raise NotImplementedError(
             f"{type(self).__name__} must define resolve(X, sample_weight, feature_names)."
@@ -106,6 +116,24 @@ class Family(BaseEstimator):
         Oracle
             An oracle. One that answers ``atoms`` is listed where a solver or a penalty needs a list; solvers
             of families ask it for ``best`` and ``sample``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from itertools import combinations
+        >>> from manykernels.families import Family
+        >>> from manykernels.kernels import Linear, OnColumns
+        >>> from manykernels.oracles import build_oracle
+        >>> class Pairs(Family):
+        ...     listed = False
+        ...
+        ...     def bind(self, X, normalize=None, **how):
+        ...         pairs = combinations(range(X.shape[1]), 2)
+        ...         kernels = {f"{i}+{j}": OnColumns(Linear(), [i, j]) for i, j in pairs}
+        ...         return build_oracle(kernels, X, normalize=normalize)
+        >>> oracle = Pairs().bind(np.eye(3))
+        >>> [oracle.name(atom) for atom in oracle.atoms()]
+        ['0+1', '0+2', '1+2']
         """
         raise NotImplementedError(f"{type(self).__name__} must define bind(X, **how), or be listed.")
 

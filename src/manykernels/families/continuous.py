@@ -67,6 +67,15 @@ class Parametric(Family):
     >>> model = MKLRegressor(Matern32(), C=10.0).fit(X, np.sin(X[:, 0]))
     >>> all(0.3 <= kernel.get_params()["width"] <= 3.0 for kernel in model.kernels_)
     True
+
+    The other methods follow. The trace of a kernel, h at S = I, is the number of samples at any width:
+
+    >>> family, sigma = Matern32(), np.array([0.5])
+    >>> family.kernel(0.5), [end.tolist() for end in family.box(X)], family.prior(0.5)
+    (Matern(nu=1.5, width=0.5), [[0.3], [3.0]], 1.0)
+    >>> value, gradient = family.form(sigma, X, np.eye(30))
+    >>> round(value, 6), gradient is None, family.factor(sigma, X) is None
+    (30.0, True, True)
     """
 
     listed: ClassVar[bool] = False
@@ -109,6 +118,25 @@ class Parametric(Family):
         -------
         array-like of shape (n_parameters,)
             The derivatives.
+
+        Examples
+        --------
+        Σ_ab S_ab σ x_a x_b is linear in σ, so that its derivative does not depend on σ:
+
+        >>> import numpy as np
+        >>> from manykernels.families import Parametric
+        >>> from manykernels.kernels import Linear
+        >>> class Lines(Parametric):
+        ...     bounds = [(0.1, 10.0)]
+        ...
+        ...     def kernel(self, scale):
+        ...         return scale * Linear()
+        ...
+        ...     def gradient(self, parameters, X, S):
+        ...         return [np.sum(S * (X @ X.T))]
+        >>> value, gradient = Lines().form(np.array([3.0]), np.array([[1.0], [2.0]]), np.eye(2))
+        >>> round(value, 6), gradient.tolist()
+        (15.0, [5.0])
         """
         raise NotImplementedError
 
@@ -176,6 +204,17 @@ class Parametric(Family):
         -------
         ndarray of shape (n_samples, d) or None
             The factor Φ, or None.
+
+        Examples
+        --------
+        The Dirichlet kernel 1 + 2 cos(σ(x − x')) of one feature has the columns 1, √2 cos σx and √2 sin σx:
+
+        >>> import numpy as np
+        >>> from manykernels.families import Dirichlets
+        >>> X = np.linspace(0.0, 5.0, 40)[:, None]
+        >>> Phi = Dirichlets().factor(np.array([2.0]), X)
+        >>> Phi.shape, bool(np.allclose(Phi @ Phi.T, Dirichlets().kernel(2.0)(X)))
+        ((40, 3), True)
         """
         return None
 
@@ -437,6 +476,12 @@ class Dirichlets(_Positive):
         -------
         int
             The number of harmonics.
+
+        Examples
+        --------
+        >>> from manykernels.families import Dirichlets
+        >>> Dirichlets(degree=2).order()
+        2
         """
         return Dirichlet(degree=self.degree)._integer("degree")
 

@@ -48,6 +48,12 @@ class Hierarchical(Family):
         -------
         float
             The base β.
+
+        Examples
+        --------
+        >>> from manykernels.families import PolynomialDAG
+        >>> PolynomialDAG().price(4), PolynomialDAG().price(100), PolynomialDAG(beta=3.0).price(100)
+        (2.0, 5.0, 3.0)
         """
         if self.beta is None:
             return max(2.0, 0.5 * float(np.sqrt(r)))
@@ -98,6 +104,12 @@ class _Products(Hierarchical):
         -------
         ndarray of shape (r,)
             The prices β_i.
+
+        Examples
+        --------
+        >>> from manykernels.families import PolynomialDAG
+        >>> PolynomialDAG(beta=[2.0, 4.0]).prices(2, 2).tolist(), PolynomialDAG().prices(2, 2).tolist()
+        ([2.0, 4.0], [2.0, 2.0])
         """
         if self.beta is None or is_number(self.beta):
             return np.full(r, self.price(varying))
@@ -158,6 +170,12 @@ class PolynomialDAG(_Products):
         -------
         int
             The highest power of each feature.
+
+        Examples
+        --------
+        >>> from manykernels.families import PolynomialDAG
+        >>> PolynomialDAG(degree=2).levels()
+        2
         """
         degree = self.degree
         if not is_number(degree) or degree != degree // 1 or degree < 1:
@@ -214,6 +232,12 @@ class AnovaDAG(_Products):
         -------
         float
             The width in units of the standard deviation of each feature.
+
+        Examples
+        --------
+        >>> from manykernels.families import AnovaDAG
+        >>> AnovaDAG(width=0.5).relative_width()
+        0.5
         """
         if not is_number(self.width) or not 0.0 < self.width < np.inf:
             raise ValueError(
@@ -251,9 +275,13 @@ class DAG(Hierarchical):
 
     Examples
     --------
+    Nodes come after their parents, in whatever order they are given, and the deeper ones cost more:
+
     >>> from manykernels.families import DAG
     >>> from manykernels.kernels import Gaussian, Linear
-    >>> graph = DAG({"line": (Linear(), []), "bumps": (Gaussian(1.0), ["line"])})
+    >>> graph = DAG({"bumps": (Gaussian(1.0), ["line"]), "line": (Linear(), [])})
+    >>> list(graph.nodes()), graph.depths()
+    (['line', 'bumps'], {'line': 0, 'bumps': 1})
     >>> graph.priced()
     {'line': 1.0, 'bumps': 2.0}
     """

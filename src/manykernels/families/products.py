@@ -142,6 +142,13 @@ class Products(Family):
             The degree D.
         rho : ndarray of shape (D + 1,)
             The priors ρ_0 … ρ_D; 1 where `rho` is a function.
+
+        Examples
+        --------
+        >>> from manykernels.families import Products
+        >>> degree, rho = Products(degree=2, rho=[1.0, 1.0, 2.0]).options()
+        >>> degree, rho.tolist()
+        (2, [1.0, 1.0, 2.0])
         """
         degree = self.degree
         if not is_number(degree) or degree != degree // 1 or degree < 1:
@@ -175,6 +182,15 @@ class Products(Family):
         -------
         callable or None
             A function of the positions of the factors among `names`; None where `rho` is no function.
+
+        Examples
+        --------
+        A prior that makes every product with x1 dearer:
+
+        >>> from manykernels.families import Products
+        >>> rho = Products(rho=lambda factors: 3.0 if "x1" in factors else 1.0).prior(["x0", "x1"])
+        >>> rho((0, 0)), rho((0, 1)), Products().prior(["x0", "x1"]) is None
+        (1.0, 3.0, True)
         """
         given = self.rho
         if not callable(given):
@@ -204,6 +220,12 @@ class Products(Family):
         -------
         ndarray of shape (n_base,)
             The priors, 1 where none is given.
+
+        Examples
+        --------
+        >>> from manykernels.families import Products
+        >>> Products(base_rho={"x1": 2.0}).base_prior(["x0", "x1"]).tolist()
+        [1.0, 2.0]
         """
         given = self.base_rho
         if given is None:
@@ -250,6 +272,18 @@ class Products(Family):
             The base kernels by name.
         columns : list or None
             The column of each base kernel, if all are of rank one; else None.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels.families import Products
+        >>> from manykernels.kernels import Gaussian, Linear
+        >>> kernels, columns = Products().base_kernels(np.eye(2))
+        >>> list(kernels), columns
+        (['x0', 'x1'], [0, 1])
+        >>> kernels, columns = Products([Linear(), Gaussian(1.0)]).base_kernels(np.eye(2))
+        >>> len(kernels), columns is None
+        (2, True)
         """
         if isinstance(self.base, RankOne) or (isinstance(self.base, str) and self.base == "features"):
             numbers(X, feature_names)

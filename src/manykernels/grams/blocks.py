@@ -106,8 +106,8 @@ class BlockGram(Gram):
 
         Examples
         --------
-        The third sample has no view. In its place it has the mean 1.5 of the others, whose square is 2.25, and
-        c = 0.25 in a direction of its own:
+        The third sample has no view. In its place it has the mean 1.5 of the others, whose square is 2.25,
+        and c = 0.25 in a direction of its own:
 
         >>> import numpy as np
         >>> from manykernels.grams import BlockGram

@@ -101,15 +101,15 @@ class Loss(Criterion, ABC):
     >>> bool(np.isclose(loss.value(y, f) + loss.conjugate(y, u), u * f)[0])
     True
 
-    At this f the optimal dual variable is a = −u = 1.5. A step from a = 0 with k = C K_ii = 1 also moves f, and
-    ends at a' = (y − f)/(1 + k):
+    At this f the optimal dual variable is a = −u = 1.5. A step from a = 0 with k = C K_ii = 1 also moves f,
+    and ends at a' = (y − f)/(1 + k):
 
     >>> a, k = np.zeros(1), np.ones(1)
     >>> loss.distance(y, f, a), loss.dual_step(y, f, a, k)
     (array([1.5]), array([0.75]))
 
-    Along s·a the conjugate is the parabola −ℓ*(y, −sa) = s·ya − ½s²a². The dual variables of the hinge loss are
-    bounded. The best constant for squared errors is the mean:
+    Along s·a the conjugate is the parabola −ℓ*(y, −sa) = s·ya − ½s²a². The dual variables of the hinge loss
+    are bounded. The best constant for squared errors is the mean:
 
     >>> loss.ray(y, np.array([1.5]))
     (array([3.]), array([2.25]))

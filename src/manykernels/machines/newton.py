@@ -265,8 +265,8 @@ class Newton(Machine):
         >>> from manykernels.losses import Squared
         >>> from manykernels.machines import Newton
         >>> machine, y, C = Newton(Squared(), fit_intercept=True), np.array([1.0, 3.0]), np.ones(2)
-        >>> alpha = np.array([-0.5, 0.5])
-        >>> machine.judged(y, C, alpha, 2.0, alpha).gap, machine.judged(y, C, 0.0 * alpha, 2.0, 0.0 * alpha).gap
+        >>> alpha, none = np.array([-0.5, 0.5]), np.zeros(2)
+        >>> machine.judged(y, C, alpha, 2.0, alpha).gap, machine.judged(y, C, none, 2.0, none).gap
         (0.0, 1.0)
         """
         f = score + b

@@ -167,8 +167,8 @@ class Risk(ABC):
     >>> risk.terms(f).tolist(), risk.value(f), risk.zero_value(), risk.gradient(f).tolist()
     ([[0.5], [4.5]], 5.0, 5.0, [[-1.0], [-3.0]])
 
-    The best constant function has the dual point α = −∇R. Its entries add up to 0 because an intercept is fitted,
-    and both ways to make a point feasible lead back to it:
+    The best constant function has the dual point α = −∇R. Its entries add up to 0 because an intercept is
+    fitted, and both ways to make a point feasible lead back to it:
 
     >>> risk.constant().tolist(), risk.intercepts(f).tolist(), risk.constant_value()
     ([2.0], [2.0], 1.0)
@@ -181,7 +181,7 @@ class Risk(ABC):
     >>> risk.dual_terms(alpha).tolist(), risk.dual_fit(alpha)
     ([[-1.5], [2.5]], 1.0)
 
-    If decisions are wrong by up to 0.1, R is at most ½(1.1² + 1.1²). Errors of rounding change next to nothing:
+    If decisions are wrong by up to 0.1, R is at most ½(1.1² + 1.1²). Rounding errors change next to nothing:
 
     >>> f = risk.zeros() + risk.constant()
     >>> round(risk.worst(f, np.full((2, 1), 0.1)), 6)

@@ -97,7 +97,7 @@ class Cox(Risk):
     >>> (half.T @ half).round(6).tolist()
     [[0.25, -0.25], [-0.25, 0.25]]
 
-    The point −∇R(f) proves that f = 0 is optimal without kernels. Scores are centred, since a constant changes
+    Without kernels f is 0, and the dual point −∇R(f) has no gap. Scores are centred, since a constant changes
     nothing:
 
     >>> points = risk.joint_points(np.array([0.5, -0.5]), f)

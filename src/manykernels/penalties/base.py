@@ -40,8 +40,10 @@ class Penalty(BaseEstimator, ABC):
 
     The nearest point of the set, the boundary above a point, the start, and a point strictly inside:
 
-    >>> ball.project(np.array([3.0, 4.0])).round(6).tolist(), ball.stretch(np.array([0.3, 0.4])).round(6).tolist()
-    ([0.6, 0.8], [0.6, 0.8])
+    >>> ball.project(np.array([3.0, 4.0])).round(6).tolist()
+    [0.6, 0.8]
+    >>> ball.stretch(np.array([0.3, 0.4])).round(6).tolist()
+    [0.6, 0.8]
     >>> bool(np.isclose(np.sum(ball.start(2) ** 2), 1.0)), bool(np.sum(ball.interior(theta) ** 2) < 1.0)
     (True, True)
 

@@ -313,6 +313,24 @@ class Solver(BaseEstimator, ABC):
         -------
         Result
             The kernels, their weights, and the bounds.
+
+        Examples
+        --------
+        The first kernel K = yyᵀ is the target itself. It takes all of the weight, and with C = 1 the optimum
+        of four squared errors is ½yᵀ(K + I)⁻¹y = 0.4:
+
+        >>> import numpy as np
+        >>> from manykernels.grams import StackGram
+        >>> from manykernels.losses import Squared
+        >>> from manykernels.objectives import Separable
+        >>> from manykernels.penalties import Simplex
+        >>> from manykernels.solvers import ActiveSet, Run
+        >>> y = np.array([[1.0], [-1.0], [1.0], [-1.0]])
+        >>> gram = StackGram(np.stack([y @ y.T, np.eye(4)]))
+        >>> risk = Separable(Squared(), y, np.ones((4, 1)), fit_intercept=True)
+        >>> result = ActiveSet().run(gram, risk, Simplex(), Run(1e-6, 100, np.random.RandomState(0)))
+        >>> result.weights.round(3).tolist(), round(result.primal, 3), round(result.dual, 3)
+        ([1.0, 0.0], 0.4, 0.4)
         """
 
 

@@ -112,6 +112,26 @@ class Corrective(FamilySolver):
         ------
         Result
             The solution at each factor.
+
+        Examples
+        --------
+        The first kernel K = yyᵀ is the target itself. At cost C the optimum of four squared errors is
+        2C/(1 + 4C):
+
+        >>> import numpy as np
+        >>> from manykernels.grams import StackGram
+        >>> from manykernels.losses import Squared
+        >>> from manykernels.objectives import Separable
+        >>> from manykernels.oracles import FiniteOracle
+        >>> from manykernels.penalties import Simplex
+        >>> from manykernels.solvers import Corrective, Run
+        >>> y = np.array([[1.0], [-1.0], [1.0], [-1.0]])
+        >>> oracle = FiniteOracle(StackGram(np.stack([y @ y.T, np.eye(4)])))
+        >>> risk = Separable(Squared(), y, np.ones((4, 1)), fit_intercept=True)
+        >>> run = Run(1e-6, 100, np.random.RandomState(0))
+        >>> path = list(Corrective().run_path(oracle, risk, Simplex(), [0.25, 1.0], run))
+        >>> [(result.atoms, round(result.primal, 3)) for result in path]
+        [([0], 0.25), ([0], 0.4)]
         """
         require_served(self, oracle, risk, penalty)
         search = self._begin(oracle, risk, penalty, run)

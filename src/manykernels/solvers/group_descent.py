@@ -102,6 +102,24 @@ class GroupDescent(Solver):
         ------
         Result
             The solution at each factor.
+
+        Examples
+        --------
+        The first feature is the target itself. At cost C the optimum of four squared errors is 2C/(1 + 4C):
+
+        >>> import numpy as np
+        >>> from manykernels.grams import FactorGram
+        >>> from manykernels.losses import Squared
+        >>> from manykernels.objectives import Separable
+        >>> from manykernels.penalties import Simplex
+        >>> from manykernels.solvers import GroupDescent, Run
+        >>> X = np.array([[1.0, 1.0], [-1.0, 1.0], [1.0, -1.0], [-1.0, -1.0]])
+        >>> gram = FactorGram(X, np.array([0, 1, 2]))
+        >>> risk = Separable(Squared(), X[:, :1], np.ones((4, 1)), fit_intercept=True)
+        >>> run = Run(1e-6, 100, np.random.RandomState(0))
+        >>> path = list(GroupDescent().run_path(gram, risk, Simplex(), [0.25, 1.0], run))
+        >>> [(result.weights.round(3).tolist(), round(result.primal, 3)) for result in path]
+        [([1.0, 0.0], 0.25), ([1.0, 0.0], 0.4)]
         """
         gram = listed(self, kernels, risk, penalty)
         if not serves_outputs(risk.shape[1], risk.least_squares() is not None):

@@ -178,6 +178,21 @@ class Stochastic(FamilySolver):
             The estimate ĝ at these kernels, 0 elsewhere.
         ratio : ndarray of shape (batch,)
             The importance weights |g_z|/s_z of every draw.
+
+        Examples
+        --------
+        For the kernels I and 11ᵀ at α = (1, 1), q = (2, 4) and the gradient is −½q = (−1, −2). Draws in
+        proportion to q all have the same importance, so that every estimate has the right sum:
+
+        >>> import numpy as np
+        >>> from manykernels.grams import StackGram
+        >>> from manykernels.oracles import FiniteOracle
+        >>> from manykernels.solvers import Stochastic
+        >>> oracle = FiniteOracle(StackGram(np.stack([np.eye(2), np.ones((2, 2))])))
+        >>> solver, alpha = Stochastic(batch=4), np.ones((2, 1))
+        >>> atoms, gradient, ratio = solver.estimate(oracle, alpha, np.random.RandomState(0))
+        >>> round(float(gradient.sum()), 6), ratio.round(6).tolist()
+        (-3.0, [3.0, 3.0, 3.0, 3.0])
         """
         if self.sampling == "gradient":
             how = {} if self.spread == 1.0 else {"spread": float(self.spread)}
@@ -210,6 +225,22 @@ class Stochastic(FamilySolver):
         -------
         float
             The share.
+
+        Examples
+        --------
+        Draws close to the best width see less of the gradient:
+
+        >>> import numpy as np
+        >>> from manykernels.families import Gaussians
+        >>> from manykernels.oracles import build_oracle
+        >>> from manykernels.solvers import Stochastic
+        >>> X = np.linspace(-3.0, 3.0, 20)[:, None]
+        >>> oracle, alpha = build_oracle(Gaussians(0.1, 100.0), X, normalize=None), np.sin(X)
+        >>> def share(solver):
+        ...     ratio = solver.estimate(oracle, alpha, np.random.RandomState(0))[2]
+        ...     return solver.reach(oracle, alpha, ratio)
+        >>> share(Stochastic(batch=32, spread=0.01)) < 0.1 < share(Stochastic(batch=32)) <= 1.0
+        True
         """
         if self.sampling != "gradient" or np.isfinite(oracle.size):
             return 1.0

@@ -115,6 +115,22 @@ class Weighting(BaseEstimator):
         -------
         Weighted
             The weights, and what is known about them.
+
+        Examples
+        --------
+        The first kernel is the target itself, and `Alignf` gives it all of the weight. `Align` weighs each
+        kernel in proportion to its own alignment, which is 1 and 1/√3 here:
+
+        >>> import numpy as np
+        >>> from manykernels.grams import StackGram
+        >>> from manykernels.objectives import Alignment
+        >>> from manykernels.weightings import Align, Alignf
+        >>> y = np.array([[1.0], [1.0], [-1.0], [-1.0]])
+        >>> alignment = Alignment(StackGram(np.stack([y @ y.T, np.eye(4)])), y)
+        >>> Alignf().weigh(alignment).theta.round(3).tolist()
+        [1.0, 0.0]
+        >>> alignment.each.round(3).tolist(), Align().weigh(alignment).theta.round(3).tolist()
+        ([1.0, 0.577], [0.634, 0.366])
         """
         raise NotImplementedError(f"{type(self).__name__} must define weigh(alignment).")
 
@@ -132,6 +148,20 @@ class Weighting(BaseEstimator):
         -------
         Chosen
             The kernels and their weights, which add up to 1.
+
+        Examples
+        --------
+        The target x0 · x1 is one of the products of two columns:
+
+        >>> import numpy as np
+        >>> from manykernels.families import Products
+        >>> from manykernels.oracles import build_oracle
+        >>> from manykernels.weightings import GreedyAlignment
+        >>> X = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]])
+        >>> oracle = build_oracle(Products(degree=2, interactions_only=True), X, normalize=None)
+        >>> chosen = GreedyAlignment().choose(oracle, X[:, :1] * X[:, 1:])
+        >>> chosen.atoms, chosen.theta.round(6).tolist()
+        ([(0, 1)], [1.0])
         """
         raise NotImplementedError(f"{type(self).__name__} needs a list of kernels.")
 

@@ -191,6 +191,23 @@ class StochasticAlignment(Weighting):
             The estimate ĝ at these kernels, 0 elsewhere.
         ratio : ndarray of shape (batch,)
             The importance weights |g_z|/s_z of every draw.
+
+        Examples
+        --------
+        The combination holds x0, and the target x0 · x1 does not. A step against the gradient takes weight
+        from x0:
+
+        >>> import numpy as np
+        >>> from manykernels.families import Products
+        >>> from manykernels.oracles import build_oracle
+        >>> from manykernels.weightings import StochasticAlignment
+        >>> X = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]])
+        >>> oracle = build_oracle(Products(degree=2, interactions_only=True), X, normalize=None)
+        >>> y = X[:, :1] * X[:, 1:]
+        >>> T, K = y @ y.T, y @ y.T + X[:, :1] @ X[:, :1].T
+        >>> atoms, gradient, ratio = StochasticAlignment().estimate(oracle, T, K, np.random.RandomState(0))
+        >>> sorted((oracle.name(atom), float(np.sign(g))) for atom, g in zip(atoms, gradient))
+        [('x0', 1.0), ('x0 · x1', -1.0)]
         """
         size = float(np.vdot(K, K))
         scale = float(np.vdot(K, T)) / size if size > 0.0 else 0.0
