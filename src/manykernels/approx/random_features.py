@@ -123,6 +123,10 @@ class RandomFeatures(Approximation):
         >>> from manykernels.approx import RandomFeatures
         >>> RandomFeatures(64).pairs()
         32
+        >>> RandomFeatures(65).pairs()
+        Traceback (most recent call last):
+        ...
+        ValueError: n_components=65 was given to RandomFeatures; expected an even number, ...
         """
         n_components = self._components()
         if n_components % 2:

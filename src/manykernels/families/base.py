@@ -119,6 +119,8 @@ class Family(BaseEstimator):
 
         Examples
         --------
+        Linear kernels of all pairs of columns:
+
         >>> import numpy as np
         >>> from itertools import combinations
         >>> from manykernels.families import Family

@@ -68,7 +68,8 @@ class Parametric(Family):
     >>> all(0.3 <= kernel.get_params()["width"] <= 3.0 for kernel in model.kernels_)
     True
 
-    The other methods follow. The trace of a kernel, h at S = I, is the number of samples at any width:
+    The other methods follow from `kernel` and `bounds`. The trace of a kernel, h at S = I, is the number of
+    samples at any width:
 
     >>> family, sigma = Matern32(), np.array([0.5])
     >>> family.kernel(0.5), [end.tolist() for end in family.box(X)], family.prior(0.5)
@@ -207,7 +208,7 @@ class Parametric(Family):
 
         Examples
         --------
-        The Dirichlet kernel 1 + 2 cos(σ(x − x')) of one feature has the columns 1, √2 cos σx and √2 sin σx:
+        The Dirichlet kernel 1 + 2 cos(σ(x − x')) needs three columns, a constant, a cosine and a sine:
 
         >>> import numpy as np
         >>> from manykernels.families import Dirichlets
@@ -482,6 +483,10 @@ class Dirichlets(_Positive):
         >>> from manykernels.families import Dirichlets
         >>> Dirichlets(degree=2).order()
         2
+        >>> Dirichlets(degree=0).order()
+        Traceback (most recent call last):
+        ...
+        ValueError: degree=0 was given to Dirichlet; expected a whole number, at least 1.
         """
         return Dirichlet(degree=self.degree)._integer("degree")
 

@@ -176,6 +176,10 @@ class PolynomialDAG(_Products):
         >>> from manykernels.families import PolynomialDAG
         >>> PolynomialDAG(degree=2).levels()
         2
+        >>> PolynomialDAG(degree=0).levels()
+        Traceback (most recent call last):
+        ...
+        ValueError: degree=0 was given to PolynomialDAG; expected a whole number, ...
         """
         degree = self.degree
         if not is_number(degree) or degree != degree // 1 or degree < 1:
@@ -238,6 +242,10 @@ class AnovaDAG(_Products):
         >>> from manykernels.families import AnovaDAG
         >>> AnovaDAG(width=0.5).relative_width()
         0.5
+        >>> AnovaDAG(width=-1.0).relative_width()
+        Traceback (most recent call last):
+        ...
+        ValueError: width=-1.0 was given to AnovaDAG; expected a positive number, ...
         """
         if not is_number(self.width) or not 0.0 < self.width < np.inf:
             raise ValueError(

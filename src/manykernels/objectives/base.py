@@ -176,18 +176,26 @@ class Risk(ABC):
     >>> alpha.tolist(), risk.feasible(alpha + 1.0).tolist(), risk.exact(alpha + 1.0).tolist()
     ([[-1.0], [1.0]], [[-1.0], [1.0]], [[-1.0], [1.0]])
 
-    Without kernels this point proves that no constant function is better, since −R*(−α) = R(f):
+    For squared errors −R*(−α) = yᵀα − ½‖α‖². It is 1 at this point, which proves that no constant is better:
 
-    >>> risk.dual_terms(alpha).tolist(), risk.dual_fit(alpha)
-    ([[-1.5], [2.5]], 1.0)
+    >>> risk.dual_terms(alpha).tolist(), risk.dual_fit(alpha), risk.ray(alpha)
+    ([[-1.5], [2.5]], 1.0, (2.0, 2.0))
+
+    With the kernel K = I, α = (y − b)/2:
+
+    >>> fit = risk.solve(np.eye(2), risk.zeros(), tol=1e-9)
+    >>> fit.intercept.round(6).tolist(), fit.alpha.round(6).tolist(), round(risk.machine_value(fit), 6)
+    ([2.0], [[-0.5], [0.5]], 0.5)
 
     If decisions are wrong by up to 0.1, R is at most ½(1.1² + 1.1²). Rounding errors change next to nothing:
 
     >>> f = risk.zeros() + risk.constant()
     >>> round(risk.worst(f, np.full((2, 1), 0.1)), 6)
     1.21
-    >>> round(risk.worst_value(f, alpha, largest=1.0), 6), risk.leak(alpha), risk.scaled(2.0).value(f)
-    (1.0, 0.0, 2.0)
+    >>> round(risk.worst_value(f, alpha, largest=1.0), 6), risk.leak(alpha)
+    (1.0, 0.0)
+    >>> risk.scaled(2.0).value(f), risk.least_squares().cost.tolist()
+    (2.0, [1.0, 1.0])
     """
 
     shape: tuple[int, int]
@@ -293,19 +301,6 @@ class Risk(ABC):
         -------
         Fit
             The machines of all outputs.
-
-        Examples
-        --------
-        With K = I and b = 2, α = (y − b)/2:
-
-        >>> import numpy as np
-        >>> from manykernels.losses import Squared
-        >>> from manykernels.objectives import Separable
-        >>> y = np.array([[1.0], [3.0]])
-        >>> risk = Separable(Squared(), y, np.ones((2, 1)), fit_intercept=True)
-        >>> fit = risk.solve(np.eye(2), risk.zeros(), tol=1e-9)
-        >>> fit.intercept.round(6).tolist(), fit.alpha.round(6).tolist(), fit.f.round(6).tolist()
-        ([2.0], [[-0.5], [0.5]], [[1.5], [2.5]])
         """
 
     @abstractmethod
@@ -477,17 +472,6 @@ class Risk(ABC):
         -------
         LeastSquares or None
             The form; None where the risk is no least squares.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from manykernels.losses import Squared
-        >>> from manykernels.objectives import Separable
-        >>> y = np.array([[1.0], [3.0]])
-        >>> risk = Separable(Squared(), y, np.ones((2, 1)), fit_intercept=True)
-        >>> form = risk.least_squares()
-        >>> form.targets.tolist(), form.cost.tolist()
-        ([[1.0], [3.0]], [1.0, 1.0])
         """
         return None
 
@@ -504,18 +488,6 @@ class Risk(ABC):
         tuple of (float, float) or None
             The pair (lin, quad) with −R*(−sα) = s·lin − ½s²·quad for 0 ≤ s ≤ `reach`; None where it is no
             parabola.
-
-        Examples
-        --------
-        For squared errors −R*(−α) = yᵀα − ½‖α‖²:
-
-        >>> import numpy as np
-        >>> from manykernels.losses import Squared
-        >>> from manykernels.objectives import Separable
-        >>> y = np.array([[1.0], [3.0]])
-        >>> risk = Separable(Squared(), y, np.ones((2, 1)), fit_intercept=True)
-        >>> risk.ray(np.array([[-0.5], [0.5]]))
-        (1.0, 0.5)
         """
         return None
 
@@ -609,19 +581,6 @@ class Risk(ABC):
         -------
         float
             The value.
-
-        Examples
-        --------
-        Here α = (−½, ½) and f = (1½, 2½), so that the value is ½·½ + ½·½:
-
-        >>> import numpy as np
-        >>> from manykernels.losses import Squared
-        >>> from manykernels.objectives import Separable
-        >>> y = np.array([[1.0], [3.0]])
-        >>> risk = Separable(Squared(), y, np.ones((2, 1)), fit_intercept=True)
-        >>> fit = risk.solve(np.eye(2), risk.zeros(), tol=1e-9)
-        >>> round(risk.machine_value(fit), 6)
-        0.5
         """
         return 0.5 * float(np.sum(fit.alpha * (fit.f - fit.intercept))) + self.value(fit.f)
 

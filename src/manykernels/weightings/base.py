@@ -160,8 +160,8 @@ class Weighting(BaseEstimator):
         >>> X = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]])
         >>> oracle = build_oracle(Products(degree=2, interactions_only=True), X, normalize=None)
         >>> chosen = GreedyAlignment().choose(oracle, X[:, :1] * X[:, 1:])
-        >>> chosen.atoms, chosen.theta.round(6).tolist()
-        ([(0, 1)], [1.0])
+        >>> chosen.atoms[0], round(float(chosen.theta[0]), 6)
+        ((0, 1), 1.0)
         """
         raise NotImplementedError(f"{type(self).__name__} needs a list of kernels.")
 
