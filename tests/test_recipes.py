@@ -323,9 +323,19 @@ def modules():
     ]
 
 
+class Finder(doctest.DocTestFinder):
+    """Finds the examples of a module, also those of methods that a decorator of another module wraps."""
+
+    def _from_module(self, module, object):
+        return super()._from_module(module, inspect.unwrap(object) if inspect.isfunction(object) else object)
+
+
 @pytest.mark.parametrize(("module", "path"), modules())
 def test_examples_of_docstrings_say_what_they_say(module, path, capsys):
-    result = doctest.testmod(importlib.import_module(module), optionflags=FLAGS)
+    runner = doctest.DocTestRunner(optionflags=FLAGS)
+    for examples in Finder().find(importlib.import_module(module), module):
+        runner.run(examples)
+    result = runner.summarize()
     written = len(re.findall(r"^ *>>> ", Path(path).read_text(encoding="utf-8"), re.M))
     skipped = path.read_text(encoding="utf-8").count("# doctest: +SKIP")
     assert not result.failed and result.attempted == written - skipped, capsys.readouterr().out
