@@ -37,6 +37,13 @@ class Composite(Kernel):
         -------
         dict of str to object
             Parameters by name.
+
+        Examples
+        --------
+        >>> from manykernels.kernels import Gaussian, Linear
+        >>> params = (Linear() + Gaussian(2.0)).get_params()
+        >>> params["k0"], params["k1__width"]
+        (Linear(), 2.0)
         """
         params: dict[str, Any] = super().get_params(deep=False)
         if deep:
@@ -57,6 +64,15 @@ class Composite(Kernel):
         -------
         Composite
             The kernel itself.
+
+        Examples
+        --------
+        >>> from manykernels.kernels import Gaussian, Laplacian, Linear
+        >>> total = Linear() + Gaussian(2.0)
+        >>> total.set_params(k1__width=5.0)
+        Linear() + Gaussian(width=5.0)
+        >>> total.set_params(k0=Laplacian(1.0))
+        Laplacian(width=1.0) + Gaussian(width=5.0)
         """
         for key in [key for key in params if _MEMBER.fullmatch(key)]:
             i = int(key[1:])
@@ -98,6 +114,15 @@ class Composite(Kernel):
         -------
         Composite
             The sum or product.
+
+        Examples
+        --------
+        The sum has three members, not a sum and another kernel:
+
+        >>> from manykernels.kernels import Gaussian, Linear, Sum
+        >>> total = Sum.of(Linear() + Gaussian(1.0), Gaussian(2.0))
+        >>> len(total.kernels)
+        3
         """
         flat: list[Kernel] = []
         for kernel in (left, right):

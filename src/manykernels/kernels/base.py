@@ -126,6 +126,18 @@ class Kernel(BaseEstimator):
         -------
         ndarray of shape (n_X, n_Y)
             The matrix, which is `out` if that is given.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels.kernels import Linear
+        >>> X, Y = np.array([[1.0, 0.0], [0.0, 2.0]]), np.array([[3.0, 1.0]])
+        >>> Linear()(X)
+        array([[1., 0.],
+               [0., 4.]])
+        >>> Linear()(X, Y)
+        array([[3.],
+               [2.]])
         """
         if Y is not None and same(X, Y):
             Y = None
@@ -155,6 +167,20 @@ class Kernel(BaseEstimator):
         -------
         ndarray of shape (n_X, n_Y)
             The matrix.
+
+        Examples
+        --------
+        A kernel that counts the columns in which two samples agree:
+
+        >>> import numpy as np
+        >>> from manykernels.kernels import Kernel
+        >>> class Agreement(Kernel):
+        ...     def compute(self, X, Y=None, out=None):
+        ...         Y = X if Y is None else Y
+        ...         return (X[:, None, :] == Y[None, :, :]).sum(axis=2).astype(float)
+        >>> Agreement().compute(np.array([[1, 2, 3], [1, 2, 9]]))
+        array([[3., 2.],
+               [2., 3.]])
         """
         raise NotImplementedError(f"{type(self).__name__} must define compute(), or statistic and fill().")
 
@@ -175,6 +201,16 @@ class Kernel(BaseEstimator):
         -------
         ndarray of bool of shape (n_samples,) or None
             True for samples that have the view; None where all samples have it.
+
+        Examples
+        --------
+        The cells of the second sample are all missing:
+
+        >>> import numpy as np
+        >>> from manykernels.kernels import Linear, OnColumns
+        >>> scan = OnColumns(Linear(), [1, 2], view="scan")
+        >>> scan.present(np.array([[50.0, 1.0, 3.0], [60.0, np.nan, np.nan]]))
+        array([ True, False])
         """
         return None
 
@@ -189,6 +225,18 @@ class Kernel(BaseEstimator):
             Samples.
         Y : array-like of shape (n_Y, n_features) or None, default=None
             Other samples; None stands for X.
+
+        Examples
+        --------
+        The second sample lacks the view:
+
+        >>> import numpy as np
+        >>> from manykernels.kernels import Linear, OnColumns
+        >>> X, K = np.array([[50.0, 1.0], [60.0, np.nan]]), np.full((2, 2), 7.0)
+        >>> OnColumns(Linear(), [1], view="scan").mask(K, X)
+        >>> K
+        array([[7., 0.],
+               [0., 0.]])
         """
         left = self.present(X)
         right = None if is_stack(X) else left if Y is None else self.present(Y)
@@ -206,6 +254,16 @@ class Kernel(BaseEstimator):
         -------
         ndarray of shape (n_samples,)
             The diagonal of the kernel matrix.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels.kernels import Gaussian, Linear
+        >>> X = np.array([[3.0, 4.0], [0.0, 1.0]])
+        >>> Linear().diag(X)
+        array([25.,  1.])
+        >>> (Linear() + Gaussian(1.0)).diag(X)
+        array([26.,  2.])
         """
         n = n_samples(X)
         blocks = [
@@ -228,6 +286,18 @@ class Kernel(BaseEstimator):
         -------
         float
             The relative error that is taken for rounding.
+
+        Examples
+        --------
+        A matrix in float32 has fewer digits:
+
+        >>> import numpy as np
+        >>> from manykernels.kernels import Gaussian, Precomputed
+        >>> Gaussian(1.0).rounding(np.eye(2))
+        1e-07
+        >>> stack = np.ones((2, 2, 1), dtype=np.float32)
+        >>> Precomputed(0).rounding(stack)
+        0.0001
         """
         given = [v if isinstance(v, list | tuple) else [v] for v in self._arguments().values()]
         members = [kernel for values in given for kernel in values if isinstance(kernel, Kernel)]
@@ -254,6 +324,20 @@ class Kernel(BaseEstimator):
         -------
         ndarray of shape (n_X, n_Y)
             The matrix S.
+
+        Examples
+        --------
+        Gaussian kernels of all widths are functions of the squared distances:
+
+        >>> import numpy as np
+        >>> from manykernels.kernels import Gaussian
+        >>> X = np.array([[0.0], [1.0], [3.0]])
+        >>> Gaussian(2.0).compute_statistic(X)
+        array([[0., 1., 9.],
+               [1., 0., 4.],
+               [9., 4., 0.]])
+        >>> Gaussian(2.0).statistic == Gaussian(5.0).statistic
+        True
         """
         raise TypeError(f"{self.label} has no shared statistic; call it instead.")
 
@@ -271,6 +355,19 @@ class Kernel(BaseEstimator):
             The shared statistic.
         out : ndarray of shape (n_X, n_Y)
             Memory for the kernel matrix, which may be `S` itself.
+
+        Examples
+        --------
+        One matrix of squared distances serves both widths:
+
+        >>> import numpy as np
+        >>> from manykernels.kernels import Gaussian
+        >>> S, K = np.array([[0.0, 4.0], [4.0, 0.0]]), np.empty((2, 2))
+        >>> for width in (1.0, 2.0):
+        ...     Gaussian(width).fill(S, K)
+        ...     print(K.round(3).tolist())
+        [[1.0, 0.018], [0.018, 1.0]]
+        [[1.0, 0.368], [0.368, 1.0]]
         """
         raise TypeError(f"{self.label} has no shared statistic; call it instead.")
 
@@ -293,6 +390,20 @@ class Kernel(BaseEstimator):
         -------
         ndarray or CSR matrix of shape (n_samples, n_components)
             The features Φ.
+
+        Examples
+        --------
+        The only feature of this kernel is the product of both columns:
+
+        >>> import numpy as np
+        >>> from manykernels.kernels import Monomial
+        >>> X, product = np.array([[1.0, 2.0], [3.0, 4.0]]), Monomial([0, 1])
+        >>> Phi = product.features(X)
+        >>> Phi
+        array([[ 2.],
+               [12.]])
+        >>> np.array_equal(Phi @ Phi.T, product(X))
+        True
         """
         return self.feature_maps(X)[0]
 
@@ -308,6 +419,19 @@ class Kernel(BaseEstimator):
         -------
         list of ndarray or CSR matrix
             Features of each set, so that k(X, Y) = Φ_X Φ_Yᵀ.
+
+        Examples
+        --------
+        The words of both sets get common coordinates:
+
+        >>> import numpy as np
+        >>> from manykernels.kernels import Spectrum
+        >>> train, new = ["banana", "bandana"], ["ananas"]
+        >>> Phi_train, Phi_new = Spectrum(2).feature_maps(train, new)
+        >>> Phi_train.shape[1] == Phi_new.shape[1]
+        True
+        >>> np.allclose((Phi_new @ Phi_train.T).toarray(), Spectrum(2)(new, train))
+        True
         """
         raise TypeError(f"{self.label} has no finite feature map.")
 
@@ -321,6 +445,16 @@ class Kernel(BaseEstimator):
         -------
         Spectral or None
             The spectral density; None if it is not known.
+
+        Examples
+        --------
+        The frequencies of a Gaussian kernel are smaller if its width is larger:
+
+        >>> from manykernels.kernels import Gaussian, Linear
+        >>> Gaussian(1.0).spectral().scale, Gaussian(4.0).spectral().scale
+        (1.0, 0.25)
+        >>> Linear().spectral() is None
+        True
         """
         return None
 
@@ -333,6 +467,12 @@ class Kernel(BaseEstimator):
         -------
         list of (float, Kernel)
             Pairs (c_j, k_j) with k = Σ_j c_j k_j.
+
+        Examples
+        --------
+        >>> from manykernels.kernels import Gaussian, Linear
+        >>> (2.0 * (Linear() + Gaussian(3.0))).terms()
+        [(2.0, Linear()), (2.0, Gaussian(width=3.0))]
         """
         return [(1.0, self)]
 
@@ -353,6 +493,15 @@ class Kernel(BaseEstimator):
         -------
         Kernel
             The copy, with the facts of this kernel and the new ones.
+
+        Examples
+        --------
+        A family tells that the width is half the median distance of its samples:
+
+        >>> from manykernels.kernels import Gaussian
+        >>> kernel = Gaussian(3.0).as_member(scale=0.5)
+        >>> kernel, kernel.member.scale
+        (Gaussian(width=3.0), 0.5)
         """
         made = copy(self)
         made._member = replace(self.member, **facts)

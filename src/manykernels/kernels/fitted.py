@@ -99,6 +99,17 @@ class Fitted(Kernel):
         -------
         Fitted
             The kernel itself.
+
+        Examples
+        --------
+        The second sample counts twice, so that the mean is 3:
+
+        >>> import numpy as np
+        >>> from manykernels.kernels import Fitted, Linear
+        >>> X = np.array([[1.0], [4.0]])
+        >>> fitted = Fitted(Linear(), center=True).fit(X, sample_weight=[1.0, 2.0])
+        >>> fitted(X).round(6).tolist()
+        [[4.0, -2.0], [-2.0, 1.0]]
         """
         if self.normalize not in (None, "trace", "max", "cosine", "frobenius"):
             raise ValueError(
@@ -165,6 +176,15 @@ class Fitted(Kernel):
         -------
         Fitted
             The fitted kernel.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels.kernels import Fitted, Linear
+        >>> fitted = Fitted.from_constants(Linear(), scale=0.5, normalize="trace")
+        >>> fitted(np.array([[1.0], [3.0]]))
+        array([[0.5, 1.5],
+               [1.5, 4.5]])
         """
         fitted = cls(kernel, center=center is not None, normalize=normalize)
         fitted.rest_ = rest
@@ -256,6 +276,20 @@ class Fitted(Kernel):
             Samples of the columns; None stands for X.
         known : tuple or None, default=None
             Distances of samples from the mean where views are absent, if they are known (`Rest.write`).
+
+        Examples
+        --------
+        The training points 1 and 3 have the mean 2:
+
+        >>> import numpy as np
+        >>> from manykernels.kernels import Fitted, Linear
+        >>> X = np.array([[1.0], [3.0]])
+        >>> fitted = Fitted(Linear(), center=True).fit(X)
+        >>> K = Linear()(X)
+        >>> fitted.finish(K, X, None)
+        >>> K
+        array([[ 1., -1.],
+               [-1.,  1.]])
         """
         self._write_rest(K, X, Y, known=known)
         r_X, r_Y = self._both_means(K, X, Y)
@@ -373,6 +407,13 @@ class Fitted(Kernel):
         -------
         dict of str to object
             Parameters by name.
+
+        Examples
+        --------
+        >>> from manykernels.kernels import Fitted, Gaussian
+        >>> params = Fitted(Gaussian(2.0), normalize="max").get_params()
+        >>> params["normalize"], params["width"]
+        ('max', 2.0)
         """
         own: dict[str, Any] = super().get_params(deep=deep)
         return {**self.kernel.get_params(deep=True), **own} if deep else own
@@ -389,6 +430,13 @@ class Fitted(Kernel):
         -------
         Fitted
             The kernel itself.
+
+        Examples
+        --------
+        >>> from manykernels.kernels import Fitted, Gaussian
+        >>> fitted = Fitted(Gaussian(2.0)).set_params(width=5.0, center=True)
+        >>> fitted.kernel, fitted.center
+        (Gaussian(width=5.0), True)
         """
         base = {
             key: value for key, value in params.items() if key.split("__")[0] not in self._get_param_names()

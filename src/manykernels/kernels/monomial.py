@@ -76,6 +76,14 @@ class Monomial(Kernel):
         -------
         list of int
             The powers.
+
+        Examples
+        --------
+        >>> from manykernels.kernels import Monomial
+        >>> Monomial(["age", "dose"]).whole_powers()
+        [1, 1]
+        >>> Monomial(["age", "dose"], [2, 1]).whole_powers()
+        [2, 1]
         """
         powers = [1] * len(self.columns) if self.powers is None else list(self.powers)
         if len(powers) != len(self.columns) or any(power != power // 1 or power < 1 for power in powers):

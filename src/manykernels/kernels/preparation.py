@@ -155,6 +155,15 @@ class Preparation(BaseEstimator):
         -------
         Preparation
             The preparation itself.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels.kernels import Preparation
+        >>> X = np.array([[1.0, 5.0], [3.0, np.nan], [5.0, 5.0], [7.0, 6.0]])
+        >>> made = Preparation().fit(X)
+        >>> made.mean_.round(3).tolist(), made.fill_.tolist()
+        ([4.0, 5.25], [0.0, 5.0])
         """
         if sample_weight is not None:
             kept = np.flatnonzero(np.asarray(sample_weight) > 0)
@@ -249,6 +258,21 @@ class Preparation(BaseEstimator):
         -------
         ndarray of shape (n_samples, n_features)
             The features.
+
+        Examples
+        --------
+        The numbers 1 and 7 have the mean 4 and the standard deviation 3:
+
+        >>> import numpy as np
+        >>> from manykernels.kernels import Preparation
+        >>> made = Preparation().fit(np.array([[1.0, 0.0], [7.0, 2.0]]))
+        >>> made.transform(np.array([[7.0, 0.0]])).tolist()
+        [[1.0, -1.0]]
+
+        Profiles are rows divided by their length:
+
+        >>> made.transform(np.array([[3.0, 4.0]]), part="profiles").round(3).tolist()
+        [[0.6, 0.8]]
         """
         A = self._numbers(X)
         gaps = np.isnan(A)
@@ -293,6 +317,15 @@ class Preparation(BaseEstimator):
         -------
         list of str
             One name for each feature.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from manykernels.kernels import Preparation
+        >>> table = pd.DataFrame({"age": [30, None, 50, 70], "site": ["A", "B", "A", "B"]})
+        >>> made = Preparation(columns=[0], levels={1: ["A", "B"]}).fit(table)
+        >>> made.names(["age", "site"])
+        ['age', 'age missing', 'site=A', 'site=B']
         """
         given = range(len(names)) if self.columns is None else self.columns
         numbers = [str(names[given[int(k)]]) for k in self.kept_]
