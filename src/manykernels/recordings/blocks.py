@@ -63,6 +63,12 @@ class BlockFold(BaseCrossValidator):
         -------
         int
             The number of blocks.
+
+        Examples
+        --------
+        >>> from manykernels.recordings import BlockFold
+        >>> BlockFold(4).get_n_splits()
+        4
         """
         if not is_whole(self.n_splits) or self.n_splits < 2:
             raise ValueError(
@@ -88,6 +94,18 @@ class BlockFold(BaseCrossValidator):
             Positions of the training samples.
         test : ndarray of int
             Positions of the test samples.
+
+        Examples
+        --------
+        Sample 3 is in the gap after the first block, unless it belongs to another run:
+
+        >>> import numpy as np
+        >>> from manykernels.recordings import BlockFold
+        >>> X, folds = np.zeros((6, 1)), BlockFold(2, gap=1)
+        >>> next(folds.split(X))
+        (array([4, 5]), array([0, 1, 2]))
+        >>> next(folds.split(X, groups=["a", "a", "a", "b", "b", "b"]))
+        (array([3, 4, 5]), array([0, 1, 2]))
         """
         n, splits = _num_samples(X), self.get_n_splits()
         if not is_whole(self.gap) or self.gap < 0:

@@ -88,6 +88,13 @@ class Delayer(TransformerMixin, BaseEstimator):
         -------
         Delayer
             The transformer itself.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels.recordings import Delayer
+        >>> Delayer([1, 2]).fit(np.zeros((6, 3))).n_features_in_
+        3
         """
         self._delays()
         if not is_number(self.fill):
@@ -109,6 +116,16 @@ class Delayer(TransformerMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples, n_features × n_delays)
             The delayed features.
+
+        Examples
+        --------
+        The row before each row, within its run:
+
+        >>> import numpy as np
+        >>> from manykernels.recordings import Delayer
+        >>> X = np.array([[1.0], [2.0], [3.0], [4.0]])
+        >>> Delayer([1]).fit(X).transform(X, groups=["a", "a", "b", "b"]).ravel()
+        array([0., 1., 0., 3.])
         """
         check_is_fitted(self)
         X, run = self._read(X, groups, reset=False)
@@ -138,6 +155,16 @@ class Delayer(TransformerMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples, n_features × n_delays)
             The delayed features.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels.recordings import Delayer
+        >>> sound = np.array([[1.0], [2.0], [3.0]])
+        >>> Delayer([0, 1, 2]).fit_transform(sound)
+        array([[1., 0., 0.],
+               [2., 1., 0.],
+               [3., 2., 1.]])
         """
         return self.fit(X, y, groups).transform(X, groups)
 
@@ -153,6 +180,14 @@ class Delayer(TransformerMixin, BaseEstimator):
         -------
         ndarray of str
             Names: ``x_lag2`` is feature x two rows earlier, ``x_lead1`` one row later.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels.recordings import Delayer
+        >>> delayer = Delayer([2, -1]).fit(np.zeros((6, 2)))
+        >>> delayer.get_feature_names_out(["sound", "light"]).tolist()
+        ['sound_lag2', 'sound_lead1', 'light_lag2', 'light_lead1']
         """
         check_is_fitted(self)
         names = list(_check_feature_names_in(self, input_features))

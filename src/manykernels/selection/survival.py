@@ -38,6 +38,16 @@ class Scorer(BaseEstimator):
         -------
         self : scorer
             The scorer.
+
+        Examples
+        --------
+        >>> import sklearn
+        >>> from sklearn.utils.metadata_routing import get_routing_for_object
+        >>> from manykernels.survival import ConcordanceScorer
+        >>> with sklearn.config_context(enable_metadata_routing=True):
+        ...     scorer = ConcordanceScorer().set_score_request(sample_weight=True)
+        >>> get_routing_for_object(scorer)
+        {'score': {'sample_weight': True}}
         """
         self._metadata_request = MetadataRequest(owner=self)
         for param, alias in requests.items():
@@ -86,6 +96,19 @@ class ConcordanceScorer(Scorer):
         -------
         float
             The score; larger is better.
+
+        Examples
+        --------
+        Any estimator that predicts risks can be scored. This one has one of three pairs wrong:
+
+        >>> import numpy as np
+        >>> from manykernels.survival import ConcordanceScorer
+        >>> class FirstColumn:
+        ...     def predict(self, X):
+        ...         return X[:, 0]
+        >>> X, y = np.array([[3.0], [1.0], [2.0]]), np.array([[1, 5.0], [1, 8.0], [1, 9.0]])
+        >>> round(ConcordanceScorer()(FirstColumn(), X, y), 3)
+        0.667
         """
         seen = read_survival(y)
         risk = estimator.predict(X)
@@ -146,6 +169,19 @@ class UnoScorer(Scorer):
         -------
         float
             The score; larger is better.
+
+        Examples
+        --------
+        An estimator of another package needs the times to estimate the censoring from:
+
+        >>> import numpy as np
+        >>> from manykernels.survival import UnoScorer
+        >>> class FirstColumn:
+        ...     def predict(self, X):
+        ...         return X[:, 0]
+        >>> X, y = np.array([[3.0], [1.0], [2.0]]), np.array([[1, 5.0], [1, 8.0], [1, 9.0]])
+        >>> round(UnoScorer(train=y)(FirstColumn(), X, y), 3)
+        0.667
         """
         seen, G = read_survival(y), _censoring(estimator, self.train)
         tau = _known_until(G, seen) if self.tau is None else self.tau
@@ -207,6 +243,19 @@ class BrierScorer(Scorer):
         -------
         float
             The score; larger is better.
+
+        Examples
+        --------
+        A model that always says one half is off by one half, and so by 0.25 when squared:
+
+        >>> import numpy as np
+        >>> from manykernels.survival import BrierScorer
+        >>> class OneHalf:
+        ...     def predict_survival_function(self, X, times):
+        ...         return np.full((len(X), len(times)), 0.5)
+        >>> y = np.array([[1, 1.0], [1, 2.0], [1, 3.0], [1, 4.0]])
+        >>> round(BrierScorer(times=[1.5, 2.5, 3.5], train=y)(OneHalf(), y, y), 3)
+        -0.25
         """
         seen, G = read_survival(y), _censoring(estimator, self.train)
         times = _middle(seen, G) if self.times is None else np.asarray(self.times, dtype=np.float64)

@@ -63,6 +63,17 @@ class Baseline:
         -------
         StepFunctions
             One function for each sample.
+
+        Examples
+        --------
+        The second sample has twice the hazard of the first:
+
+        >>> import numpy as np
+        >>> from manykernels.survival import breslow
+        >>> found = breslow([1, 1, 0], [1.0, 2.0, 3.0], [0.0, 0.0, 0.0])
+        >>> curves = found.hazard([0.0, np.log(2.0)])
+        >>> curves(2.0).round(3).tolist()
+        [0.833, 1.667]
         """
         H, last = self._hazard(risk, self.times, stratum)
         return StepFunctions(self.times, H, 0.0, last)
@@ -81,6 +92,17 @@ class Baseline:
         -------
         StepFunctions
             One function for each sample.
+
+        Examples
+        --------
+        The second sample has twice the hazard of the first:
+
+        >>> import numpy as np
+        >>> from manykernels.survival import breslow
+        >>> found = breslow([1, 1, 0], [1.0, 2.0, 3.0], [0.0, 0.0, 0.0])
+        >>> curves = found.survival([0.0, np.log(2.0)])
+        >>> curves.times.tolist(), curves(2.5).round(3).tolist()
+        ([1.0, 2.0], [0.435, 0.189])
         """
         H, last = self._hazard(risk, self.times, stratum)
         return StepFunctions(self.times, np.exp(-H), 1.0, last)
@@ -101,6 +123,15 @@ class Baseline:
         -------
         ndarray of shape (n_samples, n_times)
             The hazards; NaN, and a warning, after the last observed time.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels.survival import breslow
+        >>> found = breslow([1, 1, 0], [1.0, 2.0, 3.0], [0.0, 0.0, 0.0])
+        >>> found.hazard_at([0.0, np.log(2.0)], [0.5, 1.0, 2.0]).round(3)
+        array([[0.   , 0.333, 0.833],
+               [0.   , 0.667, 1.667]])
         """
         t = read_times(times)
         H, last = self._hazard(risk, np.atleast_1d(t).ravel(), stratum)
@@ -123,6 +154,16 @@ class Baseline:
         -------
         ndarray of shape (n_samples, n_times)
             Probabilities; NaN, and a warning, after the last observed time.
+
+        Examples
+        --------
+        Each stratum has a baseline of its own:
+
+        >>> from manykernels.survival import breslow
+        >>> found = breslow([1, 1, 1, 0], [1.0, 2.0, 3.0, 4.0], [0.0] * 4, stratum=["a", "a", "b", "b"])
+        >>> found.survival_at([0.0, 0.0], [1.0], stratum=["a", "b"]).round(3)
+        array([[0.607],
+               [1.   ]])
         """
         return np.asarray(np.exp(-self.hazard_at(risk, times, stratum)))
 

@@ -83,6 +83,13 @@ class KaplanMeier:
         -------
         ndarray or float
             Probabilities; NaN, and a warning, after the last observed time.
+
+        Examples
+        --------
+        >>> from manykernels.survival import kaplan_meier
+        >>> curve = kaplan_meier([1, 1, 0, 1], [1.0, 2.0, 3.0, 4.0])
+        >>> curve([0.5, 1.0, 3.5])
+        array([1.  , 0.75, 0.5 ])
         """
         return self.curve(times)
 
@@ -100,6 +107,14 @@ class KaplanMeier:
             Lower ends.
         upper : ndarray
             Upper ends.
+
+        Examples
+        --------
+        >>> from manykernels.survival import kaplan_meier
+        >>> curve = kaplan_meier([1, 1, 0, 1], [1.0, 2.0, 3.0, 4.0])
+        >>> lower, upper = curve.band([1.0])
+        >>> lower.round(2), upper.round(2)
+        (array([0.13]), array([0.96]))
         """
         t = read_times(times)
         ends = [StepFunctions(self.times, end, 1.0, self.last).at(t) for end in (self.lower, self.upper)]

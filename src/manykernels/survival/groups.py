@@ -65,6 +65,13 @@ class GroupCurves:
         -------
         ndarray of shape (n_groups, n_times)
             The weights.
+
+        Examples
+        --------
+        >>> from manykernels.survival import group_curves
+        >>> found = group_curves([1, 0, 1, 1], [1.0, 2.0, 3.0, 4.0], ["old", "old", "new", "new"])
+        >>> found.names, found.at_risk([1.0, 2.0, 3.0]).tolist()
+        (['new', 'old'], [[2.0, 2.0, 2.0], [2.0, 1.0, 0.0]])
         """
         t, back = np.unique(np.asarray(times, dtype=np.float64), return_inverse=True)
         return np.stack([seen.at_risk(t)[back] for seen in self.samples])
@@ -81,6 +88,13 @@ class GroupCurves:
         -------
         ndarray
             Sorted times, once each.
+
+        Examples
+        --------
+        >>> from manykernels.survival import group_curves
+        >>> found = group_curves([1, 0, 1, 0], [1.0, 2.0, 3.0, 4.0], ["a", "a", "b", "b"])
+        >>> found.censored(0), found.censored(1)
+        (array([2.]), array([4.]))
         """
         seen = self.samples[group]
         return np.unique(seen.time[~seen.event])

@@ -63,6 +63,19 @@ class StepFunctions:
         -------
         ndarray or float
             Values, of the shape of the functions and then that of `times`.
+
+        Examples
+        --------
+        Two functions that jump at the same times:
+
+        >>> import numpy as np
+        >>> from manykernels.survival import StepFunctions
+        >>> both = StepFunctions(np.array([1.0, 2.0]), np.array([[0.5, 0.2], [0.9, 0.8]]))
+        >>> both([0.0, 1.5])
+        array([[1. , 0.5],
+               [1. , 0.9]])
+        >>> both[1](2.0)
+        0.8
         """
         t = read_times(times)
         warn_of_end(t, np.asarray(self.last))
@@ -81,6 +94,16 @@ class StepFunctions:
         -------
         ndarray
             Values, of the shape of the functions and then that of `times`.
+
+        Examples
+        --------
+        Nobody was observed after the time 3:
+
+        >>> import numpy as np
+        >>> from manykernels.survival import StepFunctions
+        >>> curve = StepFunctions(np.array([1.0, 2.0]), np.array([0.5, 0.2]), last=3.0)
+        >>> curve.at(np.array([0.5, 2.0, 4.0]))
+        array([1. , 0.2, nan])
         """
         t = np.asarray(times, dtype=np.float64)
         start = np.full((*self.values.shape[:-1], 1), self.before)
