@@ -143,6 +143,12 @@ class Permuted:
         -------
         dict
             With the keys ``score``, ``null`` and ``p_value``.
+
+        Examples
+        --------
+        >>> from manykernels.comparison.results import Permuted
+        >>> Permuted(0.9, [0.5, 0.6, 0.4]).as_dict()
+        {'score': 0.9, 'null': [0.5, 0.6, 0.4], 'p_value': 0.25}
         """
         return {"score": self.score, "null": list(self.null), "p_value": self.p_value}
 
@@ -219,6 +225,15 @@ class Comparison(Tabled):
         -------
         Difference or None
             The mean difference with its test. None for the reference itself, and if one of them has no mean.
+
+        Examples
+        --------
+        >>> from manykernels.comparison import Comparison, Scores
+        >>> from manykernels.comparison.scores import Fold
+        >>> old, new = Scores([Fold(0.7), Fold(0.8), Fold(0.6)]), Scores([Fold(0.8), Fold(0.9), Fold(0.8)])
+        >>> found = Comparison("accuracy", {"old": old, "new": new}, test_share=0.5).difference("old")
+        >>> round(found.mean, 3), found.ahead, found.behind
+        (-0.133, 0, 3)
         """
         other = self.against if other is None else other
         if other is None or other == name:
@@ -237,6 +252,15 @@ class Comparison(Tabled):
         -------
         Difference or None
             The mean difference with its test. None if one of them has no mean.
+
+        Examples
+        --------
+        >>> from manykernels.comparison import Comparison, Scores
+        >>> from manykernels.comparison.scores import Fold
+        >>> own, constant = Scores([Fold(0.9), Fold(0.8), Fold(0.85)]), Scores([Fold(0.5)] * 3)
+        >>> found = Comparison("accuracy", {"forest": own}, constant, test_share=0.5).above_chance("forest")
+        >>> round(found.mean, 3), found.clear
+        (0.35, True)
         """
         return between(self.scores[name], self.chance, self.test_share)
 
@@ -253,6 +277,18 @@ class Comparison(Tabled):
         dict
             A :class:`Difference` for each other method that has a mean. If there are several, each has a
             p-value that is adjusted for their number by Holm's method.
+
+        Examples
+        --------
+        Two tests are made, so that the smaller p-value is doubled:
+
+        >>> from manykernels.comparison import Comparison, Scores
+        >>> from manykernels.comparison.scores import Fold
+        >>> values = {"a": [0.8, 0.9, 0.8], "b": [0.7, 0.8, 0.6], "c": [0.4, 0.4, 0.4]}
+        >>> scores = {name: Scores([Fold(value) for value in row]) for name, row in values.items()}
+        >>> found = Comparison("accuracy", scores, test_share=0.5).above_others("a")
+        >>> {other: round(one.p_adjusted / one.p_value, 3) for other, one in found.items()}
+        {'b': 1.0, 'c': 2.0}
         """
         found = {other: self.difference(name, other) for other in self.scores}
         known = {other: one for other, one in found.items() if one is not None}
@@ -274,6 +310,15 @@ class Comparison(Tabled):
         -------
         str or None
             The name of that method. None if there is none.
+
+        Examples
+        --------
+        >>> from manykernels.comparison import Comparison, Scores
+        >>> from manykernels.comparison.scores import Fold
+        >>> scores = {name: Scores([Fold(value)]) for name, value in [("a", 0.8), ("b", 0.7), ("c", 0.9)]}
+        >>> found = Comparison("accuracy", scores)
+        >>> found.strongest_rival("c"), found.strongest_rival("b")
+        ('a', 'c')
         """
         others = {o: s.mean for o, s in self.scores.items() if o != name and s.complete}
         return max(others, key=lambda other: others[other]) if others else None
@@ -285,6 +330,17 @@ class Comparison(Tabled):
         -------
         list of dict
             Each row has ``name``, ``mean``, ``std``, ``folds`` and ``error``.
+
+        Examples
+        --------
+        >>> from manykernels.comparison import Comparison, Scores
+        >>> from manykernels.comparison.scores import Fold
+        >>> own, constant = Scores([Fold(0.75), Fold(1.0)]), Scores([Fold(0.5), Fold(0.5)])
+        >>> found = Comparison("accuracy", {"forest": own}, constant)
+        >>> for row in found.as_rows():
+        ...     print(row["name"], row["mean"], row["folds"])
+        forest 0.875 [0.75, 1.0]
+        chance 0.5 [0.5, 0.5]
         """
         keys, constant = ("mean", "std", "folds", "error"), {CHANCE: self.chance} if self.chance.folds else {}
         facts = {name: scores.as_dict() for name, scores in {**self.scores, **constant}.items()}
@@ -297,6 +353,16 @@ class Comparison(Tabled):
         -------
         dict
             The rank of each method that has a mean, 1 for the largest. Equal means share a rank.
+
+        Examples
+        --------
+        Equal means share a rank:
+
+        >>> from manykernels.comparison import Comparison, Scores
+        >>> from manykernels.comparison.scores import Fold
+        >>> scores = {name: Scores([Fold(value)]) for name, value in [("a", 0.8), ("b", 0.9), ("c", 0.9)]}
+        >>> Comparison("accuracy", scores).ranks()
+        {'a': 3, 'b': 1, 'c': 1}
         """
         means = {name: round(scores.mean, 12) for name, scores in self.scores.items() if scores.complete}
         return {name: 1 + sum(other > mean for other in means.values()) for name, mean in means.items()}
@@ -309,6 +375,16 @@ class Comparison(Tabled):
         dict
             For each method that has a mean its :class:`Difference`, and its p-value adjusted by Holm's
             method.
+
+        Examples
+        --------
+        >>> from manykernels.comparison import Comparison, Scores
+        >>> from manykernels.comparison.scores import Fold
+        >>> values = {"a": [0.8, 0.9, 0.8], "b": [0.7, 0.8, 0.6], "c": [0.4, 0.4, 0.4]}
+        >>> scores = {name: Scores([Fold(value) for value in row]) for name, row in values.items()}
+        >>> found = Comparison("accuracy", scores, test_share=0.5).differences()
+        >>> {name: (round(one.mean, 3), p <= 0.05) for name, (one, p) in found.items()}
+        {'b': (-0.133, False), 'c': (-0.433, True)}
         """
         found = {name: self.difference(name) for name in self.scores}
         known = {name: one for name, one in found.items() if one is not None}

@@ -98,6 +98,16 @@ class Scores:
         ----------
         one : Fold
             The result.
+
+        Examples
+        --------
+        >>> from manykernels.comparison import Scores
+        >>> from manykernels.comparison.scores import Fold
+        >>> scores = Scores()
+        >>> scores.add(Fold(0.9))
+        >>> scores.add(Fold(0.7))
+        >>> scores.values
+        [0.9, 0.7]
         """
         self.folds.append(one)
 
@@ -161,6 +171,18 @@ class Scores:
         dict
             With the keys ``mean``, ``std``, ``folds``, ``seconds``, ``kernels`` and ``error``. A fold without
             a score is None.
+
+        Examples
+        --------
+        A fold that failed leaves no mean:
+
+        >>> from manykernels.comparison import Scores
+        >>> from manykernels.comparison.scores import Fold
+        >>> found = Scores([Fold(0.9), Fold(error="one class only.")]).as_dict()
+        >>> found["folds"], found["mean"]
+        ([0.9, None], None)
+        >>> found["error"]
+        'failed in 1 of 2 folds: one class only.'
         """
         kernels = [fold.kernels for fold in self.folds if fold.kernels is not None]
         return {

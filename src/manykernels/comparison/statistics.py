@@ -95,6 +95,13 @@ class Difference:
         -------
         dict
             The fields by name.
+
+        Examples
+        --------
+        >>> from manykernels.comparison import corrected_ttest
+        >>> found = corrected_ttest([0.02, 0.04, -0.01, 0.03], 1 / 3).as_dict()
+        >>> round(found["mean"], 3), found["ahead"], found["behind"], found["folds"]
+        (0.02, 3, 1, 4)
         """
         names = ("mean", "low", "high", "p_value", "ahead", "behind", "folds", "level", "p_adjusted")
         return {name: getattr(self, name) for name in names}

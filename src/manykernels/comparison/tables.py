@@ -114,6 +114,14 @@ class Tabled:
         -------
         Table
             The rows, as values and as text.
+
+        Examples
+        --------
+        >>> from manykernels.comparison import Comparison, Scores
+        >>> from manykernels.comparison.scores import Fold
+        >>> found = Comparison("accuracy", {"forest": Scores([Fold(0.8)]), "line": Scores([Fold(0.9)])})
+        >>> [row[:3] for row in found.table().cells]
+        [['line', '0.900', '1'], ['forest', '0.800', '2']]
         """
         raise NotImplementedError
 
@@ -124,6 +132,14 @@ class Tabled:
         -------
         DataFrame
             A row for each row of the table.
+
+        Examples
+        --------
+        >>> from manykernels.comparison import Comparison, Scores
+        >>> from manykernels.comparison.scores import Fold
+        >>> found = Comparison("accuracy", {"forest": Scores([Fold(0.8)]), "line": Scores([Fold(0.9)])})
+        >>> found.to_frame()["mean"].to_dict()
+        {'line': 0.9, 'forest': 0.8}
         """
         try:
             import pandas as pd
@@ -146,6 +162,16 @@ class Tabled:
         -------
         str or None
             The text, if no path was given.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels.inspection import Stability
+        >>> found = Stability(["linear", "narrow"], np.array([[0.5, 0.5], [1.0, 0.0]]), level=0.5)
+        >>> print(found.to_csv(), end="")
+        name,mean,low,high,frequency
+        linear,0.75,0.625,0.875,1.0
+        narrow,0.25,0.125,0.375,0.5
         """
         return _written(self.table().csv(), path, overwrite)
 
@@ -163,6 +189,16 @@ class Tabled:
         -------
         str or None
             The text, if no path was given.
+
+        Examples
+        --------
+        The best method is bold:
+
+        >>> from manykernels.comparison import Comparison, Scores
+        >>> from manykernels.comparison.scores import Fold
+        >>> found = Comparison("accuracy", {"forest": Scores([Fold(0.8)]), "line": Scores([Fold(0.9)])})
+        >>> "textbf{line}" in found.to_latex()
+        True
         """
         return _written(self.table().latex(), path, overwrite)
 
@@ -180,6 +216,17 @@ class Tabled:
         -------
         str or None
             The text, if no path was given.
+
+        Examples
+        --------
+        There is a row of titles and one for each method, the best in bold:
+
+        >>> from manykernels.comparison import Comparison, Scores
+        >>> from manykernels.comparison.scores import Fold
+        >>> found = Comparison("accuracy", {"forest": Scores([Fold(0.8)]), "line": Scores([Fold(0.9)])})
+        >>> page = found.to_html()
+        >>> page.count("<tr>"), "<b>line</b>" in page
+        (3, True)
         """
         return _written(self.table().html(), path, overwrite)
 

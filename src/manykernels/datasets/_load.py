@@ -106,6 +106,17 @@ class Dataset:
         -------
         array-like of shape (n_samples, n_columns)
             The columns.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels.datasets import Dataset
+        >>> X = np.array([[30.0, 1.5, 0.2], [60.0, 0.3, 0.9]])
+        >>> views = {"clinic": slice(0, 1), "genes": slice(1, 3)}
+        >>> found = Dataset("patients", X, np.array([0, 1]), views=views)
+        >>> found.view("genes")
+        array([[1.5, 0.2],
+               [0.3, 0.9]])
         """
         if name not in self.views:
             has = f"it has {', '.join(self.views)}" if self.views else "it has none"

@@ -24,6 +24,17 @@ class Shown(Tabled):
         -------
         dict
             The columns by name, of equal lengths; the first has the names of the rows.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels.inspection import Stability
+        >>> found = Stability(["linear", "narrow"], np.array([[0.75, 0.25], [1.0, 0.0]]), level=0.95)
+        >>> columns = found.columns()
+        >>> list(columns)
+        ['name', 'mean', 'low', 'high', 'frequency']
+        >>> columns["frequency"].tolist()
+        [1.0, 0.5]
         """
         raise NotImplementedError
 

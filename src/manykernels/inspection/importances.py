@@ -161,6 +161,17 @@ class Importance(Shown):
         -------
         str
             The loss with its interval; a dash if the column was not permuted.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels.inspection import Importance
+        >>> drops = np.array([[[0.4], [0.5], [0.6]], [[0.0], [0.0], [0.0]]])
+        >>> found = Importance(["age", "site"], drops, np.array([0.9, 0.8, 0.7]), "R²", 0.95, 0.5, 2)
+        >>> print(found.shown("age"))
+        0.500 (0.107 to 0.893)
+        >>> print(found.shown("weight"))
+        –
         """
         if name not in self.names:
             return "–"
@@ -180,6 +191,17 @@ class Importance(Shown):
         -------
         ndarray of int
             Their positions, the most important first.
+
+        Examples
+        --------
+        Only the interval of age lies above zero:
+
+        >>> import numpy as np
+        >>> from manykernels.inspection import Importance
+        >>> drops = np.array([[[0.1], [0.0], [-0.1]], [[0.4], [0.5], [0.6]]])
+        >>> found = Importance(["site", "age"], drops, np.array([0.9, 0.8, 0.7]), "R²", 0.95, 0.5, 2)
+        >>> found.leading()
+        [1]
         """
         return [int(j) for j in self.order if self.low[j] > 0.0][:at_most]
 

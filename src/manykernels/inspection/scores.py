@@ -153,6 +153,16 @@ class NoiseCeiling:
         -------
         float or ndarray of shape (n_targets,)
             The shares r2 / self.r2; NaN if the ceiling is below ``least``.
+
+        Examples
+        --------
+        The second target has too little signal for a share:
+
+        >>> import numpy as np
+        >>> from manykernels.inspection import NoiseCeiling
+        >>> ceiling = NoiseCeiling(signal=np.array([1.0, 0.01]), noise=np.array([1.0, 1.0]), n_repeats=4)
+        >>> ceiling.normalize([0.4, 0.01]).round(3)
+        array([0.5, nan])
         """
         ceiling = np.asarray(self.r2)
         share = np.divide(r2, ceiling, out=np.full(ceiling.shape, np.nan), where=ceiling >= least)
