@@ -70,6 +70,17 @@ class ComparisonDisplay:
         -------
         self : ComparisonDisplay
             The display, drawn.
+
+        Examples
+        --------
+        >>> from manykernels.comparison import Comparison, Scores
+        >>> from manykernels.comparison.scores import Fold
+        >>> from manykernels.plots import ComparisonDisplay
+        >>> scores = {"tree": Scores([Fold(0.7), Fold(0.6)]), "line": Scores([Fold(0.9), Fold(0.8)])}
+        >>> found = Comparison("accuracy", scores, Scores([Fold(0.5), Fold(0.5)]))
+        >>> display = ComparisonDisplay.from_comparison(found)
+        >>> display.names, display.chance
+        (['line', 'tree'], 0.5)
         """
         if isinstance(comparison, Comparisons):
             return cls._of_ranks(comparison).plot(ax=ax, **kw)
@@ -109,6 +120,14 @@ class ComparisonDisplay:
         -------
         self : ComparisonDisplay
             The display, drawn.
+
+        Examples
+        --------
+        >>> from manykernels.plots import ComparisonDisplay
+        >>> display = ComparisonDisplay(["line", "tree"], [[0.9, 0.8], [0.7, 0.6]], "accuracy", 0.5)
+        >>> display = display.plot(color="C2")
+        >>> [label.get_text() for label in display.ax_.get_yticklabels()]
+        ['line', 'tree']
         """
         self.figure_, self.ax_ = _, ax = axes(ax, 6.4 + room(self.names), 1.2 + 0.4 * len(self.names))
         for row, values in enumerate(self.scores):

@@ -101,6 +101,21 @@ class ContributionDisplay:
         -------
         self : ContributionDisplay
             The display, drawn.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels import MKLRegressor
+        >>> from manykernels.kernels import Linear, OnColumns
+        >>> from manykernels.plots import ContributionDisplay
+        >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]])
+        >>> kernels = {"age": OnColumns(Linear(), [0]), "dose": OnColumns(Linear(), [1])}
+        >>> model = MKLRegressor(kernels, C=100.0).fit(X, X[:, 0] + X[:, 1])
+        >>> display = ContributionDisplay.from_estimator(model, X, samples=[0, 2])
+        >>> display.names, display.parts.shape
+        (['age', 'dose'], (2, 2))
+        >>> np.allclose(display.parts.sum(axis=1) + display.intercept, model.predict(X[[0, 2]]))
+        True
         """
         table = contribution_table(*model_of(estimator, X), samples, by=by, output=output)
         display = cls(table.names, table.parts, table.intercept, samples=table.samples, output=table.output)
@@ -122,6 +137,17 @@ class ContributionDisplay:
         -------
         self : ContributionDisplay
             The display, drawn.
+
+        Examples
+        --------
+        The bars of one sample add up to its decision:
+
+        >>> from manykernels.plots import ContributionDisplay
+        >>> display = ContributionDisplay(["genes", "clinic"], [[0.5, -0.2]], intercept=0.1).plot()
+        >>> [label.get_text() for label in display.ax_.get_yticklabels()]
+        ['genes', 'clinic', 'intercept', 'decision']
+        >>> [text.get_text() for text in display.ax_.texts]
+        ['+0.5', '-0.2', '+0.1', '+0.4']
         """
         order = (
             np.argsort(-np.abs(self.parts).max(axis=0), kind="stable") if self.parts.size else np.arange(0)

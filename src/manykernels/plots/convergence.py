@@ -83,6 +83,18 @@ class ConvergenceDisplay:
         -------
         self : ConvergenceDisplay
             The display, drawn.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels import MKLRegressor
+        >>> from manykernels.kernels import Gaussian, Linear
+        >>> from manykernels.plots import ConvergenceDisplay
+        >>> X = np.arange(6.0).reshape(-1, 1)
+        >>> model = MKLRegressor([Linear(), Gaussian(1.0)], tol=1e-3).fit(X, X[:, 0])
+        >>> display = ConvergenceDisplay.from_estimator(model, against="steps")
+        >>> display.ax_.get_xlabel(), display.ax_.get_ylabel(), display.tol
+        ('step', 'relative duality gap', 0.001)
         """
         model, _ = model_of(estimator)
         tables, proof = histories(model), model.proof
@@ -115,6 +127,16 @@ class ConvergenceDisplay:
         -------
         self : ConvergenceDisplay
             The display, drawn.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels.plots import ConvergenceDisplay
+        >>> steps = {"seconds": [0.1, 0.2], "active": [3, 2], "gap": [0.5, 1e-4]}
+        >>> seen = {name: np.array(values) for name, values in steps.items()}
+        >>> display = ConvergenceDisplay({"": seen}, tol=1e-3).plot(active=False)
+        >>> display.quantity_, display.ax_.get_yscale()
+        ('gap', 'log')
         """
         if against not in ("seconds", "steps"):
             raise ValueError(f"against={against!r} was given; expected 'seconds' or 'steps'.")

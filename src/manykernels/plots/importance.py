@@ -82,6 +82,19 @@ class ImportanceDisplay:
         -------
         self : ImportanceDisplay
             The display, drawn.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pandas as pd
+        >>> from manykernels import MKLRegressor
+        >>> from manykernels.kernels import Linear
+        >>> from manykernels.plots import ImportanceDisplay
+        >>> X = pd.DataFrame(np.random.RandomState(0).randn(20, 2), columns=["noise", "age"])
+        >>> model = MKLRegressor(Linear())
+        >>> display = ImportanceDisplay.from_estimator(model, X, X["age"], cv=2, n_repeats=1, random_state=0)
+        >>> [label.get_text() for label in display.ax_.get_yticklabels()]
+        ['age', 'noise']
         """
         found = importance(estimator, X, y, random_state=random_state, **options)
         return cls(found, by=by).plot(ax=ax, max_names=max_names)
@@ -102,6 +115,19 @@ class ImportanceDisplay:
         -------
         self : ImportanceDisplay
             The display, drawn.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels.inspection import Importance
+        >>> from manykernels.plots import ImportanceDisplay
+        >>> drops = np.array([[[0.0], [0.1]], [[0.3], [0.5]]])
+        >>> found = Importance(["site", "age"], drops, np.array([0.9, 0.8]), "R²", 0.95, 1.0, 2)
+        >>> display = ImportanceDisplay(found).plot(max_names=1)
+        >>> print(display.ax_.get_title(loc="left"))
+        R² 0.850 on held-out samples
+        lines: 95% intervals over 2 folds
+        1 of 2 are not shown
         """
         found = self._shown()
         order = found.order[:max_names]

@@ -92,6 +92,18 @@ class PathDisplay:
         -------
         self : PathDisplay
             The display, drawn.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels import MKLRegressor
+        >>> from manykernels.kernels import Gaussian, Linear
+        >>> from manykernels.plots import PathDisplay
+        >>> X = np.arange(6.0).reshape(-1, 1)
+        >>> model = MKLRegressor({"linear": Linear(), "narrow": Gaussian(1.0)}).fit(X, X[:, 0])
+        >>> display = PathDisplay.from_estimator(model, X, X[:, 0], Cs=[0.1, 1.0, 10.0])
+        >>> display.C.tolist(), display.weights.shape
+        ([0.1, 1.0, 10.0], (3, 2))
         """
         model, inner = model_of(estimator, X)
         searched = opened(estimator).searched
@@ -125,6 +137,14 @@ class PathDisplay:
         -------
         self : PathDisplay
             The display, drawn.
+
+        Examples
+        --------
+        >>> from manykernels.plots import PathDisplay
+        >>> names, weights = ["linear", "narrow"], [[1.0, 0.0], [0.7, 0.3], [0.5, 0.5]]
+        >>> display = PathDisplay([0.1, 1.0, 10.0], weights, names, score=[0.6, 0.9, 0.8], chosen=1.0).plot()
+        >>> display.ax_.texts[0].get_text(), display.score_ax_.get_ylabel()
+        ('C = 1', 'cross-validated score (dashed)')
         """
         self.figure_, self.ax_ = _, ax = axes(ax, 8.0 + room(self.names), 4.2)
         order = np.argsort(-np.abs(self.weights).max(axis=0), kind="stable")

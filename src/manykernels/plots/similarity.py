@@ -82,6 +82,21 @@ class KernelSimilarityDisplay:
         -------
         self : KernelSimilarityDisplay
             The display, drawn.
+
+        Examples
+        --------
+        A very wide Gaussian kernel hardly differs from a linear one:
+
+        >>> import numpy as np
+        >>> from manykernels import MKLRegressor
+        >>> from manykernels.kernels import Gaussian, Linear
+        >>> from manykernels.plots import KernelSimilarityDisplay
+        >>> X = np.arange(6.0).reshape(-1, 1)
+        >>> model = MKLRegressor({"linear": Linear(), "wide": Gaussian(99.0)}).fit(X, X[:, 0])
+        >>> display = KernelSimilarityDisplay.from_estimator(model)
+        >>> display.similarity.round(2)
+        array([[1., 1.],
+               [1., 1.]])
         """
         table = similarity_table(*model_of(estimator, X), max_kernels, n_samples)
         return cls(table.names, table.S).plot(ax=ax, **kw)
@@ -100,6 +115,13 @@ class KernelSimilarityDisplay:
         -------
         self : KernelSimilarityDisplay
             The display, drawn.
+
+        Examples
+        --------
+        >>> from manykernels.plots import KernelSimilarityDisplay
+        >>> display = KernelSimilarityDisplay(["linear", "wide"], [[1.0, 0.9], [0.9, 1.0]]).plot()
+        >>> [text.get_text() for text in display.ax_.texts]
+        ['1.00', '0.90', '0.90', '1.00']
         """
         M, S = len(self.names), self.similarity
         size = min(2.6 + 0.2 * M, 10.0)

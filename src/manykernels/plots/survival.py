@@ -99,6 +99,19 @@ class RiskGroupsDisplay:
         -------
         self : RiskGroupsDisplay
             The display, drawn.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels import MKLSurvival
+        >>> from manykernels.kernels import Linear
+        >>> from manykernels.plots import RiskGroupsDisplay
+        >>> X = np.arange(12.0).reshape(-1, 1)
+        >>> y = np.column_stack([np.ones(12), 13.0 - X[:, 0]])
+        >>> model = MKLSurvival(Linear()).fit(X[::2], y[::2])
+        >>> display = RiskGroupsDisplay.from_estimator(model, X[1::2], y[1::2], groups=2)
+        >>> display.curves.names, [curve.times.tolist() for curve in display.curves.curves]
+        (['low risk', 'high risk'], [[8.0, 10.0, 12.0], [2.0, 4.0, 6.0]])
         """
         risk = estimator.predict(X)
         return cls.from_predictions(
@@ -140,6 +153,16 @@ class RiskGroupsDisplay:
         -------
         self : RiskGroupsDisplay
             The display, drawn.
+
+        Examples
+        --------
+        The two samples with the larger risks had the event first:
+
+        >>> from manykernels.plots import RiskGroupsDisplay
+        >>> y = [[1, 2.0], [1, 1.0], [1, 7.0], [0, 9.0]]
+        >>> display = RiskGroupsDisplay.from_predictions(y, [0.9, 0.8, 0.1, 0.2], groups=2)
+        >>> display.curves.names, [curve.times.tolist() for curve in display.curves.curves]
+        (['low risk', 'high risk'], [[7.0], [1.0, 2.0]])
         """
         seen = read_survival(y)
         found = curves_by_risk(seen.event, seen.time, risk, groups, sample_weight, seen.entry, seen.stratum)
@@ -163,6 +186,15 @@ class RiskGroupsDisplay:
         -------
         self : RiskGroupsDisplay
             The display, drawn.
+
+        Examples
+        --------
+        >>> from manykernels.plots import RiskGroupsDisplay
+        >>> from manykernels.survival import group_curves
+        >>> found = group_curves([1, 1, 1, 0], [1.0, 2.0, 3.0, 4.0], ["old", "old", "new", "new"])
+        >>> display = RiskGroupsDisplay(found, time="months").plot(bands=False, table=False)
+        >>> display.ax_.get_legend_handles_labels()[1]
+        ['new (2, 1 events)', 'old (2, 2 events)']
         """
         found = self.curves
         self.figure_, self.ax_ = _, ax = axes(ax, 7.6, 4.2 + 0.2 * len(found.names) * table)
@@ -302,6 +334,22 @@ class SurvivalCurvesDisplay:
         -------
         self : SurvivalCurvesDisplay
             The display, drawn.
+
+        Examples
+        --------
+        The first sample has the event last, and is more likely to survive the time 6:
+
+        >>> import numpy as np
+        >>> from manykernels import MKLSurvival
+        >>> from manykernels.kernels import Linear
+        >>> from manykernels.plots import SurvivalCurvesDisplay
+        >>> X = np.arange(12.0).reshape(-1, 1)
+        >>> y = np.column_stack([np.ones(12), 13.0 - X[:, 0]])
+        >>> model = MKLSurvival(Linear()).fit(X, y)
+        >>> display = SurvivalCurvesDisplay.from_estimator(model, X, samples=[0, 11])
+        >>> first, last = display.curves(6.0)
+        >>> display.samples, bool(first > last)
+        (['0', '11'], True)
         """
         curves = survival_curves(estimator, X, stratum)
         chosen = list(range(len(curves)))[:5] if samples is None else [int(i) for i in samples]
@@ -326,6 +374,16 @@ class SurvivalCurvesDisplay:
         -------
         self : SurvivalCurvesDisplay
             The display, drawn.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels.plots import SurvivalCurvesDisplay
+        >>> from manykernels.survival import StepFunctions
+        >>> curves = StepFunctions(np.array([1.0, 2.0]), np.array([[0.8, 0.4], [0.9, 0.7]]), last=3.0)
+        >>> display = SurvivalCurvesDisplay(curves, samples=["Ann", "Bob"]).plot()
+        >>> [line.get_label() for line in display.ax_.lines[:2]]
+        ['Ann: median 2', 'Bob: median not reached']
         """
         self.figure_, self.ax_ = _, ax = axes(ax, 7.6, 4.0)
         ends = np.broadcast_to(np.asarray(self.curves.last, dtype=np.float64), len(self.curves))

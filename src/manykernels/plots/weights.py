@@ -81,6 +81,19 @@ class WeightsDisplay:
         -------
         self : WeightsDisplay
             The display, drawn.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels import MKLRegressor
+        >>> from manykernels.kernels import Linear, OnColumns
+        >>> from manykernels.plots import WeightsDisplay
+        >>> X = np.random.RandomState(0).randn(30, 2)
+        >>> kernels = {"age": OnColumns(Linear(), [0]), "noise": OnColumns(Linear(), [1])}
+        >>> model = MKLRegressor(kernels).fit(X, 2.0 * X[:, 0])
+        >>> display = WeightsDisplay.from_estimator(model)
+        >>> display.names, display.weights.round(1).tolist()
+        (['age', 'noise'], [[1.0, 0.0]])
         """
         table = weight_table(model_of(estimator)[0])
         display = cls(table.names, table.W, rows=table.rows, stability=stability)
@@ -102,6 +115,14 @@ class WeightsDisplay:
         -------
         self : WeightsDisplay
             The display, drawn.
+
+        Examples
+        --------
+        >>> from manykernels.plots import WeightsDisplay
+        >>> display = WeightsDisplay(["linear", "wide", "narrow"], [0.6, 0.4, 0.0]).plot(max_kernels=1)
+        >>> print(display.ax_.get_title(loc="left"))
+        1 of 3 weights are exactly zero
+        2 are not shown, the largest 0.4
         """
         table = WeightTable(list(self.names), self.weights, self.rows)
         order = table.order

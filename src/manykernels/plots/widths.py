@@ -69,6 +69,18 @@ class WidthsDisplay:
         -------
         self : WidthsDisplay
             The display, drawn.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels import MKLRegressor
+        >>> from manykernels.kernels import Gaussian
+        >>> from manykernels.plots import WidthsDisplay
+        >>> X = np.arange(6.0).reshape(-1, 1)
+        >>> model = MKLRegressor([Gaussian(1.0), Gaussian(4.0)]).fit(X, X[:, 0])
+        >>> display = WidthsDisplay.from_estimator(model)
+        >>> display.values.tolist(), display.parameter
+        ([[1.0], [4.0]], 'width')
         """
         table = width_table(model_of(estimator)[0])
         display = cls(table.values, table.weights, parameter=table.parameter, features=table.features)
@@ -90,6 +102,15 @@ class WidthsDisplay:
         -------
         self : WidthsDisplay
             The display, drawn.
+
+        Examples
+        --------
+        Kernels with a width for each feature; age matters more:
+
+        >>> from manykernels.plots import WidthsDisplay
+        >>> display = WidthsDisplay([[0.5, 9.0]], [1.0], features=["age", "site"]).plot()
+        >>> [label.get_text() for label in display.ax_.get_yticklabels()]
+        ['age', 'site']
         """
         if self.features is None:
             self._stems(ax, kw)
