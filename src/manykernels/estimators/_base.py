@@ -92,6 +92,18 @@ class BaseMKL(Explained):
             If an argument is of a type that it cannot be of.
         MemoryError
             If the kernels do not fit into ``memory_limit``; the message says what does.
+
+        Examples
+        --------
+        Only the first column matters, and its kernel gets the weight:
+
+        >>> import numpy as np
+        >>> from manykernels import MKLRegressor
+        >>> from manykernels.kernels import Linear, OnColumns
+        >>> X = np.random.RandomState(0).randn(30, 2)
+        >>> model = MKLRegressor({"age": OnColumns(Linear(), [0]), "noise": OnColumns(Linear(), [1])})
+        >>> model.fit(X, 2.0 * X[:, 0]).weights_.round(2).tolist()
+        [1.0, 0.0]
         """
         options = self._options()
         previous = self.__dict__.get("_model") if self.warm_start else None
@@ -202,6 +214,18 @@ class MKLClassification(LazyScore, ClassifierMixin, BaseMKL):
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
             The decisions: for two classes one number, positive for ``classes_[1]``; else one for each class.
+
+        Examples
+        --------
+        The decision is positive for the second of the sorted labels:
+
+        >>> import numpy as np
+        >>> from manykernels import MKLClassifier
+        >>> from manykernels.kernels import Linear
+        >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), ["cold", "cold", "warm", "warm"]
+        >>> model = MKLClassifier(Linear(), C=10.0).fit(X, y)
+        >>> model.classes_.tolist(), model.decision_function(X) > 0
+        (['cold', 'warm'], array([False, False,  True,  True]))
         """
         return self._single(self._decide(X, covariates=covariates))
 
@@ -228,6 +252,16 @@ class MKLClassification(LazyScore, ClassifierMixin, BaseMKL):
         ValueError
             If the samples lack columns or views that the model needs, or cells hold something else than in
             training.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels import MKLClassifier
+        >>> from manykernels.kernels import Gaussian, Linear
+        >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), ["cold", "cold", "warm", "warm"]
+        >>> model = MKLClassifier([Linear(), Gaussian(1.0)], C=10.0).fit(X, y)
+        >>> model.predict([[0.5], [2.5]]).tolist()
+        ['cold', 'warm']
         """
         f = self._decide(X, covariates=covariates)
         assert self._model.target is not None
@@ -308,6 +342,16 @@ class MKLRegression(LazyScore, RegressorMixin, BaseMKL):
         ValueError
             If the samples lack columns or views that the model needs, or cells hold something else than in
             training.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels import MKLRegressor
+        >>> from manykernels.kernels import Linear
+        >>> X = np.arange(6.0).reshape(-1, 1)
+        >>> model = MKLRegressor(Linear(), C=1e4).fit(X, 3.0 * X[:, 0] + 1.0)
+        >>> model.predict([[2.5], [10.0]]).round(1)
+        array([ 8.5, 31. ])
         """
         return self._single(self._decide(X, covariates=covariates))
 

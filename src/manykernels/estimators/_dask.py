@@ -34,6 +34,17 @@ class MatchedScore:
         -------
         float
             The accuracy of a classifier, R² of a regressor.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels import UFOMKLClassifier
+        >>> from manykernels.kernels import Gaussian, Linear
+        >>> X, y = np.array([[0.0], [1.0], [5.0], [6.0]]), ["cold", "cold", "warm", "warm"]
+        >>> kernels = [Linear(), Gaussian(1.0), Gaussian(4.0)]
+        >>> model = UFOMKLClassifier(kernels, random_state=0).fit(X, y)
+        >>> model.score(X, y), model.score(X, ["warm", "cold", "warm", "warm"])
+        (1.0, 0.75)
         """
         found: float = super().score(matched(X, y, quiet=True), y, sample_weight)  # type: ignore[misc]
         return found
@@ -60,6 +71,20 @@ class LazyScore:
         -------
         float
             The accuracy of a classifier, R² of a regressor.
+
+        Examples
+        --------
+        One of four samples has another class than the model predicts:
+
+        >>> import numpy as np
+        >>> from manykernels import MKLClassifier
+        >>> from manykernels.kernels import Linear
+        >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), ["cold", "cold", "warm", "warm"]
+        >>> model = MKLClassifier(Linear(), C=10.0).fit(X, y)
+        >>> model.score(X, ["cold", "warm", "warm", "warm"])
+        0.75
+        >>> model.score(X, ["cold", "warm", "warm", "warm"], sample_weight=[1, 0, 1, 1])
+        1.0
         """
         X = matched(X, y, quiet=True)
         if not is_lazy(X) and covariates is None:

@@ -98,6 +98,25 @@ class Explained(LearnedKernel):
         ndarray of shape (n_samples, n_active) or (n_samples, n_views)
             The contributions, in the order of ``active_``, or of ``view_weights_`` with ``by="view"``. Models
             of several outputs have these on a last axis.
+
+        Examples
+        --------
+        The contributions and the intercept add up to the prediction:
+
+        >>> import numpy as np
+        >>> from manykernels import MKLRegressor
+        >>> from manykernels.kernels import Linear, OnColumns
+        >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]])
+        >>> kernels = {"age": OnColumns(Linear(), [0]), "dose": OnColumns(Linear(), [1])}
+        >>> model = MKLRegressor(kernels, C=1e4).fit(X, X[:, 0] + X[:, 1])
+        >>> parts = model.contributions(X)
+        >>> np.allclose(parts.sum(axis=1) + model.intercept_, model.predict(X))
+        True
+
+        In sample 2 the age is larger by 2 and the dose by 1 than in sample 0:
+
+        >>> (parts[2] - parts[0]).round(1)
+        array([2., 1.])
         """
         check_is_fitted(self)
         return self._added(X, by, outputs, self._model.function)

@@ -99,6 +99,18 @@ class BaseUFO(Explained):
             positive semidefinite.
         TypeError
             If an argument is of a type that it cannot be of.
+
+        Examples
+        --------
+        Ten passes over six samples are sixty steps:
+
+        >>> import numpy as np
+        >>> from manykernels import UFOMKLRegressor
+        >>> from manykernels.kernels import Gaussian, Linear
+        >>> X = np.arange(6.0).reshape(-1, 1)
+        >>> kernels = [Linear(), Gaussian(1.0), Gaussian(4.0)]
+        >>> UFOMKLRegressor(kernels, epochs=10, random_state=0).fit(X, X[:, 0]).t_
+        60
         """
         options, steps = self._asked(y)
         if not self.warm_start:
@@ -158,6 +170,20 @@ class BaseUFO(Explained):
         -------
         float
             ½ λ ‖w‖²_{2,p} + α Σ_j ‖w^j‖ + the mean loss.
+
+        Examples
+        --------
+        More passes lower the objective:
+
+        >>> import numpy as np
+        >>> from manykernels import UFOMKLRegressor
+        >>> from manykernels.kernels import Gaussian, Linear
+        >>> X = np.random.RandomState(0).randn(50, 1)
+        >>> y, kernels = 3.0 * X[:, 0], [Linear(), Gaussian(1.0), Gaussian(4.0)]
+        >>> few = UFOMKLRegressor(kernels, epochs=1, random_state=0).fit(X, y)
+        >>> many = UFOMKLRegressor(kernels, epochs=20, random_state=0).fit(X, y)
+        >>> many.objective(X, y) < few.objective(X, y)
+        True
         """
         check_is_fitted(self)
         require_target(type(self).__name__, y)

@@ -47,6 +47,14 @@ class NestedKernels(WholeFits):
         dict
             The parameters by name. ``kernels__gene`` is the kernel called gene in a dict, ``kernels__0`` the
             first kernel of a list, and ``kernels__gene__width`` a parameter of that kernel.
+
+        Examples
+        --------
+        >>> from manykernels import MKLClassifier
+        >>> from manykernels.kernels import Gaussian, Linear
+        >>> params = MKLClassifier({"gene": Gaussian(2.0), "age": Linear()}).get_params()
+        >>> params["C"], params["kernels__age"], params["kernels__gene__width"]
+        (1.0, Linear(), 2.0)
         """
         params: dict[str, Any] = super().get_params(deep=deep)
         if deep:
@@ -70,6 +78,14 @@ class NestedKernels(WholeFits):
         -------
         self : estimator
             The estimator.
+
+        Examples
+        --------
+        >>> from manykernels import MKLClassifier
+        >>> from manykernels.kernels import Gaussian, Linear
+        >>> model = MKLClassifier({"gene": Gaussian(2.0), "age": Linear()})
+        >>> model.set_params(C=5.0, kernels__gene__width=3.0, kernels__age=Gaussian(1.0)).kernels
+        {'gene': Gaussian(width=3.0), 'age': Gaussian(width=1.0)}
         """
         if "kernels" in params:
             self.kernels = params.pop("kernels")

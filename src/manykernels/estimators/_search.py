@@ -162,6 +162,18 @@ class Search(HTMLSummary, PairwiseTags):
             If an argument is of a type that it cannot be of.
         MemoryError
             If the kernels do not fit into ``memory_limit``; the message says what does.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels import MKLRegressorCV
+        >>> from manykernels.kernels import Gaussian, Linear
+        >>> X = np.random.RandomState(0).randn(40, 1)
+        >>> search = MKLRegressorCV([Linear(), Gaussian(0.1)], norms=[1.0], Cs=[0.01, 100.0], cv=3)
+        >>> search.fit(X, 2.0 * X[:, 0]).best_params_["C"]
+        100.0
+        >>> search.weights_.round(2).tolist()
+        [1.0, 0.0]
         """
         given = {"X": X, "y": y, "sample_weight": sample_weight, "groups": groups, "covariates": covariates}
         prints, own = partial(prints_of, self, given), self._given().values()
@@ -422,6 +434,21 @@ class Search(HTMLSummary, PairwiseTags):
         -------
         str
             Several sentences, one line each.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels import MKLRegressorCV
+        >>> from manykernels.kernels import Gaussian, Linear
+        >>> X = np.random.RandomState(0).randn(40, 1)
+        >>> search = MKLRegressorCV([Linear(), Gaussian(0.1)], norms=[1.0], Cs=[0.01, 100.0], cv=3)
+        >>> print(search.fit(X, 2.0 * X[:, 0]).describe())
+        Compared in the same folds (mean score, its deviation over folds):
+          finite       1.0000 ± 0.0000   norm=1, C=100   ... s
+        Chosen: finite, norm=1, C=100.
+        C is the largest that was tried: larger ones may be better. Give them in Cs.
+        Kernels: 2 from [Linear(), Gaussian(width=0.1)], 1 with weight:
+          1.000  Linear
         """
         check_is_fitted(self)
         best = self.__dict__.get("best_estimator_")

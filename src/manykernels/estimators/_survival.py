@@ -74,6 +74,20 @@ class SurvivalFace:
         ValueError
             If the samples lack columns or views that the model needs, or cells hold something else than in
             training.
+
+        Examples
+        --------
+        Smokers have the event earlier, and a larger risk. The training samples have the mean risk 0:
+
+        >>> import numpy as np
+        >>> from manykernels import MKLSurvival
+        >>> from manykernels.kernels import Linear
+        >>> smokes = np.array([[1.0], [1.0], [1.0], [0.0], [0.0], [0.0]])
+        >>> y = [[1, 2.0], [1, 3.0], [1, 7.0], [1, 5.0], [1, 8.0], [0, 9.0]]
+        >>> model = MKLSurvival(Linear(), C=10.0).fit(smokes, y)
+        >>> smoker, other = model.predict([[1.0], [0.0]])
+        >>> bool(smoker > other), bool(abs(smoker + other) < 1e-6)
+        (True, True)
         """
         check_is_fitted(self)
         f: Array = self._model.decide(X, covariates=covariates)
@@ -122,6 +136,21 @@ class SurvivalFace:
             ``curves[0](t)`` is that of the first sample, and ``curves.times`` are the times at which they
             fall. After the last time at which a training sample was observed nothing is known: values are
             NaN, with a warning.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels import MKLSurvival
+        >>> from manykernels.kernels import Linear
+        >>> smokes = np.array([[1.0], [1.0], [1.0], [0.0], [0.0], [0.0]])
+        >>> y = [[1, 2.0], [1, 3.0], [1, 7.0], [1, 5.0], [1, 8.0], [0, 9.0]]
+        >>> model = MKLSurvival(Linear(), C=10.0).fit(smokes, y)
+        >>> model.predict_survival_function([[1.0], [0.0]], times=[1.0, 4.0]).round(2)
+        array([[1.  , 0.52],
+               [1.  , 0.87]])
+        >>> curves = model.predict_survival_function([[1.0], [0.0]])
+        >>> curves.times.tolist(), curves[0](4.0) < curves[1](4.0)
+        ([2.0, 3.0, 5.0, 7.0, 8.0], True)
         """
         f, stratum = self.predict(X, covariates=covariates), _labels(stratum)
         if times is None:
@@ -157,6 +186,20 @@ class SurvivalFace:
         -------
         ndarray of shape (n_samples, n_times) or StepFunctions
             The cumulative hazards, in the form of ``predict_survival_function``.
+
+        Examples
+        --------
+        The hazard of a smoker is a multiple of the other, the same at all times:
+
+        >>> import numpy as np
+        >>> from manykernels import MKLSurvival
+        >>> from manykernels.kernels import Linear
+        >>> smokes = np.array([[1.0], [1.0], [1.0], [0.0], [0.0], [0.0]])
+        >>> y = [[1, 2.0], [1, 3.0], [1, 7.0], [1, 5.0], [1, 8.0], [0, 9.0]]
+        >>> model = MKLSurvival(Linear(), C=10.0).fit(smokes, y)
+        >>> smoker, other = model.predict_cumulative_hazard([[1.0], [0.0]], times=[2.0, 7.0])
+        >>> (smoker / other).round(1)
+        array([4.9, 4.9])
         """
         f, stratum = self.predict(X, covariates=covariates), _labels(stratum)
         if times is None:
@@ -179,6 +222,17 @@ class SurvivalFace:
         -------
         ndarray of shape (n_samples, n_times) or StepFunctions
             The same as ``predict_cumulative_hazard``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels import MKLSurvival
+        >>> from manykernels.kernels import Linear
+        >>> X, y = np.array([[1.0], [2.0], [3.0]]), [[1, 3.0], [1, 2.0], [1, 1.0]]
+        >>> model = MKLSurvival(Linear()).fit(X, y)
+        >>> H = model.predict_cumulative_hazard_function(X)
+        >>> H.times.tolist(), bool(H[2](2.0) > H[0](2.0))
+        ([1.0, 2.0, 3.0], True)
         """
         return self.predict_cumulative_hazard(X, **how)
 
@@ -203,6 +257,17 @@ class SurvivalFace:
         -------
         ndarray of shape (n_samples,)
             The times; ∞ if survival stays above one half as long as it is known.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels import MKLSurvival
+        >>> from manykernels.kernels import Linear
+        >>> smokes = np.array([[1.0], [1.0], [1.0], [0.0], [0.0], [0.0]])
+        >>> y = [[1, 2.0], [1, 3.0], [1, 7.0], [1, 5.0], [1, 8.0], [0, 9.0]]
+        >>> model = MKLSurvival(Linear(), C=10.0).fit(smokes, y)
+        >>> model.predict_median([[1.0], [0.0]]).tolist()
+        [5.0, 8.0]
         """
         f = self.predict(X, covariates=covariates)
         return np.asarray(median_time(self._hazards.survival(f, _labels(stratum))))
@@ -225,6 +290,18 @@ class SurvivalFace:
         -------
         float
             The share of pairs whose order in time the risks have right; 0.5 is chance.
+
+        Examples
+        --------
+        Two of the three pairs have their events in the order of the risks:
+
+        >>> import numpy as np
+        >>> from manykernels import MKLSurvival
+        >>> from manykernels.kernels import Linear
+        >>> X, y = np.array([[1.0], [2.0], [3.0]]), [[1, 3.0], [1, 2.0], [1, 1.0]]
+        >>> model = MKLSurvival(Linear()).fit(X, y)
+        >>> model.score(X, y), round(model.score(X, [[1, 3.0], [1, 1.0], [1, 2.0]]), 3)
+        (1.0, 0.667)
         """
         X = matched(X, y, quiet=True)
         f, y, sample_weight = in_memory(self.predict(X, covariates=covariates), y, sample_weight)

@@ -119,6 +119,20 @@ class TwoStage(LearnedKernel):
         -------
         float
             The alignment, at most 1.
+
+        Examples
+        --------
+        The kernel of the first column is perfectly aligned with that column, on new samples too:
+
+        >>> import numpy as np
+        >>> from manykernels import KernelAligner
+        >>> from manykernels.kernels import Linear, OnColumns
+        >>> X = np.random.RandomState(0).randn(30, 2)
+        >>> model = KernelAligner(OnColumns(Linear(), [0])).fit(X[:20], X[:20, 0])
+        >>> round(model.score_alignment(X[20:], X[20:, 0]), 3)
+        1.0
+        >>> model.score_alignment(X[20:], X[20:, 1]) < 0.5
+        True
         """
         check_is_fitted(self)
         if self._beside is not None:

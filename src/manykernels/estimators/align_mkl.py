@@ -119,6 +119,18 @@ class _AlignMKL(TwoStage, Explained):
             If an argument is of a type that it cannot be of.
         MemoryError
             If the kernels do not fit into ``memory_limit``; the message says what does.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels import AlignMKLRegressor
+        >>> from manykernels.kernels import Linear, OnColumns
+        >>> X = np.random.RandomState(0).randn(30, 2)
+        >>> model = AlignMKLRegressor({"age": OnColumns(Linear(), [0]), "noise": OnColumns(Linear(), [1])})
+        >>> model.fit(X, 2.0 * X[:, 0]).weights_.round(1).tolist()
+        [1.0, 0.0]
+        >>> model.estimator_
+        KernelRidge(kernel='precomputed')
         """
         self.__dict__.pop("_offset", None)
         if covariates is not None or self.covariates is not None:
@@ -494,6 +506,16 @@ class AlignMKLClassifier(LazyScore, ClassifierMixin, _AlignMKL):
         ValueError
             If the samples lack columns or views that the model needs, or cells hold something else than in
             training.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels import AlignMKLClassifier
+        >>> from manykernels.kernels import Gaussian, Linear
+        >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), ["cold", "cold", "warm", "warm"]
+        >>> model = AlignMKLClassifier([Linear(), Gaussian(1.0)]).fit(X, y)
+        >>> model.predict([[0.5], [2.5]]).tolist()
+        ['cold', 'warm']
         """
         return np.asarray(self._ask("predict", X, covariates))
 
@@ -730,6 +752,17 @@ class AlignMKLRegressor(LazyScore, RegressorMixin, _AlignMKL):
         ValueError
             If the samples lack columns or views that the model needs, or cells hold something else than in
             training.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.kernel_ridge import KernelRidge
+        >>> from manykernels import AlignMKLRegressor
+        >>> from manykernels.kernels import Linear
+        >>> X = np.arange(6.0).reshape(-1, 1)
+        >>> model = AlignMKLRegressor(Linear(), estimator=KernelRidge(alpha=1e-6, kernel="precomputed"))
+        >>> model.fit(X, 3.0 * X[:, 0] + 1.0).predict([[2.5], [10.0]]).round(1)
+        array([ 8.5, 31. ])
         """
         said = self._ask("predict", X, covariates)
         return np.asarray(said if self._map is not None else said + self._offset)

@@ -194,6 +194,16 @@ class KernelAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TwoStage)
             If an argument is of a type that it cannot be of.
         MemoryError
             If the kernels do not fit into ``memory_limit``; the message says what does.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels import KernelAligner
+        >>> from manykernels.kernels import Linear, OnColumns
+        >>> X = np.random.RandomState(0).randn(30, 2)
+        >>> model = KernelAligner({"age": OnColumns(Linear(), [0]), "noise": OnColumns(Linear(), [1])})
+        >>> model.fit(X, X[:, 0]).weights_.round(1).tolist()
+        [1.0, 0.0]
         """
         with threads(self.n_jobs):
             self._learn(X, y, work=0, merged=self.approx is not None)  # else it has a column for every sample
@@ -214,6 +224,18 @@ class KernelAligner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TwoStage)
         -------
         ndarray of shape (n_samples, n_train) or (n_samples, n_components)
             The kernel matrix. With ``approx`` features z with ⟨z(x), z(x')⟩ the learned kernel.
+
+        Examples
+        --------
+        The training samples 1 and 3 have the mean 2, and the kernel is (x − 2)(x' − 2):
+
+        >>> import numpy as np
+        >>> from manykernels import KernelAligner
+        >>> from manykernels.kernels import Linear
+        >>> model = KernelAligner(Linear()).fit(np.array([[1.0], [3.0]]), [0.0, 1.0])
+        >>> model.transform(np.array([[3.0], [5.0]])).round(3)
+        array([[-1.,  1.],
+               [-3.,  3.]])
         """
         check_is_fitted(self)
         return self._new(X)

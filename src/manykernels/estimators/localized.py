@@ -104,6 +104,20 @@ class Localized(BaseMKL):
         -------
         ndarray of shape (n_samples, n_clusters)
             The shares, which are positive; for clusters they sum to 1.
+
+        Examples
+        --------
+        A sample half-way between the clusters belongs to both alike:
+
+        >>> import numpy as np
+        >>> from manykernels import LocalizedMKLRegressor
+        >>> from manykernels.kernels import Linear
+        >>> X = np.array([[-6.0], [-5.0], [-4.0], [4.0], [5.0], [6.0]])
+        >>> model = LocalizedMKLRegressor([Linear()], n_clusters=2, random_state=0).fit(X, np.abs(X[:, 0]))
+        >>> np.sort(model.gate([[-5.0], [0.0], [5.0]]).round(2))
+        array([[0. , 1. ],
+               [0.5, 0.5],
+               [0. , 1. ]])
         """
         check_is_fitted(self)
         return self._function(None).gate(self._model.layout.read(X))

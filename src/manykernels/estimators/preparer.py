@@ -72,6 +72,15 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         ------
         ValueError
             If X is sparse, or if no column holds numbers or categories that vary.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from manykernels.estimators import TablePreparer
+        >>> table = pd.DataFrame({"age": [30, 50, 70, 50], "site": ["Rome", "Oslo", "Rome", "Oslo"]})
+        >>> preparer = TablePreparer().fit(table)
+        >>> preparer.n_features_in_, preparer.preparation_.mean_.tolist()
+        (2, [50.0])
         """
         X, layout = read_training(type(self).__name__, "auto", X, quiet=True)
         weight = None if sample_weight is None else check_weights(sample_weight, X.shape[0])
@@ -104,6 +113,17 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples, n_features)
             The numbers.
+
+        Examples
+        --------
+        The age of 50 is the mean. The site is centred, and has a total variance of 1:
+
+        >>> import pandas as pd
+        >>> from manykernels.estimators import TablePreparer
+        >>> table = pd.DataFrame({"age": [30, 50, 70, 50], "site": ["Rome", "Oslo", "Rome", "Oslo"]})
+        >>> preparer = TablePreparer().fit(table)
+        >>> preparer.transform(table[1:2]).round(2)
+        array([[ 0.  ,  0.71, -0.71]])
         """
         check_is_fitted(self)
         return self.preparation_.transform(self._layout.read(X))
@@ -120,6 +140,14 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         -------
         ndarray of str
             The names of columns, ``column missing`` and ``column=level``.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from manykernels.estimators import TablePreparer
+        >>> table = pd.DataFrame({"age": [30, None, 70, 50], "site": ["Rome", "Oslo", "Rome", "Oslo"]})
+        >>> TablePreparer().fit(table).get_feature_names_out().tolist()
+        ['age', 'age missing', 'site=Oslo', 'site=Rome']
         """
         check_is_fitted(self)
         assert self._layout.table is not None

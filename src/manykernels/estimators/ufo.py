@@ -224,6 +224,20 @@ class UFOMKLClassifier(MatchedScore, ClassifierMixin, BaseUFO):
         -------
         self : estimator
             The fitted estimator.
+
+        Examples
+        --------
+        The first samples are all of one class, so that ``classes`` must name the other one:
+
+        >>> import numpy as np
+        >>> from manykernels import UFOMKLClassifier
+        >>> from manykernels.kernels import Gaussian, Linear
+        >>> X, y = np.array([[0.0], [1.0], [5.0], [6.0]]), np.array(["cold", "cold", "warm", "warm"])
+        >>> kernels = [Linear(), Gaussian(1.0), Gaussian(4.0)]
+        >>> model = UFOMKLClassifier(kernels)
+        >>> model = model.partial_fit(X[:2], y[:2], classes=["cold", "warm"])
+        >>> model.partial_fit(X[2:], y[2:]).t_
+        4
         """
         self._asked(y)
         labels = read_labels(y)
@@ -309,6 +323,17 @@ class UFOMKLClassifier(MatchedScore, ClassifierMixin, BaseUFO):
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
             The decisions: for two classes one number, positive for ``classes_[1]``; else one for each class.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels import UFOMKLClassifier
+        >>> from manykernels.kernels import Gaussian, Linear
+        >>> X, y = np.array([[0.0], [1.0], [5.0], [6.0]]), ["cold", "cold", "warm", "warm"]
+        >>> kernels = [Linear(), Gaussian(1.0), Gaussian(4.0)]
+        >>> model = UFOMKLClassifier(kernels, random_state=0).fit(X, y)
+        >>> model.decision_function(X) > 0
+        array([False, False,  True,  True])
         """
         check_is_fitted(self)
         return self._single(self._model.decide(X))
@@ -333,6 +358,17 @@ class UFOMKLClassifier(MatchedScore, ClassifierMixin, BaseUFO):
         ValueError
             If the samples lack columns or views that the model needs, or cells hold something else than in
             training.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels import UFOMKLClassifier
+        >>> from manykernels.kernels import Gaussian, Linear
+        >>> X, y = np.array([[0.0], [1.0], [5.0], [6.0]]), ["cold", "cold", "warm", "warm"]
+        >>> kernels = [Linear(), Gaussian(1.0), Gaussian(4.0)]
+        >>> model = UFOMKLClassifier(kernels, random_state=0).fit(X, y)
+        >>> model.predict([[0.5], [5.5]]).tolist()
+        ['cold', 'warm']
         """
         check_is_fitted(self)
         assert self._state is not None

@@ -214,6 +214,20 @@ class UFOMKLRegressor(MatchedScore, RegressorMixin, BaseUFO):
         -------
         self : estimator
             The fitted estimator.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels import UFOMKLRegressor
+        >>> from manykernels.kernels import Gaussian, Linear
+        >>> X = np.random.RandomState(0).randn(60, 1)
+        >>> kernels = [Linear(), Gaussian(1.0), Gaussian(4.0)]
+        >>> model = UFOMKLRegressor(kernels)
+        >>> for first in (0, 20, 40):
+        ...     part = X[first : first + 20]
+        ...     model = model.partial_fit(part, 2.0 * part[:, 0])
+        >>> model.t_
+        60
         """
         self._asked(y)
         numbers = read_numbers(y)
@@ -277,6 +291,18 @@ class UFOMKLRegressor(MatchedScore, RegressorMixin, BaseUFO):
         ValueError
             If the samples lack columns or views that the model needs, or cells hold something else than in
             training.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels import UFOMKLRegressor
+        >>> from manykernels.kernels import Gaussian, Linear
+        >>> X = np.linspace(-1.0, 1.0, 50).reshape(-1, 1)
+        >>> kernels = [Linear(), Gaussian(1.0), Gaussian(4.0)]
+        >>> model = UFOMKLRegressor(kernels, random_state=0).fit(X, 2.0 * X[:, 0])
+        >>> low, high = model.predict([[-1.0], [1.0]])
+        >>> bool(low < -1.0), bool(high > 1.0)
+        (True, True)
         """
         check_is_fitted(self)
         return self._single(self._model.decide(X))
