@@ -189,7 +189,7 @@ class Importance(Shown):
 
         Returns
         -------
-        ndarray of int
+        list of int
             Their positions, the most important first.
 
         Examples

@@ -487,7 +487,7 @@ class Kernel(BaseEstimator):
         Parameters
         ----------
         **facts : object
-            Fields of ``Member`` to change: role, scale, also.
+            Fields of ``Member`` to change: role, scale, also, within.
 
         Returns
         -------
