@@ -9,7 +9,8 @@
 - Fields of dataclasses and named tuples stand in Parameters or in Attributes.
 - Attributes that a class sets with a trailing underscore stand in Attributes. Other public attributes stand
   in Attributes or Parameters of the class or of a base; properties have a docstring of their own.
-- Classes and functions have an example. `test_recipes.py` runs all examples, module by module.
+- Classes and functions have an example. Methods have one too, or that of their class calls them.
+  `test_recipes.py` runs all examples, module by module.
 - What a user calls and may get wrong says what it raises: `fit` and `predict` of estimators, files, data sets
   and resolvers.
 - Methods of other people have References (`SOMEBODYS`), but for those in `NOBODYS`.
@@ -100,7 +101,7 @@ def function_of(value):
         return value.fget
     if isinstance(value, cached_property):
         return value.func
-    value = getattr(value, "__func__", value)
+    value = getattr(value, "__func__", getattr(value, "fn", value))  # `fn` of what is there under a condition
     return value if inspect.isfunction(value) else None
 
 
@@ -216,7 +217,14 @@ def of_method(cls, name, value):
         return ["GL08: the method has no docstring"]
     if isinstance(value, property | cached_property):
         return complaints(function, SUMMARY - {"SS05"})
-    return of_function(function)
+    return of_function(function) + (example(function) if not shown_by(cls, name) else [])
+
+
+def shown_by(cls, name):
+    """Whether an example in the docstring of a class calls a method, or an object of the class itself."""
+    lines = re.findall(r"^ *(?:>>>|\.\.\.) .*", cls.__doc__ or "", re.M)
+    called = r"[\w\])]\(" if name == "__call__" else rf"\.{name}\("
+    return any(re.search(called, line) for line in lines)
 
 
 def new_parameters(cls, name, function):
@@ -256,7 +264,7 @@ def literal(text):
 
 
 def example(thing):
-    """Public classes and functions show how they are used."""
+    """Public classes, functions and methods show how they are used."""
     shown = ">>> " in "\n".join(get_doc_object(thing)["Examples"])
     return [] if shown else ["EX01: no Examples section with >>> found"]
 

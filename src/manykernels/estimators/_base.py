@@ -285,6 +285,16 @@ class MKLClassification(LazyScore, ClassifierMixin, BaseMKL):
         -------
         ndarray of shape (n_samples, n_classes)
             The probabilities, in the order of ``classes_``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels import MKLClassifier
+        >>> from manykernels.kernels import Gaussian, Linear
+        >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), ["cold", "cold", "warm", "warm"]
+        >>> model = MKLClassifier([Linear(), Gaussian(1.0)], loss="logistic", C=10.0).fit(X, y)
+        >>> model.predict_proba([[1.5]]).round(2).tolist()
+        [[0.5, 0.5]]
         """
         return np.asarray(np.exp(log_probabilities(self._decide(X, covariates=covariates))))
 
@@ -306,6 +316,16 @@ class MKLClassification(LazyScore, ClassifierMixin, BaseMKL):
         -------
         ndarray of shape (n_samples, n_classes)
             The logarithms of the probabilities, in the order of ``classes_``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels import MKLClassifier
+        >>> from manykernels.kernels import Gaussian, Linear
+        >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), ["cold", "cold", "warm", "warm"]
+        >>> model = MKLClassifier([Linear(), Gaussian(1.0)], loss="logistic", C=10.0).fit(X, y)
+        >>> np.exp(model.predict_log_proba([[1.5]])).round(2).tolist()
+        [[0.5, 0.5]]
         """
         return log_probabilities(self._decide(X, covariates=covariates))
 

@@ -411,6 +411,15 @@ class Search(HTMLSummary, PairwiseTags):
         ValueError
             If the samples lack columns or views that the model needs, or cells hold something else than in
             training.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels import MKLRegressorCV
+        >>> X = np.linspace(0.0, 3.0, 30)[:, None]
+        >>> model = MKLRegressorCV(strategy="finite", cv=3).fit(X, 2.0 * X[:, 0])
+        >>> model.predict([[1.0], [2.0]]).round(1).tolist()
+        [2.0, 4.0]
         """
         return self._ask("predict", X, covariates)
 

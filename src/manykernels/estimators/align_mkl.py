@@ -535,6 +535,16 @@ class AlignMKLClassifier(LazyScore, ClassifierMixin, _AlignMKL):
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
             The decisions: for two classes one number, positive for ``classes_[1]``; else one for each class.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels import AlignMKLClassifier
+        >>> from manykernels.kernels import Gaussian, Linear
+        >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), ["cold", "cold", "warm", "warm"]
+        >>> model = AlignMKLClassifier([Linear(), Gaussian(1.0)]).fit(X, y)
+        >>> model.decision_function([[0.5], [2.5]]) > 0
+        array([False,  True])
         """
         return np.asarray(self._ask("decision_function", X, covariates))
 
@@ -554,6 +564,19 @@ class AlignMKLClassifier(LazyScore, ClassifierMixin, _AlignMKL):
         -------
         ndarray of shape (n_samples, n_classes)
             The probabilities, in the order of ``classes_``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels import AlignMKLClassifier
+        >>> from manykernels.kernels import Gaussian, Linear
+        >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), ["cold", "cold", "warm", "warm"]
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from manykernels.approx import Nystroem
+        >>> kernels, learner = [Linear(), Gaussian(1.0)], LogisticRegression()
+        >>> model = AlignMKLClassifier(kernels, estimator=learner, approx=Nystroem(4)).fit(X, y)
+        >>> model.predict_proba([[1.5]]).round(2).tolist()
+        [[0.5, 0.5]]
         """
         return np.asarray(self._ask("predict_proba", X, covariates))
 
@@ -573,6 +596,19 @@ class AlignMKLClassifier(LazyScore, ClassifierMixin, _AlignMKL):
         -------
         ndarray of shape (n_samples, n_classes)
             The logarithms of the probabilities, in the order of ``classes_``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels import AlignMKLClassifier
+        >>> from manykernels.kernels import Gaussian, Linear
+        >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), ["cold", "cold", "warm", "warm"]
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from manykernels.approx import Nystroem
+        >>> kernels, learner = [Linear(), Gaussian(1.0)], LogisticRegression()
+        >>> model = AlignMKLClassifier(kernels, estimator=learner, approx=Nystroem(4)).fit(X, y)
+        >>> np.exp(model.predict_log_proba([[1.5]])).round(2).tolist()
+        [[0.5, 0.5]]
         """
         return np.asarray(self._ask("predict_log_proba", X, covariates))
 

@@ -322,6 +322,16 @@ class MKLClassifierCV(LazyScore, ClassifierMixin, Search):
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
             The decisions: for two classes one number, positive for ``classes_[1]``; else one for each class.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels import MKLClassifierCV
+        >>> X = np.linspace(0.0, 3.0, 30)[:, None]
+        >>> y = np.where(X[:, 0] < 1.5, "cold", "warm")
+        >>> model = MKLClassifierCV(strategy="finite", cv=3).fit(X, y)
+        >>> model.decision_function([[0.5], [2.5]]) > 0
+        array([False,  True])
         """
         return self._ask("decision_function", X, covariates)
 
@@ -370,6 +380,16 @@ class MKLClassifierCV(LazyScore, ClassifierMixin, Search):
         -------
         ndarray of shape (n_samples, n_classes)
             The logarithms of the probabilities, in the order of ``classes_``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels import MKLClassifierCV
+        >>> X = np.linspace(0.0, 3.0, 30)[:, None]
+        >>> y = np.where(X[:, 0] < 1.5, "cold", "warm")
+        >>> model = MKLClassifierCV(strategy="finite", cv=3).fit(X, y)
+        >>> model.predict_log_proba([[0.5], [2.5]]).argmax(axis=1).tolist()
+        [0, 1]
         """
         check_is_fitted(self, "best_estimator_")
         for method, log in (("predict_log_proba", np.asarray), ("predict_proba", np.log)):

@@ -390,6 +390,17 @@ class UFOMKLClassifier(MatchedScore, ClassifierMixin, BaseUFO):
         -------
         ndarray of shape (n_samples, n_classes)
             The probabilities, in the order of ``classes_``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels import UFOMKLClassifier
+        >>> from manykernels.kernels import Gaussian, Linear
+        >>> X, y = np.array([[0.0], [1.0], [5.0], [6.0]]), ["cold", "cold", "warm", "warm"]
+        >>> kernels = [Linear(), Gaussian(1.0), Gaussian(4.0)]
+        >>> model = UFOMKLClassifier(kernels, loss="logistic", random_state=0).fit(X, y)
+        >>> (model.predict_proba(X)[:, 1] > 0.5).tolist()
+        [False, False, True, True]
         """
         return np.asarray(np.exp(self.predict_log_proba(X)))
 
@@ -406,6 +417,17 @@ class UFOMKLClassifier(MatchedScore, ClassifierMixin, BaseUFO):
         -------
         ndarray of shape (n_samples, n_classes)
             The logarithms of the probabilities, in the order of ``classes_``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from manykernels import UFOMKLClassifier
+        >>> from manykernels.kernels import Gaussian, Linear
+        >>> X, y = np.array([[0.0], [1.0], [5.0], [6.0]]), ["cold", "cold", "warm", "warm"]
+        >>> kernels = [Linear(), Gaussian(1.0), Gaussian(4.0)]
+        >>> model = UFOMKLClassifier(kernels, loss="logistic", random_state=0).fit(X, y)
+        >>> model.predict_log_proba(X).argmax(axis=1).tolist()
+        [0, 0, 1, 1]
         """
         check_is_fitted(self)
         f = self._model.decide(X)
