@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+from manykernels import MKLRegressorCV
 from manykernels.cli.app import app
 from manykernels.persistence import load
 
@@ -71,3 +72,22 @@ def test_predictions_outside_of_what_was_seen_are_told(folder, monkeypatch):
     (note,) = [note for note in told["notes"] if note.startswith("MK416")]
     assert "100 % of the new samples" in note and "'age'" in note and "Do not rely" in note
     assert json.loads(run(folder, monkeypatch, "predict p.mkl near.csv --json").stdout)["checks"] == []
+
+
+def test_the_search_within_a_scoring_fold_keeps_groups_together(folder, monkeypatch):
+    seen, plain = [], MKLRegressorCV._compare
+
+    def recorded(self, X, y, *others):
+        folds = self.cv if isinstance(self.cv, list) else []  # the final model has a splitter
+        seen.extend((set(np.asarray(y)[train]), set(np.asarray(y)[test])) for train, test in folds)
+        return plain(self, X, y, *others)
+
+    monkeypatch.setattr(MKLRegressorCV, "_compare", recorded)
+    run(
+        folder,
+        monkeypatch,
+        "fit visits.csv -t outcome --sample-groups clinic --cv 2 --model w.mkl --no-stability "
+        "--no-importance --permutations 0 --force",
+    )
+    assert len(seen) == 2 * 3  # folds of scores, times folds of the search in each
+    assert all(not train & test for train, test in seen)  # each patient has an outcome of its own

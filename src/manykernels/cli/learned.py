@@ -12,22 +12,21 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
 
 from ..comparison.again import anew, settled
+from ..comparison.grouped import splitter_of
 from ..comparison.scores import Learner
 from ..estimators import copies_of, face_of, finalists_of, model_of, opened
 from ..inspection import weight_stability
 from ..persistence import save
 from ..report import baseline_models, report_data, width_stability, write_report
+from ..selection.splits import FOLDS
 from ..solvers import stoppable
 from ._console import Voice
 from .data import Data
 from .resamples import Again, resampled
 from .tables import facts_without_kernels, model_facts
 from .work import searches_again
-
-_FOLDS = 5  # of a search
 
 
 @dataclass(frozen=True)
@@ -60,9 +59,8 @@ class Learned:
         groups, parts = self.data.sample_groups, opened(self.whole)
         given = parts.given_groups(groups)
         if given and parts.last.cv is None:
-            kind = GroupKFold if self.data.task == "regression" else StratifiedGroupKFold
-            count = min(_FOLDS, np.unique(groups).size)
-            parts.last.set_params(cv=kind(count, shuffle=True, random_state=0))
+            count, classes = min(FOLDS, np.unique(groups).size), self.data.task != "regression"
+            parts.last.set_params(cv=splitter_of(count, classes=classes, grouped=True))
         return given
 
     def fit_until_stopped(self, voice: Voice) -> bool:

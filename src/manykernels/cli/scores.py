@@ -55,6 +55,7 @@ def compared(
     """Scores of all learners and of a constant; ``jobs`` fits at a time. Ctrl-C leaves those until then."""
     with voice.steps("scoring", len(splits) * len(learners)) as advance:
         how: dict[str, Any] = {"task": data.task, "n_jobs": jobs, "advance": advance, "keep": keep}
+        how["groups"] = data.sample_groups
         found = in_folds(learners, data.X, data.y, splits, until_stopped=True, **how)
     for name, scores in found.scores.items():
         for text in scores.warned:

@@ -61,7 +61,8 @@ def compare(
         The score, as in scikit-learn; larger is better. None is each estimator's own: accuracy, R² or the C
         index.
     groups : array-like of shape (n_samples,) or None, default=None
-        The groups of the samples. Samples of a group stay in one fold.
+        The groups of the samples. Samples of a group stay in one fold, also where a method chooses its
+        options by cross-validation within a training part.
     kernels : str, list, dict, Kernel or Family, default="auto"
         The kernels of methods given by name, as an estimator takes them.
     tune : bool, default=True
@@ -181,7 +182,8 @@ def _one(
     )
     bar = Progress("fits", verbose, total=len(splits) * len(learners))
     try:
-        return in_folds(learners, X, y, splits, task=task, reference=reference, advance=bar.step, **how)
+        how |= {"groups": groups, "advance": bar.step}
+        return in_folds(learners, X, y, splits, task=task, reference=reference, **how)
     finally:
         bar.close()
 
@@ -206,13 +208,13 @@ def in_folds(
     advance: Callable[[str], None] = lambda name: None,
     until_stopped: bool = False,
     weight: Any = None,
+    groups: Any = None,
     keep: Mapping[str, Look] | None = None,
 ) -> Comparison:
     """Score the learners and a constant in these folds; :func:`cross_validate` has the other arguments."""
     how: dict[str, Any] = {"scoring": scoring, "weight": weight}
-    found = cross_validate(
-        learners, X, y, splits, n_jobs=n_jobs, advance=advance, until_stopped=until_stopped, keep=keep, **how
-    )
+    work: dict[str, Any] = {"n_jobs": n_jobs, "advance": advance, "until_stopped": until_stopped}
+    found = cross_validate(learners, X, y, splits, groups=groups, keep=keep, **work, **how)
     known = task in METRIC
     constant = chance(y, splits, task=task, **how) if known else Scores()
     metric = METRIC.get(task, "score") if scoring is None else getattr(scoring, "__name__", str(scoring))

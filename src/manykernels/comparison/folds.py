@@ -11,7 +11,6 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 from sklearn.utils import check_random_state
 
 from .._arguments import is_integral, number_of, shown
@@ -20,10 +19,10 @@ from .._pieces import current, kept
 from ..estimators import opened, silent
 from ..fitting.survival import read_survival, records_of
 from ..selection.splits import split
+from .grouped import Splits as Splits
+from .grouped import sample_labels, splitter_of
 from .scores import Learner, Look, Scores, score_fold
 
-Index = NDArray[np.intp]
-Splits = list[tuple[Index, Index]]
 CLASSES = 20  # whole numbers with at most so many values are classes, unless told otherwise
 
 
@@ -57,10 +56,10 @@ def make_folds(
     else:
         _require_enough(y, cv, classes, groups)
     rng = random_state if is_integral(random_state) else check_random_state(random_state).randint(2**30)
-    kind: Any = (StratifiedKFold, StratifiedGroupKFold) if classes else (KFold, GroupKFold)
     splits: Splits = []
     for repeat in range(n_repeats):
-        cut = kind[groups is not None](cv, shuffle=True, random_state=int(rng) + repeat)
+        seed, grouped = int(rng) + repeat, groups is not None
+        cut = splitter_of(cv, classes=classes, grouped=grouped, random_state=seed)
         splits += list(cut.split(np.zeros(n), y, groups))
     return splits
 
@@ -154,9 +153,13 @@ def cross_validate(
     advance: Callable[[str], None] = lambda name: None,
     until_stopped: bool = False,
     weight: Any = None,
+    groups: Any = None,
     keep: Mapping[str, Look] | None = None,
 ) -> dict[str, Scores]:
     """Score each learner in each fold, with ``n_jobs`` fits at the same time.
+
+    ``groups`` are labels of samples that belong together: a search that is repeated within a fold keeps them
+    together too.
 
     ``advance`` is told the name of each learner that has been scored. With ``until_stopped`` Ctrl-C ends it
     with the scores until then, which are comparable since the folds are the same. Folds of the learners in
@@ -164,11 +167,13 @@ def cross_validate(
     kept, each score is a piece.
     """
     how: dict[str, Any] = {"scoring": scoring, "weight": weight}
+    how["groups"] = groups = sample_labels(groups, len(y), "groups")
     results = {name: Scores() for name in learners}
     tasks = [(name, split) for split in splits for name in learners]
     run = Parallel(n_jobs=processes(n_jobs, len(tasks)), return_as="generator")
     store = current()
-    told = "" if store is None else str(joblib.hash((np.asarray(y), weight), hash_name="sha1"))
+    beside = (weight,) if groups is None else (weight, groups)
+    told = "" if store is None else str(joblib.hash((np.asarray(y), *beside), hash_name="sha1"))
     try:
         found = run(
             delayed(kept)(

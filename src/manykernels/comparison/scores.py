@@ -21,6 +21,7 @@ from .._arguments import shortened
 from ..estimators import model_of, opened
 from ..families.remarks import TableWarning
 from ..selection.survival import ConcordanceScorer
+from .grouped import keep_together
 
 Look = Callable[[Any, Any, Any], Any]  # of a fitted model, the samples it is scored on and their targets
 _TOLD = 2  # reasons that are told, if folds failed for different ones
@@ -204,11 +205,13 @@ def score_fold(
     *,
     scoring: Any = None,
     weight: Any = None,
+    groups: Any = None,
     keep: Look | None = None,
 ) -> Fold:
     """Fit on some rows and score on others; a failure has a reason in place of a score.
 
-    Samples may have weights, in the fit and in the score. The fold has what `keep` makes of the fitted model
+    Samples may have weights, in the fit and in the score, and groups, which a search in the learner keeps
+    together (it is changed for that). The fold has what `keep` makes of the fitted model
     and the samples that it is scored on: its predictions, for example.
     """
     started = time.perf_counter()
@@ -216,7 +219,9 @@ def score_fold(
         warnings.simplefilter("always", UserWarning)
         warnings.simplefilter("ignore", TableWarning)  # of the whole table all has been said
         try:
-            learner.fit(*_part(learner, X, y, train, None), **_weights(learner, weight, train))
+            known = _part(learner, X, y, train, None)
+            keep_together(learner, known[1], None if groups is None else groups[train])
+            learner.fit(*known, **_weights(learner, weight, train))
             told = {} if weight is None else {"sample_weight": weight[test]}
             score = _scorer(learner, scoring, weight is not None)
             part = _part(learner, X, y, test, train)

@@ -69,18 +69,6 @@ def require_groups(model: Any, groups: Any, cv: Any, cure: str) -> None:
             )
 
 
-def sample_labels(given: Any, n: int) -> Any:
-    """Return groups of samples as an array with a label for each sample, or None."""
-    if given is None:
-        return None
-    labels = np.asarray(given)
-    if labels.shape != (n,):
-        raise ValueError(
-            f"sample_groups of shape {labels.shape} was given; expected a label for each of {n} samples."
-        )
-    return labels
-
-
 def header_of(X: Any, kernels: Any, given: Any) -> Header:
     """Return the columns of X, or the layers of a stack, by the names that `kernels` gives them.
 

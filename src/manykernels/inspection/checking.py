@@ -16,11 +16,12 @@ from sklearn.utils.validation import _num_samples
 from .._arguments import is_integral
 from .._checks import Check, Compared, Facts, judge
 from ..comparison.folds import make_folds
+from ..comparison.grouped import sample_labels
 from ..comparison.results import PLAIN_SUM, Comparison, Permuted, said, verdict
 from ..estimators import face_of, facts_of, in_one_piece, opened
 from ..fitting.layout import is_lazy
 from ..fitting.model import Model
-from ._inputs import header_of, sample_labels
+from ._inputs import header_of
 from .stability import Stability
 
 _ALIGNED = 2000  # samples up to which a kernel is aligned once more, with half of them

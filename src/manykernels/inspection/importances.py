@@ -19,6 +19,7 @@ from sklearn.utils.validation import _num_samples
 from .._arguments import is_integral, shown
 from .._fast.threads import processes
 from ..comparison.folds import as_cut, has_fields, make_folds
+from ..comparison.grouped import keep_together, sample_labels
 from ..estimators import LazyScore, MatchedScore, Opened, in_one_piece, opened, require_named, silent
 from ..families.remarks import quiet_about_tables
 from ..fitting.layout import collected, is_lazy, take
@@ -27,7 +28,7 @@ from ..fitting.progress import Progress
 from ..kernels.data import is_stack
 from ..selection.scoring import score_of
 from ..selection.survival import ConcordanceScorer
-from ._inputs import groups_of, header_of, readable, require_groups, sample_labels
+from ._inputs import groups_of, header_of, readable, require_groups
 from ._permuted import Index, Scorer, drops, screen
 from ._shown import Shown
 from .effects import Effect, curve, grid_of, nearest_rows
@@ -399,10 +400,11 @@ class _Work:
     def fit(self, fold: tuple[Index, Index]) -> Any:
         """Fit a copy on the training part, without warnings, since the user's own fit has given them."""
         model, train = clone(self.learner), fold[0]
-        more = opened(model).given_groups(None if self.groups is None else self.groups[train])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return model.fit(*_safe_split(model, self.X, self.y, train), **more)
+            X, y = _safe_split(model, self.X, self.y, train)
+            keep_together(model, y, None if self.groups is None else self.groups[train])
+            return model.fit(X, y)
 
     @quiet_about_tables()
     def screened(self, model: Any, fold: tuple[Index, Index], keep: int, seed: int) -> list[int]:

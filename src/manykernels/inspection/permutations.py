@@ -16,6 +16,7 @@ from .._arguments import is_integral, shown
 from .._fast.threads import processes
 from ..comparison.again import anew, settled
 from ..comparison.folds import Splits, as_cut, cross_validate, make_folds
+from ..comparison.grouped import sample_labels
 from ..comparison.results import Permuted
 from ..comparison.scores import Learner, Scores, score_fold
 from ..estimators import in_one_piece, silent
@@ -63,8 +64,9 @@ def permutation_test(
     scoring : str, callable or None, default=None
         The score, as in scikit-learn. None is the model's own.
     groups : array-like of shape (n_samples,) or None, default=None
-        Groups of samples, which stay together in the folds. Targets are permuted within groups; if all
-        samples of each group have the same target, among groups of the same size.
+        Groups of samples, which stay together in the folds, also in those of a search within. Targets are
+        permuted within groups; if all samples of each group have the same target, among groups of the same
+        size.
     random_state : int, RandomState or None, default=0
         The seed of the folds and of the permutations.
     n_jobs : int or None, default=None
@@ -99,13 +101,12 @@ def permutation_test(
     if _num_samples(X) != len(y):
         raise ValueError(f"X has {_num_samples(X)} samples and y has {len(y)}.")
     require_groups(model, groups, cv, "Give groups=, the groups that fit was given, or folds as cv=.")
-    y = as_cut(model, y)
+    y, groups = as_cut(model, y), sample_labels(groups, len(y), "groups")
     splits = make_folds(y, classes=is_classifier(model), cv=cv, groups=groups, random_state=random_state)
-    own = cross_validate({"": anew(model)}, X, y, splits, scoring=scoring, n_jobs=n_jobs)[""]
-    how: dict[str, Any] = {"groups": groups, "random_state": random_state, "n_jobs": n_jobs}
-    return permuted(
-        settled(model), own, X, y, splits, n_permutations, scoring=scoring, seconds=seconds, **how
-    )
+    how: dict[str, Any] = {"scoring": scoring, "groups": groups, "n_jobs": n_jobs}
+    own = cross_validate({"": anew(model)}, X, y, splits, **how)[""]
+    how |= {"random_state": random_state}
+    return permuted(settled(model), own, X, y, splits, n_permutations, seconds=seconds, **how)
 
 
 def permuted(
@@ -129,29 +130,40 @@ def permuted(
     orders, rng = _Orders(y, groups), check_random_state(random_state)
     at_once = effective_n_jobs(processes(n_jobs, n_permutations))
     if seconds is not None:
-        n_permutations = _affordable(learner, X, y, splits, scoring, n_permutations, at_once, seconds)
+        one = (learner, X, y, splits, scoring, groups)
+        n_permutations = _affordable(*one, n_permutations, at_once, seconds)
     run = Parallel(n_jobs=at_once)
     drawn = [orders.draw(rng) for _ in range(n_permutations)]
-    null = run(delayed(_null)(learner, X, y, splits, order, scoring) for order in drawn)
+    null = run(delayed(_null)(learner, X, y, splits, order, scoring, groups) for order in drawn)
     return Permuted(own.mean, list(null))
 
 
-def _null(learner: Learner, X: Any, y: Any, splits: Splits, order: Index, scoring: Any) -> float:
+def _null(
+    learner: Learner, X: Any, y: Any, splits: Splits, order: Index, scoring: Any, groups: Any = None
+) -> float:
     """The mean score on y[order]. Folds go with the targets, so that each keeps its shares of the classes."""
     place = np.argsort(order)  # where each target has gone
     moved = [(place[train], place[test]) for train, test in splits]
-    found = cross_validate({"": learner}, X, y[order], moved, scoring=scoring)[""]
+    found = cross_validate({"": learner}, X, y[order], moved, scoring=scoring, groups=groups)[""]
     if not found.complete:
         raise ValueError(f"the model cannot be scored on permuted targets: it {found.error}")
     return found.mean
 
 
 def _affordable(
-    learner: Learner, X: Any, y: Any, splits: Splits, scoring: Any, wanted: int, at_once: int, seconds: float
+    learner: Learner,
+    X: Any,
+    y: Any,
+    splits: Splits,
+    scoring: Any,
+    groups: Any,
+    wanted: int,
+    at_once: int,
+    seconds: float,
 ) -> int:
     """Return the number of permutations that there is time for, by the time of one fit."""
     started = time.perf_counter()
-    score_fold(silent(clone(learner)), X, y, *splits[0], scoring=scoring)
+    score_fold(silent(clone(learner)), X, y, *splits[0], scoring=scoring, groups=groups)
     each = (time.perf_counter() - started) * len(splits) / at_once
     if each * wanted <= seconds:
         return wanted

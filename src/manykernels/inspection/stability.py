@@ -20,6 +20,7 @@ from sklearn.utils.validation import _num_samples
 from .._fast.threads import processes
 from .._pieces import Store, kept
 from ..comparison.folds import as_cut, has_fields
+from ..comparison.grouped import sample_labels
 from ..estimators import (
     Copies,
     Finalists,
@@ -34,7 +35,7 @@ from ..fitting.model import Model
 from ..fitting.progress import Progress
 from ..fitting.survival import read_survival
 from ..selection.checkpoint import keeping, require_number
-from ._inputs import require_groups, sample_labels
+from ._inputs import require_groups
 from ._kept import estimator_prints
 from ._shown import Shown
 

@@ -101,12 +101,15 @@ def report(
     True
     """
     require_report(path, overwrite)  # before the work
+    together = options.get("sample_groups")
     with progress("report", verbose, total=2) as bar:
         if cv is not None and "scores" not in options:
-            found = compared(model, X, y, cv=cv, n_permutations=n_permutations, n_jobs=n_jobs, bar=bar)
+            how: dict[str, Any] = {"groups": together, "n_permutations": n_permutations, "bar": bar}
+            found = compared(model, X, y, cv=cv, n_jobs=n_jobs, **how)
             options = {"searched": "anew", **found, **options}
         if cv is not None and "importance" not in options:
-            options = _joined(options, measured(model, X, y, cv=cv, n_jobs=n_jobs))
+            found = measured(model, X, y, cv=cv, sample_groups=together, n_jobs=n_jobs)
+            options = _joined(options, found)
         bar.step("importance")
         if "significance" not in options:
             options = _joined(options, chance_tests(model, X, y))

@@ -123,7 +123,7 @@ def _of_kernels(kernels: Any, task: str, several: bool) -> dict[str, Any]:
     models: dict[str, Any] = {PLAIN_SUM[0]: plain}
     if several:
         ranking = align(kernels, weighting="align")
-        models["best single kernel"] = BestSingle(ranking, kind(norm=1.0), choice(cv=folds))
+        models["best single kernel"] = BestSingle(ranking, kind(norm=1.0), choice(), cv=folds)
     return models
 
 
@@ -136,6 +136,7 @@ class BestSingle(BaseEstimator):
         that are learned together favour narrow kernels, which are the worst alone
     one : the estimator that takes each of them
     search : a search, which gets these as strategies
+    cv : the folds of the search
     """
 
     def __init__(
@@ -143,17 +144,20 @@ class BestSingle(BaseEstimator):
         ranking: AlignMKLClassifier | AlignMKLRegressor,
         one: MKLClassifier | MKLRegressor | MKLSurvival,
         search: MKLClassifierCV | MKLRegressorCV | MKLSurvivalCV,
+        cv: Any = None,
     ) -> None:
         self.ranking = ranking
         self.one = one
         self.search = search
+        self.cv = cv
 
     def fit(self, X: Any, y: Any) -> Self:
         kernels, ranked = self.ranking.kernels, clone(self.ranking).fit(X, _ranked_by(y))
         size = np.abs(np.atleast_2d(ranked.weights_)).max(axis=0)
         likely = [ranked.kernel_names_[m] for m in np.argsort(-size, kind="stable")[:_SINGLES]]
         alone = [clone(self.one).set_params(kernels=Subset(kernels, (name,))) for name in likely]
-        self.search_ = clone(self.search).set_params(kernels=kernels, strategy=alone).fit(X, y)
+        search = clone(self.search).set_params(kernels=kernels, strategy=alone, cv=self.cv)
+        self.search_ = search.fit(X, y)
         return self
 
     def predict(self, X: Any) -> Any:
@@ -185,6 +189,7 @@ def compared(
     y: Any,
     *,
     cv: Any = 5,
+    groups: Any = None,
     n_permutations: int = 0,
     n_jobs: int | None = None,
     bar: Progress | None = None,
@@ -202,17 +207,17 @@ def compared(
     learned = model_of(model)[0]
     classes = learned.classes is not None
     y = as_read(learned, y)
-    require_groups(model, None, cv, "Give folds: cv=list(GroupKFold().split(X, y, groups)), for example.")
-    splits = make_folds(y, classes=classes, cv=cv)
+    require_groups(model, groups, cv, "Give sample_groups=, the groups that fit was given, or folds as cv=.")
+    splits = make_folds(y, classes=classes, cv=cv, groups=groups)
     learners = {"learned": anew(model), **baseline_models(model, X)}
     task = task_of(learned)
     bar.expect(len(splits) * len(learners) + 3)
-    keep = {"learned": Look()}
-    found = in_folds(learners, X, y, splits, task=task, n_jobs=n_jobs, advance=bar.step, keep=keep)
+    work: dict[str, Any] = {"n_jobs": n_jobs, "advance": bar.step, "keep": {"learned": Look()}}
+    found = in_folds(learners, X, y, splits, task=task, groups=groups, **work)
     told: dict[str, Any] = {"scores": found, "held_out": gathered(found.scores["learned"], splits)}
     if n_permutations and found.scores["learned"].complete:
         seconds = _SECONDS if n_permutations <= FEWEST else None  # whoever asks for more waits
-        how: dict[str, Any] = {"n_jobs": n_jobs, "seconds": seconds}
+        how: dict[str, Any] = {"groups": groups, "n_jobs": n_jobs, "seconds": seconds}
         try:
             told["permuted"] = permuted(
                 settled(model), found.scores["learned"], X, y, splits, n_permutations, **how

@@ -142,7 +142,8 @@ def report_data(
         How the report writes the names of columns. None writes a column of a view such as ``body__bmi`` as
         ``bmi (body)``.
     sample_groups : array-like of shape (n_samples,) or None, default=None
-        The group of each sample (patient, site), for the checks of folds.
+        The group of each sample (patient, site), for the checks of folds. :func:`report` also keeps the
+        samples of a group together in the folds that it cuts.
     grouped_by : str, default=""
         The name of ``sample_groups``.
 
