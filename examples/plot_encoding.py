@@ -8,7 +8,7 @@ described by motion, by the objects in sight, and by speech. Which descriptions 
 The data are made: recordings of real brains are too large to ship with a package, and only for made data do
 we know the true answer. For your own recordings replace ``make_voxels`` by ``X, Y = np.load("features.npy"),
 np.load("voxels.npy")``. X has a row for each time point and a column for each feature; Y has a column for
-each voxel. The rest stays as it is.
+each voxel. The rest stays as it is. :doc:`The same analysis on real images <plot_pixels>` has no delays.
 
 **What to look at:** in the first picture the filled bars count voxels by the R² of the model, and the outline
 counts them by the R² of a perfect model. The bars lie further left: 300 time points are not enough to reach
