@@ -416,8 +416,9 @@ class Comparison(Tabled):
         J = max((len(scores.folds) for scores in self.scores.values()), default=0)
         told = (
             f"Mean ± standard deviation over {J} folds, the same for all. Guessing always predicts the same. "
-            "Differences have 95 % intervals by the corrected t-test of Nadeau and Bengio, and p is adjusted "
-            "for their number by Holm's method. Seconds are those of all folds together."
+            "Each difference has its own 95 % interval, by the corrected t-test of Nadeau and Bengio; "
+            "p is adjusted for the number of differences by Holm's method. Seconds are those of all folds "
+            "together."
         )
         every = {**self.scores, GUESSING: self.chance}
         failed = [f"{name} {scores.error}" for name, scores in every.items() if scores.failed]

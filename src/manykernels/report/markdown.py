@@ -167,6 +167,10 @@ def _scores(scores: Section | None) -> Iterator[str]:
         rows.append([name, row["mean"], row["std"], difference, interval, p])
     titles = ["method", "mean", "standard deviation", "the model is above it by", "95 % interval"]
     yield table([*titles, "adjusted p" if adjusted else "p"], rows)
+    if adjusted:
+        yield (
+            "Each interval is for its comparison alone; p is adjusted for the number of alternatives (Holm)."
+        )
 
 
 def _quality(quality: Section | None) -> Iterator[str]:

@@ -32,7 +32,7 @@ function scoresSection() {
       : " The options of the model itself were chosen on all samples, so that its score is a little too good.")
     + (null_.length ? ` The grey band spans the scores of the model on ${null_.length} permutations of the target.` : ""), rows.length ? chart(draw, "Scores", numbers) : null,
     s.verdict ? el("p", { id: "guessing" }, s.verdict.sentence) : null,
-    s.rival ? el("p", { id: "rival" }, s.rival.sentence + " The interval and p come from a corrected t-test, because folds share training samples" + (s.rival.p_adjusted === null ? "." : "; p is adjusted for the number of alternatives (Holm).")) : null,
+    s.rival ? el("p", { id: "rival" }, s.rival.sentence + " The interval and p come from a corrected t-test, because folds share training samples" + (s.rival.p_adjusted === null ? "." : "; p is adjusted for the number of alternatives (Holm), and the interval is for this comparison alone.")) : null,
     known.length ? el("p", { class: "hint" }, `The ${data.models ? "methods" : "alternatives"}: ${known.join("; ")}.`) : null,
     s.rows.filter((row) => row.mean === null).map((row) => el("p", { class: "failed" }, el("b", {}, said(row.name)), ` is not compared: ${row.error || "it has no score."}`)));
 }
