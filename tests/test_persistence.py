@@ -212,7 +212,9 @@ def test_no_module_that_a_file_names_is_imported(library, tmp_path, monkeypatch)
 def test_a_library_that_is_not_installed_is_named(tmp_path, monkeypatch):
     save(fitted("views of a frame")[0], tmp_path / "model")
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ModelFileError, match="table of pandas, which is not installed"):
+    with pytest.raises(
+        ModelFileError, match=r"table of pandas, which is not installed .* pip install pandas\.$"
+    ):
         load(tmp_path / "model")
 
 
@@ -675,9 +677,9 @@ def test_objects_that_are_not_named_are_refused():
     named = {"__module__": "numpy", "__class__": "ndarray", "__loader__": "NdArrayNode", "__id__": 1}
     require_tree(named)
     for key in ("__module__", "__class__", "__loader__"):
-        with pytest.raises(ArchiveError, match="does not say which objects"):
+        with pytest.raises(ArchiveError, match="list of objects is missing or damaged"):
             require_tree({**named, key: 5})
-    with pytest.raises(ArchiveError, match="does not say which objects"):
+    with pytest.raises(ArchiveError, match="list of objects is missing or damaged"):
         require_tree([named])
     with pytest.raises(ArchiveError, match="which no model is saved with"):
         require_tree({**named, "__module__": "manykernels.kernels.base", "__class__": "Kernel"})
@@ -689,7 +691,12 @@ def test_objects_that_are_not_named_are_refused():
      b'{"format": true, "version": "0.1.0"}', b'{"format": 3, "version": "' + b"1" * 50 + b'"}'],
 )  # fmt: skip
 def test_a_description_that_is_damaged_is_refused_as_such(text):
-    with pytest.raises(ArchiveError, match="what it says of itself is damaged"):
+    with pytest.raises(ArchiveError, match="its note of the version that wrote it is damaged"):
         _about(text)
     about = _about(b'{"format": 3, "version": "0.1.0"}')
     assert about == {"format": 3, "version": "0.1.0", "sha256": None}
+
+
+def test_one_trusted_name_in_place_of_a_list_is_an_error(tmp_path):
+    with pytest.raises(TypeError, match=r"expected a list of full names: trusted=\['mine\.kernel'\]"):
+        load(tmp_path / "model", trusted="mine.kernel")

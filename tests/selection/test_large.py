@@ -166,7 +166,7 @@ def test_weights_groups_and_other_losses(few, monkeypatch):
     assert model.score(X[20:], y[20:]) > 0.8
     monkeypatch.setattr(_last, "_FEATURES", 50)
     other = MKLRegressorCV({"one": Gaussian(1.0)}, cv=2, loss="huber", random_state=0).fit(X, y)
-    assert other.score(X, y) > 0.7 and "stands for each kernel" in other.describe()
+    assert other.score(X, y) > 0.7 and "stand for each kernel" in other.describe()
 
 
 def test_a_file_that_is_mapped_gives_the_answer_of_the_array(few, tmp_path, monkeypatch):

@@ -76,7 +76,8 @@ def _fitted(stages: Stages, best: Contender) -> BaseEstimator:
             count = int(np.clip(_FEATURES // max(1, best.step.n_active), 50, 500))
             model.set_params(approx=Nystroem(count, "uniform"))  # columns may be of any kind
             stages.said.append(
-                f"Last: this loss, or covariates, need every row, so {model.approx!r} stands for each kernel."
+                "Last: this loss, or the covariates, need all rows in memory, so explicit features "
+                f"({model.approx!r}) stand for each kernel."
             )
         elif model._options().listed:
             stages.said.append(f"Last: exact kernels on all {plan.n} rows.")
@@ -143,11 +144,12 @@ class _Landmarks:
 
         fit, tried = grow(first, [m for m in stages.plan.steps if m > few], more, self._affordable)
         words = ", ".join(f"{error:.4g} with {count}" for count, error in tried)
-        learned = ", learned again from more rows at landmarks" if one is again else ""
+        learned = ", learned again from more rows" if one is again else ""
         stages.said.append(
-            f"Last: kernels and weights of {one.strategy.name}{learned}, and the function of them from all "
-            f"{stages.plan.n} rows at {fit.count} landmarks. Errors on {self.found.held.size} rows held out: "
-            f"{words}. C was chosen by them too, and then these rows joined the others."
+            f"Last: the kernels and weights of {one.strategy.name}{learned}. The function of them is learned "
+            f"from all {stages.plan.n} rows at {fit.count} landmarks. Errors on {self.found.held.size} "
+            f"held-out rows: {words} landmarks. These errors also chose C. Then the held-out rows joined the "
+            "others."
         )
         return one, fit
 

@@ -23,7 +23,7 @@ from .._warn import warn
 from ..grams.memory import parse_memory, readable
 from ._contents import FORMAT, ModelFileError, describe, require_known, unpack
 from ._flat import Flat, flatten, is_flat, unflatten
-from ._frames import swap
+from ._frames import NotInstalledError, swap
 from ._trust import find, full_name, our_class, splitter
 
 __all__ = ["FORMAT", "ModelFileError", "load", "save"]
@@ -78,7 +78,8 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
         data = io_.dumps(_packed(model), compression=ZIP_DEFLATED, compresslevel=1)
     except (TypeError, RecursionError) as error:
         raise ModelFileError(
-            f"{type(model).__name__} holds something that cannot be saved safely: {error} pickle can save it."
+            f"{type(model).__name__} holds something that cannot be saved safely: "
+            f"{str(error).removesuffix('.')}. Remove it from the model, or save the model by pickle."
         ) from error
     found = io_.get_untrusted_types(data=data)
     lost = [name for name in found if find(name) is None]
@@ -91,12 +92,13 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
         whole = describe(data, type(model).__name__)
     except ArchiveError as error:  # which load would refuse
         raise ModelFileError(
-            f"{type(model).__name__} cannot be saved: {error}. pickle can save it."
+            f"{type(model).__name__} cannot be saved: load would refuse the file, since {error}. Save the "
+            "model by pickle."
         ) from error
     write_atomically(path, whole)
     if asked := _unknown(found, set()):
         warn(
-            f"{os.fspath(path)} holds {_names_told(asked)}, which load builds only where you name it: "
+            f"{os.fspath(path)} holds {_names_told(asked)}, which load builds only if you name it: "
             f"{_trusting(asked)}."
         )
 
@@ -130,6 +132,8 @@ def load(
     ------
     ModelFileError
         If the file is no model, damaged, too large, of a newer version, or not trusted.
+    TypeError
+        If ``trusted`` is a single text in place of a list.
 
     See Also
     --------
@@ -147,6 +151,10 @@ def load(
     MKLClassifier(loss='squared')
     """
     io_ = _skops()
+    if isinstance(trusted, str):
+        raise TypeError(
+            f"trusted={trusted!r} was given; expected a list of full names: trusted=[{trusted!r}]."
+        )
     limit = parse_memory(memory_limit)
     limit = min(_LARGEST, limit) if memory_limit is None else limit
     name = os.fspath(path)
@@ -160,9 +168,11 @@ def load(
         raise
     except TooLargeError as error:
         raise ModelFileError(
-            f"{name} was not loaded: {error}. If you know where the file comes from, allow more by "
-            "load(path, memory_limit=...)."
+            f"{name} was not loaded: {error}. If you know where the file comes from, allow more: "
+            "load(path, memory_limit='16GB'), for example."
         ) from error
+    except NotInstalledError as error:  # the file is as it should be
+        raise ModelFileError(f"{name} was not loaded: {error}.") from error
     except ArchiveError as error:
         raise ModelFileError(
             f"{name} cannot be read as a model: {error}. Write it again by save(model, path)."
@@ -182,7 +192,7 @@ def _read(path: str | os.PathLike[str], limit: int) -> bytes | None:
 
 def _build(io_: Any, data: bytes, trusted: set[str], limit: int, name: str) -> Any:
     if not data.startswith(b"PK"):
-        raise ArchiveError("it is cut off or not a model at all")
+        raise ArchiveError("it is cut off, or it is not a model at all")
     whole = unpack(data, limit, lambda about: require_known(about, name))
     found = io_.get_untrusted_types(data=whole)
     _require_trusted(found, trusted, name)

@@ -59,7 +59,7 @@ def unpack(data: bytes, limit: int, check: Callable[[dict[str, Any]], None]) -> 
         if MODEL_MARK not in infos:
             raise ArchiveError("it is an archive of something else, which save(model, path) did not write")
         if infos[MODEL_MARK].file_size > _DESCRIPTION:
-            raise ArchiveError("what it says of itself is damaged")
+            raise ArchiveError("its note of the version that wrote it is damaged")
         about = _about(read_member(archive, infos.pop(MODEL_MARK)))
         check(about)
         parts = {name: read_member(archive, info) for name, info in infos.items()}
@@ -80,7 +80,7 @@ def _about(text: bytes) -> dict[str, Any]:
             return {**about, "sha256": about.get("sha256")}
     except (ValueError, TypeError, KeyError, RecursionError):
         pass
-    raise ArchiveError("what it says of itself is damaged")
+    raise ArchiveError("its note of the version that wrote it is damaged")
 
 
 def _stored(parts: dict[str, bytes]) -> bytes:

@@ -16,6 +16,10 @@ from ..kernels.preparation import number_matrix
 _LIBRARIES = ("pandas", "polars")  # no other module is imported, whatever a file says
 
 
+class NotInstalledError(ArchiveError):
+    """Raised for a table of a package that is not installed here."""
+
+
 class Frame:
     """A frame that a model keeps: columns of numbers in one array, the others as lists of text.
 
@@ -54,8 +58,9 @@ def as_frame(value: Frame) -> Any:
     try:
         library = importlib.import_module(value.library)
     except ImportError as error:
-        raise ArchiveError(
-            f"it holds a table of {value.library}, which is not installed here (pip install {value.library})"
+        raise NotInstalledError(
+            f"it holds a table of {value.library}, which is not installed here. Install it: pip install "
+            f"{value.library}"
         ) from error
     order = range(len(value.names))
     others = sorted(set(order) - set(value.places))

@@ -22,7 +22,7 @@ _GROWING_NODES = frozenset({"RandomGeneratorNode"})
 def require_tree(schema: Any) -> None:
     """Raise an error if a description is not of the kind that skops writes for models of this package."""
     if not isinstance(schema, dict):
-        raise ArchiveError("it does not say which objects it holds")
+        raise ArchiveError("its list of objects is missing or damaged")
     _count(schema, {}, {})
 
 
@@ -49,7 +49,7 @@ def _count(value: Any, sizes: dict[int, int], owners: dict[str, int]) -> int:
 def _require_buildable(node: dict[str, Any]) -> None:
     names = [node.get(key) for key in ("__module__", "__class__", "__loader__")]
     if not all(isinstance(name, str) for name in names):
-        raise ArchiveError("it does not say which objects it holds")
+        raise ArchiveError("its list of objects is missing or damaged")
     module, name, loader = map(str, names)
     ours = module.split(".")[0] == "manykernels"
     growing = loader in _GROWING_NODES or (module, name) in _GROWING
