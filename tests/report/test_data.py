@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.model_selection import TimeSeriesSplit
 from tests.fitted_models import FITTED, X, fitted, kernels, numbers, stack, y
 from tests.report.reports import (
     NASTY,
@@ -31,6 +32,7 @@ from manykernels.families import views
 from manykernels.inspection import importance, significance
 from manykernels.kernels import Constant, Gaussian, Linear, OnColumns
 from manykernels.plots.reading import histories
+from manykernels.recordings import BlockFold
 from manykernels.report import anew, baseline_models, baselines, data, report, report_data, settled
 from manykernels.report.chances import TITLE, chance_tests
 from manykernels.report.widths import nearest_widths
@@ -276,6 +278,13 @@ def test_a_search_chooses_anew_within_what_it_is_given():
     assert one.cv.get_n_splits() == 3 and one.n_jobs is None and set(one.kernels) == set(kernels)
     plain = anew(search.best_estimator_)
     assert plain.C == search.best_params_["C"] and not hasattr(plain, "weights_")
+
+
+@pytest.mark.parametrize("folds", [BlockFold(3, gap=2), TimeSeriesSplit(3)], ids=["blocks", "series"])
+def test_a_search_over_samples_in_time_keeps_its_folds(folds):
+    search = mk.MKLRegressorCV(kernels, Cs=[1.0], norms=[2.0], cv=folds).fit(X, numbers)
+    again = anew(search).cv
+    assert type(again) is type(folds) and vars(again) == vars(folds)
 
 
 def test_the_best_single_kernel_is_chosen_by_what_it_is_given():

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from sklearn.base import clone, is_classifier
+from sklearn.model_selection import TimeSeriesSplit
 
 from ..estimators import opened, require_named
+from ..recordings import BlockFold
 from .methods import inner_folds
 
 
@@ -41,8 +43,9 @@ def settled(model: Any) -> Any:
 def anew(model: Any) -> Any:
     """Return the model, not fitted; a search in it chooses anew on the samples that it gets.
 
-    The search has fewer folds. Its scores in a cross-validation are honest: no choice has seen the samples
-    that it is scored on.
+    The search has three shuffled folds. Folds of samples that follow each other (`BlockFold` and
+    scikit-learn's ``TimeSeriesSplit``) stay as they are. Scores in a cross-validation are honest: no choice
+    has seen the samples that it is scored on.
 
     Parameters
     ----------
@@ -66,6 +69,8 @@ def anew(model: Any) -> Any:
     require_named(model)
     parts = opened(model)
     last, search = clone(parts.last), parts.searched
-    if search is not None and not (isinstance(search.folds, str) and search.folds == "loo"):
-        last.set_params(cv=inner_folds(is_classifier(last)), n_jobs=None)
+    if search is not None:
+        stay = isinstance(search.folds, str | BlockFold | TimeSeriesSplit)  # a text is "loo"
+        folds = {} if stay else {"cv": inner_folds(is_classifier(last))}
+        last.set_params(**folds, n_jobs=None)
     return parts.behind(last)
