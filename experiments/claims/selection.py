@@ -183,25 +183,36 @@ def boosting() -> tuple[str, str]:
 @section.row("at 10,000 rows: the same, in at most twice CatBoost's processor time")
 def ten_thousand() -> tuple[str, str]:
     own, methods = by_rows(10_000), [method for method in RIVALS if method != "xrfm"]
-    less, ranks = sizes.differences(own, "catboost"), sizes.ranks(own, methods)
+    less, ranks, every = (
+        sizes.differences(own, "catboost"),
+        sizes.ranks(own, methods),
+        sizes.ranks(own, list(RIVALS)),
+    )
     made = [name for name in less if name in sizes.MADE]
     worse = [name for name, one in less.items() if sizes.beyond(one) > 2]
     better = count(sizes.beyond(one) < -2 for one in less.values())
-    time, rival = sizes.costs(own, "catboost", "seconds").sum(axis=1)
+    shares = [_time(own), _time({key: one for key, one in own.items() if key[0] not in sizes.MANY})]
     memory = max(one["memory MB"] for key, one in own.items() if key[3] == "ours") / 1024
-    first = min(ranks, key=lambda method: ranks[method]) == "ours"
     splits = [one.size for one in less.values()]
     xrfm = {name: one.mean() for name, one in sizes.differences(own, "xrfm").items()}
     behind = [name for name, one in xrfm.items() if one > 0]
+    first = all(min(found, key=lambda method: found[method]) == "ours" for found in (ranks, every))
     return (
         f"""{len(less)} sets, of which {word(len(made))} are made problems, {span(splits, 0)} splits: mean
         rank {listed([f"{RIVALS[method]} {rank:.2f}" for method, rank in ranks.items()])}; no worse than
         CatBoost by two paired standard errors on {len(less) - len(worse)}, better by as many on {better},
-        behind on {listed(worse) or "none"}, in {time / rival:.2f} of its processor time, with at most
-        {num(memory, 1)} GB. xRFM was run on {word(len(xrfm))} sets, and has less error on
-        {listed(behind) or "none"}""",
-        "**holds**" if first and not worse and time <= 2 * rival else "**in part**",
+        behind on {listed(worse) or "none"}, in {shares[0]:.2f} of its processor time ({shares[1]:.2f} without
+        mnist), with at most {num(memory, 1)} GB. xRFM was run on one split of {word(len(xrfm))} sets, and has
+        less error on {listed(behind) or "none"}; on that split the mean ranks are
+        {listed([f"{RIVALS[method]} {rank:.2f}" for method, rank in every.items()])}""",
+        "**holds**" if first and not worse and max(shares) <= 2 else "**in part**",
     )
+
+
+def _time(runs: dict[sizes.Key, Any]) -> float:
+    """The processor time of ours over that of CatBoost."""
+    time, rival = sizes.costs(runs, "catboost", "seconds").sum(axis=1)
+    return float(time / rival)
 
 
 @section.row(

@@ -379,7 +379,7 @@ class Gram(ABC):
         grand = means @ mean
         count = max(1, min(self.n, self.n_kernels * self.n**2 * 4 // self._chunk_bytes))
         edges = np.round(self.n * np.sqrt(np.arange(count + 1) / count)).astype(int)
-        parts: list[Array] = []
+        parts: dict[int, Array] = {}  # by where they begin: threads end in any order, sums are added in one
 
         def run(first: int, last: int) -> None:
             total: Array | None = None
@@ -398,14 +398,14 @@ class Gram(ABC):
                 if self.watch is not None:
                     self.watch(hi * hi - lo * lo, self.n**2)
             if total is not None:
-                parts.append(total)
+                parts[first] = total
 
         with blas_threads(1):
             split(count, float(self.n_kernels) * self.n**2, run)
-        return parts
+        return [parts[first] for first in sorted(parts)]
 
     def _centred(self, lo: int, hi: int, means: Array, grand: Array, out: Array) -> None:
-        """out[m] = the rows lo:hi of `fast.centre`; what does without chunks has no need of it."""
+        """out[m] = the rows lo:hi of `fast.centre`. Classes that do not use chunks need not have it."""
         raise NotImplementedError
 
     def best(self, A: Array, k: int, exclude: Atoms) -> tuple[Atoms, Array]:

@@ -194,14 +194,15 @@ class RiskGroupsDisplay:
         >>> found = group_curves([1, 1, 1, 0], [1.0, 2.0, 3.0, 4.0], ["old", "old", "new", "new"])
         >>> display = RiskGroupsDisplay(found, time="months").plot(bands=False, table=False)
         >>> display.ax_.get_legend_handles_labels()[1]
-        ['new (2, 1 events)', 'old (2, 2 events)']
+        ['new (2, 1 event)', 'old (2, 2 events)']
         """
         found = self.curves
         self.figure_, self.ax_ = _, ax = axes(ax, 7.6, 4.2 + 0.2 * len(found.names) * table)
         end = max(float(seen.time.max()) for seen in found.samples) or 1.0
         for g, (name, curve) in enumerate(zip(found.names, found.curves, strict=True)):
             n, d = found.samples[g].weight.sum(), curve.events.sum()
-            style = {"color": f"C{g % 10}", "lw": 1.7, "label": f"{short(name)} ({n:g}, {d:g} events)"}
+            label = f"{short(name)} ({n:g}, {d:g} event{'' if d == 1 else 's'})"
+            style = {"color": f"C{g % 10}", "lw": 1.7, "label": label}
             _draw_curve(ax, curve, float(found.samples[g].time.max()), bands, {**style, **kw})
             ticks = found.censored(g)
             marks = {"ls": "", "marker": "|", "ms": 6, "mew": 1.0, "color": f"C{g % 10}"}

@@ -121,7 +121,7 @@ class WeightsDisplay:
         >>> from manykernels.plots import WeightsDisplay
         >>> display = WeightsDisplay(["linear", "wide", "narrow"], [0.6, 0.4, 0.0]).plot(max_kernels=1)
         >>> print(display.ax_.get_title(loc="left"))
-        1 of 3 weights are exactly zero
+        1 of 3 weights is exactly zero
         2 are not shown, the largest 0.4
         """
         table = WeightTable(list(self.names), self.weights, self.rows)
@@ -138,9 +138,9 @@ class WeightsDisplay:
         """Return a note on what the picture leaves out."""
         zeros = int((~self.weights.any(axis=0)).sum())
         several = len(self.weights) > 1
-        empty = "weights are exactly zero"
+        empty = f"weights {'is' if zeros == 1 else 'are'} exactly zero"
         if several:
-            empty = "kernels have no weight at all\n(empty: exactly zero)"
+            empty = f"kernels {'has' if zeros == 1 else 'have'} no weight at all\n(empty: exactly zero)"
         some = "kernels have weight" if several else "weights are above zero"
         note = f"{zeros} of {len(self.names)} {empty}" if zeros else f"all {len(self.names)} {some}"
         if rest.shape[1]:
