@@ -1,11 +1,13 @@
-"""Small tables, intervals and probabilities: what is drawn, and how runs become rows of tables."""
+"""Small tables, intervals, probabilities and candidates: what is drawn, and how runs become rows."""
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
-from experiments import selection_clinics, selection_trust
-from experiments.selection import clinics
+from experiments import selection_candidates, selection_clinics, selection_trust
+from experiments.selection import candidates, clinics
 from experiments.selection.resume import Runs
 
 
@@ -47,8 +49,45 @@ def test_coverage_and_losses_are_means_over_splits():
     assert loss["less"] == pytest.approx(-0.2) and loss["standard error"] == pytest.approx(0.1)
 
 
+def test_what_a_candidate_changes_is_a_mean_over_sets():
+    runs = Runs()
+    for name, factor in (("a", 0.5), ("b", 2.0)):
+        for seed in (0, 1):
+            error = 10.0 + seed
+            found = dict.fromkeys(selection_candidates.CANDIDATES, error) | {"default": error}
+            runs.add((name, seed, "all"), found | {"bagged": factor * error, "stacked": error - 1.0})
+    by_name = {row["candidate"]: row for row in selection_candidates.summary(runs)}
+    assert abs(by_name["bagged"]["change"]) < 1.0 and by_name["trees, stacked"]["change"] == pytest.approx(
+        0.0
+    )
+    assert (by_name["bagged"]["better"], by_name["bagged"]["worse"]) == (1, 1)
+    assert by_name["stacked"]["better"] == 2 and selection_candidates.rows(runs)[0]["stacked"] == -1.0
+
+
+def test_the_ridge_with_the_least_leave_one_out_error_is_the_one_that_refits_say():
+    rng = np.random.default_rng(0)
+    A, Y = rng.standard_normal((12, 3)), rng.standard_normal((12, 2))
+    K = A @ A.T + np.eye(12)
+    found = candidates.ridge(K, Y)
+    losses = []
+    for shrink in candidates.RIDGES * np.trace(K) / 12:
+        hat = K @ np.linalg.inv(K + shrink * np.eye(12))
+        left = (np.eye(12) - hat) @ (Y - Y.mean(axis=0)) / (1.0 - np.diag(hat))[:, None]
+        losses.append(np.mean(left**2))
+    assert found.loss == pytest.approx(min(losses))
+
+
+def test_sums_of_products_of_columns_are_those_of_all_subsets():
+    rng = np.random.default_rng(0)
+    A, B = rng.standard_normal((3, 4)), rng.standard_normal((2, 4))
+    K = np.exp(-0.5 * (A[:, None] - B) ** 2)
+    for order, found in enumerate(candidates._orders(A, B), 1):
+        each = [np.prod(K[:, :, list(some)], axis=2) for some in itertools.combinations(range(4), order)]
+        np.testing.assert_allclose(found, np.sum(each, axis=0), rtol=1e-12)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["selection_clinics", "selection_trust"])
+@pytest.mark.parametrize("name", ["selection_candidates", "selection_clinics", "selection_trust"])
 def test_the_quick_forms(name, quick):
     tables = quick(name)
     assert len(tables) == (3 if name == "selection_clinics" else 2)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from sklearn.base import clone, is_classifier
-from sklearn.model_selection import TimeSeriesSplit
 
 from ..estimators import opened, require_named
-from ..recordings import BlockFold
 from .methods import inner_folds
 
 
@@ -43,9 +41,9 @@ def settled(model: Any) -> Any:
 def anew(model: Any) -> Any:
     """Return the model, not fitted; a search in it chooses anew on the samples that it gets.
 
-    The search has three shuffled folds. Folds of samples that follow each other (`BlockFold` and
-    scikit-learn's ``TimeSeriesSplit``) stay as they are. Scores in a cross-validation are honest: no choice
-    has seen the samples that it is scored on.
+    The search has three shuffled folds. Folds of samples that follow each other (splitters with a ``gap``, as
+    `BlockFold` and scikit-learn's ``TimeSeriesSplit``) stay as they are. Scores in a cross-validation are
+    honest: no choice has seen the samples that it is scored on.
 
     Parameters
     ----------
@@ -70,7 +68,8 @@ def anew(model: Any) -> Any:
     parts = opened(model)
     last, search = clone(parts.last), parts.searched
     if search is not None:
-        stay = isinstance(search.folds, str | BlockFold | TimeSeriesSplit)  # a text is "loo"
+        # a text is "loo"; splitters of samples in time have a gap between training and test
+        stay = isinstance(search.folds, str) or hasattr(search.folds, "gap")
         folds = {} if stay else {"cv": inner_folds(is_classifier(last))}
         last.set_params(**folds, n_jobs=None)
     return parts.behind(last)
