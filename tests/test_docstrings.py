@@ -221,10 +221,9 @@ def of_method(cls, name, value):
 
 
 def shown_by(cls, name):
-    """Whether an example in the docstring of a class calls a method, or an object of the class itself."""
+    """Whether an example in the docstring of a class calls a method; other calls look like `__call__`."""
     lines = re.findall(r"^ *(?:>>>|\.\.\.) .*", cls.__doc__ or "", re.M)
-    called = r"[\w\])]\(" if name == "__call__" else rf"\.{name}\("
-    return any(re.search(called, line) for line in lines)
+    return name != "__call__" and any(re.search(rf"\.{name}\(", line) for line in lines)
 
 
 def new_parameters(cls, name, function):

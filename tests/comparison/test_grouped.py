@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
-from sklearn.linear_model import LassoCV, Ridge
-from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, LeaveOneGroupOut, TimeSeriesSplit
+from sklearn.linear_model import LassoCV, Ridge, RidgeCV
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    LeaveOneGroupOut,
+    LeaveOneOut,
+    RepeatedKFold,
+    ShuffleSplit,
+    StratifiedShuffleSplit,
+    TimeSeriesSplit,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -17,6 +28,7 @@ from manykernels.comparison.scores import score_fold
 from manykernels.estimators import opened
 from manykernels.inspection import importance, permutation_test
 from manykernels.kernels import Gaussian
+from manykernels.recordings import BlockFold
 from manykernels.report import baselines
 from manykernels.report.baselines import baseline_models
 
@@ -134,6 +146,59 @@ def test_models_that_a_report_compares_with_keep_groups_together():
         assert isinstance(opened(one).last.cv, list)
     with pytest.raises(ValueError, match="Give sample_groups="):
         baselines(fitted, X, Y)
+    rows = baselines(fitted, X, Y, sample_groups=pd.Series(GROUPS % 3, index=[f"r{i}" for i in range(120)]))
+    assert len(rows[0]["folds"]) == 3  # as many as groups
+
+
+SINGLE = [ShuffleSplit(3), RepeatedKFold(n_splits=3, n_repeats=2), StratifiedShuffleSplit(3), LeaveOneOut()]
+
+
+@pytest.mark.parametrize("cv", [*SINGLE, KFold(3)], ids=str)
+def test_splitters_of_single_samples_are_replaced(cv):
+    for train, test in keep_together(MKLRegressorCV(cv=cv), Y, GROUPS).cv:
+        assert not set(GROUPS[train]) & set(GROUPS[test])
+
+
+def test_splitters_of_other_packages_get_the_groups():
+    class Needy:
+        def split(self, X, y=None, groups=None):
+            if groups is None:
+                raise ValueError("The 'groups' parameter should not be None.")
+            yield np.flatnonzero(groups < 20), np.flatnonzero(groups >= 20)
+
+    ((train, test),) = keep_together(MKLRegressorCV(cv=Needy()), Y, GROUPS).cv
+    assert set(GROUPS[train]) == set(range(20)) and set(GROUPS[test]) == set(range(20, 30))
+    runs = np.repeat([0, 1], 60)
+    folds = keep_together(MKLRegressorCV(cv=BlockFold(2, gap=3)), Y, runs).cv
+    expected = list(BlockFold(2, gap=3).split(X, Y, runs))
+    assert all(np.array_equal(a[0], b[0]) for a, b in zip(folds, expected, strict=True))
+
+
+def test_fewer_groups_or_members_than_folds_make_fewer_folds():
+    few = GROUPS % 4
+    assert len(keep_together(MKLRegressorCV(cv=GroupKFold(5)), Y, few).cv) == 4
+    labels = np.repeat(list("abcd"), 3)
+    assert len(keep_together(MKLClassifierCV(cv=5), labels, np.arange(12)).cv) == 3
+
+
+def test_a_ridge_that_keeps_what_it_left_out_stays():
+    model = RidgeCV(store_cv_results=True)
+    assert keep_together(model, Y, GROUPS).cv is None
+
+
+def test_many_times_to_an_event_are_thinned_as_without_groups():
+    rng = np.random.default_rng(0)
+    times = times_of(np.column_stack([rng.random(2000) < 0.5, rng.random(2000)]))
+    folds = keep_together(MKLSurvivalCV(), times, np.arange(2000) // 4).cv
+    assert {train.size for train, _ in folds} == {1000}
+
+
+@pytest.mark.parametrize("gap", [None, np.nan])
+def test_samples_without_a_group_are_named(gap):
+    labels = np.array([*map(str, GROUPS)], dtype=object)
+    labels[7] = gap
+    with pytest.raises(ValueError, match="no label for 1 sample, the first in row 7"):
+        compare({"ridge": Ridge()}, X, Y, groups=labels)
 
 
 def test_groups_of_a_wrong_length_are_refused():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sklearn.base import clone, is_classifier
+from sklearn.model_selection import KFold, StratifiedKFold
 
 from ..estimators import opened, require_named
 from .methods import inner_folds
@@ -41,9 +42,9 @@ def settled(model: Any) -> Any:
 def anew(model: Any) -> Any:
     """Return the model, not fitted; a search in it chooses anew on the samples that it gets.
 
-    The search has three shuffled folds. Folds of samples that follow each other (splitters with a ``gap``, as
-    `BlockFold` and scikit-learn's ``TimeSeriesSplit``) stay as they are. Scores in a cross-validation are
-    honest: no choice has seen the samples that it is scored on.
+    The search has three shuffled folds. Folds of samples that follow each other stay as they are: ``KFold``
+    without shuffling, and splitters with a ``gap``, as `BlockFold` and ``TimeSeriesSplit``. Scores in a
+    cross-validation are honest: no choice has seen the samples that it is scored on.
 
     Parameters
     ----------
@@ -68,8 +69,10 @@ def anew(model: Any) -> Any:
     parts = opened(model)
     last, search = clone(parts.last), parts.searched
     if search is not None:
-        # a text is "loo"; splitters of samples in time have a gap between training and test
-        stay = isinstance(search.folds, str) or hasattr(search.folds, "gap")
+        # a text is "loo"; splitters of samples in time have a gap, or do not shuffle
+        given = search.folds
+        blocks = type(given) in (KFold, StratifiedKFold) and not given.shuffle
+        stay = isinstance(given, str) or hasattr(given, "gap") or blocks
         folds = {} if stay else {"cv": inner_folds(is_classifier(last))}
         last.set_params(**folds, n_jobs=None)
     return parts.behind(last)

@@ -17,6 +17,7 @@ from ..fitting.survival import survival_pair
 from ..fitting.targets import check_weights
 from .datasets import Comparisons
 from .folds import Splits, cross_validate, learns_times, make_folds, task_of, times_of
+from .grouped import sample_labels
 from .methods import METHODS
 from .results import METRIC, Comparison, chance, share_of
 from .scores import Look, Scores
@@ -158,6 +159,7 @@ def _one(
     y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
     if (n := _num_samples(X)) != len(y):
         raise ValueError(f"X has {n} samples and y has {len(y)}.")
+    groups = sample_labels(groups, n, "groups")
     if weight is not None:
         how["weight"] = check_weights(weight, n)
     task = _task(given, y) if task is None else task

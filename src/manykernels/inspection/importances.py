@@ -400,10 +400,10 @@ class _Work:
     def fit(self, fold: tuple[Index, Index]) -> Any:
         """Fit a copy on the training part, without warnings, since the user's own fit has given them."""
         model, train = clone(self.learner), fold[0]
+        X, y = _safe_split(model, self.X, self.y, train)
+        keep_together(model, y, None if self.groups is None else self.groups[train])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            X, y = _safe_split(model, self.X, self.y, train)
-            keep_together(model, y, None if self.groups is None else self.groups[train])
             return model.fit(X, y)
 
     @quiet_about_tables()

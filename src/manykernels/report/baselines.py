@@ -11,9 +11,11 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from .._arguments import is_integral
 from ..comparison.again import anew, settled
 from ..comparison.comparing import in_folds
 from ..comparison.folds import has_fields, make_folds
+from ..comparison.grouped import sample_labels
 from ..comparison.methods import INNER, inner_folds, rival, sparse_rival
 from ..comparison.results import PLAIN_SUM
 from ..estimators import (
@@ -207,6 +209,9 @@ def compared(
     learned = model_of(model)[0]
     classes = learned.classes is not None
     y = as_read(learned, y)
+    groups = sample_labels(groups, len(y))
+    if groups is not None and is_integral(cv):
+        cv = max(2, min(cv, np.unique(groups).size))  # three sites are three folds
     require_groups(model, groups, cv, "Give sample_groups=, the groups that fit was given, or folds as cv=.")
     splits = make_folds(y, classes=classes, cv=cv, groups=groups)
     learners = {"learned": anew(model), **baseline_models(model, X)}
@@ -228,7 +233,9 @@ def compared(
     return told
 
 
-def baselines(model: Any, X: Any, y: Any, *, cv: Any = 5, n_jobs: int | None = None) -> list[dict[str, Any]]:
+def baselines(
+    model: Any, X: Any, y: Any, *, cv: Any = 5, sample_groups: Any = None, n_jobs: int | None = None
+) -> list[dict[str, Any]]:
     """Cross-validate a model and the estimators that it is compared with, in the same folds.
 
     All choices, also those of a search, are made within the folds.
@@ -243,6 +250,9 @@ def baselines(model: Any, X: Any, y: Any, *, cv: Any = 5, n_jobs: int | None = N
         The targets.
     cv : int, splitter or list of splits, default=5
         The folds.
+    sample_groups : array-like of shape (n_samples,) or None, default=None
+        The groups of the samples. Samples of a group stay in one fold, and there are no more folds than
+        groups.
     n_jobs : int or None, default=None
         The number of fits at the same time.
 
@@ -263,5 +273,6 @@ def baselines(model: Any, X: Any, y: Any, *, cv: Any = 5, n_jobs: int | None = N
     >>> [row["name"] for row in baselines(model, X, y, cv=2)][-1]
     'chance'
     """
-    rows: list[dict[str, Any]] = compared(model, X, y, cv=cv, n_jobs=n_jobs)["scores"].as_rows()
+    found = compared(model, X, y, cv=cv, groups=sample_groups, n_jobs=n_jobs)
+    rows: list[dict[str, Any]] = found["scores"].as_rows()
     return rows

@@ -143,7 +143,7 @@ def report_data(
         ``bmi (body)``.
     sample_groups : array-like of shape (n_samples,) or None, default=None
         The group of each sample (patient, site), for the checks of folds. :func:`report` also keeps the
-        samples of a group together in the folds that it cuts.
+        samples of a group together in the folds that it cuts, which are no more than the groups.
     grouped_by : str, default=""
         The name of ``sample_groups``.
 

@@ -47,9 +47,14 @@ def make_folds(cv: Any, X: Any, data: Data, groups: Any, random_state: Any, coun
         folds = [(np.asarray(a), np.asarray(b)) for a, b in split(splitter, X, y, groups)]
     folds = [(_numbers(train), _numbers(test)) for train, test in folds]
     if cv is None and data.survival:
-        folds = [(_thinned(train, data.y["event"], random_state), test) for train, test in folds]
+        folds = thinned(folds, data.y["event"], random_state)
     _check_folds(folds, data, "the folds taken without cv" if cv is None else f"cv={short(cv)}")
     return folds
+
+
+def thinned(folds: Folds, event: NDArray[np.bool_], random_state: Any = None) -> Folds:
+    """Return folds of times to an event with fewer samples to learn from, where there are many."""
+    return [(_thinned(train, event, random_state), test) for train, test in folds]
 
 
 def _thinned(train: Index, event: NDArray[np.bool_], random_state: Any) -> Index:
@@ -76,8 +81,8 @@ def split(splitter: Any, X: Any, y: Any, groups: Any) -> Iterator[Any]:
             raise
         raise ValueError(
             f"cv={short(splitter)} cuts folds by groups of samples, and none were given. Give a label for "
-            "each sample: groups=... to fit, compare and permutation_test, sample_groups=... to importance "
-            "and weight_stability."
+            "each sample: groups=... to fit, compare and permutation_test, sample_groups=... to importance, "
+            "weight_stability, report and baselines."
         ) from error
 
 

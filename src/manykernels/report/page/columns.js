@@ -49,7 +49,7 @@ function effectsSection() {
   const task = data.data.target.task, all = found.flatMap((one) => [...one.low.flat(), ...one.high.flat()]), pad = 0.04 * (Math.max(...all) - Math.min(...all) || 1);
   const ys = task === "classification" ? [0, 1] : [Math.min(...all) - pad, Math.max(...all) + pad], first = found[0].outputs;
   const axis = task === "classification" ? (first.length === 1 ? `share predicted “${short(first[0], 18)}”` : "share predicted") : task === "survival" ? "mean risk" : "mean prediction";
-  const numbers = (one) => () => ({ titles: [one.name, ...(one.outputs.length > 1 ? ["output"] : []), "mean", "lowest fold", "highest fold"], rows: one.outputs.flatMap((output, k) => one.values.map((v, i) => [v, ...(one.outputs.length > 1 ? [output] : []), one.mean[k][i], one.low[k][i], one.high[k][i]])) });
+  const numbers = (one) => () => ({ titles: [one.name, ...(one.outputs.length > 1 ? ["output", "mean"] : [axis]), "lowest fold", "highest fold"], rows: one.outputs.flatMap((output, k) => one.values.map((v, i) => [v, ...(one.outputs.length > 1 ? [output] : []), one.mean[k][i], one.low[k][i], one.high[k][i]])) });
   const draw = (one) => {
     const words_ = typeof one.values[0] === "string" || one.values.length < 4, texts = one.values.map((v) => typeof v === "number" ? number(v) : v), title = fit(one.name, 300);
     const xs = words_ ? [-0.5, one.values.length - 0.5] : [one.values[0], one.values.at(-1)], at = (i) => words_ ? i : one.values[i];

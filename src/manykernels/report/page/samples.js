@@ -14,7 +14,7 @@ function samplesSection() {
     const arrows = [rows.some((row) => row.value < 0) ? `◂ ${towards[1]}` : "", rows.some((row) => row.value > 0) ? `${towards[0]} ▸` : ""].filter(Boolean).join("   ");
     return canvas(width, high * rows.length + 28, line(x(0), 0, x(0), high * rows.length, { class: "axis" }), rows.map((row, i) => {
       const a = Math.min(x(0), x(row.value)), b = Math.max(x(0), x(row.value)), up = row.value >= 0;
-      return [label(left - 8, i * high + 16, names[i], row.name), tip(svg("rect", { x: a, width: Math.max(1, b - a), y: i * high + 4, height: 15, fill: up ? "var(--accent)" : "var(--other)", tabindex: 0 }), `${row.name}: ${row.value < 0 ? "−" : "+"}${number(Math.abs(row.value))}`),
+      return [label(left - 8, i * high + 16, names[i], row.name), tip(svg("rect", { x: a, width: Math.max(1, b - a), y: i * high + 4, height: 15, fill: up ? "var(--accent)" : "var(--other)", tabindex: 0 }), `${row.name}: ${plus(row.value, number)}`),
         words(up ? b + 5 : a - 5, i * high + 16, says[i], { "text-anchor": up ? "start" : "end", class: "soft halo" })];
     }), words(width / 2, high * rows.length + 18, fit(arrows, width - 8), { "text-anchor": "middle", class: "soft" }));
   };
