@@ -8,10 +8,12 @@ function tableSection() {
 }
 
 const withQuality = (kind) => data.models.filter((one) => one.quality && one.quality.kind === kind);
+// Tables of two classes stand side by side; wider ones would be cut.
+const sideBySide = (tables, wide) => wide ? tables : panels(...tables);
 function classesSection() {
   const known = withQuality("classes");
   if (!known.length) return null;
-  return section("confusion", "Right and wrong classes", "Each held-out sample is counted by its true class (row) and by the class that the model predicted (column). Correct predictions are on the diagonal.", panels(...known.map((one) => [el("h4", {}, one.name), confusion(one.quality, `: ${one.name}`)])));
+  return section("confusion", "Right and wrong classes", "Each held-out sample is counted by its true class (row) and by the class that the model predicted (column). Correct predictions are on the diagonal.", sideBySide(known.map((one) => [el("h4", {}, one.name), confusion(one.quality, `: ${one.name}`)]), known[0].quality.labels.length > 2));
 }
 function allCurvesSection() {
   const known = withQuality("classes").filter((one) => one.quality.curves.length === 1), curves = known.map((one) => ({ ...one.quality.curves[0], label: one.name }));
