@@ -120,7 +120,13 @@ def test_a_search_in_stages_ends_at_landmarks(few):
     parts = model.contributions(X[200:])
     np.testing.assert_allclose(parts.sum(axis=1) + model.intercept_, model.predict(X[200:]))
     said = model.describe()
-    for words in ("Up to 60 rows", "Race: ", "Second round: ", "landmarks. Errors on 40 held-out rows", "Chosen: "):
+    for words in (
+        "Up to 60 rows",
+        "Race: ",
+        "Second round: ",
+        "landmarks. Errors on 40 held-out rows",
+        "Chosen: ",
+    ):
         assert words in said
     again = clone(search).fit(X[:200], y[:200])
     np.testing.assert_allclose(model.predict(X), again.predict(X))
