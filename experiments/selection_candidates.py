@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 
 from .selection.candidates import errors
-from .selection.resume import Key, Runs, go_on, kept
+from .selection.resume import Key, Runs, completed
 from .selection_tables import QUICK, TASKS, difference, drawn, warm_up
 from .tables import Facts, Report
 
@@ -22,13 +22,7 @@ CANDIDATES = ["bagged", "bagged and all", "stacked"] + [
 
 def run(report: Report) -> None:
     """What is missing, then the tables."""
-    runs = Runs() if report.quick else kept("selection_candidates")
-    todo = keys(report.quick)
-    if not report.quick and any(key not in runs for key in todo):
-        warm_up()
-    left = go_on(runs, todo, quick_trial if report.quick else trial)
-    if left:
-        report.left_out["runs"] = f"{left} of {len(todo)} are not done"
+    runs = completed(report, "selection_candidates", keys(report.quick), trial, warm_up)
     report.table("All sets", summary(runs), OF_ALL)
     report.table("Single sets", rows(runs), OF_SETS)
 
@@ -45,10 +39,6 @@ OF_SETS = "The error of the default in per cent, and what each candidate adds to
 def keys(quick: bool = False) -> list[Key]:
     """(set, seed, "all"): all candidates share one search and its folds."""
     return [(name, s, "all") for s in range(2 if quick else SEEDS) for name in (QUICK if quick else TASKS)]
-
-
-def quick_trial(name: str, seed: int, method: str) -> Facts:
-    return trial(name, seed, method, quick=True)
 
 
 def trial(name: str, seed: int, method: str, quick: bool = False) -> Facts:

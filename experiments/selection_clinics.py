@@ -21,7 +21,7 @@ from manykernels.report import baseline_models
 
 from .data import Array, Task, _read
 from .selection.clinics import ROWS, TABLES, table
-from .selection.resume import Key, Runs, go_on, kept
+from .selection.resume import Key, Runs, completed
 from .selection_tables import LEAST
 from .tables import Facts, Report, Spread
 
@@ -34,11 +34,7 @@ FOLDS, REPEATS = 5, 2
 
 def run(report: Report) -> None:
     """What is missing, then the tables."""
-    runs = Runs() if report.quick else kept("selection_clinics")
-    todo = keys(report.quick)
-    left = go_on(runs, todo, quick_trial if report.quick else trial)
-    if left:
-        report.left_out["runs"] = f"{left} of {len(todo)} are not done"
+    runs = completed(report, "selection_clinics", keys(report.quick), trial)
     tables(report, runs)
 
 
@@ -83,10 +79,6 @@ def loaded(name: str, quick: bool = False) -> tuple[Any, Array]:
     labels, counts = np.unique(y, return_counts=True)
     rows = ~np.isnan(X).any(axis=1) & np.isin(y, labels[counts >= LEAST])
     return X[rows], y[rows]
-
-
-def quick_trial(name: str, repeat: int, method: str) -> Facts:
-    return trial(name, repeat, method, quick=True)
 
 
 def trial(name: str, repeat: int, method: str, quick: bool = False) -> Facts:

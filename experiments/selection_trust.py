@@ -14,7 +14,7 @@ from sklearn.model_selection import KFold
 
 from manykernels import MKLClassifierCV, MKLRegressorCV
 
-from .selection.resume import Key, Runs, go_on, kept
+from .selection.resume import Key, Runs, completed
 from .selection_tables import CLASSES, NUMBERS, QUICK, Parts, difference, drawn, warm_up
 from .tables import Facts, Report
 
@@ -25,13 +25,7 @@ INTERVALS, PROBABILITIES = ("ours", "MAPIE"), ("ours", "calibrated")
 
 def run(report: Report) -> None:
     """What is missing, then the tables."""
-    runs = Runs() if report.quick else kept("selection_trust")
-    todo = keys(report.quick)
-    if not report.quick and any(key not in runs for key in todo):
-        warm_up()
-    left = go_on(runs, todo, quick_trial if report.quick else trial)
-    if left:
-        report.left_out["runs"] = f"{left} of {len(todo)} are not done"
+    runs = completed(report, "selection_trust", keys(report.quick), trial, warm_up)
     tables(report, runs)
 
 
@@ -71,10 +65,6 @@ def _is_here(method: str) -> bool:
 
 
 # -- runs -------------------------------------------------------------------------------------------
-def quick_trial(name: str, seed: int, method: str) -> Facts:
-    return trial(name, seed, method, quick=True)
-
-
 def trial(name: str, seed: int, method: str, quick: bool = False) -> Facts:
     """Coverage and width, or log loss, and seconds of one processor."""
     p = drawn(name, seed, quick)

@@ -13,12 +13,13 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
 from ..records import commit
-from ..tables import Facts
+from ..tables import Facts, Report
 
 FOLDER = Path(__file__).parent.parent / "results" / "cache"
 Key = tuple[str, int, str]
@@ -63,6 +64,26 @@ class Runs:
 def kept(name: str) -> Runs:
     """The runs of an experiment that are kept beside its record."""
     return Runs(FOLDER.parent / f"{name}_runs.jsonl")
+
+
+def completed(
+    report: Report,
+    name: str,
+    keys: Iterable[Key],
+    trial: Callable[..., Facts],
+    warm_up: Callable[[], object] | None = None,
+) -> Runs:
+    """The runs of an experiment, with those that were missing; the report says how many are still to do.
+
+    `trial` takes a key, and whether it is a quick one.
+    """
+    runs, todo = Runs() if report.quick else kept(name), list(keys)
+    if warm_up is not None and not report.quick and any(key not in runs for key in todo):
+        warm_up()
+    left = go_on(runs, todo, partial(trial, quick=report.quick))
+    if left:
+        report.left_out["runs"] = f"{left} of {len(todo)} are not done"
+    return runs
 
 
 def go_on(runs: Runs, keys: Iterable[Key], trial: Callable[..., Facts]) -> int:

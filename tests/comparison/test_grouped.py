@@ -174,6 +174,15 @@ def test_splitters_of_other_packages_get_the_groups():
     assert all(np.array_equal(a[0], b[0]) for a, b in zip(folds, expected, strict=True))
 
 
+def test_a_splitter_of_other_packages_that_fails_stays_and_says_so():
+    class Broken:
+        def split(self, X, y=None, groups=None):
+            raise ValueError("no folds on Mondays")
+
+    cv = Broken()
+    assert keep_together(MKLRegressorCV(cv=cv), Y, GROUPS).cv is cv
+
+
 def test_fewer_groups_or_members_than_folds_make_fewer_folds():
     few = GROUPS % 4
     assert len(keep_together(MKLRegressorCV(cv=GroupKFold(5)), Y, few).cv) == 4

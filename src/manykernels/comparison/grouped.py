@@ -106,7 +106,9 @@ def _cut(cv: Any, classes: bool, y: Any, groups: Any) -> Splits | None:
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", "The least populated class", UserWarning)
                 folds = [(np.asarray(train), np.asarray(test)) for train, test in cut.split(X, y, groups)]
-        except (TypeError, ValueError):  # no groups taken; fewer groups, or members of a class, than folds
+        except (TypeError, ValueError):  # such as fewer groups, or members of a class, than folds
+            if not type(cut).__module__.startswith("sklearn."):
+                return None  # the search will raise the error of a splitter that is the user's own
             continue
         if all(_serves(y[train], classes, times) and test.size for train, test in folds):
             return thinned(folds, y) if cv is None and times else folds
