@@ -54,18 +54,31 @@ def test_folds_go_with_the_targets():
     assert seen == [[4, 16]] * 3
 
 
-def test_targets_change_places_within_groups_or_whole_groups_do():
+def test_targets_change_places_within_groups_and_whole_groups_do():
     rng, groups = np.random.RandomState(0), np.repeat([0, 1, 2, 3], [4, 4, 4, 3])
-    within = _Orders(np.arange(15) % 2, groups).draw(rng)
-    assert (groups[within] == groups).all() and (within != np.arange(15)).any()
+    several = [_Orders(np.arange(15) % 2, groups).draw(rng) for _ in range(20)]
+    assert all(np.ptp(groups[order][groups == g]) == 0 for order in several for g in range(4))
+    assert any((groups[order] != groups).any() for order in several)
+    assert any((order[12:] != [12, 13, 14]).any() for order in several)
+    assert all((groups[order[12:]] == 3).all() for order in several)  # the only group of its size
     targets = np.repeat([0, 1, 1, 0], [4, 4, 4, 3])
     orders = [_Orders(targets, groups).draw(rng) for _ in range(20)]
     assert all((np.sort(order) == np.arange(15)).all() for order in orders)
     assert all(np.ptp(targets[order][groups == g]) == 0 for order in orders for g in range(4))
-    assert all((order[12:] == [12, 13, 14]).all() for order in orders)  # the only group of its size
+    assert all((targets[order][12:] == targets[12:]).all() for order in orders)
     assert any((targets[order] != targets).any() for order in orders)
     with pytest.raises(ValueError, match="a size of its own"):
         _Orders(np.array([0, 1, 1]), np.array([0, 1, 1]))
+
+
+def test_what_x_says_of_whole_groups_counts_where_targets_vary_within():
+    draw = np.random.default_rng(0)
+    groups = np.repeat(np.arange(24), 3)
+    own = draw.standard_normal(24)[groups]
+    labels = np.where(own + 0.5 * draw.standard_normal(72) > 0.0, "yes", "no")
+    assert any(np.unique(labels[groups == g]).size > 1 for g in range(24))
+    found = permutation_test(NearestCentroid(), own[:, None], labels, cv=3, groups=groups, n_permutations=19)
+    assert found.p_value == pytest.approx(1 / 20) and found.score > max(found.null) + 0.1
 
 
 def test_it_takes_no_longer_than_it_may():

@@ -64,9 +64,8 @@ def permutation_test(
     scoring : str, callable or None, default=None
         The score, as in scikit-learn. None is the model's own.
     groups : array-like of shape (n_samples,) or None, default=None
-        Groups of samples, which stay together in the folds, also in those of a search within. Targets are
-        permuted within groups; if all samples of each group have the same target, among groups of the same
-        size.
+        Groups of samples, which stay together in the folds, also in those of a search within. Groups of the
+        same size exchange their targets, and targets are permuted within each group.
     random_state : int, RandomState or None, default=0
         The seed of the folds and of the permutations.
     n_jobs : int or None, default=None
@@ -177,22 +176,22 @@ def _affordable(
 
 
 class _Orders:
-    """Orders of the targets that would be as likely as the true one if X said nothing about y."""
+    """Orders of the targets that would be as likely as the true one if X said nothing about y.
+
+    Groups of the same size exchange their targets, and targets are permuted within each group. To permute
+    within alone would leave what X says of a whole group, so that a good model would seem to be guessing.
+    """
 
     def __init__(self, y: NDArray[Any], groups: Any) -> None:
         self.n = len(y)
-        self.blocks: list[Index] = [np.arange(self.n)]  # permuted within
-        self.units: list[list[Index]] = []  # rows of groups that change places as a whole
+        self.alike: list[list[Index]] = [[np.arange(self.n)]]  # rows of groups of the same size
         if groups is None:
             return
         labels = np.asarray(groups)
         members = [np.flatnonzero(labels == label) for label in np.unique(labels)]
-        if any((y[rows] != y[rows[0]]).any() for rows in members):
-            self.blocks = members
-            return
         sizes = sorted({rows.size for rows in members})
-        self.units = [[rows for rows in members if rows.size == size] for size in sizes]
-        if all(len(alike) < 2 for alike in self.units):
+        self.alike = [[rows for rows in members if rows.size == size] for size in sizes]
+        if len(members) == len(sizes) and all((y[rows] == y[rows[0]]).all() for rows in members):
             raise ValueError(
                 "every group has one target and a size of its own: no targets can change places. Leave out "
                 "groups, or score one mean of each group."
@@ -200,9 +199,8 @@ class _Orders:
 
     def draw(self, rng: np.random.RandomState) -> Index:
         order = np.arange(self.n)
-        for rows in [] if self.units else self.blocks:
-            order[rows] = rng.permutation(rows)
-        for alike in self.units:
-            for i, j in enumerate(rng.permutation(len(alike))):
-                order[alike[i]] = alike[j]
+        for alike in self.alike:
+            places = rng.permutation(len(alike)) if len(alike) > 1 else [0]
+            for rows, place in zip(alike, places, strict=True):
+                order[rows] = rng.permutation(alike[place])
         return order
