@@ -36,7 +36,16 @@ def _nothing_is_small(monkeypatch):
 
 @pytest.fixture(scope="module")
 def client():
-    with distributed.LocalCluster(**OPTIONS) as found, distributed.Client(found) as client:
+    """Two workers, each replaced when it is killed, however long that takes.
+
+    A local cluster gives a lost worker up that is not back after fifteen seconds, also where it was back in
+    between and is lost for a second time.
+    """
+    with (
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "1h"}),
+        distributed.LocalCluster(**OPTIONS) as found,
+        distributed.Client(found) as client,
+    ):
         yield client
 
 
