@@ -111,6 +111,24 @@ def test_levels_that_a_fold_does_not_have(kind, y, strategy):
     assert np.isfinite(search.path_[strategy]["loss"]).all()
 
 
+def test_many_categories_are_tried_column_by_column():
+    """Letters of a sequence, of which each says a little."""
+    draws = np.random.RandomState(2)
+    codes = draws.randint(0, 4, size=(150, 20)).astype(float)
+    effects = draws.randn(10, 4)
+    y = sum(effects[j][codes[:, j].astype(int)] for j in range(10)) + draws.randn(150) > 0
+    letters = pd.DataFrame(np.array(list("ACGT"))[codes.astype(int)], columns=[f"at{j}" for j in range(20)])
+    search = MKLClassifierCV(norms=[1.0], Cs=[1.0], cv=2, refit=False).fit(letters, y)
+    assert search.comparison_["strategy"] == ["finite", "continuous", "columns", "products"]
+    chosen = MKLClassifierCV(strategy="columns", Cs=[1.0], cv=2).fit(letters, y)
+    assert chosen.best_score_ > 0.7
+    single = {name: w for name, w in zip(chosen.kernel_names_, chosen.weights_, strict=True) if ":" in name}
+    told = sum(single[f"at{j}: Linear"] for j in range(10))
+    assert len(single) == 20 and told > 0.8 * sum(single.values())
+    few = MKLClassifierCV(norms=[1.0], Cs=[1.0], cv=2, refit=False).fit(codes, y)
+    assert "columns" in few.comparison_["strategy"]
+
+
 @pytest.mark.parametrize("dtype", ["category", "string", object, bool])
 def test_kinds_of_columns(dtype):
     table = frame()[NAMES]

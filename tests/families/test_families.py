@@ -13,6 +13,7 @@ from manykernels.families import (
     AnovaDAG,
     ARDGaussians,
     Auto,
+    Columns,
     Dirichlets,
     Family,
     FromDistances,
@@ -37,6 +38,8 @@ from manykernels.families import (
 from manykernels.families._evidence import _Evidence, learn_widths
 from manykernels.families._remembered import Remembered
 from manykernels.families.auto import _plain_quantiles, _quantiles, distance_quantiles
+from manykernels.families.columns import suits
+from manykernels.families.tables import read_columns
 from manykernels.kernels import (
     Constant,
     Gaussian,
@@ -59,6 +62,7 @@ def to_polars(frame):
 
 FAMILIES = [
     (Auto(), X, 10),
+    (Columns(), X, 3 + 4),
     (Subset("auto", ["Linear", "x1: Gaussian(width=1)"]), X, 2),
     (from_distances([0.5, 1.0, 2.0]), STACK, 6),
     (per_feature(), X, 13 * 4),
@@ -333,6 +337,56 @@ def test_a_subset_means_the_same_in_data_without_heavy_tails():
     np.testing.assert_array_equal(alone(X), Auto().resolve(X)["Gaussian(1 × median)"](X))
     both = Subset("auto", [scores, "Linear", "Gaussian(1 × median)"])
     assert list(both.resolve(X)) == ["Linear", "Gaussian(1 × median)"] and len(both.resolve(heavy)) == 3
+
+
+class TestColumns:
+    def test_kernels_of_each_kind_of_column(self):
+        draws = np.random.RandomState(3)
+        frame = pd.DataFrame({"letter": draws.choice(list("ACGT"), 40), "code": draws.randint(0, 4, 40)})
+        frame = frame.assign(yes=draws.randint(0, 2, 40), size=draws.randn(40), same=1.0)
+        kernels = Columns().resolve(frame)
+        assert list(kernels)[:4] == [
+            "code: Linear",
+            "yes: Linear",
+            "size: Gaussian(width=1)",
+            "letter: Linear",
+        ]
+        assert list(kernels)[4:] == ["Linear", *(f"Gaussian({s} × median)" for s in ("0.5", "1", "2"))]
+        for name in ("letter", "code", "yes"):  # equal levels have equal rows, and others do not
+            K = kernels[f"{name}: Linear"](frame)
+            value = frame[name].to_numpy()
+            apart = np.diag(K)[:, None] + np.diag(K) - 2.0 * K
+            np.testing.assert_array_equal(apart > 1e-9, value[:, None] != value)
+            np.testing.assert_allclose(K.sum(axis=0), 0.0, atol=1e-9)
+
+    def test_the_columns_that_say_most_of_the_target_are_kept(self):
+        draws = np.random.RandomState(0)
+        A = draws.randint(0, 4, size=(200, 30)).astype(float)
+        A[:, 7] = A[:, 3]  # equal columns: the first one stands first
+        y = (A[:, 3] == 2) + 0.5 * A[:, 20] + 0.1 * draws.randn(200)
+        weight = draws.randint(1, 3, 200).astype(float)
+        kernels = Columns(max_columns=3).resolve(A, weight, target=y[:, None])
+        assert list(kernels)[:3] == ["x3: Linear", "x7: Linear", "x20: Linear"] and len(kernels) == 7
+        again = np.repeat(np.arange(200), weight.astype(int))
+        repeated = Columns(max_columns=3).resolve(A[again], target=y[again][:, None])
+        assert list(repeated) == list(kernels)
+        with pytest.raises(ValueError, match=r"has 30 columns.*there is no y here"):
+            Columns(max_columns=3).resolve(A)
+
+    def test_sensible_options(self):
+        with pytest.raises(ValueError, match=r"max_columns=0 was given to Columns; expected a whole number"):
+            Columns(max_columns=0).resolve(X)
+        with pytest.raises(ValueError, match="sparse"):
+            Columns().resolve(sparse.csr_array(X))
+        assert list(Columns().resolve(np.zeros((5, 2)))) == ["Constant"]
+
+    def test_when_a_search_tries_it(self):
+        draws = np.random.RandomState(1)
+        codes = draws.randint(0, 5, size=(60, 14)).astype(float)
+        half = np.hstack([codes[:, :7], draws.randn(60, 8)])
+        for A, expected in ((codes, True), (codes[:, :12], False), (half, False), (codes > 2, True)):
+            assert suits(A, read_columns(A)) is expected
+        assert not suits(codes, None) and not suits(codes * 0.0, read_columns(codes * 0.0))
 
 
 class TestRelevance:

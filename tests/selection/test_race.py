@@ -8,7 +8,8 @@ import pytest
 from manykernels import MKLClassifierCV, MKLRegressorCV
 from manykernels.estimators import _large
 from manykernels.kernels import Gaussian
-from manykernels.selection import folds, plan, race
+from manykernels.selection import folds, plan, race, search
+from manykernels.selection.calibration import calibrated_loss
 from manykernels.selection.chance import may_be_best
 from manykernels.selection.folds import Row, Table
 from manykernels.selection.strategies import Strategy
@@ -83,6 +84,42 @@ def test_strategies_that_may_be_best_go_on(monkeypatch, narrow):
     folds.run_folds(found, data, [(None, None)] * 3, None, race=True, narrow=narrow)
     on = {name for name, count in seen if count == 2}
     assert on == {"best", "unclear"} | (set() if narrow else {"plain"})
+
+
+# -- strategies are compared by what their decisions say of the classes --------------------------------
+def test_a_calibrated_loss_knows_no_scale_and_counts_a_weight_as_a_repetition():
+    y = rng.randint(0, 3, 300)
+    good, bad = np.eye(3)[y] + rng.randn(300, 3), 0.2 * np.eye(3)[y] + rng.randn(300, 3)
+    classes, weight = np.arange(3), rng.randint(1, 4, 300)
+    loss = calibrated_loss(good, y, classes)
+    assert loss == pytest.approx(calibrated_loss(1e-3 * good, y, classes), rel=1e-6)
+    assert loss < calibrated_loss(bad, y, classes) - 0.1 < np.log(3.0)
+    again = np.repeat(np.arange(300), weight)
+    repeated = calibrated_loss(good[again], y[again], classes)
+    assert calibrated_loss(good, y, classes, weight.astype(float)) == pytest.approx(repeated, rel=1e-6)
+    assert calibrated_loss(np.full((300, 3), np.nan), y, classes) == np.inf
+
+
+@pytest.mark.parametrize("module", [search, race])
+@pytest.mark.parametrize("taken", [0, 1])
+def test_the_strategy_with_the_least_calibrated_loss_is_chosen(monkeypatch, few, module, taken):
+    """Both where all rows are searched, and where few models go on to more rows."""
+    n = 50 if module is search else 300
+    X = rng.randn(n, 3)
+    y = X[:, 0] + 0.3 * rng.randn(n) > 0
+    losses = [1.0, 1.0]
+    losses[taken] = 0.5
+    asked = iter(losses * 2)
+    monkeypatch.setattr(module, "calibrated_loss", lambda *given: next(asked))
+    options = {"norms": [2.0], "Cs": [1.0], "cv": 2, "random_state": 0}
+    found = MKLClassifierCV(strategy=["finite", "continuous"], **options).fit(X, y)
+    if module is search:
+        assert found.best_params_["strategy"] == ["finite", "continuous"][taken]
+    else:  # in the order of their errors
+        monkeypatch.setattr(module, "calibrated_loss", lambda *given: 1.0)
+        first = MKLClassifierCV(strategy=["finite", "continuous"], **options).fit(X, y)
+        same = found.best_params_["strategy"] == first.best_params_["strategy"]
+        assert same is (taken == 0)
 
 
 # -- whole searches -----------------------------------------------------------------------------------

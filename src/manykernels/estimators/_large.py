@@ -177,7 +177,7 @@ class Stages:
             contenders = second_round(found, going, some, *places)
         left = len(finalists["C"]) - len(going["C"])
         self.said.append(
-            f"Second round: these, and the best model that learns widths"
+            f"Second round: these, and the best model of each strategy whose kernels depend on y"
             f"{f' (without {left} that were behind on {half.size} rows)' if left else ''}, on "
             f"{learned.size} rows, judged on {judged.size} rows that no model learns from; the best is "
             f"{contenders[0].strategy.name}."

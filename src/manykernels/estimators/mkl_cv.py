@@ -44,12 +44,14 @@ class MKLClassifierCV(LazyScore, ClassifierMixin, Search):
     strategy : str, or list of str and estimators, default="auto"
         The kinds of models to try. "finite" learns weights of the kernels. "continuous" first learns a width
         for each feature (:class:`~manykernels.families.Relevance`), or searches the continuous family that
-        ``kernels`` is. "products" learns few products of features. "aligned" weighs the kernels by alignment,
-        then fits an SVM or kernel ridge regression. "joined" learns from the columns of all views as one
-        table. "auto" tries the first three where they apply if ``kernels="auto"`` and the table is dense;
-        "finite" and "joined" if there are several views, where "joined" is taken only if it is clearly
-        better; and only "finite" otherwise. An estimator in a list is tried as it is, with its C chosen if it
-        has one.
+        ``kernels`` is. "columns" learns few kernels of single columns beside kernels of all columns
+        (:class:`~manykernels.families.Columns`). "products" learns few products of features. "aligned" weighs
+        the kernels by alignment, then fits an SVM or kernel ridge regression. "joined" learns from the
+        columns of all views as one table. "auto" tries "finite", "continuous" and "products" where they apply
+        if ``kernels="auto"`` and the table is dense, and "columns" if most of more than 12 columns are
+        categories or have few different numbers; "finite" and "joined" if there are several views, where
+        "joined" is taken only if it is clearly better; and only "finite" otherwise. An estimator in a list is
+        tried as it is, with its C chosen if it has one.
     norms : sequence of float or Penalty, default=(1.0, 2.0)
         The norms to try; see ``norm`` of :class:`MKLClassifier`.
     Cs : int, list of float or None, default=None
@@ -419,12 +421,14 @@ class MKLRegressorCV(LazyScore, RegressorMixin, Intervals):
     strategy : str, or list of str and estimators, default="auto"
         The kinds of models to try. "finite" learns weights of the kernels. "continuous" first learns a width
         for each feature (:class:`~manykernels.families.Relevance`), or searches the continuous family that
-        ``kernels`` is. "products" learns few products of features. "aligned" weighs the kernels by alignment,
-        then fits an SVM or kernel ridge regression. "joined" learns from the columns of all views as one
-        table. "auto" tries the first three where they apply if ``kernels="auto"`` and the table is dense;
-        "finite" and "joined" if there are several views, where "joined" is taken only if it is clearly
-        better; and only "finite" otherwise. An estimator in a list is tried as it is, with its C chosen if it
-        has one.
+        ``kernels`` is. "columns" learns few kernels of single columns beside kernels of all columns
+        (:class:`~manykernels.families.Columns`). "products" learns few products of features. "aligned" weighs
+        the kernels by alignment, then fits an SVM or kernel ridge regression. "joined" learns from the
+        columns of all views as one table. "auto" tries "finite", "continuous" and "products" where they apply
+        if ``kernels="auto"`` and the table is dense, and "columns" if most of more than 12 columns are
+        categories or have few different numbers; "finite" and "joined" if there are several views, where
+        "joined" is taken only if it is clearly better; and only "finite" otherwise. An estimator in a list is
+        tried as it is, with its C chosen if it has one.
     norms : sequence of float or Penalty, default=(1.0, 2.0)
         The norms to try; see ``norm`` of :class:`MKLClassifier`.
     Cs : int, list of float or None, default=None

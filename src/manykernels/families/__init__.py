@@ -3,6 +3,7 @@
 from ._resolve import require_known, resolve_kernels
 from .auto import Auto
 from .base import Family
+from .columns import Columns
 from .continuous import ARDGaussians, Dirichlets, Gaussians, Laplacians, Parametric
 from .dags import DAG, AnovaDAG, PolynomialDAG
 from .features import PerFeature, RankOne, per_feature, rank_one
@@ -19,6 +20,7 @@ __all__ = [
     "ARDGaussians",
     "AnovaDAG",
     "Auto",
+    "Columns",
     "DAG",
     "Dirichlets",
     "FromDistances",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._arguments import shortened
-from ..families import DAG, Auto, Family, FromDistances, Products, Relevance, Subset, Views
+from ..families import DAG, Auto, Columns, Family, FromDistances, Products, Relevance, Subset, Views
 from ..families.base import names_of
 from ..families.tables import views_of
 from ..families.views import columns_and_kernels
@@ -167,7 +167,7 @@ def only_prepares(spec: Any) -> bool:
     if isinstance(spec, Views):
         given = spec.views.values() if isinstance(spec.views, Mapping) else ()
         return bool(given) and all(only_prepares(columns_and_kernels(view)[1]) for view in given)
-    return isinstance(spec, Auto | Relevance) or (isinstance(spec, Products) and bool(spec.scale))
+    return isinstance(spec, Auto | Columns | Relevance) or (isinstance(spec, Products) and bool(spec.scale))
 
 
 def raw_groups(spec: Any, X: Any) -> Iterator[tuple[set[int], bool]]:

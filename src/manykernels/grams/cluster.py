@@ -46,7 +46,9 @@ def _lost() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if client is None or client.status == "running":
+        # a connection may break before the client has noticed that its scheduler is gone
+        broken = isinstance(error, import_module("distributed").comm.CommClosedError) if client else False
+        if client is None or (client.status == "running" and not broken):
             raise
         raise ConnectionError(
             f"the Dask scheduler at {client.scheduler.address} was lost ({type(error).__name__}), and what "

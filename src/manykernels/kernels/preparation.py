@@ -377,6 +377,13 @@ class Preparation(BaseEstimator):
         return {j: list(range(lo, hi)) for j, (lo, hi) in zip(self._levels, pairs, strict=True)}
 
     @property
+    def places_of_steps(self) -> dict[int, list[int]]:
+        """The features of part "levels" that belong to each kept column of few numbers, by their places."""
+        ends = self.n_numbers - len(self.steps_) + np.cumsum([0, *(cuts.size for _, cuts in self.steps_)])
+        pairs = itertools.pairwise(ends.tolist())
+        return {j: list(range(lo, hi)) for (j, _), (lo, hi) in zip(self.steps_, pairs, strict=True)}
+
+    @property
     def groups(self) -> NDArray[np.intp]:
         """(n_features,): −1 for numbers; the same number for all indicators of one column, or one cycle."""
         sizes = [1] * int(self.gaps_.size) + [len(levels) for levels in self._levels.values()]

@@ -83,6 +83,18 @@ def crossed(f: Array, y: NDArray[Any], classes: NDArray[Any], weight: Array | No
     return found
 
 
+def calibrated_loss(f: Array, y: NDArray[Any], classes: NDArray[Any], weight: Array | None = None) -> float:
+    """Return the log loss of held-out decisions (n, outputs) at their own calibration.
+
+    It compares models whatever the scale of their decisions. Squared errors do not: small decisions on the
+    wrong side cost them little more than small ones on the right side.
+    """
+    logs = Calibration.fit(f, y, classes, weight).log_probabilities(f)
+    losses = -logs[np.arange(len(y)), np.searchsorted(classes, y)]
+    found = float(np.average(losses, weights=weight))
+    return found if np.isfinite(found) else np.inf
+
+
 def _of_classes(f: Array) -> Array:
     """Return one score for each class, also for two classes with one decision."""
     return np.asarray(np.hstack([-0.5 * f, 0.5 * f]) if f.shape[1] == 1 else f, dtype=np.float64)

@@ -24,6 +24,7 @@ from ..fitting.model import Model
 from ..fitting.targets import Target
 from ..kernels import Kernel
 from ..penalties import resolve_penalty
+from .calibration import calibrated_loss
 from .chance import may_be_best
 from .data import Data, Index
 from .folds import steps_of
@@ -76,8 +77,19 @@ def second_round(
         name = "second", strategy.name, fingerprint((sets, train, test))
         known, rows_of_steps = kept(current(), name, _run, again, data, train, test)
         contenders += [Contender(again, *row[:3], known, row[3]) for row in rows_of_steps]
-    by_score = data.scorer is not None
-    return sorted(contenders, key=lambda one: -one.score if by_score else one.rank)
+    if data.scorer is not None:
+        return sorted(contenders, key=lambda one: -one.score)
+    contenders.sort(key=lambda one: one.rank)
+    leading = {one.strategy.name: one for one in reversed(contenders)}  # the best of each strategy
+    if data.classes is None or any(one.strategy.reluctant for one in contenders):
+        return contenders
+    y, cost = data.y[test], data.cost(test)
+    losses = {
+        name: calibrated_loss(np.asarray(one.decision, dtype=float), y, data.classes, cost)
+        for name, one in leading.items()
+    }
+    first = leading[min(losses, key=lambda name: losses[name])]
+    return [first, *(one for one in contenders if one is not first)]
 
 
 def still_near(

@@ -13,7 +13,7 @@ from .._arguments import number_of
 from ..families import resolve_kernels
 from ..fitting.progress import progress
 from ..fitting.spec import short
-from .calibration import Calibration
+from .calibration import Calibration, calibrated_loss
 from .chance import NEAR
 from .data import Data
 from .folds import Key, Table, run_folds
@@ -135,8 +135,10 @@ def _judge(tables: list[Table], data: Data, sums: FoldedSums | None) -> Outcome:
         path[table.strategy.name] = _columns(table)
         if len(table.trials) == n_folds and (best is None or rank < best[0]):
             best = (rank, table, key, float(score[i]))
-    _, winner, key, score = best
     whole = [table for table in tables if len(table.trials) == n_folds]
+    if data.classes is not None and not by_score and not any(one.strategy.reluctant for one in whole):
+        best = _by_probabilities(whole, data)
+    _, winner, key, score = best
     if data.survival and not by_score:
         winner, key, score = _unless_clear(whole, winner, key, score, _plain)
     if winner.strategy.reluctant and not by_score:
@@ -144,6 +146,25 @@ def _judge(tables: list[Table], data: Data, sums: FoldedSums | None) -> Outcome:
     params = {"strategy": winner.strategy.name, **dict(zip(("norm", "kernels", "C"), key, strict=True))}
     finalists, calibration = _finalists(whole, winner, key, by_score), _calibration(winner, key, data)
     return Outcome(rows, path, winner.strategy, params, score, finalists, calibration, sums)
+
+
+def _by_probabilities(tables: list[Table], data: Data) -> tuple[float, Table, Key, float]:
+    """The best model of the strategy whose best model says most about the classes of held-out samples."""
+    assert data.classes is not None
+    found = []
+    for table in tables:
+        _, i = table.best(False)
+        key = table.keys[i]
+        f, rows = _held_decisions(table, key)
+        loss = calibrated_loss(f, data.y[rows], data.classes, data.cost(rows))
+        found.append((loss, table, key, float(table.column("score")[:, i].mean())))
+    return min(found, key=lambda one: one[0])
+
+
+def _held_decisions(table: Table, key: Key) -> tuple[Any, Any]:
+    """The decisions of a model on all samples that were held out, and the rows of these."""
+    decisions = [np.asarray(trial[key].decision, dtype=float) for trial in table.trials]
+    return np.concatenate(decisions), np.concatenate(table.held)
 
 
 def _plain(table: Table) -> Any:
@@ -180,8 +201,7 @@ def _calibration(winner: Table, key: Key, data: Data) -> Calibration | None:
     """Learn the calibration from held-out decisions of the best model, without a further fit."""
     if data.classes is None:
         return None
-    rows = np.concatenate(winner.held)
-    f = np.concatenate([np.asarray(trial[key].decision, dtype=float) for trial in winner.trials])
+    f, rows = _held_decisions(winner, key)
     return Calibration.fit(f, data.y[rows], data.classes, data.cost(rows))
 
 

@@ -11,7 +11,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
 
 from .._arguments import is_integral, is_number, shown
-from ..families import Family, Products, Relevance, Subset
+from ..families import Columns, Family, Products, Relevance, Subset
+from ..families.columns import suits
 from ..families.tables import Table
 from ..families.views import JoinedViews
 from ..fitting.options import Options
@@ -22,7 +23,7 @@ from ..kernels import Kernel
 from .paths import Costs, Only, Parts
 
 _MOST = 1000  # values of C in one path
-NAMES = ("finite", "continuous", "products", "aligned", "joined")
+NAMES = ("finite", "continuous", "columns", "products", "aligned", "joined")
 COSTS = tuple(10.0**k for k in range(-1, 5))
 _EVENT_COSTS = (1e-3, 1e-2, *(10.0 ** (k / 2.0) for k in range(-3, 5)))  # of events
 _PRODUCT_COSTS = tuple(10.0 ** (k / 2.0) for k in range(-5, 1))  # sparse: little is gained by more
@@ -113,6 +114,8 @@ def _auto(wish: Wish, X: Any, n_outputs: int, width: int, table: Table | None) -
     chosen = ["finite", "continuous"]
     if wish.task == "survival":  # products are hardly ever better, and take most of the time
         return chosen
+    if suits(X, table):
+        chosen.append("columns")
     if 2 <= width <= _PAIRS and n_outputs == 1:
         chosen.append("products")
     return chosen
@@ -156,6 +159,8 @@ def _strategy(wish: Wish, given: Any, X: Any, width: int, table: Table | None) -
     if given == "continuous":
         chosen = kernels if isinstance(kernels, Family) and not kernels.listed else Relevance()
         return _own(wish, "continuous", chosen, norms if chosen.listed else [1.0], Cs)
+    if given == "columns":  # norm 1, which keeps few of them
+        return replace(_own(wish, "columns", Columns(), [1.0], Cs), race=True)
     degree = 3 if width <= _CUBES else 2
     template = wish.own(Products(degree=degree, atom_scale="rms", scale=True)).set_params(solver="corrective")
     if "loss" in template.get_params(deep=False) and not hasattr(template, "predict_proba"):
