@@ -55,8 +55,8 @@ class MKLClassifierCV(LazyScore, ClassifierMixin, Search):
     norms : sequence of float or Penalty, default=(1.0, 2.0)
         The norms to try; see ``norm`` of :class:`MKLClassifier`.
     Cs : int, list of float or None, default=None
-        The values of C to try, or how many of them. None tries 6 values from 0.1 to 10,000 (for products 6
-        values from 0.003 to 1).
+        The values of C to try, or how many of them. None tries 6 values from 0.1 to 10,000 (for columns 4
+        values from 0.1 to 100, for products 6 values from 0.003 to 1).
     loss : {"squared", "hinge", "squared_hinge", "logistic"} or Loss, default="squared"
         The loss of one sample. Least squares on the labels ±1 is as accurate as the hinge on most data, and
         faster: all classes share their equations.
@@ -432,8 +432,8 @@ class MKLRegressorCV(LazyScore, RegressorMixin, Intervals):
     norms : sequence of float or Penalty, default=(1.0, 2.0)
         The norms to try; see ``norm`` of :class:`MKLClassifier`.
     Cs : int, list of float or None, default=None
-        The values of C to try, or how many of them. None tries 6 values from 0.1 to 10,000 (for products 6
-        values from 0.003 to 1).
+        The values of C to try, or how many of them. None tries 6 values from 0.1 to 10,000 (for columns 4
+        values from 0.1 to 100, for products 6 values from 0.003 to 1).
     loss : {"squared", "epsilon_insensitive", "pinball", "huber"} or Loss, default="squared"
         The loss of one sample. "squared" is kernel ridge regression, "epsilon_insensitive" a support vector
         machine. "huber" is robust against outliers, and "pinball" learns a quantile, by default the median.

@@ -298,9 +298,13 @@ class Preparation(BaseEstimator):
     def _above(self, Z: Array) -> list[Array]:
         """Columns of few numbers as indicators of the rows above each of them, after the other columns."""
         few = [j for j, _ in self.steps_]
-        known = zip(self.steps_, self.above_, strict=True)
-        steps = [((Z[:, [j]] > cuts) - share) / spread for (j, cuts), (share, spread) in known]
-        return [np.delete(Z, few, axis=1), *steps]
+        if not few:
+            return [Z]
+        sizes = [cuts.size for _, cuts in self.steps_]
+        above = Z[:, np.repeat(few, sizes)] > np.concatenate([cuts for _, cuts in self.steps_])
+        share = np.concatenate([share for share, _ in self.above_])
+        spread = np.repeat([spread for _, spread in self.above_], sizes)
+        return [np.delete(Z, few, axis=1), (above - share) / spread]
 
     # -- what the features are --------------------------------------------------------------------
     def names(self, names: Sequence[str], part: Part = "scaled") -> list[str]:

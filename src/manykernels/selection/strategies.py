@@ -27,6 +27,7 @@ NAMES = ("finite", "continuous", "columns", "products", "aligned", "joined")
 COSTS = tuple(10.0**k for k in range(-1, 5))
 _EVENT_COSTS = (1e-3, 1e-2, *(10.0 ** (k / 2.0) for k in range(-3, 5)))  # of events
 _PRODUCT_COSTS = tuple(10.0 ** (k / 2.0) for k in range(-5, 1))  # sparse: little is gained by more
+_SMALL = 4  # values of C for kernels of single columns, which hardly change from then on
 _CUBES = 40  # features up to which products have three factors
 _PAIRS = 300  # features up to which they have two
 _MANY = 40  # kernels, from which they are not tried alone
@@ -160,7 +161,8 @@ def _strategy(wish: Wish, given: Any, X: Any, width: int, table: Table | None) -
         chosen = kernels if isinstance(kernels, Family) and not kernels.listed else Relevance()
         return _own(wish, "continuous", chosen, norms if chosen.listed else [1.0], Cs)
     if given == "columns":  # norm 1, which keeps few of them
-        return replace(_own(wish, "columns", Columns(), [1.0], Cs), race=True)
+        few = Cs if wish.Cs is not None or wish.task == "survival" else COSTS[:_SMALL]
+        return replace(_own(wish, "columns", Columns(), [1.0], few), race=True)
     degree = 3 if width <= _CUBES else 2
     template = wish.own(Products(degree=degree, atom_scale="rms", scale=True)).set_params(solver="corrective")
     if "loss" in template.get_params(deep=False) and not hasattr(template, "predict_proba"):
