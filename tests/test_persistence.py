@@ -426,8 +426,8 @@ def test_what_would_grow_while_it_is_read_is_refused(name, tmp_path):
 LINEAR = "manykernels.kernels.inner.Linear"
 ODD = {
     "a class of others": ([["object", 0, {}]], ["builtins.exec"], "builtins.exec"),
-    "a function": ([["object", 0, {}]], ["manykernels.persistence.load"], "which is no class"),
-    "a class without a name": ([["object", 0, {}]], [None], "which is no class"),
+    "a function": ([["object", 0, {}]], ["manykernels.persistence.load"], "is not a class that models hold"),
+    "a class without a name": ([["object", 0, {}]], [None], "is not a class that models hold"),
     "itself": ([["list", [[0]]]], [], "refers to its objects"),
     "a later one": ([["list", [[1]]], ["list", []]], [], "refers to its objects"),
     "the last one": ([["list", []], ["list", [[-1]]]], [], "refers to its objects"),
@@ -681,7 +681,7 @@ def test_objects_that_are_not_named_are_refused():
             require_tree({**named, key: 5})
     with pytest.raises(ArchiveError, match="list of objects is missing or damaged"):
         require_tree([named])
-    with pytest.raises(ArchiveError, match="which no model is saved with"):
+    with pytest.raises(ArchiveError, match="which models never hold"):
         require_tree({**named, "__module__": "manykernels.kernels.base", "__class__": "Kernel"})
 
 

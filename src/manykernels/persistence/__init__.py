@@ -1,11 +1,11 @@
-"""Models in files: written all or not at all, and read without running code that a file brings along.
+"""Models in files: a file is written whole or not at all, and reading it runs no code from the file.
 
-``save`` and ``load`` use the format of skops, a zip archive of arrays and a description of objects, with a
-checksum over all of it. Unlike a pickle, it can be looked at before anything is built from it: ``load``
-builds only types of scikit-learn, NumPy and SciPy that skops knows to be harmless, scikit-learn's splitters,
-classes of this package, and what the caller names. Take it for files that travel. ``pickle`` and
-``joblib.dump`` work too, take any function of yours, and run whatever a file tells them to: for files that
-never left your hands.
+``save`` and ``load`` use the format of skops: a zip archive of arrays and a description of objects, with a
+checksum over all of it. ``load`` checks the file before it builds anything. It builds only classes of this
+package, types of scikit-learn, NumPy and SciPy that skops knows to be harmless, scikit-learn's splitters, and
+the types that the caller names. Use this format for files that you send or receive. ``pickle`` and
+``joblib.dump`` work too and save any function of yours, but loading such a file runs any code that it
+contains. Use them only for files that nobody else could have changed.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
     path : str or path
         The file to write. A model that is there already is replaced once the new one is complete.
     overwrite : bool, default=False
-        Whether a file that is not a model is replaced too.
+        With False, a file that is not a model is never replaced. With True, any file is.
 
     Raises
     ------
@@ -57,8 +57,9 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
 
     Notes
     -----
-    Functions of your own inside the model (``Callable(f)``) must have a name that can be imported. ``load``
-    builds them only if you name them in ``trusted``; a warning says which.
+    Functions of your own inside the model (``Callable(f)``) must be defined at the top of a module, so that
+    another process can import them. ``load`` builds them only if you name them in ``trusted``. ``save`` warns
+    of them and lists their names.
 
     Examples
     --------
@@ -108,20 +109,20 @@ def load(
 ) -> Any:
     """Read a model that ``save`` wrote.
 
-    Nothing of a file is built before all of it is known to be harmless. A file that was changed or damaged
-    since it was written does not match its checksum and is refused. The checksum proves nothing about who
-    wrote the file: the check of types is for that.
+    The whole file is checked before any object is built. A file that was changed or damaged after it was
+    written does not match its checksum and is refused. The checksum does not show who wrote the file. So the
+    types in the file are checked too: a file that names an unknown type is refused.
 
     Parameters
     ----------
     path : str or path
         The file.
     trusted : iterable of str, default=()
-        Full names, such as "mymodule.myfunction", that may be imported beside the types of this package and
-        those that skops trusts. The error about a refused file lists what it holds.
+        Full names, such as "mymodule.myfunction", of functions and classes that the file may use beside those
+        that are always trusted. If a file is refused, the error lists the names that it needs.
     memory_limit : int, float, str or None, default=None
-        The number of bytes that loading may take, also as text such as "8GB". The sizes in the archive are
-        checked before anything is unpacked. None stands for 4 GB, or half of the free memory if that is less.
+        The memory that loading may take: a number of bytes, or a text such as "8GB". The sizes in the archive
+        are checked before anything is unpacked. None means 4 GB, or half of the free memory if that is less.
 
     Returns
     -------
@@ -131,7 +132,8 @@ def load(
     Raises
     ------
     ModelFileError
-        If the file is no model, damaged, too large, of a newer version, or not trusted.
+        If the file is not a model, is damaged or too large, was written by a newer version, or holds types
+        that are not trusted.
     TypeError
         If ``trusted`` is a single text in place of a list.
 
@@ -164,20 +166,20 @@ def load(
         if data is None:
             raise TooLargeError(f"it has more than the {readable(limit)} that are allowed")
         return _build(io_, data, set(trusted), limit, name)
-    except (ModelFileError, MemoryError):  # the second says nothing of the file
+    except (ModelFileError, MemoryError):  # too little memory is no fault of the file
         raise
     except TooLargeError as error:
         raise ModelFileError(
             f"{name} was not loaded: {error}. If you know where the file comes from, allow more: "
             "load(path, memory_limit='16GB'), for example."
         ) from error
-    except NotInstalledError as error:  # the file is as it should be
+    except NotInstalledError as error:  # there is nothing wrong with the file
         raise ModelFileError(f"{name} was not loaded: {error}.") from error
     except ArchiveError as error:
         raise ModelFileError(
             f"{name} cannot be read as a model: {error}. Write it again by save(model, path)."
         ) from error
-    except Exception as error:  # what a description says of objects can be wrong in as many ways
+    except Exception as error:  # a wrong description of objects can raise any error
         raise ModelFileError(_misfit(name, error)) from error
 
 
@@ -201,9 +203,10 @@ def _build(io_: Any, data: bytes, trusted: set[str], limit: int, name: str) -> A
 
 def _misfit(name: str, error: Exception) -> str:
     return (
-        f"{name} cannot be read as a model: it is whole, but its parts do not fit together here "
-        f"({type(error).__name__}: {shown(error)}). It was written with other versions of scikit-learn, "
-        "NumPy, pandas or skops, or changed by hand. Write it again by save(model, path)."
+        f"{name} cannot be read as a model: it is complete, but an object in it cannot be built here "
+        f"({type(error).__name__}: {shown(error)}). Either it was written with other versions of "
+        "scikit-learn, NumPy, pandas or skops, or it was changed by hand. Write it again by "
+        "save(model, path)."
     )
 
 
@@ -250,9 +253,9 @@ def _require_trusted(found: Iterable[str], trusted: set[str], path: str) -> None
     unknown = _unknown(found, trusted)
     if unknown:
         raise ModelFileError(
-            f"{path} was not loaded: it holds {_names_told(unknown)}. Types of this package, and those of "
-            "scikit-learn, NumPy and SciPy that are known to be harmless, are trusted, and nothing else. If "
-            f"you know what these are and where the file comes from, say so: {_trusting(unknown)}."
+            f"{path} was not loaded: it holds {_names_told(unknown)}. Only types of this package, and "
+            "harmless types of scikit-learn, NumPy and SciPy, are loaded without being named. If you know "
+            f"what these are and where the file comes from, name them: {_trusting(unknown)}."
         )
 
 

@@ -15,18 +15,16 @@ from .._archives import ArchiveError, open_archive, read_member, shown, unpacked
 from .._files import MODEL_MARK
 from ._schema import require_tree
 
-FORMAT = (
-    3  # of the file; a change that an older version cannot read, or that cannot read older files, raises it
-)
+# The number of the file format. Raise it if older versions cannot read new files, or new versions old files.
+FORMAT = 3
 _SCHEMA = "schema.json"
-_COPIES = (
-    4  # of the contents, that are in memory while a model is loaded: two buffers, the arrays, and a check
-)
-_DESCRIPTION = 1 << 16  # bytes that the description may have
+# How often the contents are in memory while a model is loaded: two buffers, the arrays, and a check.
+_COPIES = 4
+_DESCRIPTION = 1 << 16  # the largest description, in bytes
 
 
 class ModelFileError(ValueError):
-    """Raised for a file that does not hold a model which this version can, or should, load."""
+    """Raised if a model cannot be saved, or a file cannot be loaded as a model."""
 
 
 def describe(data: bytes, model: str) -> bytes:
@@ -49,10 +47,11 @@ def checksum(about: dict[str, Any], parts: dict[str, bytes]) -> str:
 
 
 def unpack(data: bytes, limit: int, check: Callable[[dict[str, Any]], None]) -> bytes:
-    """Return the archive once sizes, checksum and the description of objects are right.
+    """Check sizes, checksum and the description of objects, and return the archive unpacked.
 
-    The members are read once, within the sizes that were looked at, and handed on unpacked: nobody after this
-    sees anything that was not checked. ``check`` is asked about the description before all else.
+    Each member is read once, up to the size that was checked. Later steps see only the bytes that were
+    checked here. ``check`` gets the description first, and raises an error if this version cannot read the
+    file.
     """
     with open_archive(io.BytesIO(data), limit, _COPIES) as archive:
         infos = {info.filename: info for info in archive.infolist()}

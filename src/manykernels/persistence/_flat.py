@@ -1,10 +1,11 @@
-"""Objects of this package in a file, each one once, in one text and one array.
+"""Objects of this package in a file: each object is written once, all of them in one text and one array.
 
-skops writes an object out wherever it occurs, and every array into a member of its own, among which it looks
-for each new one: 3,000 kernels around the same samples, or 1,000 columns of a table, then take a minute. Here
-all objects of this package, what they hold, and small arrays become one list of nodes. A node refers only to
-nodes before it, so that a file holds no cycles and nothing grows while it is read. What else there is, such
-as functions, large arrays and estimators of scikit-learn, stays with skops (``leaves``).
+skops alone would be slow. It writes an object again in each place where it occurs. It writes each array as a
+member of its own, and searches all members for each new one. A model with 3,000 kernels on the same samples,
+or with 1,000 columns, then takes a minute. So the objects of this package, their contents and small arrays
+become one list of nodes. A node refers only to nodes before it. A file can therefore hold no cycles, and
+objects cannot grow while they are read. skops saves the rest (``leaves``): functions, large arrays and
+estimators of scikit-learn.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _ODD = "it refers to its objects in a way that save(model, path) never does"
 
 
 class Flat:
-    """Objects as text (nodes in JSON), the bytes of their small arrays, and what others must save."""
+    """Objects as a text (nodes in JSON), the bytes of their small arrays, and the objects left to skops."""
 
     def __init__(self, text: Any, pool: Any, leaves: list[Any]) -> None:
         self.text, self.pool, self.leaves = text, pool, leaves
@@ -46,7 +47,7 @@ def is_flat(value: Any) -> bool:
 
 
 def flatten(value: Any) -> Flat:
-    """An object of this package as a record that skops can save."""
+    """Turn an object of this package into a record that skops can save."""
     writer = _Writer()
     root = writer.put(value)
     described = {"classes": list(writer.classes), "nodes": writer.nodes, "root": root}
@@ -55,14 +56,14 @@ def flatten(value: Any) -> Flat:
 
 
 class _Writer:
-    """Puts values into nodes: a plain value stands for itself, [i] for node i."""
+    """Write values as nodes: a plain value stands for itself, and [i] for node i."""
 
     def __init__(self) -> None:
         self.nodes: list[Any] = []
         self.classes: dict[str, int] = {}
         self.pool: list[bytes] = []
         self.leaves: list[Any] = []
-        self._known: dict[int, tuple[Any, int]] = {}  # the value too, lest its id be used again
+        self._known: dict[int, tuple[Any, int]] = {}  # keeps the value alive, so that no other gets its id
 
     def put(self, value: Any) -> Any:
         if type(value) in _PLAIN:
@@ -127,13 +128,13 @@ def _is_key(key: Any) -> bool:
 
 
 def _key(key: Any) -> Any:
-    """Keys hold no references: to hash one takes as long as all of it, written out, is."""
+    """Write a key in full, without references: short references could make a key that takes ages to hash."""
     return [_key(item) for item in key] if type(key) is tuple else key
 
 
 # -- reading --------------------------------------------------------------------------------------
 def unflatten(flat: Flat) -> Any:
-    """The object that ``flatten`` took apart; an ArchiveError where the record is not of its making."""
+    """Rebuild the object from its record. Raise an ArchiveError if ``flatten`` cannot have written it."""
     try:
         described = json.loads(_bytes(flat.text))
         classes = [_class(name) for name in described["classes"]]
@@ -156,12 +157,12 @@ def _bytes(given: Any) -> bytes:
 def _class(name: Any) -> type:
     found = Frame if name == _FRAME else our_class(name) if isinstance(name, str) else None
     if found is None:
-        raise ArchiveError(f"it holds {shown(name)}, which is no class that models are made of")
+        raise ArchiveError(f"it holds {shown(name)}, which is not a class that models hold")
     return found
 
 
 class _Reader:
-    """Builds nodes in their order; ``values`` are those of the nodes so far."""
+    """Build nodes in their order; ``values`` holds the objects of the nodes built so far."""
 
     def __init__(self, classes: list[type], pool: bytes, leaves: list[Any]) -> None:
         self.classes, self.leaves, self.values = classes, leaves, list[Any]()
@@ -197,7 +198,7 @@ class _Reader:
         return [self.get(item) for item in items]
 
     def _take(self, size: int) -> bytes:
-        """The next bytes of the pool, which nobody else has."""
+        """Return the next bytes of the pool; each byte is used once."""
         start, self._at = self._at, self._at + _position(size)
         if self._at > len(self._pool):
             raise ArchiveError(_ODD)
@@ -225,7 +226,7 @@ class _Reader:
 
 @cache
 def _defaults(kind: type) -> dict[str, Any]:
-    """Parameters of an estimator that have defaults: a file of before may lack those that came later."""
+    """Return the default parameters of an estimator: older files lack parameters that were added later."""
     if not (issubclass(kind, BaseEstimator) and hasattr(kind, "fit")):
         return {}
     given = signature(kind).parameters.values()

@@ -1,4 +1,4 @@
-"""Frames in models, which skops does not know: taken apart for a file, and put together from it."""
+"""Frames of pandas and polars in models. skops cannot save them, so they are saved as arrays and lists."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LIBRARIES = ("pandas", "polars")  # no other module is imported, whatever a fil
 
 
 class NotInstalledError(ArchiveError):
-    """Raised for a table of a package that is not installed here."""
+    """Raised if a file holds a table of a package that is not installed."""
 
 
 class Frame:
@@ -37,7 +37,7 @@ def is_frame(value: Any) -> bool:
 
 
 def frame_of(value: Any) -> Frame:
-    """The parts of a frame."""
+    """Take a frame apart."""
     types = list(value.dtypes)
     places = [j for j, kind in enumerate(types) if numeric_type(kind) or holds_numbers(column_of(value, j))]
     others = sorted(set(range(len(types))) - set(places))
@@ -51,7 +51,7 @@ def _text(column: Any) -> list[str | None]:
 
 
 def as_frame(value: Frame) -> Any:
-    """The frame that ``frame_of`` took apart."""
+    """Put the frame together that ``frame_of`` took apart."""
     if value.library not in _LIBRARIES:
         raise ArchiveError("it holds a table that is neither of pandas nor of polars")
     _require_table(value)
@@ -76,7 +76,7 @@ def as_frame(value: Frame) -> Any:
 
 
 def _require_table(value: Frame) -> None:
-    """Raise an error unless all columns have one length: a single number would be repeated for all rows."""
+    """Raise an error unless all columns have the same length: pandas would repeat a single number."""
     numbers, text = value.numbers, value.text
     flat = isinstance(numbers, np.ndarray) and numbers.ndim == 2 and isinstance(text, list)
     if not flat or not all(isinstance(column, list) and len(column) == numbers.shape[1] for column in text):
@@ -84,9 +84,10 @@ def _require_table(value: Frame) -> None:
 
 
 def swap(value: Any, change: Callable[[Any], Any], done: dict[int, tuple[Any, Any]] | None = None) -> Any:
-    """A copy of an object with some things inside it changed; what holds none of them is not copied.
+    """Apply ``change`` to everything inside an object, and copy only the parts that it changes.
 
-    What is the same object in several places is so afterwards too: models compare their samples by identity.
+    An object that occurs in several places is still one object afterwards. Models rely on that: they compare
+    their samples by identity.
     """
     done = {} if done is None else done
     if id(value) in done:
@@ -94,7 +95,7 @@ def swap(value: Any, change: Callable[[Any], Any], done: dict[int, tuple[Any, An
     new = change(value)
     if new is value:
         new = _swap_inside(value, change, done)
-    done[id(value)] = value, new  # the old one too, lest its id be used again
+    done[id(value)] = value, new  # keeps the old one alive, so that no other gets its id
     return new
 
 

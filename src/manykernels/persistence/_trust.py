@@ -1,4 +1,4 @@
-"""The classes that a file may name beside those that skops trusts: they are looked up, not believed."""
+"""The classes that a file may name beside those that skops trusts. Each name is looked up, not believed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import sklearn.model_selection
 
-# The parts whose classes models are made of; the others (a command line, say) have no business in a file.
+# The parts whose classes occur in models. Others, such as the command line, must not occur in a file.
 _PARTS = (
     "kernels approx losses penalties families grams oracles machines objectives weightings solvers fitting "
     "selection estimators recordings survival"
@@ -17,10 +17,10 @@ _PARTS = (
 
 @cache
 def our_class(name: str) -> type | None:
-    """The class of this full name which a model of this package may hold, or None.
+    """Return the class of this package with this full name if a model may hold it, or None.
 
-    The beginning of the name alone proves nothing: the class is looked up, and must have been defined there.
-    Importing a module of this package runs no other code than the package's own.
+    The beginning of the name alone proves nothing, so the class is looked up and must be defined there.
+    Importing a module of this package runs only the package's own code.
     """
     parts = name.split(".")
     if len(parts) < 3 or parts[0] != "manykernels" or parts[1] not in _PARTS:
@@ -30,14 +30,14 @@ def our_class(name: str) -> type | None:
 
 
 def splitter(name: str) -> type | None:
-    """The class of scikit-learn of this full name that cuts folds, or None: skops knows estimators alone."""
+    """Return scikit-learn's splitter with this full name, or None. skops trusts estimators only."""
     found = vars(sklearn.model_selection).get(name.rpartition(".")[2])
     known = isinstance(found, type) and full_name(found) == name
     return found if known and hasattr(found, "split") and hasattr(found, "get_n_splits") else None
 
 
 def find(name: str) -> Any:
-    """Return what a full name stands for, or None."""
+    """Return the object with this full name, or None."""
     module, _, attribute = name.rpartition(".")
     try:
         return getattr(importlib.import_module(module), attribute, None) if module else None
@@ -46,5 +46,5 @@ def find(name: str) -> Any:
 
 
 def full_name(kind: type) -> str:
-    """The name that a class is found by."""
+    """Return the name by which a class is found."""
     return f"{kind.__module__}.{kind.__name__}"
