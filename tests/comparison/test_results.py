@@ -135,6 +135,10 @@ def test_a_model_that_guesses_is_called_so():
     least = judged(scores(0.9, 0.95, 0.9, 0.85, 0.9), constant, permuted=Permuted(0.9, [0.5] * 19))
     assert "p = 0.05 by 19 permutations of the target). With 19 permutations p cannot be" in least.sentence
     assert least.sentence.endswith("(in Python n_permutations=199) can show a smaller p.")
+    wide = judged(scores(0.95, 0.5, 0.9, 0.45, 0.9), constant, permuted=Permuted(0.74, [0.5] * 199))
+    assert wide.better and "(95 % interval −" in wide.sentence
+    assert "The interval contains 0 because scores vary from fold to fold." in wide.sentence
+    assert "contains 0" not in least.sentence
     assert Permuted(0.9, [0.5] * 199).limit == "" and Permuted(0.9, [0.5, 0.95]).limit == ""
     assert judged(Scores([Fold(error="no")]), constant) is None
 
@@ -156,6 +160,8 @@ def test_a_difference_is_said_with_its_numbers():
     assert "ahead in 1 and behind in 4 of 5 folds), which may be chance." in text
     clear = said("a", "b", corrected_ttest([0.1, 0.11, 0.09, 0.1, 0.1], 0.25))
     assert clear.startswith("a is 0.100 above b") and "chance" not in clear
+    even = said("a", "b", corrected_ttest([0.02, -0.02, 0.01, -0.01], 0.25))
+    assert even.startswith("a has the same mean score as b to three digits (95 % interval −")
     assert said("a", "b", corrected_ttest([0.0, 0.0], 1.0)) == "a and b have the same score in every fold."
 
 

@@ -412,6 +412,20 @@ def test_light_and_dark_and_paper(scheme, open_page):
     assert len(page.pdf()) > 10_000
 
 
+def test_paper_cuts_no_table_and_folds_long_ones(open_page):
+    """Nobody can scroll on paper: titles of columns break, and tables that would fill pages stay folded."""
+    document = reports.held_out()
+    document["data"]["columns"] *= 30
+    page = open_page(document, viewport={"width": 680, "height": 900})
+    assert page.inner_text("#confusion thead tr >> nth=0").split() == ["predicted", "class"]
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    wide_ones = "[...document.querySelectorAll('.scroll')].filter(b => b.scrollWidth > b.clientWidth + 1)"
+    assert page.evaluate(f"{wide_ones}.map(b => b.getAttribute('aria-label'))") == []
+    assert not page.evaluate("document.querySelector('#data > details').open")
+    assert page.evaluate("getComputedStyle(document.querySelector('.answer h3')).breakAfter") == "auto"
+
+
 def test_the_command_can_be_copied(open_page):
     page = open_page(reports.document("classifier", call="manykernels fit 'a b.csv'"))
     assert page.inner_text("#command") == "manykernels fit 'a b.csv'"

@@ -140,7 +140,7 @@ def test_tests_and_what_halves_select_are_told_as_they_were_found():
 def test_what_cannot_be_tested_is_left_out_with_a_reason():
     three = np.arange(len(y)) % 3
     model = mk.MKLClassifier({"a": Linear(), "b": Gaussian(2.0)}).fit(X, three)
-    assert "y has 3 classes" in chance_tests(model, X, three)["left_out"][TITLE]
+    assert "this target has 3" in chance_tests(model, X, three)["left_out"][TITLE]
     many = chance_tests(model, X, three, most=10.0)["left_out"][TITLE]
     assert (
         many == f"Tests of 2 kernels on {len(y)} samples would take long. In Python: inspection.significance."

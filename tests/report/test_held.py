@@ -23,7 +23,7 @@ from manykernels.kernels import Gaussian, Linear
 from manykernels.report import markdown, report_data
 from manykernels.report.baselines import compared
 from manykernels.report.held import Look, gathered
-from manykernels.report.names import readable
+from manykernels.report.names import number_shown, readable
 from manykernels.report.quality import quality_section
 from manykernels.report.samples import chosen_samples
 from manykernels.report.verdict import NAMES, verdict_section, with_checks
@@ -234,10 +234,42 @@ def test_a_loss_that_is_not_clear_is_said_with_its_interval():
     assert "the C index falls by 0.100 on held-out samples, but the 95 % interval is −0.020 to 0.220" in text
 
 
+def test_the_largest_loss_of_all_is_named_where_it_is_not_clear():
+    columns = {"names": ["age", "stage"], "mean": [0.1, 0.04], "low": [-0.02, 0.01], "high": [0.22, 0.07]}
+    found = told()[1] | {"importance": {"metric": "C index", "views": None, "columns": columns}}
+    (text,) = [one["text"] for one in verdict_section(found) if one["about"] == "columns"]
+    assert text.startswith("The predictions need the column stage: without it, the C index falls by 0.040")
+    assert "No other column clearly matters (without age the mean loss is 0.100, but" in text
+    columns |= {"mean": [0.01, 0.04]}
+    (text,) = [one["text"] for one in verdict_section(found) if one["about"] == "columns"]
+    assert text.endswith("No other column clearly matters.")
+
+
+def test_numbers_for_people_have_no_power_of_ten_and_thousands_apart():
+    shown = [number_shown(v) for v in (20876.4, 1950.0, 0.00012, 3.2e9, -76000.0, 0.0, 99.96)]
+    assert shown == ["20,900", "1950", "0.00012", "3.2e+09", "-76,000", "0", "100"]
+    assert number_shown(405123.0, 4, grouped=False) == "405100" and number_shown(float("nan")) == "nan"
+
+
+def test_columns_of_a_view_with_the_same_gaps_are_one_row():
+    """Joined views have hundreds of columns, and a sample that lacks a view lacks all of them."""
+    table = pd.DataFrame(np.tile(X[:, :1], 5), columns=["g__a", "g__b", "h__a", "h__b", "age"])
+    table.loc[:9, ["g__a", "g__b"]] = np.nan
+    table.loc[:4, "h__a"] = np.nan
+    names = {"g__a": "a (g)", "g__b": "b (g)", "h__a": "a (h)", "h__b": "b (h)"}
+    model = mk.MKLRegressor().fit(table, numbers)
+    found = report_data(model, table, numbers, fit_path=False, column_names=names)
+    rows = [(row["name"], row["missing"], row["columns"]) for row in found["data"]["missing"]]
+    assert rows == [("all 2 columns of g", 10, 2), ("a (h)", 5, 1)]
+    assert "Values are missing in 3 columns: all 2 columns of g (" in said(found, "care")
+    assert found["weights"]["views"] is None
+
+
 def test_samples_that_lack_a_view_are_counted_by_views():
     found = told()[1]
     n = found["data"]["samples"]
-    gaps = [{"name": name, "missing": k, "share": k / n} for name, k in (("g__a", 9), ("g__b", 9), ("c", 12))]
+    missing = (("g__a", 9), ("g__b", 9), ("c", 12))
+    gaps = [{"name": name, "missing": k, "share": k / n, "columns": 1} for name, k in missing]
     data = found["data"] | {"missing": gaps, "presence": {"views": ["g", "h"], "counts": [n - 9, n]}}
     text = " ".join(one["text"] for one in verdict_section(found | {"data": data}) if one["tone"] == "care")
     assert f"Not all of the {n} samples have every view: 9 lack g." in text
@@ -317,7 +349,7 @@ def test_gaps_and_dropped_columns_are_listed_and_cautioned_of():
     model = mk.MKLRegressor().fit(table, numbers)
     found = report_data(model, table, numbers, fit_path=False)
     assert found["data"]["missing"] == [
-        {"name": "b", "missing": 10, "share": pytest.approx(10 / len(X), rel=1e-4)}
+        {"name": "b", "missing": 10, "share": pytest.approx(10 / len(X), rel=1e-4), "columns": 1}
     ]
     assert [one["name"] for one in found["data"]["dropped"]] == ["same"]
     assert "missing in 1 column: b (" in said(found, "care") and "same (" in said(found, "care")

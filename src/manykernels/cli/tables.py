@@ -99,7 +99,10 @@ def weights_table(facts: dict[str, Any]) -> Table:
 
 def views_table(views: Iterable[str], facts: dict[str, Any], lost: Importance | None) -> Table | None:
     """Every view with its share of the weight, and what the score loses without it where that is known."""
-    names, shares = list(dict.fromkeys([*views, *facts["view_shares"]])), facts["view_shares"]
+    shares = facts["view_shares"]
+    if len(shares) == 1:  # one kernel machine for all views: its weight is of none of them
+        shares = {}
+    names = list(dict.fromkeys([*views, *shares]))
     if len(names) < 2 or not (shares or lost):
         return None
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="")

@@ -517,8 +517,14 @@ def verdict(comparison: Comparison, name: str, permuted: Permuted | None = None)
         tests = permuted.shown if math.isnan(found.p_value) else f"{found.interval}; {permuted.shown}"
     guess = f"guessing ({CONSTANT.get(metric, 'a constant')})"
     sentence = f"{'B' if better else f'{unclear} b'}etter than {guess}: {numbers} ({tests})."
-    more = "" if permuted is None else permuted.limit
-    return Verdict(better, f"{sentence} {more}".rstrip())
+    more = [] if permuted is None else [permuted.limit]
+    if better and found.low <= 0.0:  # the permutations are the sharper test
+        more = [
+            "The interval contains 0 because scores vary from fold to fold. The permutations decide, since "
+            "they compare the mean score with chance directly.",
+            *more,
+        ]
+    return Verdict(better, " ".join(filter(None, [sentence, *more])))
 
 
 def minus(value: float) -> str:
@@ -533,4 +539,6 @@ def said(name: str, rival: str, found: Difference) -> str:
     word = "above" if found.mean > 0 else "below"
     folds = f"ahead in {found.ahead} and behind in {found.behind} of {found.folds} folds"
     doubt = "" if found.clear else ", which may be chance"
+    if abs(found.mean) < 5e-4:
+        return f"{name} has the same mean score as {rival} to three digits ({found.shown}; {folds})."
     return f"{name} is {abs(found.mean):.3f} {word} {rival} ({found.shown}; {folds}){doubt}."

@@ -28,6 +28,9 @@ def views_of(model: Model) -> set[str]:
 def chance_section(tests: Tests | None, stability: Any, views: set[str]) -> dict[str, Any] | None:
     """The p-values, the smallest first, and how often halves of the data select each view and kernel."""
     found, stable = dict(tests or {}), _stable(stability)
+    if len(views) < 2:  # a single view of all columns leaves no choice
+        found.pop("view", None)
+        stable.pop("view", None)
     if not found and not stable:
         return None
     return {
@@ -69,7 +72,10 @@ def chance_tests(model: Any, X: Any, y: Any, *, most: float | None = AFFORDABLE)
     if most is not None and len(learned.names) * float(len(y)) ** 3 > most:
         why = f"Tests of {len(learned.names)} kernels on {len(y)} samples would take long."
         return {"left_out": {TITLE: f"{why} In Python: inspection.significance."}}
-    views = any(getattr(kernel.kernel, "view", None) is not None for kernel in learned.kernels)
+    if learned.classes is not None and len(learned.classes) > 2:
+        why = f"The tests take two classes, and this target has {len(learned.classes)}."
+        return {"left_out": {TITLE: f"{why} Test one class against the others."}}
+    views = len(views_of(learned)) > 1
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the table says the same: a p of 1

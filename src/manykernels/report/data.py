@@ -185,8 +185,10 @@ def report_data(
     def samples() -> dict[str, Any] | None:
         return chosen_samples(model, X, y, called) if held_out is None else held_out.samples(called)
 
+    columns = getattr(X, "columns", ())
+    names = shown_names(columns, views_of(learned)) if column_names is None else column_names
     sections: dict[str, Any] = {
-        "data": data_section(X, y, learned, target, set_aside)
+        "data": data_section(X, y, learned, target, set_aside, {name.partition("__")[0] for name in names})
         | presence_section(learned, inner)
         | _groups(sample_groups, grouped_by),
         "scores": scores_section(scores, learned, searched, null),
@@ -221,8 +223,6 @@ def report_data(
     known = {"sample_groups": sample_groups, "cv": None if held_out is None else held_out.splits}
     head["checks"] = _checks(given, parts, raw, compared_scores(scores, learned), null, stability, known)
     head["verdict"] = with_checks(head["verdict"], head["checks"])
-    columns = getattr(X, "columns", ())
-    names = shown_names(columns, views_of(learned)) if column_names is None else column_names
     return dict(readable(plain({**head, **sections, "left_out": missing}), names))
 
 
@@ -322,7 +322,7 @@ def _weights(model: Model, table: WeightTable, stability: Any) -> dict[str, Any]
         "views": _views(
             views, None if columns is None else getattr(stability, "views", None), views_of(model)
         )
-        if len(views) < len(table.names)
+        if 1 < len(views) < len(table.names)
         else None,
         "listed": model.listed,
         "stability": columns,

@@ -69,7 +69,7 @@ def _data(found: Section) -> Iterator[str]:
         text += f"; the target is {target['name']}"
     yield text + "."
     if data["missing"]:
-        yield f"Values are missing in {number_of(len(data['missing']), 'column')}."
+        yield f"Values are missing in {number_of(sum(row['columns'] for row in data['missing']), 'column')}."
     for text in data["prepared"]:
         yield text[0].upper() + text[1:]
 

@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from typing import Any
+
+_SHOWN = (1e-4, 1e7)  # numbers between these are written without a power of ten
+
+
+def number_shown(value: float, digits: int = 3, *, grouped: bool = True) -> str:
+    """A number for people: a few digits, no power of ten where that can be, and thousands set apart.
+
+    Numbers of four digits are not set apart, since they may be years.
+    """
+    text = f"{value:.{digits}g}"
+    if "e" in text and _SHOWN[0] <= abs(value) < _SHOWN[1]:
+        text = f"{float(text):.12f}".rstrip("0").rstrip(".")
+    if grouped and "e" not in text and abs(value) >= 1e4 and math.isfinite(value):
+        text = f"{float(text):,.0f}"
+    return text
+
 
 _KEPT = ("call", "model")  # parts of a report that a machine reads
 

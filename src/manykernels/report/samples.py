@@ -18,6 +18,7 @@ from ..inspection.effects import swaps
 from ..kernels.cells import column_of, is_missing
 from ..kernels.data import is_stack
 from ..plots.reading import part_names, parts_of
+from .names import number_shown
 from .scores import task_of
 from .survival import Ranked, striking
 
@@ -210,5 +211,10 @@ def _by_number(truth: Any, predicted: Any) -> dict[str, Ranked]:
 def shown(value: Any) -> str:
     """For people: four digits of numbers."""
     if np.ndim(value):
-        return ", ".join(f"{v:.4g}" for v in value)
-    return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)
+        return ", ".join(map(_four, value))
+    return _four(value) if isinstance(value, float | np.floating) else str(value)
+
+
+def _four(value: Any) -> str:
+    """Four digits, in a form that other programs read too."""
+    return number_shown(float(value), 4, grouped=False)

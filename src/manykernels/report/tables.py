@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from itertools import combinations
 from typing import Any
 
@@ -24,9 +24,17 @@ _BINS = 20
 
 
 def data_section(
-    X: Any, y: Any, model: Model, target: str, set_aside: Mapping[str, str] | None = None
+    X: Any,
+    y: Any,
+    model: Model,
+    target: str,
+    set_aside: Mapping[str, str] | None = None,
+    views: Set[str] = frozenset(),
 ) -> dict[str, Any]:
-    """Samples, columns and the target, before any preparation; `set_aside` are columns that X lacks."""
+    """Samples, columns and the target, before any preparation; `set_aside` are columns that X lacks.
+
+    The names of columns begin with those of `views`, where there are some.
+    """
     stack = model.layout.kind == "stack"
     shape = np.shape(X) if not hasattr(X, "shape") else X.shape
     return {
@@ -35,21 +43,21 @@ def data_section(
         "kernels": len(model.names),
         "kind": "precomputed kernels" if stack else "table" if len(shape) == 2 else "items",
         "target": target_summary(y, target, task_of(model), model),
-        **_about_columns(X, model.layout.table, len(shape) == 2 and not sparse.issparse(X), set_aside or {}),
+        **_about_columns(
+            X, model.layout.table, len(shape) == 2 and not sparse.issparse(X), set_aside or {}, views
+        ),
     }
 
 
-def _about_columns(X: Any, table: Table | None, told: bool, set_aside: Mapping[str, str]) -> dict[str, Any]:
+def _about_columns(
+    X: Any, table: Table | None, told: bool, set_aside: Mapping[str, str], views: Set[str]
+) -> dict[str, Any]:
     """The first columns; of all of them those with gaps, those that were left out, and what was made."""
     columns = list(_columns(X, table)) if told else []
     n = max(_num_samples(X), 1)
     dropped = [{"name": name, "why": why} for name, why in set_aside.items()]
     dropped += [{"name": one["name"], "why": one["why"]} for one in columns if one["kind"] == "left out"]
-    gaps = [
-        {"name": one["name"], "missing": one["missing"], "share": one["missing"] / n}
-        for one in columns
-        if one["missing"] and one["kind"] != "left out"
-    ]
+    gaps = list(_gaps([one for one in columns if one["kind"] != "left out"], n, views))
     prepared = [] if table is None or not told else [one.text for one in remarks(table)]
     return {
         "columns": columns[:_COLUMNS],
@@ -86,6 +94,28 @@ def _scores(model: Model) -> dict[str, Any] | None:
     low, median, high = np.quantile(R2, [0.05, 0.5, 0.95])
     counts, edges = np.histogram(R2.clip(min(low, 0.0)), bins=_BINS)
     return {"low": low, "median": median, "high": high, "counts": counts, "edges": edges}
+
+
+def _gaps(columns: list[dict[str, Any]], n: int, views: Set[str]) -> Iterator[dict[str, Any]]:
+    """Columns with missing values; those of a view that all lack as many are one row."""
+    of_views: dict[str, list[dict[str, Any]]] = {}
+    for one in columns:
+        view = one["name"].partition("__")[0]
+        of_views.setdefault(view if view in views else "", []).append(one)
+    for view, own in of_views.items():
+        if view and len(own) > 1 and len({one["missing"] for one in own}) == 1:
+            own = [
+                {"name": f"all {len(own)} columns of {view}", "missing": own[0]["missing"], "of": len(own)}
+            ]
+        for one in own:
+            if one["missing"]:
+                share = one["missing"] / n
+                yield {
+                    "name": one["name"],
+                    "missing": one["missing"],
+                    "share": share,
+                    "columns": one.get("of", 1),
+                }
 
 
 def _columns(X: Any, table: Table | None) -> Iterator[dict[str, Any]]:

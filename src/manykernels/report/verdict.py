@@ -12,6 +12,7 @@ import numpy as np
 
 from .._arguments import and_more, number_of
 from ..comparison.statistics import ALPHA, signed
+from .names import number_shown
 
 Section = Mapping[str, Any]
 _NAMED = 4  # columns, views and alternatives that a sentence names
@@ -192,14 +193,24 @@ def _carried(found: Section) -> Said:
         named, falls = [rows["names"][i] for i in sure], [_loss(rows["mean"][i]) for i in sure]
         more = [f"{len(sure) - _NAMED} more"] if len(sure) > _NAMED else []
         left = len(rows["names"]) - len(sure)
-        rest = f" Without any one of the other {left} there is no clear loss." if left > 1 else ""
-        if left == 1:
-            rest = " Without the other one there is no clear loss."
+        rest = "" if not left else f" No other {called[:-1]} clearly matters{_but(rows, sure)}."
         noun, by = called if len(sure) > 1 else called[:-1], _and(falls[:_NAMED])
         them = "each of them" if len(sure) > 1 else "it"
         needs = f"The predictions need the {noun} {_and(named[:_NAMED] + more)}"
         text = f"{needs}: without {them}, {metric} falls by {by} on held-out samples."
         yield what, "plain", text + rest
+
+
+def _but(rows: Section, sure: Sequence[int]) -> str:
+    """The column with the largest loss of all, where that loss is not clear: a chart shows it first."""
+    known = [i for i, mean in enumerate(rows["mean"]) if mean is not None]
+    first = max(known, key=lambda i: rows["mean"][i])
+    if first in sure:
+        return ""
+    loss = _loss(rows["mean"][first])
+    return (
+        f" (without {rows['names'][first]} the mean loss is {loss}, but it varies too much from fold to fold)"
+    )
 
 
 def _none_clear(rows: Section, called: str, metric: str) -> str:
@@ -263,8 +274,9 @@ def _care_of_columns(data: Section) -> Iterator[str]:
     gaps = [row for row in data["missing"] if row["share"] >= _MISSING]
     gaps = [row for row in gaps if row["missing"] not in absent.values()]  # those of absent views are said
     if gaps:
-        named = [f"{row['name']} ({_percent(row['share'])})" for row in gaps]
-        yield f"Values are missing in {number_of(len(gaps), 'column')}: {and_more(named, _NAMED)}."
+        named = [f"{row['name']} ({_share(row['share'])})" for row in gaps]
+        count = number_of(sum(row["columns"] for row in gaps), "column")
+        yield f"Values are missing in {count}: {and_more(named, _NAMED)}."
     dropped = [row for row in data["dropped"] if row["why"] not in ASIDE]
     if dropped:
         named = [f"{row['name']} ({row['why']})" for row in dropped]
@@ -314,7 +326,7 @@ def _metric(section: Section) -> str:
 
 
 def _number(value: float, digits: int = 3) -> str:
-    return f"{value:.{digits}g}".replace("-", "−")
+    return number_shown(value, digits).replace("-", "−")
 
 
 def _loss(value: float) -> str:
@@ -330,6 +342,11 @@ def spread_of(mean: float, std: float | None) -> str:
 
 def _percent(share: float) -> str:
     return f"{100 * share:.3g} %"
+
+
+def _share(share: float) -> str:
+    """A share that need not be precise, as the list of gaps has it."""
+    return f"{100 * share:.2g} %" if share < 0.1 else f"{100 * share:.0f} %"
 
 
 def _and(words: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ const NS = "http://www.w3.org/2000/svg";
 // A line must not end between a number and its sign, and a minus is one everywhere.
 const together = (text) => text.replace(/(\d) %/g, "$1\u00a0%").replace(/ ± /g, " ±\u00a0").replace(/(\d)e-0?(\d)/g, "$1e−$2").replace(/\bp ([=<]) /g, "p\u00a0$1\u00a0");
 // Options of the command line stay in one line too.
-const pieces = (node, text) => !["P", "SPAN", "LI", "DD"].includes(node.tagName) ? [text] : text.split(/(?<=^|[ (])(--[a-z][a-z-]+(?: \d+| [A-Z]+\b)?)/).map((part, i) => i % 2 ? el("code", { class: "option" }, part) : part);
+const pieces = (node, text) => !["P", "SPAN", "LI", "DD"].includes(node.tagName) ? [text] : text.split(/(?<=^|[ (])(--[a-z][a-z-]+(?: \d+| [A-Z]+\b| uniform\b)?)/).map((part, i) => i % 2 ? el("code", { class: "option" }, part) : part);
 function put(node, attributes, children) {
   for (const [key, value] of Object.entries(attributes || {})) {
     if (value === null || value === undefined || value === false) continue;
@@ -45,12 +45,14 @@ function numberOf(n, what) {
   return `${n} ${what}${n === 1 ? "" : "s"}`;
 }
 
+// Thousands are set apart from five digits on, so that years stay as they are.
+const grouped = (text) => text.replace(/^(-?)(\d{5,})(?=\.|$)/, (_, sign, digits) => sign + digits.replace(/\B(?=(\d{3})+$)/g, ","));
 function number(value, digits = 3) {
   if (value === null || value === undefined) return "–";
   if (typeof value !== "number") return String(value);
   if (value === 0) return "0";
   const size = Math.abs(value);
-  const text = size >= 10 ** Math.max(5, digits) || size < 1e-3 ? value.toExponential(1).replace("e+", "e") : String(Number(value.toPrecision(digits)));
+  const text = size >= 1e7 || size < 1e-4 ? value.toExponential(1).replace("e+", "e") : grouped(String(Number(value.toPrecision(digits))));
   return text.replace(/-/g, "−");
 }
 // Numbers that come as text.
@@ -61,15 +63,15 @@ const signed = (value) => value === null ? "–" : Math.abs(value) < 5e-4 ? "0" 
 // A way to write numbers that stand beside each other with the same number of digits behind the point.
 function alike(values, digits = 3) {
   const sizes = values.filter((v) => typeof v === "number" && v !== 0).map(Math.abs), most = Math.max(...sizes), known = sizes.filter((v) => v > 1e-12 * most), least = Math.min(...known);
-  if (!known.length || known.every(Number.isInteger) || most >= 1e5 || most < 1e-3 || most / least > 1e4) return (value) => number(value, digits);
-  const decimals = Math.max(0, Math.min(6, digits - 1 - Math.floor(Math.log10(most))));
-  return (value) => typeof value !== "number" ? number(value) : Number(value.toFixed(decimals)) === 0 ? "0" : value.toFixed(decimals).replace(/^-/, "−");
+  if (!known.length || known.every(Number.isInteger) || most >= 1e7 || most < 1e-3 || most / least > 1e4) return (value) => number(value, digits);
+  const places = digits - 1 - Math.floor(Math.log10(most)), decimals = Math.max(0, Math.min(6, places)), step = 10 ** Math.max(0, -places - 1);
+  return (value) => typeof value !== "number" ? number(value) : Number(value.toFixed(decimals)) === 0 ? "0" : grouped(((step > 1 && Math.round(value / step) * step) || value).toFixed(decimals)).replace(/^-/, "−");
 }
 // A number with its sign, and zero without one.
 const plus = (value, written) => ((text) => text === "0" ? text : (value < 0 ? "−" : "+") + text)(written(Math.abs(value)));
 const chances = (p) => p < 0.001 ? "p < 0.001" : "p = " + number(p, 2);
 const plusMinus = (mean, std) => score(mean) + (std === null || std === undefined ? "" : ` ±\u00a0${score(std)}`);
-const percent = (value) => value === null ? "–" : (100 * value).toFixed(value < 0.1 && value > 0 ? 1 : 0) + "\u00a0%";
+const percent = (value) => value === null ? "–" : (100 * value).toFixed(value < 0.1 && value > 0 ? 1 : 0).replace(/\.0$/, "") + "\u00a0%";
 function short(name, longest) {
   const flat = name.replace(/\s+/g, " ");
   if (flat.length <= longest) return flat;

@@ -10,10 +10,10 @@ function losses(rows, what) {
   const draw = (width) => {
     const shown = rows.names.slice(0, MOST), left = Math.min(210, width * 0.42), names = fitAll(shown, left - 12);
     const ends = [0, ...shown.flatMap((_, i) => [rows.mean[i], rows.low[i] ?? rows.mean[i], rows.high[i] ?? rows.mean[i]])];
-    const x = scale(Math.min(...ends), Math.max(...ends), left + 8, width - 16), height = 22 * shown.length + 34;
-    return canvas(width, height, x.ticks.map((t) => [line(x(t), 4, x(t), height - 28, { class: "grid" }),
-      words(x(t), height - 12, number(t), { "text-anchor": "middle", class: "soft" })]),
-      line(x(0), 2, x(0), height - 28, { class: "axis" }),
+    const x = scale(Math.min(...ends), Math.max(...ends), left + 8, width - 16), height = 22 * shown.length + 48, axis = fit(`${theScore(data.importance.metric).replace("the ", "")} lost without the ${what}`, width - left);
+    return canvas(width, height, x.ticks.map((t) => [line(x(t), 4, x(t), height - 42, { class: "grid" }),
+      words(x(t), height - 26, number(t), { "text-anchor": "middle", class: "soft" })]),
+      line(x(0), 2, x(0), height - 42, { class: "axis" }), words((left + width - 8) / 2, height - 6, axis, { "text-anchor": "middle" }),
       shown.map((name, i) => {
         const y = 22 * i + 14, fill = sure(rows, i) ? "var(--accent)" : "var(--muted)", low = rows.low[i], high = rows.high[i];
         return [label(left - 10, y + 4, names[i], name, { "font-weight": sure(rows, i) ? 600 : null }),

@@ -54,7 +54,7 @@ function verdictSection() {
 
 function cards() {
   const target = data.data.target, made = [], s = data.scores;
-  const breakable = (text) => text.replace(/× /g, "×\u00a0").match(/[^(=,:·_/ ]*[(=,:·_/ ]?/g).flatMap((part, i) => i ? [el("wbr"), part] : [part]);
+  const breakable = (text) => text.replace(/× /g, "×\u00a0").split(/(?=\()|(?<=[=,:·_/ ])/).flatMap((part, i) => i ? [el("wbr"), part] : [part]);
   const card = (big, small) => made.push(el("div", { class: "card" }, el("b", { class: big.length > 16 ? "long" : null }, breakable(big)), el("span", {}, small)));
   if (s) {
     const own = s.rows[0], rival = s.rival, constant = s.chance;

@@ -9,7 +9,7 @@ function testsOf(rows, what) {
 function stableOf(rows, what) {
   const made = rows.name.map((name, i) => [name, rows.frequency[i], rows.selected[i] ? "yes" : "no"]).filter((row) => row[1] > 0);
   return [el("h4", {}, `How often each ${what} is selected on random halves`), el("p", { class: "hint" }, `The model was learned on ${2 * rows.n_pairs} random halves of the samples. A half selects ${rows.n_selected > 1 ? `the ${rows.n_selected} ${what}s with the largest weights` : `the ${what} with the largest weight`}. `
-    + `A ${what} is called stable if at least ${percent(rows.threshold)} of the halves select it. At most ${number(rows.expected_false, 2)} of the stable ${what}s ${rows.expected_false === 1 ? "is" : "are"} expected to be selected by a half no more often than by chance (stability selection, Shah and Samworth 2013). `
+    + `A ${what} is called stable if at least ${percent(rows.threshold)} of the halves select it. On average, at most ${number(rows.expected_false, 2)} of the stable ${what}s ${rows.expected_false === 1 ? "is" : "are"} there by chance: a half selects them no more often than a random choice would (stability selection, Shah and Samworth 2013). `
     + `A stable ${what} is one that the model returns to. It need not be related to the target: a narrow kernel can memorise the samples of every half.` + (data.chance.tests[what + "s"] ? " The p-values above test that relation." : "")
     + (data.selection ? " The search chose the candidates on all samples, which this bound does not account for." : "")),
     tall(sortable([what, rows.n_selected > 1 ? `among the ${rows.n_selected} largest in` : "largest in", "stable"], made, ["name", "number", ""], (row, c) => c === 1 && percent(row[1])))];
@@ -49,7 +49,7 @@ function selectionSection() {
     : [el("h4", {}, "How certain is the choice?"), el("p", { class: "hint" }, again.names.length > 1 ? `The models below score about as well as the best one in the folds; the first was chosen on all samples. They were learned on ${total} random halves of the data. Each bar counts how often a model was the best on the other half.`
       : "All other models were clearly worse in the folds, so that there was nothing to choose again."), again.names.length > 1 ? chart((width) => counted(again.names, again.counts, `of ${total} halves`, width, 290), "Choices") : null];
   return section("selection", "What was tried", hint, el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Table: strategies" }, sortable(["strategy", "norm", "C", "error in the search", `${!byError ? "score" : ({ classification: "accuracy", survival: "C index" })[data.data.target.task] || "R²"} in the search`, "± over folds", "folds", "seconds"], rows,
-    ["name", ...Array(7).fill("number")])), repeated);
+    ["name", ...Array(7).fill("number")], (row, c) => c === 4 || c === 5 ? score(row[c]) : c === 7 ? number(row[c], 2) : null)), repeated);
 }
 
 // -- weights ----------------------------------------------------------------------------------------------
@@ -152,7 +152,7 @@ function similaritySection() {
 function pathSection() {
   const p = data.path;
   if (!p) return null;
-  const box = { left: 52, right: 14, bottom: 38 }, height = 270, shown = Math.min(9, p.names.length);
+  const box = { left: 52, right: 14, bottom: 38 }, height = 270, shown = Math.min(9, p.names.length), chosenC = "C = " + number(p.chosen);
   const picture = !shown ? null : chart((width) => {
     const x = scale(p.C[0], p.C.at(-1), box.left, width - box.right, true), y = scale(Math.min(0, ...p.weights.flat()), largest(p.weights.flat()) * 1.03, height - box.bottom, 24);
     const marks = p.chosen ? [line(x(p.chosen), 20, x(p.chosen), height - box.bottom, { stroke: "var(--muted)", "stroke-dasharray": "3 4" }), words(Math.max(x(p.chosen), 12 + measure("weight") + measure("C = " + number(p.chosen)) / 2), 14, "C = " + number(p.chosen), { "text-anchor": "middle", class: "soft" })] : [];
@@ -163,9 +163,9 @@ function pathSection() {
     const high = 130, x = scale(p.C[0], p.C.at(-1), box.left, width - box.right, true), ok = p.score.filter((v) => v !== null);
     const y = scale(Math.min(...ok), Math.max(...ok), high - box.bottom, 24);
     const known = p.score.flatMap((v, i) => v === null ? [] : [[x(p.C[i]), y(v)]]);
-    return canvas(width, high, frame(width, high, x, y, box, ["C", "score"]), polyline(known, { stroke: "var(--accent)" }, "cross-validated score"));
+    return canvas(width, high, frame(width, high, x, y, box, ["C", "cross-validated score"]), p.chosen ? line(x(p.chosen), 20, x(p.chosen), high - box.bottom, { stroke: "var(--muted)", "stroke-dasharray": "3 4" }) : null, p.chosen && !shown ? words(Math.max(x(p.chosen), 24 + measure("cross-validated score") + measure(chosenC) / 2), 14, chosenC, { "text-anchor": "middle", class: "soft" }) : null, polyline(known, { stroke: "var(--accent)" }, "cross-validated score"));
   }, "Scores along C", () => ({ titles: ["C", "cross-validated score"], rows: p.C.map((C, i) => [C, p.score[i]]) })) : null;
-  if (!shown) return section("path", "Score along C", "Cross-validated scores for other values of C, the cost of errors. One kernel has all the weight at each of them.", scores);
+  if (!shown) return section("path", "Score along C", "Cross-validated scores for other values of C, the cost of errors. One kernel has all the weight at each of them." + (data.selection && data.selection.by === "error" ? " The search chose C by the smallest error in the table above, which need not be where this score is highest." : ""), scores);
   return section("path", "Weights along C", "The weights for other values of C, the cost of errors" + several() + ". Weights that stay the same over a wide range of C are more reliable than those that come and go.",
     picture, legendOf(p.names.slice(0, shown)), scores);
 }

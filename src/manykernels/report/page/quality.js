@@ -8,13 +8,13 @@ function scoresSection() {
   const draw = (width) => {
     const left = Math.min(210, width * 0.42), ends = [...rows.flatMap((r) => [...r.folds, r.mean - r.std, r.mean + r.std]), ...null_];
     const low = Math.min(...ends), high = Math.max(...ends), pad = 0.06 * (high - low || 1), top = 18;
-    const x = scale(low - pad, high + pad, left, width - 16), height = 30 * rows.length + 34 + top, names = fitAll(rows.map((row) => said(row.name)), left - 12);
-    const guess = constant.length ? constant[0].mean : null, bottom = height - 28;
+    const x = scale(low - pad, high + pad, left, width - 16), height = 30 * rows.length + 48 + top, names = fitAll(rows.map((row) => said(row.name)), left - 12);
+    const guess = constant.length ? constant[0].mean : null, bottom = height - 42;
     const band = null_.length ? tip(svg("rect", { x: x(Math.min(...null_)), width: Math.max(2, x(Math.max(...null_)) - x(Math.min(...null_))), y: top, height: bottom - top, fill: "var(--muted)", "fill-opacity": 0.16, tabindex: 0 }),
       `the model on ${null_.length} permutations of the target: from ${number(Math.min(...null_))} to ${number(Math.max(...null_))}`) : null;
     const text = "guessing" + (s.permutation ? `, ${chances(s.permutation.p_value)}` : "");
     return canvas(width, height, x.ticks.map((t) => [line(x(t), top, x(t), bottom, { class: "grid" }),
-      words(x(t), height - 12, number(t), { "text-anchor": "middle", class: "soft" })]), band,
+      words(x(t), height - 26, number(t), { "text-anchor": "middle", class: "soft" })]), words((left + width - 16) / 2, height - 6, `${s.metric} on held-out samples`, { "text-anchor": "middle" }), band,
       guess === null ? null : [line(x(guess), top, x(guess), bottom, { stroke: "var(--other)", "stroke-dasharray": "5 4" }),
         words(Math.max(left + measure(text) / 2, Math.min(x(guess), width - measure(text) / 2 - 2)), 11, text, { "text-anchor": "middle", class: "soft" })],
       rows.map((row, i) => {
@@ -42,7 +42,8 @@ const shaded = (value, most, text) => el("span", { class: "shade", style: `backg
 function confusion(q, name = "") {
   const most = 1, rows = q.labels.map((_, i) => q.counts[i].reduce((a, b) => a + b, 0));
   const table = el("table", { class: "confusion", "aria-label": `True and predicted classes${name}` },
-    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "true class"), q.labels.map((text) => el("th", { scope: "col", class: "number" }, `predicted “${short(text, 24)}”`)), el("th", { scope: "col", class: "number" }, "recall"))),
+    el("thead", {}, el("tr", { class: "over" }, el("td", {}), el("th", { scope: "colgroup", colspan: q.labels.length }, "predicted class"), el("td", {})),
+      el("tr", {}, el("th", { scope: "col" }, "true class"), q.labels.map((text) => el("th", { scope: "col", class: "number" }, short(text, 24))), el("th", { scope: "col", class: "number" }, "recall"))),
     el("tbody", {}, q.labels.map((text, i) => el("tr", {}, el("th", { scope: "row" }, `${text} (${rows[i]})`),
       q.counts[i].map((count, j) => el("td", { class: "number" }, shaded((i === j ? 1 : -1) * (rows[i] ? count / rows[i] : 0), most, String(count)))), el("td", { class: "number" }, percent(q.recall[i])))),
     el("tr", {}, el("th", { scope: "row" }, "precision"), q.precision.map((value) => el("td", { class: "number" }, percent(value))), el("td", {}))));

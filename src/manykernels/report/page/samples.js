@@ -4,19 +4,21 @@ function samplesSection() {
   if (!c || !c.samples.length) return null;
   let chosen = 0;
   const task = data.data.target.task, labels = data.quality && data.quality.labels, called = (one) => one.name ?? "row " + (one.row + 1);
-  const towards = task !== "classification" ? ["higher", "lower"] : labels && labels.length === 2 ? [`towards “${short(labels[1], 20)}”`, `towards “${short(labels[0], 20)}”`] : ["towards it", "away from it"];
+  const towards = task !== "classification" ? ["higher", "lower"] : labels && labels.length === 2 ? [`towards “${short(labels[1], 20)}”`, `towards “${short(labels[0], 20)}”`] : ["towards the predicted class", "away from it"];
   const outcome = task === "classification" ? "decision" : task === "survival" ? "risk" : "prediction";
   const both = c.samples.some((one) => one.parts), values = c.samples.some((one) => one.columns.length);
   // Bars to the left and to the right of a line, with what they say behind their ends.
   const bars = (rows, width) => {
     const left = Math.min(260, width * 0.46), written = alike(rows.map((row) => row.value), 2), says = rows.map((row) => plus(row.value, written)), room = (up) => 10 + Math.max(0, ...says.filter((_, i) => rows[i].value >= 0 === up).map(measure));
     const ends = [0, ...rows.map((row) => row.value)], x = scale(Math.min(...ends), Math.max(...ends), left + room(false), width - room(true)), high = 24, names = fitAll(rows.map((row) => row.name), left - 10);
-    const arrows = [rows.some((row) => row.value < 0) ? `◂ ${towards[1]}` : "", rows.some((row) => row.value > 0) ? `${towards[0]} ▸` : ""].filter(Boolean).join("   ");
-    return canvas(width, high * rows.length + 28, line(x(0), 0, x(0), high * rows.length, { class: "axis" }), rows.map((row, i) => {
+    // On either side of the line, where there is room for what they say.
+    const right = fit(`${towards[0]} ▸`, width - 8), left_ = fit(`◂ ${towards[1]}`, width - 8), from = Math.min(x(0) + 8, width - 4 - measure(right)), to = Math.max(x(0) - 8, 4 + measure(left_));
+    const arrow = (says, up) => words(up ? from : to, high * rows.length + (up || to < from ? 18 : 34), says, { "text-anchor": up ? "start" : "end", class: "soft" });
+    return canvas(width, high * rows.length + 42, line(x(0), 0, x(0), high * rows.length, { class: "axis" }), rows.map((row, i) => {
       const a = Math.min(x(0), x(row.value)), b = Math.max(x(0), x(row.value)), up = row.value >= 0;
       return [label(left - 8, i * high + 16, names[i], row.name), tip(svg("rect", { x: a, width: Math.max(1, b - a), y: i * high + 4, height: 15, fill: up ? "var(--accent)" : "var(--other)", tabindex: 0 }), `${row.name}: ${plus(row.value, number)}`),
         words(up ? b + 5 : a - 5, i * high + 16, says[i], { "text-anchor": up ? "start" : "end", class: "soft halo" })];
-    }), words(width / 2, high * rows.length + 18, fit(arrows, width - 8), { "text-anchor": "middle", class: "soft" }));
+    }), rows.some((row) => row.value > 0) ? arrow(right, true) : null, rows.some((row) => row.value < 0) ? arrow(left_, false) : null);
   };
   const drawColumns = (width) => {
     const one = c.samples[chosen];
@@ -34,7 +36,7 @@ function samplesSection() {
     const steps = rows.map(([name, value]) => { const from = end; end += value; return { name, value, from, to: end }; });
     steps.push({ name: outcome, value: one.decision, from: 0, to: one.decision, total: true });
     const ends = [0, ...steps.flatMap((s) => [s.from, s.to])], left = Math.min(230, width * 0.42);
-    const written = alike(steps.map((s) => s.value)), says = steps.map((s) => plus(s.value, written)), room = (up) => 10 + Math.max(0, ...says.filter((_, i) => steps[i].value >= 0 === up).map(measure));
+    const most = largest(steps.map((s) => s.value)), written = alike(steps.map((s) => s.value).filter((v) => Math.abs(v) > 1e-3 * most)), says = steps.map((s) => plus(s.value, written)), room = (up) => 10 + Math.max(0, ...says.filter((_, i) => steps[i].value >= 0 === up).map(measure));
     const x = scale(Math.min(...ends), Math.max(...ends), left + room(false), width - room(true)), high = 24, names = fitAll(steps.map((s) => s.name), left - 10);
     return canvas(width, high * steps.length + 10, line(x(0), 0, x(0), high * steps.length, { class: "axis" }), steps.map((s, i) => {
       const a = Math.min(x(s.from), x(s.to)), b = Math.max(x(s.from), x(s.to)), up = s.value >= 0;
