@@ -88,3 +88,14 @@ def test_a_missing_extra_is_named(monkeypatch, capsys):
     with pytest.raises(SystemExit):
         main()
     assert "pip install 'manykernels[cli]'" in capsys.readouterr().err
+
+
+def test_a_missing_package_is_no_bug(folder, monkeypatch):
+    """Of all that is installed only skops is not there, which writes models."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setitem(sys.modules, "skops.io", None)
+    said = CliRunner().invoke(
+        app, "fit all.csv -t outcome --drop note -m sparse --no-score -o new.model".split()
+    )
+    assert said.exit_code == 2 and "pip install 'manykernels[cli]'" in said.output
+    assert "a bug" not in said.output

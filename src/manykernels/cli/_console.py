@@ -183,6 +183,10 @@ def plainly(command: Callable[..., None]) -> Callable[..., None]:
         except BrokenExecutor:
             _end(voice, BAD_INPUT, "a worker process ended before its work was done: " + _ENDED)
         except Exception as error:
+            if isinstance(error, ImportError) and "pip install" in str(
+                error
+            ):  # ours: a package that is not there
+                _end(voice, BAD_INPUT, one_line(error))
             _end(voice, BROKEN, f"{type(error).__name__}: {one_line(error)} (a bug; --debug shows where)")
         finally:
             voice.flush(last=True)

@@ -17,7 +17,7 @@ from .._files import write_atomically
 from ..comparison.methods import METHODS
 from ..comparison.results import Comparison
 from ..families.remarks import quiet_about_tables
-from ..persistence import load
+from ..persistence import load, skops_io
 from ._console import INTERRUPTED, UserError, Voice, require_known, unless_closed
 from .careful import careful, careful_with, seen
 from .chances import Chances, chances
@@ -75,6 +75,8 @@ def fit(
 ) -> None:
     _require_sense(method, kernels, report_path)
     require_safe([model_output(model_path), report_output(report_path)], asked.paths, force)
+    if model_path is not None:
+        skops_io()  # before the work
     remember(checkpoint, given or {})
     data = training_data(asked, voice)
     whole = sized(pipeline(data, method, kernels, intervals=intervals), method, approx, time_budget)

@@ -73,7 +73,7 @@ def save(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -
     >>> bool((mk.load(path).predict(X) == model.predict(X)).all())
     True
     """
-    io_ = _skops()
+    io_ = skops_io()
     require_replaceable(path, is_model, "a model that save(model, path) wrote", overwrite)
     try:
         data = io_.dumps(_packed(model), compression=ZIP_DEFLATED, compresslevel=1)
@@ -152,7 +152,7 @@ def load(
     >>> mk.load(path)
     MKLClassifier(loss='squared')
     """
-    io_ = _skops()
+    io_ = skops_io()
     if isinstance(trusted, str):
         raise TypeError(
             f"trusted={trusted!r} was given; expected a list of full names: trusted=[{trusted!r}]."
@@ -210,7 +210,8 @@ def _misfit(name: str, error: Exception) -> str:
     )
 
 
-def _skops() -> Any:
+def skops_io() -> Any:
+    """Import the package that writes and reads models, or say how to install it."""
     try:
         import skops.io as io_
     except ImportError as error:
