@@ -5,11 +5,12 @@ Encoding models on real images: what does each pixel depend on?
 An encoding model predicts many targets from several feature spaces, and says which space each target needs.
 The data are real: 1,797 handwritten digits that come with scikit-learn. Pixels stand in for voxels: from the
 upper half of an image we predict every pixel of the lower half. The feature spaces are rows of the upper
-half. Images have no delays in time; :doc:`made recordings <plot_encoding>` have them.
+half. For recordings with delays in time, see :doc:`the example on simulated recordings <plot_encoding>`.
 
-**What to look at:** the grey rows are the space. The colours below the line say how much of R² this space
-carries, for each pixel; white pixels were left out. The row above the line carries the pixels right below it.
-But the bottom of a digit is best seen at its top: the first row carries the left half of the last one.
+**What to look at:** in each picture the grey rows are the feature space. The colour of a pixel below the
+line is the part of its R² that this space explains. White pixels were left out. The row above the line
+explains the pixels right below it. The bottom of a digit depends most on its top: the first row explains the
+left half of the last one.
 """
 
 # %%

@@ -55,7 +55,7 @@ def remarks(table: Table, text: bool = True) -> list[Remark]:
         gaps = _names(table, table.gaps)
         made.append(
             Remark(
-                f"missing values are filled with the median in {gaps}, and an indicator tells where.", False
+                f"missing values are filled with the median in {gaps}, and an extra column marks them.", False
             )
         )
     unknown = [j for j, levels in table.levels.items() if None in levels]

@@ -346,7 +346,7 @@ def _percent(share: float) -> str:
 
 def _share(share: float) -> str:
     """A share that need not be precise, as the list of gaps has it."""
-    return f"{100 * share:.2g} %" if share < 0.1 else f"{100 * share:.0f} %"
+    return f"{100 * share:.2g} %" if share < 0.1 else f"{int(100 * share + 0.5)} %"
 
 
 def _and(words: Sequence[str]) -> str:

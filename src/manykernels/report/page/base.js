@@ -126,6 +126,8 @@ function scale(low, high, from, to, log) {
   at.ticks = log ? logTicks(low, high) : plainTicks(low, high);
   return at;
 }
+// Room at the left for what the ticks of a scale say.
+const roomFor = (low, high) => Math.max(50, 10 + Math.max(...scale(low, high, 0, 1).ticks.map((t) => measure(number(t)))));
 function plainTicks(low, high) {
   const rough = (high - low) / 5, power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((k) => k * power).find((s) => s >= rough);

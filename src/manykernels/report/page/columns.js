@@ -54,7 +54,7 @@ function effectsSection() {
     const words_ = typeof one.values[0] === "string" || one.values.length < 4, texts = one.values.map((v) => typeof v === "number" ? number(v) : v), title = fit(one.name, 300);
     const xs = words_ ? [-0.5, one.values.length - 0.5] : [one.values[0], one.values.at(-1)], at = (i) => words_ ? i : one.values[i];
     return [el("h4", {}, title), chart((width) => {
-      const height = 210, box = { left: 50, right: 12, bottom: 38 }, x = scale(...xs, box.left, width - box.right), y = scale(...ys, height - box.bottom, 24);
+      const height = 210, box = { left: roomFor(...ys), right: 12, bottom: 38 }, x = scale(...xs, box.left, width - box.right), y = scale(...ys, height - box.bottom, 24);
       if (words_) x.ticks = [];
       const step = (width - box.left - box.right) / one.values.length;
       return canvas(width, height, frame(width, height, x, y, box, [words_ ? "" : title, axis]),

@@ -41,7 +41,7 @@ const legendOf = (names, index) => el("div", { class: "legend" }, names.map((nam
 const several = () => data.weights.targets ? ", the largest over the targets" : !data.weights.rows ? "" : `, the largest over the ${data.gates ? "clusters" : "rows of the table"}`;
 // -- call -------------------------------------------------------------------------------------------------
 const block = (text, id) => {
-  const code = el("pre", { id }, text);
+  const code = el("pre", { id }, id !== "command" ? text : text.split(/ (?=--)/).flatMap((part, i) => [i ? " " : null, el("span", { class: "word" }, document.createTextNode(part))]));
   const copy = el("button", {
     type: "button", onclick: async (e) => {
       try { await navigator.clipboard.writeText(text); e.target.textContent = "Copied"; } catch {

@@ -77,7 +77,7 @@ function confusionSection() {
 const panels = (...charts) => el("div", { class: "panels" }, charts.map((one) => el("div", { class: "panel" }, one)));
 function panel(title, label, axes, xs, ys, marks, numbers) {
   return [el("h4", {}, title), chart((width) => {
-    const height = Math.min(300, Math.max(220, width * 0.75)), box = { left: 50, right: 12, bottom: 38 };
+    const height = Math.min(300, Math.max(220, width * 0.75)), box = { left: roomFor(...ys), right: 12, bottom: 38 };
     const x = scale(...xs, box.left, width - box.right), y = scale(...ys, height - box.bottom, 24);
     return canvas(width, height, frame(width, height, x, y, box, axes), marks(x, y, width, box));
   }, label, numbers)];
