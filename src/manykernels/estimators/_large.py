@@ -32,6 +32,8 @@ from ..selection.plan import Plan, make_plan
 from ..selection.race import (
     Contender,
     held_rows,
+    race_of_fold,
+    scarce,
     second_round,
     some_rows,
     still_near,
@@ -85,6 +87,7 @@ class Stages:
         self.rng = check_random_state(0 if given is None else given)
         counted = np.arange(len(self.data.y))
         self.slow, self.raced = 1.0, 0.0  # times the seconds of the plan; share of the race that was run
+        self.short = False  # whether the time budget left something out
         self.rows = counted if self.data.weight is None else np.flatnonzero(self.data.weight > 0)
         cv = self.search.cv
         self.folds: Folds | None = None
@@ -99,7 +102,9 @@ class Stages:
 
     def affords(self, seconds: float) -> bool:
         """Whether work of so many planned seconds ends within the budget, given how long the race took."""
-        return self.search.time_budget is None or seconds * self.slow <= self.left()
+        affords = self.search.time_budget is None or seconds * self.slow <= self.left()
+        self.short = self.short or not affords
+        return affords
 
     def pick(self, rows: Index) -> tuple[Any, NDArray[Any], Array | None, dict[str, Any]]:
         """Return X in the user's own form, y, weights and covariates of some rows."""
@@ -112,10 +117,13 @@ class Stages:
         """Run the search itself on some of the rows."""
         search, data, plan = self.search, self.data, self.plan
         rows = some_rows(self.rows, data.y, data.classes, plan.race, self.rng)
-        X, y, weight, beside = self.pick(rows)
         cv = search.cv
         if self.folds is not None:
             cv = within_rows(self.folds, rows)
+            if scarce(cv):
+                train, test = self.fold()
+                rows, cv = race_of_fold(train, test, data.y, data.classes, plan.race, self.rng)
+        X, y, weight, beside = self.pick(rows)
         plain: dict[str, Any] = dict.fromkeys(["approx", "time_budget", "checkpoint"])
         plain |= {"refit": False, "verbose": 0, "cv": cv}
         if hasattr(search, "intervals"):
@@ -126,6 +134,7 @@ class Stages:
         began = time.monotonic()
         with part("race"), within(self.left(_RACE)), quiet_about_tables():
             twin.fit(X, y, weight, None, **beside)
+        self.short = self.left(_RACE) <= 0.0
         self.slow = (time.monotonic() - began) / max(self.raced * plan.race_seconds, 1e-3)
         self.said.append(
             f"Race: {', '.join(twin.path_)} in folds of {rows.size} of {plan.n} rows; models far behind in "
@@ -145,8 +154,14 @@ class Stages:
         if self.folds is None:
             held = held_rows(self.rows, self.data.y, self.data.classes, self.plan.held, self.rng)
             return np.setdiff1d(self.rows, held), held
-        train, test = (part[np.isin(part, self.rows)] for part in self.folds[0])
-        return np.sort(train), np.sort(test[self.rng.permutation(test.size)[: self.plan.held]])
+        train, test = self.fold()
+        return train, np.sort(test[self.rng.permutation(test.size)[: self.plan.held]])
+
+    def fold(self) -> tuple[Index, Index]:
+        """Return the rows of the fold with the most rows to learn from; of folds in time that is the last."""
+        assert self.folds is not None
+        train, test = max(self.folds, key=_rows_to_learn_from)
+        return np.intersect1d(train, self.rows), np.intersect1d(test, self.rows)
 
     def second(self, twin: Any) -> Round:
         """Fit the finalists on more rows."""
@@ -189,6 +204,11 @@ class Stages:
         named = {"strategy": one.strategy.name, "norm": one.step.norm, "kernels": one.step.only}
         self.search.best_params_ = named | {"C": float(C)}
         self.search.best_score_ = float(score)
+
+
+def _rows_to_learn_from(fold: tuple[Index, Index]) -> float:
+    """Their number, roughly: folds that are equal but for a remainder count as equal."""
+    return float(np.round(np.log2(max(fold[0].size, 1)), 1))
 
 
 def plan_of(search: Any, X: Any, n: int | None = None) -> Plan:
@@ -245,7 +265,14 @@ def search_in_stages(
             search.calibration_ = Calibration.fit(f, *known)
         if search.refit:
             search.best_estimator_ = last_stage(stages, options, found)
-        search.stages_ = said
+        search.stages_ = said + ([ended_early(search.time_budget)] if stages.short else [])
+
+
+def ended_early(budget: float) -> str:
+    """Return a sentence about what a time budget left out."""
+    return (
+        f"time_budget={budget:g} ended this early. With more time, more models would be tried, on more rows."
+    )
 
 
 def gathered(X: Any) -> Any:

@@ -191,15 +191,25 @@ class _Landmarks:
             return None
         return np.unique(np.concatenate([self.order[: max(ROWS - held.size, few)], held]))
 
+    def _spare(self) -> Index | None:
+        """Rows that the split of the user's `cv` does not let a model learn from that the others judge.
+
+        They are of a group of which other rows are held out, or later in time, or in a gap.
+        """
+        used = np.union1d(self.found.train, self.found.held)
+        spare = np.setdiff1d(self.stages.rows, used, assume_unique=True)
+        return spare if spare.size else None
+
     def _fit(self, model: Model, count: int, Cs: list[float], rows: Index | None = None) -> Fit:
         stages, held, landmarks = self.stages, self.found.held, self.order[:count]
         data, samples = stages.data, stages.samples
         judge: Any = data.judge(self.found.train, held, data.classes)
+        spare = self._spare() if rows is None else None
         if rows is not None:
             samples = _in_memory(stages, rows)
             held, landmarks = np.searchsorted(rows, held), np.searchsorted(rows, landmarks)
         with part("landmarks", rows is None):
-            out = Held(held, samples.take(held), judge)
+            out = Held(held, samples.take(held), judge, spare)
             fit = fit_landmarks(model, samples, out, landmarks, Cs, self.options, stages.search.Cs is None)
         stages.shown.step(f"{count} landmarks", stages.plan.pass_seconds(count) * samples.n / stages.plan.n)
         return fit

@@ -40,7 +40,7 @@ from ..selection.strategies import Strategy, Wish, strategies
 from ..selection.text import describe_search, end_of_path
 from ..selection.tried import Searched
 from ._explain import PairwiseTags
-from ._large import gathered, plan_of, search_in_stages, shape_of
+from ._large import ended_early, gathered, plan_of, search_in_stages, shape_of
 from ._params import check_learning
 from ._repr import HTMLSummary
 from .mkl import MKLClassifier, MKLRegressor
@@ -193,13 +193,17 @@ class Search(HTMLSummary, PairwiseTags):
         stay = outside and not plan_of(self, X).whole
         data, target, layout = self._read(X, y, sample_weight, covariates, Nystroem() if stay else None)
         self.__dict__.update(layout.attributes | target.attributes)
-        plan = plan_of(self, X, len(data.y))
+        counted = len(data.y) if outside or data.weight is None else int(np.count_nonzero(data.weight))
+        plan = plan_of(self, X, counted)
         if not plan.whole:
             search_in_stages(self, plan, data, target, layout, groups)
             return
         with within(self._until(_SEARCH, started)):
             outcome = self._compare(X, y, sample_weight, covariates, groups, data, target, layout)
         self._announce(outcome)
+        budget = getattr(self, "time_budget", None)
+        if budget is not None and time.monotonic() - started >= max(_SEARCH * budget, _LEAST):
+            self.stages_ = [ended_early(budget)]
         if self.refit:
             with within(self._until(1.0, started)):
                 self.best_estimator_ = self._refit(outcome, data)
@@ -247,6 +251,11 @@ class Search(HTMLSummary, PairwiseTags):
         require_target(type(self).__name__, y)
         check_learning(self._given(), "refit")
         self._check_types()
+        budget = getattr(self, "time_budget", None)
+        if budget is not None and not budget >= 0.0:
+            raise ValueError(
+                f"time_budget={budget!r} was given; expected seconds, 0 or more, or None for no limit."
+            )
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)
 

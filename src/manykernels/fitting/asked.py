@@ -30,6 +30,10 @@ _TINY = float(np.finfo(float).tiny)
 _COUNTED, _SHARE = 4.0, 0.05  # draws that count, and their share of all: below both they say little
 
 
+class NothingVariesError(ValueError):
+    """No column varies, of which a family makes its kernels."""
+
+
 @dataclass(frozen=True)
 class Asked(Bound):
     """A family bound to the merged rows, with its oracle."""
@@ -133,7 +137,7 @@ def bind_asked(options: Options, samples: Samples, matrices: int) -> Asked:
         table = read_columns(data, names_in)
         prepared = table.preparation(data, samples.weight)
         if prepared is None:
-            raise ValueError(f"No column of X varies, and kernels={family!r} needs some that do.")
+            raise NothingVariesError(f"No column of X varies, and kernels={family!r} needs some that do.")
         data, names_in = prepared.transform(data, "scores"), prepared.names(table.names)
     largest = max(map(len, options.groups(samples.Y.shape[1])))
     oracle = build_oracle(
@@ -154,7 +158,7 @@ def bind_asked(options: Options, samples: Samples, matrices: int) -> Asked:
 def require_variation(samples: AnySamples, family: Any, needed: bool) -> None:
     """Raise an error if all samples are the same, and the family is made of columns that vary."""
     if needed and samples.n == 1:
-        raise ValueError(
+        raise NothingVariesError(
             f"X holds 1 sample, or several that are all the same, and kernels={family!r} needs "
             "columns that vary. Give at least two samples that differ."
         )

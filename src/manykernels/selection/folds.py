@@ -19,6 +19,7 @@ from .._fast.stopping import goes_on
 from .._fast.threads import processes
 from .._pieces import current, kept
 from ..families.remarks import quiet_about_tables
+from ..fitting.asked import NothingVariesError
 from ..grams import parse_memory
 from ..kernels import Kernel
 from .chance import may_be_best
@@ -101,7 +102,7 @@ def run_folds(
     going = tables
     if len(folds) > 1 and (narrow or (race and any(strategy.race for strategy in found))):
         if not _run(tables, data, folds[:1], n_jobs, done, "all" if narrow else "best"):
-            return [table for table in tables if table.trials]
+            return [table for table in tables if table.trials and table.keys]
         near = _near(tables)
         going = [
             table
@@ -123,7 +124,7 @@ def run_folds(
     if data.survival:
         for table in tables:
             _judge_together(table, data)
-    return [table for table in tables if table.trials]
+    return [table for table in tables if table.trials and (table.keys or not table.strategy.optional)]
 
 
 def _near(tables: list[Table]) -> list[set[Key]]:
@@ -234,10 +235,18 @@ def _sharing(strategy: Strategy, jobs: int) -> Strategy:
 def run_trial(
     strategy: Strategy, data: Data, train: Index, test: Index, errors: Errors = "none"
 ) -> tuple[Trial, float]:
-    """Run one strategy in one fold; return its models and the seconds."""
+    """Run one strategy in one fold; return its models and the seconds.
+
+    A strategy that nobody asked for has no model where columns do not vary that it makes its kernels of.
+    """
     started = time.perf_counter()
     errors = "all" if errors == "best" and strategy.race else errors
-    trial = (_path if strategy.has_path else _one_by_one)(strategy, data, train, test, errors)
+    try:
+        trial = (_path if strategy.has_path else _one_by_one)(strategy, data, train, test, errors)
+    except NothingVariesError:
+        if not strategy.optional:
+            raise
+        trial = Trial()
     return trial, time.perf_counter() - started
 
 

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -42,6 +44,7 @@ class Held:
     rows: Index
     X: Any
     judge: Judge
+    spare: Index | None = None  # rows that are neither learned from nor judged on: they join in the end
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,7 @@ class Fit:
 
     model: Model  # whose kernels and weights these are
     landmarks: Any
-    sums: Sequence[Statistics]  # outside of the rows held out, and of these
+    sums: Sequence[Statistics]  # of the rows learned from, of those held out, and of spare ones
     C: float
     error: float
     score: float
@@ -63,7 +66,8 @@ class Fit:
 
     def finish(self, options: Options) -> Model:
         """Return the model with the function that was learned from all rows."""
-        return on_landmarks(self.model, self.landmarks, self.sums[0] + self.sums[1], self.C, options)
+        whole = reduce(add, self.sums)
+        return on_landmarks(self.model, self.landmarks, whole, self.C, options)
 
 
 def ridge(
@@ -98,7 +102,10 @@ def fit_landmarks(
     features = landmark_features(model.mixtures, chosen)
     fold = np.zeros(samples.n, dtype=np.intp)
     fold[held.rows] = 1
-    sums = samples.fold_statistics(features, False, ["the learned kernel"], 0, fold, 2)
+    parts = 2 if held.spare is None else 3
+    if held.spare is not None:
+        fold[held.spare] = 2
+    sums = samples.fold_statistics(features, False, ["the learned kernel"], 0, fold, parts)
     Phi, intercept = features.transform(held.X), bool(options.fit_intercept)
 
     def errors(Cs: Sequence[float], first: int) -> dict[float, tuple[float, float, Array]]:

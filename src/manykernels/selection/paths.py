@@ -120,6 +120,8 @@ def _over_list(
         kernels = dict(zip(names, bound.known.kernels, strict=True))
         for norm, only in sets + (parts(kernels) if parts else []):
             chosen = np.arange(len(names)) if only is None else np.array([names.index(n) for n in only])
+            if only is not None and bound.useless[chosen].all():
+                continue  # they are zero or constant here, so that no model can be fitted to them alone
             one, Cs = options.replace(penalty=resolve_penalty(norm)), costs(norm, only)
             now = np.inf
             plain = only is not None and len(only) == 1 and kernels[only[0]].member.role == "linear"

@@ -35,6 +35,8 @@ from .strategies import Strategy
 Array = NDArray[np.float64]
 _FEW = 2  # models of a strategy that go on without being learned from half of the rows
 _LEAST = 5  # rows of every class, where there are so many
+_JUDGES = 40  # rows that folds of a race hold out together, at least
+_PARTS = 3  # of the rows that judge a race, where one fold alone has to do
 
 
 @dataclass(frozen=True)
@@ -227,12 +229,15 @@ def model_of(one: Contender, train: Index) -> Model:
 
 # -- which rows -------------------------------------------------------------------------------------
 def some_rows(rows: Index, y: NDArray[Any], classes: NDArray[Any] | None, size: int, rng: Any) -> Index:
-    """As many of the rows at random, in rising order; of every class five at least, where it has so many."""
+    """As many of the rows at random, in rising order; of every class five at least, where it has so many.
+
+    Where classes are many, they have fewer rows each, so that there are never more than twice as many rows.
+    """
     order = rows[rng.permutation(rows.size)]
     if classes is None or size >= rows.size:
         return np.sort(order[:size])
-    own = y[order]
-    first = np.concatenate([np.flatnonzero(own == label)[:_LEAST] for label in classes])
+    own, least = y[order], min(_LEAST, 2 * size // len(classes))
+    first = np.concatenate([np.flatnonzero(own == label)[:least] for label in classes])
     rest = np.setdiff1d(np.arange(order.size), first)
     return np.sort(order[np.concatenate([first, np.sort(rest)])[: max(size, first.size)]])
 
@@ -240,6 +245,7 @@ def some_rows(rows: Index, y: NDArray[Any], classes: NDArray[Any] | None, size: 
 def held_rows(rows: Index, y: NDArray[Any], classes: NDArray[Any] | None, size: int, rng: Any) -> Index:
     """As many of the rows at random to be held out, of every class its share, and of none the only row."""
     order = rows[rng.permutation(rows.size)]
+    size = min(size, rows.size // 5)
     if classes is None:
         return np.sort(order[:size])
     own, kept = y[order], list[Index]()
@@ -255,3 +261,22 @@ def within_rows(folds: Iterable[tuple[Index, Index]], rows: Index) -> list[tuple
     """Folds of all rows cut to some of them, as places among these; folds of which nothing is left go."""
     cut = [tuple(np.flatnonzero(np.isin(rows, part)) for part in fold) for fold in folds]
     return [(train, test) for train, test in cut if train.size and test.size]
+
+
+def scarce(cut: list[tuple[Index, Index]]) -> bool:
+    """Tell whether folds that were cut to some rows judge by too few of them, or tell no standard error."""
+    return len(cut) < 2 or np.unique(np.concatenate([test for _, test in cut])).size < _JUDGES
+
+
+def race_of_fold(
+    train: Index, test: Index, y: NDArray[Any], classes: NDArray[Any] | None, size: int, rng: Any
+) -> tuple[Index, list[tuple[Index, Index]]]:
+    """Draw rows for a race from one fold: a quarter of them judge, in parts, so that errors can be paired.
+
+    For folds that hold out few of many rows. Returns the rows, and the parts as places among these.
+    """
+    judging = test[rng.permutation(test.size)[: max(size // 4, 1)]]
+    learned = some_rows(train, y, classes, size - size // 4, rng)
+    rows = np.union1d(learned, judging)
+    parts = [np.sort(part) for part in np.array_split(judging, min(_PARTS, judging.size))]
+    return rows, [(np.searchsorted(rows, learned), np.searchsorted(rows, part)) for part in parts]

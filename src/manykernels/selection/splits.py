@@ -33,6 +33,8 @@ def make_folds(cv: Any, X: Any, data: Data, groups: Any, random_state: Any, coun
     if splitter is None:
         rng = check_random_state(0 if random_state is None else random_state)
         counts = len(y) if classes is None else int(np.unique(y, return_counts=True)[1].max())
+        if counts < 2 <= len(y) and classes is not None and not data.survival:
+            _require_repeated(data)
         splits = max(2, min(count, counts))
         kind = KFold if classes is None else StratifiedKFold
         splitter = kind(splits, shuffle=True, random_state=rng.randint(2**31 - 1))
@@ -45,7 +47,7 @@ def make_folds(cv: Any, X: Any, data: Data, groups: Any, random_state: Any, coun
     splitter = check_cv(splitter, y, classifier=classes is not None)
     with _quiet_about_small_classes():
         folds = [(np.asarray(a), np.asarray(b)) for a, b in split(splitter, X, y, groups)]
-    folds = [(_numbers(train), _numbers(test)) for train, test in folds]
+    folds = [(_numbers(train, len(y)), _numbers(test, len(y))) for train, test in folds]
     if cv is None and data.survival:
         folds = thinned(folds, data.y["event"], random_state)
     _check_folds(folds, data, "the folds taken without cv" if cv is None else f"cv={short(cv)}")
@@ -144,9 +146,9 @@ def _read_folds(cv: Any, n: int) -> Folds:
     return folds
 
 
-def _numbers(rows: NDArray[Any]) -> Index:
-    """Rows by number, also where a mask was given."""
-    return np.flatnonzero(rows) if rows.dtype == bool else rows
+def _numbers(rows: NDArray[Any], n: int) -> Index:
+    """Rows by number from 0, also where a mask was given, or numbers that count from the end."""
+    return np.flatnonzero(rows) if rows.dtype == bool else rows % n
 
 
 def _within(rows: NDArray[Any], n: int) -> bool:

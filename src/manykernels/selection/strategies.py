@@ -51,6 +51,7 @@ class Strategy:
     costs: Costs | None = None  # values of C for a norm and a set of kernels, where these differ
     given: Given | None = None  # the samples as its kernels read them
     target: Target | None = None  # what y is to it
+    optional: bool = False  # whether it is left out where none of the columns vary that it needs
 
     @property
     def has_path(self) -> bool:
@@ -87,16 +88,16 @@ def strategies(wish: Wish, X: Any, n_outputs: int, table: Table | None = None) -
 
     `table` says what the columns of X hold, where they are prepared.
     """
-    asked = wish.strategy
+    asked, auto = wish.strategy, isinstance(wish.strategy, str) and wish.strategy == "auto"
     width = 0 if len(getattr(X, "shape", ())) != 2 else X.shape[1] if table is None else table.size
     if isinstance(asked, str):
-        asked = _auto(wish, X, n_outputs, width, table) if asked == "auto" else [asked]
+        asked = _auto(wish, X, n_outputs, width, table) if auto else [asked]
     if not isinstance(asked, list | tuple) or not asked:
         raise ValueError(
             f"strategy={wish.strategy!r} was given; expected 'auto', one of {', '.join(map(repr, NAMES))}, "
             "or a list of these and of estimators."
         )
-    found = [_strategy(wish, given, X, width, table) for given in asked]
+    found = [replace(_strategy(wish, given, X, width, table), optional=auto) for given in asked]
     seen: dict[str, int] = {}
     for i, strategy in enumerate(found):
         seen[strategy.name] = seen.get(strategy.name, 0) + 1
