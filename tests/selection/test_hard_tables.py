@@ -78,8 +78,15 @@ def test_rows_of_one_fold_are_drawn_in_parts_that_judge():
 def test_many_classes_do_not_make_a_race_of_all_rows():
     y = np.arange(3000) // 3
     rows = some_rows(np.arange(3000), y, np.arange(1000), 700, np.random.RandomState(0))
-    assert rows.size <= 1400
+    assert rows.size <= 700 and np.unique(y[rows], return_counts=True)[1].min() == 3
     assert held_rows(np.arange(100), y, None, 4000, np.random.RandomState(0)).size == 20
+
+
+def test_a_race_of_some_classes_ends_with_all_of_them(few):
+    y = np.repeat(np.arange(60), 4)
+    X = y[:, None] + 0.01 * np.random.RandomState(0).randn(240, 1)
+    found = MKLClassifierCV(strategy="finite", norms=[2.0], Cs=[100.0], random_state=0).fit(X, y)
+    assert found.predict_proba(X[:3]).shape == (3, 60) and np.isin(found.predict(X), y).all()
 
 
 def test_samples_without_weight_do_not_count_as_rows(few):
@@ -127,3 +134,9 @@ def test_a_time_budget_that_left_something_out_is_told(few):
     early = "time_budget=0 ended this early."
     assert early in one_kernel(time_budget=0.0).fit(X, y).describe()
     assert "ended this early" not in one_kernel(time_budget=1e6).fit(X, y).describe()
+
+
+def test_a_file_that_is_no_parquet_file_is_named(tmp_path):
+    (tmp_path / "rows.parquet").write_bytes(b"none")
+    with pytest.raises(ValueError, match="rows.parquet.*cannot be read as a Parquet file"):
+        MKLRegressorCV().fit(str(tmp_path / "rows.parquet"), "y")

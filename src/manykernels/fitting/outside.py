@@ -109,7 +109,13 @@ def open_parquet(X: Any, y: Any, memory_limit: Any = None) -> tuple[Any, Any]:
     path = Path(X)
     if not path.is_file():
         raise FileNotFoundError(f"X={str(X)!r} was given, and there is no such file.")
-    file = _parquet().ParquetFile(path)
+    try:
+        file = _parquet().ParquetFile(path)
+    except ValueError as error:  # of pyarrow, whose errors of format are such
+        raise ValueError(
+            f"X={str(X)!r} was given, which cannot be read as a Parquet file: {error} Write it again, for "
+            "example by DataFrame.to_parquet."
+        ) from error
     names, groups = file.schema_arrow.names, [file.metadata.row_group(g) for g in range(file.num_row_groups)]
     if isinstance(y, str):
         if y not in names:

@@ -231,14 +231,16 @@ def model_of(one: Contender, train: Index) -> Model:
 def some_rows(rows: Index, y: NDArray[Any], classes: NDArray[Any] | None, size: int, rng: Any) -> Index:
     """As many of the rows at random, in rising order; of every class five at least, where it has so many.
 
-    Where classes are many, they have fewer rows each, so that there are never more than twice as many rows.
+    Where that would be more than twice as many rows, they are of some classes at random.
     """
     order = rows[rng.permutation(rows.size)]
     if classes is None or size >= rows.size:
         return np.sort(order[:size])
-    own, least = y[order], min(_LEAST, 2 * size // len(classes))
-    first = np.concatenate([np.flatnonzero(own == label)[:least] for label in classes])
-    rest = np.setdiff1d(np.arange(order.size), first)
+    own = y[order]
+    if _LEAST * len(classes) > 2 * size:
+        classes = rng.choice(classes, max(size // _LEAST, 2), replace=False)
+    first = np.concatenate([np.flatnonzero(own == label)[:_LEAST] for label in classes])
+    rest = np.setdiff1d(np.flatnonzero(np.isin(own, classes)), first)
     return np.sort(order[np.concatenate([first, np.sort(rest)])[: max(size, first.size)]])
 
 
