@@ -138,5 +138,5 @@ def test_a_time_budget_that_left_something_out_is_told(few):
 
 def test_a_file_that_is_no_parquet_file_is_named(tmp_path):
     (tmp_path / "rows.parquet").write_bytes(b"none")
-    with pytest.raises(ValueError, match="rows.parquet.*cannot be read as a Parquet file"):
+    with pytest.raises(ValueError, match=r"rows\.parquet.*cannot be read as a Parquet file"):
         MKLRegressorCV().fit(str(tmp_path / "rows.parquet"), "y")
