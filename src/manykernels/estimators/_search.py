@@ -203,7 +203,7 @@ class Search(HTMLSummary, PairwiseTags):
         self._announce(outcome)
         budget = getattr(self, "time_budget", None)
         if budget is not None and time.monotonic() - started >= max(_SEARCH * budget, _LEAST):
-            self.stages_ = [ended_early(budget)]
+            self.__dict__["stages_"] = [ended_early(budget)]  # survival has no budget, nor stages
         if self.refit:
             with within(self._until(1.0, started)):
                 self.best_estimator_ = self._refit(outcome, data)
