@@ -146,6 +146,7 @@ def loss_rows(runs: Runs) -> list[Facts]:
         for what in ("loss", "seconds"):
             for method in PROBABILITIES:
                 row[f"{what}, {method}"] = _mean(runs, name, method, seeds, what)
+        row |= {"less": None, "standard error": None}
         if row["loss, calibrated"] is not None:
             a, b = (np.array(runs.values(name, method, seeds, "loss")) for method in PROBABILITIES)
             mean, error = difference(a, b) if len(seeds) > 1 else (float((a - b)[0]), np.nan)
@@ -156,7 +157,7 @@ def loss_rows(runs: Runs) -> list[Facts]:
 
 def _over_all(rows: list[Facts], ratio: str = "") -> Facts:
     """Means over the sets that have all figures; of a ratio the geometric mean."""
-    rows = [row for row in rows if None not in row.values()] or rows
+    rows = [row for row in rows if all(row[k] is not None for k in row if k != "standard error")] or rows
     row: Facts = {"set": "all", "seeds": min(row["seeds"] for row in rows)}
     for column in rows[0]:
         known = [one[column] for one in rows if isinstance(one[column], float)]

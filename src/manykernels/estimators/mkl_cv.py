@@ -70,10 +70,11 @@ class MKLClassifierCV(LazyScore, ClassifierMixin, Search):
         chooses only C, by leave-one-out at the weights of all samples; it needs the squared loss and one
         strategy and norm, and takes one factorisation for each.
     scoring : str, callable or None, default=None
-        The score to choose by, as in scikit-learn. None reports the accuracy and chooses by the squared error
-        of decisions clipped to ±1, which tells models apart far better if samples are few; there samples
-        count by ``class_weight`` too. Scores of probabilities, such as "neg_log_loss" and "roc_auc", use
-        calibrated ones if the loss has none: each is learned from other held-out samples.
+        The score to choose by, as in scikit-learn. None reports the accuracy. Models of one strategy are then
+        compared by the squared error of decisions clipped to ±1, which tells them apart far better if samples
+        are few, and the best ones of different strategies by the log loss of their calibrated decisions;
+        there samples count by ``class_weight`` too. Scores of probabilities, such as "neg_log_loss" and
+        "roc_auc", use calibrated ones if the loss has none: each is learned from other held-out samples.
     refit : bool, default=True
         Whether the best model is fitted on all samples. Without it there is only the comparison.
     approx : {"auto", "features"}, Nystroem, RandomFeatures or None, default="auto"
