@@ -118,15 +118,18 @@ def over_the_list(X, y):
 
 
 def test_it_comes_near_alignf_over_the_list():
-    """The mean of the iterates without any fit at the end; more batches, nearer."""
+    """The mean of the iterates without any fit at the end; more batches, nearer, in most draws."""
     X, y = products(70)
     oracle, Y, best = over_the_list(X, y)
     gaps = []
-    for T in (25, 200):
-        chosen = StochasticAlignment(T, batch=64, refit=False).choose(oracle, Y)
-        assert chosen.theta.sum() == pytest.approx(1.0) and chosen.theta.min() > 0.0
-        gaps.append(best - Alignment(oracle.gram(chosen.atoms), Y).value(chosen.theta))
-    assert -1e-9 <= gaps[1] < 0.02 and gaps[1] < 0.5 * gaps[0]  # by chance .01 and .2, about
+    for seed in range(5):
+        for T in (25, 200):
+            chosen = StochasticAlignment(T, batch=64, refit=False, random_state=seed).choose(oracle, Y)
+            assert chosen.theta.sum() == pytest.approx(1.0) and chosen.theta.min() > 0.0
+            gaps.append(best - Alignment(oracle.gram(chosen.atoms), Y).value(chosen.theta))
+    few, many = np.median(np.reshape(gaps, (5, 2)), axis=0)
+    # of twelve draws the gaps are .12 to .21 after 25 batches, and .002 to .02 after 200
+    assert min(gaps) >= -1e-9 and many < 0.02 and many < 0.5 * few
 
 
 def test_the_fit_at_the_end_is_alignf_with_a_proof():
