@@ -33,6 +33,13 @@ RIVALS = {
     "xrfm": "xRFM",
 }
 KNOWN = ("set", "n", "d", "ours")
+RIVALS_OF_REPORT = (
+    "plain sum",
+    "best single kernel",
+    "tuned one kernel",
+    "histogram boosting",
+    "sparse linear",
+)
 SETS = ("breast cancer", "wine", "digits", "diabetes", "Friedman 1")
 
 
@@ -287,17 +294,24 @@ def clinics() -> tuple[str, str]:
     rows = table("selection_clinics", "Ours less the rival")
     made = count(row["set"].startswith("clinic") for row in rows)
     draws = {row["draws"] for row in rows}
-    behind = [f"{row['set']} ({row['behind']})" for row in rows if row["behind"] != "none"]
-    expect(not behind, "behind no rival by the corrected paired test")
+    expect(len(draws) == 1, "all sets have the same number of draws")
+    expect(all(row["behind"] == "none" for row in rows), "behind no rival by the adjusted p-value")
+    single = [
+        f"{row['set']} ({row['behind one by one']})" for row in rows if row["behind one by one"] != "none"
+    ]
+    tests = count(cell is not None for row in rows for name, cell in row.items() if name in RIVALS_OF_REPORT)
     scores = table("selection_clinics", "Scores")
     first = count(
         mean(row["ours"]) >= max(mean(cell) for name, cell in row.items() if name not in KNOWN and cell)
         for row in scores
     )
+    plain = count(mean(row["ours"]) < mean(row["plain sum"]) for row in scores)
     return (
         f"""{word(made)} made tables of 200 rows and {word(len(rows) - made)} sets of at most 700 samples,
-        five folds{"" if draws == {1} else " drawn several times"}: behind none of five rivals by the
-        corrected paired test, first or level by the mean on {first} of {len(rows)}""",
+        five folds drawn {word(draws.pop())} times: behind none of five rivals by the corrected paired test,
+        adjusted for five rivals as in a report; without that, behind on {listed(single) or "none"}, in
+        {tests} tests. First or level by the mean on {first} of {len(rows)}, and behind the plain sum of the
+        kernels on {plain}""",
         "**holds**" if len(rows) == 18 else f"**begun**: {word(len(rows))} of 18 tables",
     )
 

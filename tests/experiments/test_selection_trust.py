@@ -30,9 +30,23 @@ def test_a_rival_is_ahead_by_the_corrected_test():
     runs.add(("clinic 0", 0, "plain sum"), facts | {"scores": [0.70, 0.72, 0.71, 0.71, 0.70]})
     runs.add(("clinic 0", 0, "sparse linear"), facts | {"scores": [0.62, 0.58, 0.63, 0.59, 0.62]})
     (row,) = selection_clinics.difference_rows(runs)
-    assert row["behind"] == "plain sum" and row["plain sum"].startswith("-0.100")
+    assert row["behind"] == row["behind one by one"] == "plain sum"
+    assert row["plain sum"].startswith("-0.100")
     (scores,) = selection_clinics.score_rows(runs)
     assert scores["plain sum"].mean == pytest.approx(0.708) and scores["tuned one kernel"] is None
+
+
+def test_rivals_that_are_ahead_one_by_one_may_not_be_so_among_five():
+    runs, base = Runs(), np.array([0.60, 0.61, 0.62, 0.60, 0.61])
+    facts = {"share": 0.25, "seconds": 1.0, "n": 200, "d": 9}
+    runs.add(("clinic 0", 0, "ours"), facts | {"scores": base.tolist()})
+    for rival in selection_clinics.RIVALS:
+        gain = (
+            np.array([0.02, 0.05, 0.03, 0.01, 0.04]) if rival == "plain sum" else np.array([1, -1, 1, -1, 0])
+        )
+        runs.add(("clinic 0", 0, rival), facts | {"scores": (base + gain).tolist()})
+    (row,) = selection_clinics.difference_rows(runs)
+    assert row["behind"] == "none" and row["behind one by one"] == "plain sum"
 
 
 def test_coverage_and_losses_are_means_over_splits():
