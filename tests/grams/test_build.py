@@ -11,6 +11,7 @@ from tests.helpers import risk_of, run
 from manykernels.grams import (
     BlockGram,
     FactorGram,
+    RoundedGram,
     StackGram,
     build_from_stack,
     build_gram,
@@ -289,3 +290,34 @@ def test_kernels_without_a_positive_diagonal_are_not_taken_for_zero(function, ce
     parts = {"own": CallableKernel(function), "linear": Linear()}
     with pytest.raises(ValueError, match=r"'own' is not positive semi-definite: .*its diagonal "):
         build_gram(parts, X, center=center, normalize="trace", sample_weight=None, memory_limit=None)
+
+
+@each_option
+@each_normalize
+def test_single_precision_has_the_constants_of_the_kernels_themselves(center, normalize):
+    given = {**PLAIN, "center": center, "normalize": normalize, "sample_weight": WEIGHTS}
+    double, one = build_gram(DICTIONARY, X, **given)
+    single, two = build_gram(DICTIONARY, X, **given, single=True)
+    assert isinstance(single, RoundedGram) and single.stack.dtype == np.float32
+    np.testing.assert_allclose(single.scale, double.scale, rtol=1e-12)
+    theta = np.ones(len(DICTIONARY))
+    np.testing.assert_allclose(single.combine(theta), double.combine(theta), rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(single.exact().combine(theta), double.combine(theta), rtol=1e-9, atol=1e-9)
+    for a, b in zip(one, two, strict=True):
+        np.testing.assert_allclose(a(X[:3], X), b(X[:3], X), rtol=1e-9, atol=1e-9)
+
+
+def test_single_precision_stores_what_half_of_the_memory_allows(monkeypatch):
+    """With room for half of the matrices, twice as many are kept; with less, they are computed anew."""
+    monkeypatch.setattr("manykernels.grams.memory.SMALL", 0)
+    many = {f"g{width}": Gaussian(width) for width in range(1, 9)}
+    M, needed = len(many), 5 * MATRIX + 8 * len(many) * N * 6 + 2 * MATRIX
+
+    def kept(limit, single):
+        return type(build_gram(many, X, **{**PLAIN, "memory_limit": limit}, single=single)[0])
+
+    assert kept(needed + M * MATRIX // 2, single=False) is BlockGram
+    assert kept(needed + M * MATRIX // 2, single=True) is RoundedGram
+    assert kept(needed + M * MATRIX // 2 - 1, single=True) is BlockGram
+    some = build_gram(many, X, **PLAIN, single=True)[0].subset(np.arange(7))
+    assert isinstance(some, RoundedGram) and some.exact().n == 7 and some.stored == 4 * M * 49

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from tests.helpers import risk_of, run
 
 from manykernels import grams
-from manykernels.grams import BlockGram, FactorGram, Gram, SelectedGram, StackGram
+from manykernels.grams import BlockGram, FactorGram, Gram, RoundedGram, SelectedGram, StackGram
 from manykernels.kernels import Callable, Gaussian, Laplacian, Linear, OnColumns, Polynomial
 
 N = 23
@@ -37,6 +37,7 @@ def cases():
     return {
         "stack": (lambda **o: StackGram(STACK, **o), STACK, 1e-10),
         "float32": (lambda **o: StackGram(STACK.astype(np.float32), **o), STACK, 1e-4),
+        "rounded": (lambda **o: RoundedGram(BlockGram(KERNELS, X, N, 0, **o)), STACK, 1e-4),
         "strided": (lambda **o: StackGram(np.repeat(STACK, 2, axis=0)[::2], **o), STACK, 1e-10),
         "blocks": (lambda **o: BlockGram(KERNELS, X, N, 0, **o), STACK, 1e-9),
         "blocks, 3 kept": (lambda **o: BlockGram(KERNELS, X, N, 3, **o), STACK, 1e-9),
@@ -121,6 +122,22 @@ def test_products_and_quadratic_forms(case, center, k):
         close(gram.quad(A, atoms), np.einsum("ik,mij,jk->mk", A, chosen, A), exact * N)
     assert not gram.quad(np.zeros((N, k))).any()
     close(gram.quad(A), np.einsum("nk,mnk->mk", A, gram.products(A)), exact * N)  # and asking changes nothing
+
+
+@each_case
+@each_centring
+def test_exact_kernels_and_how_far_stored_ones_are_from_them(case, center):
+    """Where nothing is rounded the Gram is exact; elsewhere no quadratic form is farther than it says."""
+    gram, dense, _ = make(case, center)
+    exact, rng = gram.exact(), np.random.RandomState(0)
+    assert (exact is gram) == (gram.entry == 0.0)
+    if exact is not gram:
+        assert gram.entry > 0.0
+        close(exact.combine(np.ones(len(dense))), dense.sum(axis=0), 1e-9)
+    for size in (1e-3, 1.0, 1e3):
+        A = size * rng.randn(N, 2) * rng.randint(0, 2, (N, 2))
+        off = np.abs(gram.quad(A) - exact.quad(A)).sum(axis=1)
+        assert np.all(off <= gram.doubt(A)) and (gram.entry > 0.0 or not gram.doubt(A).any())
 
 
 @each_case

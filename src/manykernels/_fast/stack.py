@@ -219,7 +219,7 @@ def combine(stack: Any, index: Index, weight: Array, out: Array) -> None:
     mirror(out)
 
 
-def mirror(out: Array) -> None:
+def mirror(out: Any) -> None:
     """Copy the lower triangle to the upper one, tile by tile."""
     split((out.shape[0] + _TILE - 1) // _TILE, out.size, lambda lo, hi: _mirror_tiles(out, lo, hi))
 

@@ -31,7 +31,8 @@ from ._params import check_learning
 
 Array = NDArray[np.float64]
 _SHARED = (
-    "C center normalize fit_intercept tol max_iter memory_limit random_state n_jobs verbose covariates"
+    "C center normalize fit_intercept tol max_iter memory_limit random_state n_jobs verbose covariates "
+    "storage"
 ).split()  # options that are called as the parameters are
 
 

@@ -16,6 +16,7 @@ from ._whole import WholeFits
 NORMALIZE = ("trace", "max", "cosine", "frobenius")
 _FINEST = 1e-16  # relative: differences below are rounding
 TARGETS = ("auto", "classification", "regression")
+STORAGE = ("float64", "float32")
 
 
 class NestedKernels(WholeFits):
@@ -134,6 +135,11 @@ def check_learning(given: Mapping[str, Any], *switches: str) -> None:
     if given["tol"] < _FINEST:
         raise ValueError(
             f"tol={given['tol']!r} was given; expected {_FINEST} or more: smaller gaps are rounding errors."
+        )
+    if given.get("storage", STORAGE[0]) not in STORAGE:
+        raise ValueError(
+            f"storage={shown(given['storage'])} was given; expected 'float64', or 'float32' for kernel "
+            "matrices that take half of the memory."
         )
     if "max_iter" in given:  # not where machines are all that is solved
         require_count("max_iter", given["max_iter"])

@@ -53,7 +53,7 @@ _SHARED = frozenset(
     "baseline_ censoring_".split()
 )
 _PASSED = (
-    "center normalize fit_intercept tol max_iter memory_limit random_state approx loss covariates"
+    "center normalize fit_intercept tol max_iter memory_limit random_state approx loss covariates storage"
 ).split()
 _SEARCH = 0.7  # of the time budget: the model that was chosen has the rest
 _LEAST = 1.0  # seconds that each of them has in any case

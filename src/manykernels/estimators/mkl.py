@@ -90,6 +90,10 @@ class MKLClassifier(ProductTable, MKLClassification):
         A folder that keeps finished passes over the rows, for samples that are read in blocks (``approx``,
         products of columns, Dask). After a crash the same fit with the same folder goes on from there, to the
         same model. Other samples, parameters or versions are refused by name. Other fits keep nothing.
+    storage : {"float64", "float32"}, default="float64"
+        The type of the kernel matrices that are kept. With "float32" they take half of the memory and are
+        read in half of the time; the duality gap is that of the kernels themselves, with everything that
+        rounding may do. Matrices that are given as X keep their own type.
 
     Attributes
     ----------
@@ -223,6 +227,7 @@ class MKLClassifier(ProductTable, MKLClassification):
         verbose: int = 0,
         covariates: Any = None,
         checkpoint: Any = None,
+        storage: str = "float64",
     ) -> None:
         self.kernels = kernels
         self.norm = norm
@@ -244,6 +249,7 @@ class MKLClassifier(ProductTable, MKLClassification):
         self.verbose = verbose
         self.covariates = covariates
         self.checkpoint = checkpoint
+        self.storage = storage
 
     def _parts(self) -> dict[str, Any]:
         return mkl_parts(self._given()) | several_classes(self._given())
@@ -327,6 +333,10 @@ class MKLRegressor(ProductTable, MKLRegression):
         A folder that keeps finished passes over the rows, for samples that are read in blocks (``approx``,
         products of columns, Dask). After a crash the same fit with the same folder goes on from there, to the
         same model. Other samples, parameters or versions are refused by name. Other fits keep nothing.
+    storage : {"float64", "float32"}, default="float64"
+        The type of the kernel matrices that are kept. With "float32" they take half of the memory and are
+        read in half of the time; the duality gap is that of the kernels themselves, with everything that
+        rounding may do. Matrices that are given as X keep their own type.
 
     Attributes
     ----------
@@ -456,6 +466,7 @@ class MKLRegressor(ProductTable, MKLRegression):
         multi_output: str = "shared",
         covariates: Any = None,
         checkpoint: Any = None,
+        storage: str = "float64",
     ) -> None:
         self.kernels = kernels
         self.norm = norm
@@ -476,6 +487,7 @@ class MKLRegressor(ProductTable, MKLRegression):
         self.multi_output = multi_output
         self.covariates = covariates
         self.checkpoint = checkpoint
+        self.storage = storage
 
     def _parts(self) -> dict[str, Any]:
         return mkl_parts(self._given()) | {"own_weights": has_own_weights(self.multi_output)}

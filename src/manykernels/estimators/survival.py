@@ -75,6 +75,10 @@ class MKLSurvival(SurvivalFace, ProductTable, BaseMKL):
         The columns of X to adjust for, such as age, sex and site. They enter the decision as a linear part
         that is not penalised: numbers as they are, categories as indicators. Kernels without columns of their
         own see the other columns. For X without columns give ``covariates`` to ``fit``.
+    storage : {"float64", "float32"}, default="float64"
+        The type of the kernel matrices that are kept. With "float32" they take half of the memory and are
+        read in half of the time; the duality gap is that of the kernels themselves, with everything that
+        rounding may do. Matrices that are given as X keep their own type.
 
     Attributes
     ----------
@@ -194,6 +198,7 @@ class MKLSurvival(SurvivalFace, ProductTable, BaseMKL):
         n_jobs: int | None = None,
         verbose: int = 0,
         covariates: Any = None,
+        storage: str = "float64",
     ) -> None:
         self.kernels = kernels
         self.norm = norm
@@ -211,6 +216,7 @@ class MKLSurvival(SurvivalFace, ProductTable, BaseMKL):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.covariates = covariates
+        self.storage = storage
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, covariates: Any = None) -> Self:
         """Learn the weights of the kernels together with the function of risk.

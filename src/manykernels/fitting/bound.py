@@ -58,6 +58,14 @@ class Bound(ABC):
         intercept, coefficients = self.free.coefficients(np.broadcast_to(offsets, risk.shape))
         return replace(result, intercept=intercept, covariates=coefficients)
 
+    def asked(self, tol: float) -> float:
+        """Return the gap that the solver has to reach for one of `tol`."""
+        return tol
+
+    def restated(self, risk: Risk, penalty: Penalty, tol: float, result: Result) -> Result:
+        """Return the result with P and D of the kernels themselves, if the solver saw rounded ones."""
+        return result
+
     steps: ClassVar[bool] = False  # whether there is no gap, and progress is a number of steps
 
     def penalty(self, given: Penalty) -> Penalty:
@@ -87,8 +95,9 @@ def solve(options: Options, bound: Bound, group: Group, start: Any = None) -> Re
     risk = bound.risk(options, Y)
     with watch(options.title, options.verbose, float(options.tol), bound.steps) as history:
         rng, begin = options.rng, bound.start(start, penalty, Y)
-        run = Run(float(options.tol), int(options.max_iter), rng, begin, history)
-        result = bound.solver.run(bound.space, risk, penalty, run)
+        tol = float(options.tol)
+        run = Run(bound.asked(tol), int(options.max_iter), rng, begin, history)
+        result = bound.restated(risk, penalty, tol, bound.solver.run(bound.space, risk, penalty, run))
     return bound.settle(options, penalty, bound.told_apart(risk, result))
 
 

@@ -12,6 +12,7 @@ from ..families import Family, resolve_kernels
 from ..grams import Gram, SelectedGram, build_from_stack, build_gram
 from ..grams.memory import DESCENT, SOLVER, machine_matrices
 from ..kernels import Fitted, Kernel
+from ..objectives import Risk
 from ..penalties import Penalty
 from ..solvers import Result, Solver
 from .bound import Bound, proof_of, warn_stopped, weighed, weights_of
@@ -28,6 +29,7 @@ from .functions import Function, KernelFunction
 from .layout import take
 from .model import Model
 from .options import Options
+from .restated import SHARE, for_exact
 from .samples import Samples
 
 Array = NDArray[np.float64]
@@ -82,6 +84,12 @@ class Listed(Bound):
         if not np.isfinite(penalty.value(theta)):
             theta = penalty.project(theta)
         return (theta, alpha) if np.any(theta > 0) else None
+
+    def asked(self, tol: float) -> float:
+        return SHARE * tol if self.space.entry > 0.0 else tol
+
+    def restated(self, risk: Risk, penalty: Penalty, tol: float, result: Result) -> Result:
+        return for_exact(self.space, risk, penalty, tol, result)
 
     def settle(self, options: Options, penalty: Penalty, result: Result) -> Result:
         known = self.known
@@ -205,6 +213,7 @@ def list_kernels(
     target = samples.unexplained if supervised else None
     kernels = resolve_kernels(spec, data, samples.weight, samples.layout.names, target)
     given |= {"factors": isinstance(spec, Family) and spec.factors, "narrow": factored, "beside": beside}
+    given["single"] = options.storage == "float32"
     gram, fitted = build_gram(kernels, data, sample_weight=samples.weight, pairs=pairs, **given)
     return _named(options, kernels, gram, fitted, data)
 
@@ -227,7 +236,8 @@ def _from_stack(options: Options, samples: Samples, given: dict[str, Any]) -> Ke
     if isinstance(options.kernels, str):
         gram, fitted = build_from_stack(X, names=list(kernels), sample_weight=w, **given)
     else:
-        gram, fitted = build_gram(kernels, X, sample_weight=w, **given)
+        single = options.storage == "float32"
+        gram, fitted = build_gram(kernels, X, sample_weight=w, single=single, **given)
     for kernel in fitted:
         kernel.X_fit_ = None  # new stacks bring the training points along
     return _named(options, kernels, gram.subset(rows.first) if fewer else gram, fitted, X)

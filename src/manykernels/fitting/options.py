@@ -45,6 +45,7 @@ class Options:
     counts_classes: bool = False  # whether errors cost by class
     gating: Gating | None = None  # of localized learning
     covariates: Any = None  # columns of X that enter unpenalised, as given
+    storage: str = "float64"  # of kernel matrices that are kept
 
     def replace(self, **changes: Any) -> Self:
         """Return the options with these changes."""

@@ -6,6 +6,7 @@ from .build import build_from_stack, build_gram
 from .checks import is_definite
 from .factors import FactorGram
 from .memory import parse_memory
+from .rounded import RoundedGram
 from .selected import SelectedGram
 from .stack import StackGram
 
@@ -13,6 +14,7 @@ __all__ = [
     "BlockGram",
     "FactorGram",
     "Gram",
+    "RoundedGram",
     "SelectedGram",
     "StackGram",
     "build_from_stack",

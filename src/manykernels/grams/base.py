@@ -70,6 +70,8 @@ class Gram(ABC):
     precision : float
         Rounding error of the entries, relative to the largest one. A quadratic form that is below zero by
         more than this shows that a kernel is indefinite.
+    entry : float
+        Share of itself by which an entry may differ from that of the exact kernel; 0 if nothing is rounded.
     names : sequence of str or None
         Names of the kernels, for messages.
     weight : ndarray of shape (n,) or None
@@ -100,6 +102,11 @@ class Gram(ABC):
     >>> bool(np.allclose(np.diag(gram.inner()), gram.norms() ** 2))
     True
 
+    Nothing is rounded here, so that the Gram is exact:
+
+    >>> gram.exact() is gram, gram.doubt(A).tolist()
+    (True, [0.0, 0.0])
+
     Other scales, or fewer samples:
 
     >>> twin = gram.rescaled(np.array([1.0, 3.0]))
@@ -114,6 +121,7 @@ class Gram(ABC):
     room = 0
     stored = 0
     precision = 1e-10
+    entry = 0.0
 
     def __init__(self, n: int, n_kernels: int, scale: Array | None = None, mean: Array | None = None) -> None:
         self.n = n
@@ -464,6 +472,32 @@ class Gram(ABC):
             The largest values.
         """
         return np.asarray(np.abs(self._diagonals()).max(axis=1, initial=0.0) * self.scale)
+
+    def exact(self) -> Gram:
+        """Return the same kernels without the rounding of what is stored; itself where nothing is rounded.
+
+        Returns
+        -------
+        Gram
+            The exact kernels, with the scales of this Gram.
+        """
+        return self
+
+    def doubt(self, A: Array) -> Array:
+        """Bound how far `quad`, summed over columns, is from that of the exact kernels: |zᵀ(K̃−K)z| ≤ uL‖z‖₁².
+
+        Parameters
+        ----------
+        A : ndarray of shape (n, k)
+            Vectors α_j, one in each column.
+
+        Returns
+        -------
+        ndarray of shape (n_kernels,)
+            The bounds, 0 where nothing stored is rounded.
+        """
+        sizes = np.abs(self._lift(A)).sum(axis=0)
+        return np.asarray(self.entry * float(sizes @ sizes) * self.largest())
 
     def _require_definite(self, q: Array, A: Array, atoms: Atoms) -> None:
         """A quadratic form clearly below zero proves a kernel indefinite: no answer could be trusted."""

@@ -18,6 +18,7 @@ from .blocks import BlockGram
 from .checks import check_stack, require_diagonals
 from .factors import FactorGram
 from .memory import SOLVER, SWEEP, counted, parse_memory, require_memory, require_time
+from .rounded import RoundedGram
 from .stack import StackGram
 
 _COPIED_ROWS = 16  # of a stack that are turned together
@@ -41,6 +42,7 @@ def build_gram(
     beside: int = 0,
     pairs: int = 0,
     spread: bool = False,
+    single: bool = False,
 ) -> tuple[Gram, list[Fitted]]:
     """Build the Gram of kernels on data, in the form that suits the memory there is.
 
@@ -70,6 +72,8 @@ def build_gram(
         Number of matrices of kernels × kernels that the caller needs.
     spread : bool, default=False
         Whether samples that lack views are farther from the mean in the others (`kernels.presence`).
+    single : bool, default=False
+        Whether matrices are stored in float32 (`rounded.py`).
 
     Returns
     -------
@@ -103,7 +107,7 @@ def build_gram(
     elif factors:
         require_memory(needed, limit, *_who(n, len(parts)))
         gram = FactorGram(numeric(X), np.arange(len(parts) + 1))
-    elif len(parts) * matrix + needed <= limit:
+    elif not single and len(parts) * matrix + needed <= limit:
         stack = np.empty((len(parts), n, n))
         for _ in evaluate(parts, X, out=stack):
             pass
@@ -111,11 +115,18 @@ def build_gram(
     else:
         needed += min(2 * matrix, SWEEP)
         require_memory(needed, limit, *_who(n, len(parts)))
-        require_time(len(parts), n)
-        slots = min(len(parts), (limit - needed) // matrix)
+        single = single and len(parts) * matrix // 2 + needed <= limit
+        if not single:
+            require_time(len(parts), n)
+        slots = 0 if single else min(len(parts), (limit - needed) // matrix)
         gram = BlockGram(parts, X, n, slots, room=min(2 * matrix, SWEEP) // 2)
-    gram.room = max(limit - needed - gram.stored, 0)
-    return _normalised(gram, kernels, X, having, center, normalize, sample_weight, spread)
+    room = max(limit - needed - gram.stored, 0)
+    gram, fitted = _normalised(gram, kernels, X, having, center, normalize, sample_weight, spread)
+    if single and isinstance(gram, BlockGram):
+        gram = RoundedGram(gram)
+        room = max(room - gram.stored, 0)
+    gram.room = room
+    return gram, fitted
 
 
 def _narrow(kernels: list[Kernel], X: Data, n: int, having: list[Mask | None]) -> NDArray[np.intp] | None:

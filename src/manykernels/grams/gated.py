@@ -90,5 +90,12 @@ class GatedGram(Gram):
             out[m] = self._one(m)[lo:hi, :hi]
         fast.centre(out, 0, lo, means, grand, self.scale, out)
 
+    def exact(self) -> Gram:
+        whole = self.whole.exact()
+        return self if whole is self.whole else GatedGram(whole, self.gates)
+
+    def doubt(self, A: Array) -> Array:
+        return np.concatenate([self.whole.doubt(gate[:, None] * A) for gate in self.gates.T])
+
     def subset(self, rows: NDArray[np.intp]) -> GatedGram:
         return GatedGram(self.whole.subset(rows), self.gates[rows])

@@ -32,7 +32,8 @@ class SelectedGram(Gram):
 
     def __init__(self, whole: Gram, chosen: Atoms) -> None:
         super().__init__(whole.n, chosen.size, whole.scale[chosen], whole.mean)
-        self.whole, self.chosen, self.precision = whole, chosen, whole.precision
+        self.whole, self.chosen = whole, chosen
+        self.precision, self.entry = whole.precision, whole.entry
         self.names = None if whole.names is None else LazyNames(chosen.tolist(), whole.names.__getitem__)
 
     @property
@@ -65,6 +66,10 @@ class SelectedGram(Gram):
 
     def norms(self) -> Array:
         return self.whole.norms()[self.chosen]
+
+    def exact(self) -> Gram:
+        whole = self.whole.exact()
+        return self if whole is self.whole else SelectedGram(whole, self.chosen).rescaled(self.scale)
 
     def subset(self, rows: NDArray[np.intp]) -> SelectedGram:
         return SelectedGram(self.whole.subset(rows), self.chosen)

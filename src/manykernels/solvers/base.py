@@ -148,6 +148,8 @@ class Reason(Enum):
         The search for better kernels has reached its accuracy.
     RULE : Reason
         The solver was given a stopping rule that proves nothing.
+    SINGLE : Reason
+        Kernels are stored in single precision, whose rounding leaves the rest of the gap.
 
     Examples
     --------
@@ -169,6 +171,7 @@ class Reason(Enum):
         "of the objective, and more iterations do not change that"
     )
     RULE = "The stopping rule of its solver proves no gap; stop='gap' would go on until tol is reached"
+    SINGLE = "Kernels are stored in float32, whose rounding leaves this gap (storage='float64' would not)"
 
     def __bool__(self) -> bool:
         return self is not Reason.NONE
