@@ -11,7 +11,7 @@ from manykernels import MKLClassifier, MKLClassifierCV, MKLRegressor, MKLSurviva
 from manykernels.families import gaussian_grid, views
 from manykernels.grams import RoundedGram
 from manykernels.inspection import certificate
-from manykernels.kernels import Polynomial
+from manykernels.kernels import Gaussian, Polynomial
 
 X, y = load_breast_cancer(return_X_y=True)
 X, y = (X[:120] - X[:120].mean(axis=0)) / X[:120].std(axis=0), y[:120]
@@ -102,3 +102,19 @@ def test_given_matrices_keep_their_own_type(rounded):
 def test_other_types_are_refused(given):
     with pytest.raises((ValueError, TypeError), match=r"storage=.*expected.*'?float(64|32)?"):
         MKLClassifier(storage=given).fit(X, y)
+
+
+def test_kernels_of_somebody_else_are_judged_as_they_are(rounded):
+    """Rounding gives a matrix of low rank negative eigenvalues, which the kernel itself does not have."""
+    kernels = {"line": lambda A, B: A @ B.T, "wide": Gaussian(5.0)}
+    model = MKLClassifier(kernels, norm=2.0, storage="float32").fit(X, y)
+    assert rounded and certificate(model, X, y).gap <= model.dual_gap_ + 1e-12
+    with pytest.raises(ValueError, match="'minus' is not positive semi-definite"):
+        MKLClassifier(
+            {"minus": lambda A, B: A @ B.T - 10.0 * np.sign(A) @ np.sign(B).T}, storage="float32"
+        ).fit(X, y)
+
+
+def test_values_that_float32_cannot_hold_are_named():
+    with pytest.raises(ValueError, match=r"Polynomial.*is not finite on the training data"):
+        MKLClassifier([Polynomial(degree=8, coef0=1e5)], normalize=None, storage="float32").fit(X, y)

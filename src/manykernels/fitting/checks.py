@@ -192,6 +192,8 @@ def require_definite(
     `slacks` is the rounding of each kernel; kernels behind gates repeat.
     """
     active, slacks = np.flatnonzero(theta), slacks or [rounding(np.float64)]
+    if gram.entry > 0.0:  # rounding of what is stored makes eigenvalues negative
+        gram, K = gram.exact(), None
     if affordable(active.size, gram.n):
         for m in active:
             require_kernel(gram.combine(np.ones(1), np.array([m])), names[m], slacks[m % len(slacks)])

@@ -62,8 +62,9 @@ class RoundedGram(StackGram):
 def evaluated(gram: Gram) -> NDArray[np.float32]:
     """All raw kernels of a Gram, (M, n, n), each entry rounded to float32."""
     stack = np.empty((gram.n_kernels, gram.n, gram.n), dtype=np.float32)
-    for m, lo, hi, block in gram._blocks(gram._atoms(None)):
-        stack[m, lo:hi, :hi] = block
+    with np.errstate(over="ignore"):  # the fit says which kernel is not finite
+        for m, lo, hi, block in gram._blocks(gram._atoms(None)):
+            stack[m, lo:hi, :hi] = block
     for K in stack:
         fast.mirror(K)
     return stack
