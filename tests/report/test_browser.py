@@ -73,7 +73,8 @@ OUTSIDE = """() => [...document.querySelectorAll('.chart svg')].flatMap(chart =>
     return own.width && (own.left < box.left - 2 || own.right > box.right + 2);
   }).map(text => text.textContent);
 })"""
-OVERLAPPING = """() => [...document.querySelectorAll('#contributions svg, #path svg')].flatMap(chart => {
+OVERLAPPING = """() => ['contributions', 'path', 'interactions'].flatMap(
+  id => [...document.querySelectorAll('#' + id + ' svg')]).flatMap(chart => {
   const all = [...chart.querySelectorAll('text')].map(t => [t.textContent, t.getBoundingClientRect()]);
   const across = (p, q) => Math.min(p.right, q.right) - Math.max(p.left, q.left);
   const down = (p, q) => Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top);

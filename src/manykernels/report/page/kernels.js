@@ -180,20 +180,28 @@ function interactionsSection() {
     const size = Math.min(width, 560), margin = Math.min(86, size * 0.22), r = size / 2 - margin, cx = width / 2, cy = size / 2;
     const at = (i) => { const a = 2 * Math.PI * i / nodes.length - Math.PI / 2; return [cx + r * Math.cos(a), cy + r * Math.sin(a), a]; };
     const most = largest(edges.map((e) => e.weight)), big = largest(nodes.map((n) => n.weight));
+    // Names keep a line's distance from those below and above: they are moved up and down, away from the middle.
+    const out = r + 18, names = nodes.map((_, i) => { const a = at(i)[2]; return { x: out * Math.cos(a), y: out * Math.sin(a), upright: Math.abs(Math.cos(a)) < 1e-6 }; });
+    for (const side of [-1, 1]) for (const half of [-1, 1]) {
+      let least = -Infinity;
+      for (const one of names.filter((n) => (n.upright || n.x * side > 0) && n.y * half > -1e-6).sort((a, b) => (a.y - b.y) * half)) {
+        one.y = half * Math.max(half * one.y, least);
+        least = half * one.y + 14;
+      }
+    }
     return canvas(width, size, edges.map((e) => {
       const [x1, y1] = at(place.get(e.between[0])), [x2, y2] = at(place.get(e.between[1]));
       const d = `M${x1} ${y1}Q${(x1 + x2) / 4 + cx / 2} ${(y1 + y2) / 4 + cy / 2} ${x2} ${y2}`;
       return [svg("path", { d, fill: "none", stroke: "var(--accent)", "stroke-opacity": 0.55, "stroke-width": 1 + 7 * e.weight / most }),
         tip(svg("path", { d, fill: "none", stroke: "transparent", "stroke-width": 12 }), `${e.between[0]} and ${e.between[1]}\nweight ${number(e.weight)}`)];
     }), nodes.map((n, i) => {
-      const [x, y, a] = at(i), out = r + 18, right = Math.cos(a) >= -0.01, upright = Math.abs(Math.cos(a)) < 0.2;
-      const room = upright ? 2 * margin : Math.max(30, width / 2 - out * Math.abs(Math.cos(a)) - 2);
+      const [x, y] = at(i), name = names[i], room = name.upright ? 2 * margin : Math.max(30, width / 2 - Math.abs(name.x) - 2);
       return [tip(svg("circle", { cx: x, cy: y, r: 4 + 9 * Math.sqrt(n.weight / big), fill: "var(--c1)", tabindex: 0 }), `${n.name}\nin products of total weight ${number(n.weight)}`),
-        label(cx + out * Math.cos(a), cy + out * Math.sin(a) + 4, fit(n.name, room), n.name, { "text-anchor": upright ? "middle" : right ? "start" : "end" })];
+        label(cx + name.x, cy + name.y + 4, fit(n.name, room), n.name, { "text-anchor": name.upright ? "middle" : name.x > 0 ? "start" : "end" })];
     }));
   };
   const rows = g.products.map((p) => [p.name, p.features.length, p.weight]);
-  return section("interactions", "Interactions", "A line joins two features whose product has weight; the thicker the line, the larger the weight.", chart(draw, "Interactions"),
+  return section("interactions", "Interactions", "A line joins two features whose product has weight; the thicker the line, the larger the weight. The larger a dot, the more weight have the products with this feature.", chart(draw, "Interactions"),
     el("details", {}, el("summary", {}, `All ${rows.length} products`), tall(sortable(["product", "features", "weight"], rows, ["name", "number", "number"]))));
 }
 
