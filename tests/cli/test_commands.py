@@ -181,6 +181,19 @@ def test_importance_that_would_take_too_long_is_left_out(csv, tmp_path, monkeypa
     assert "It would take more than 0 s" in page.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
+def test_a_report_says_that_only_views_were_shuffled(table, tmp_path, monkeypatch):
+    monkeypatch.setattr(importances, "_COLUMNS", (0, 0, 0))
+    table[["age", "bmi"]].to_csv(tmp_path / "a.csv", index=False)
+    table[["dose", "time"]].assign(sick=table["sick"]).to_csv(tmp_path / "b.csv", index=False)
+    seen, page = [f"--view={name}={tmp_path / name}.csv" for name in ("a", "b")], tmp_path / "report.html"
+    asked = ["-m", "sparse", "--cv", 2, "--permutations", 0, "--no-stability", "--report", page]
+    run("fit", *seen, "-t", "sick", *asked)
+    told = page.read_text(encoding="utf-8")
+    assert "To shuffle single columns would take more than 30 s" in told
+    assert "The importance of a view is what accuracy loses" in told
+
+
 def test_the_rival_can_be_fitted_too(csv, tmp_path):
     document = json.loads(run("fit", csv, "-t", "sick", "-m", "single", "--cv", 2, "--json").stdout)
     assert document["weights"] == {} and document["score"]["mean"] > 0.5

@@ -425,6 +425,41 @@ def test_paper_cuts_no_table_and_folds_long_ones(open_page):
     assert page.evaluate(f"{wide_ones}.map(b => b.getAttribute('aria-label'))") == []
     assert not page.evaluate("document.querySelector('#data > details').open")
     assert page.evaluate("getComputedStyle(document.querySelector('.answer h3')).breakAfter") == "auto"
+    # Chromium leaves buttons out of the headings of tables that it repeats on the next page.
+    assert page.evaluate("getComputedStyle(document.querySelector('th button')).display") == "contents"
+
+
+@pytest.mark.slow
+def test_names_around_many_interactions_do_not_cover_each_other(open_page):
+    document = reports.products()
+    names = [f"a column with a name {i}" for i in range(21)]
+    edges = [{"between": [a, b], "weight": 1.0} for a, b in pairwise(names)]
+    document["interactions"] |= {"nodes": [{"name": name, "weight": 1.0} for name in names], "edges": edges}
+    page = open_page(document)
+    for width in (980, 360):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.wait_for_timeout(150)
+        assert page.evaluate(OUTSIDE) == [] and page.evaluate(OVERLAPPING) == []
+
+
+@pytest.mark.slow
+def test_chapters_promise_what_they_have(open_page):
+    """No chapter asks which columns matter, or which views are related to the target, and does not say."""
+    document = reports.stable_views()
+    page = open_page(document)
+    assert document["importance"] is None and page.inner_text("#columns h2") == "The data"
+    document = reports.by_chance()
+    assert open_page(document).inner_text("#chance-views h3") == "Which views are related to the target?"
+    document["chance"]["tests"] = {}
+    assert open_page(document).inner_text("#chance-views h3") == "How often each view is selected"
+    document = reports.important()
+    document["importance"]["effects"] = [
+        {"name": document["importance"]["columns"]["names"][k], "values": [0.0, 1.0], "outputs": [""]}
+        | {key: [[0.0, 1.0]] for key in ("mean", "low", "high")}
+        for k in (0, 2)
+    ]
+    left_out = " ".join(document["importance"]["columns"]["names"][1].split())
+    assert f"there is none for {left_out}." in " ".join(open_page(document).inner_text("#effects").split())
 
 
 def test_the_command_can_be_copied(open_page):

@@ -22,6 +22,7 @@ _SECONDS = 30.0  # that it may take
 _REPEATS = (5, 2, 1)  # permutations in each fold, the fewer the slower predictions are
 _COLUMNS = (100, 20, 0)  # columns that are looked at, of more
 _COPIES, _SMALL = 8, 2000  # tables that are predicted to see how long it takes, of up to so many samples
+_PYTHON = "In Python: inspection.importance."
 _TOLD = 5  # columns, and views, that are named
 
 
@@ -34,9 +35,13 @@ class Needed:
 
     @property
     def for_report(self) -> dict[str, Any]:
-        if self.found is not None:
-            return {"importance": self.found}
-        return {"left_out": {TITLE: self.why}} if self.why else {}
+        if self.found is None:
+            return {"left_out": {TITLE: self.why}} if self.why else {}
+        told: dict[str, Any] = {"importance": self.found}
+        if not self.found.names:  # there was time for views alone
+            why = f"To shuffle single columns would take more than {_SECONDS:.0f} s."
+            told["left_out"] = {TITLE: f"{why} {_PYTHON}"}
+        return told
 
     def say(self, voice: Voice, called: Mapping[str, str]) -> dict[str, Any]:
         """Name what leads, and give all of it as values."""
@@ -73,7 +78,7 @@ def needed(voice: Voice, learned: Learned, splits: Splits, jobs: int) -> Needed:
     try:
         how = _affordable(learned, splits, jobs)
         if how is None:
-            return Needed(why=f"It would take more than {_SECONDS:.0f} s. In Python: inspection.importance.")
+            return Needed(why=f"It would take more than {_SECONDS:.0f} s. {_PYTHON}")
         with voice.waiting("permuting columns of held-out samples"):
             found = importance(
                 learned.whole,

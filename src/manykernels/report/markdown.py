@@ -56,10 +56,10 @@ def markdown(data: Section) -> str:
             *_quality(data["quality"]),
             *_survival(data["survival"]),
         ],
-        "Which columns matter?": [
+        _columns_title(data): [
             *_importance(data["importance"], "columns"),
             *_effects(data),
-            *_data(data["data"]),
+            *_data(data["data"], "The samples" if _columns_title(data) == "The data" else "The data"),
         ],
         "Which views matter?": [
             *_importance(data["importance"], "views"),
@@ -86,6 +86,13 @@ def markdown(data: Section) -> str:
         "Appendix: the fit": [*_fit(data), *charts.convergence(data["convergence"])],
     }
     return written(data, chapters)
+
+
+def _columns_title(data: Section) -> str:
+    """What the chapter of columns answers: nothing but what the data are, if no column was permuted."""
+    if data["importance"] is None or data["importance"]["columns"] is None:
+        return "The data"
+    return "Which kernels matter?" if data["data"]["features"] is None else "Which columns matter?"
 
 
 def _compared(data: Section) -> str:
@@ -127,7 +134,7 @@ def _code(value: str) -> str:
 def _head(data: Section) -> str:
     about = data["data"]
     size = (
-        f"{about['features']} columns"
+        number_of(about["features"], "column")
         if about["features"] is not None
         else number_of(about["kernels"], "kernel")
     )
@@ -259,8 +266,8 @@ def _effects(data: Section) -> Iterator[str]:
         )
 
 
-def _data(data: Section) -> Iterator[str]:
-    told = "### The data"
+def _data(data: Section, title: str) -> Iterator[str]:
+    told = f"### {title}"
     if data["missing"]:
         rows = [[one["name"], one["missing"], f"{100 * one['share']:.3g} %"] for one in data["missing"]]
         told += "\n\n" + table(["column with gaps", "missing", "share"], rows)

@@ -66,6 +66,8 @@ function effectsSection() {
           one.values.map((v, i) => tip(svg("circle", { cx: x(at(i)), cy: y(one.mean[k][i]), r: words_ ? 5 : 3, fill: colour(k), tabindex: 0 }), `${one.name} = ${typeof v === "number" ? number(v) : v}${output ? `: “${output}”` : ""}\n${axis} ${number(one.mean[k][i])}, from ${number(one.low[k][i])} to ${number(one.high[k][i])} over folds`))]));
     }, `Effect of ${one.name}`, numbers(one))];
   };
+  const ranked = data.importance.columns ? data.importance.columns.names : [], shown = found.map((one) => one.name);
+  const without = ranked.slice(0, Math.max(...shown.map((name) => ranked.indexOf(name)))).filter((name) => !shown.includes(name));
   return section("effects", "How predictions depend on the leading columns", `The mean prediction when all held-out samples get the same value in one column and keep their own values in the others. Bands and lines span the folds. `
-    + "Where columns are correlated, some of these combinations never occur. The curves describe the model, not causes.", panels(...found.map(draw)), first.length > 1 ? legendOf(first) : null);
+    + "Where columns are correlated, some of these combinations never occur. The curves describe the model, not causes." + (without.length ? ` Curves are drawn for columns of numbers and of few categories, so there is none for ${without.join(", ")}.` : ""), panels(...found.map(draw)), first.length > 1 ? legendOf(first) : null);
 }

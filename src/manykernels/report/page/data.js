@@ -34,7 +34,7 @@ function dataSection() {
     : t.outputs > 1 ? `${d.samples} samples of ${t.outputs} targets.` + (t.scores ? ` R² on samples left out: median ${number(t.scores.median)}, from ${number(t.scores.low)} to ${number(t.scores.high)} in nine of ten targets.` : "")
     : `${d.samples} samples; the target has mean ${number(t.mean)} and standard deviation ${number(t.std)}.`;
   const together_ = !d.groups ? "" : ` Samples of one group (${d.groups.name ? d.groups.name + ", " : ""}${numberOf(d.groups.count, "group")}) stay in the same fold.`;
-  return section("data", "The data", text + together_, t.outputs > 1 && !t.scores ? null : bars, gaps(d), table);
+  return section("data", columnsTitle() === "The data" ? "The samples" : "The data", text + together_, t.outputs > 1 && !t.scores ? null : bars, gaps(d), table);
 }
 
 // Missing values, columns that nothing was learned from, and what was made of the others.

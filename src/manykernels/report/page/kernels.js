@@ -8,7 +8,7 @@ function testsOf(rows, what) {
 
 function stableOf(rows, what) {
   const made = rows.name.map((name, i) => [name, rows.frequency[i], rows.selected[i] ? "yes" : "no"]).filter((row) => row[1] > 0);
-  return [el("h4", {}, `How often each ${what} is selected on random halves`), el("p", { class: "hint" }, `The model was learned on ${2 * rows.n_pairs} random halves of the samples. A half selects ${rows.n_selected > 1 ? `the ${rows.n_selected} ${what}s with the largest weights` : `the ${what} with the largest weight`}. `
+  return [data.chance.tests[what + "s"] ? el("h4", {}, `How often each ${what} is selected`) : null, el("p", { class: "hint" }, `The model was learned on ${2 * rows.n_pairs} random halves of the samples. A half selects ${rows.n_selected > 1 ? `the ${rows.n_selected} ${what}s with the largest weights` : `the ${what} with the largest weight`}. `
     + `A ${what} is called stable if at least ${percent(rows.threshold)} of the halves select it. On average, at most ${number(rows.expected_false, 2)} of the stable ${what}s ${rows.expected_false === 1 ? "is" : "are"} there by chance: a half selects them no more often than a random choice would (stability selection, Shah and Samworth 2013). `
     + `A stable ${what} is one that the model returns to. It need not be related to the target: a narrow kernel can memorise the samples of every half.` + (data.chance.tests[what + "s"] ? " The p-values above test that relation." : "")
     + (data.selection ? " The search chose the candidates on all samples, which this bound does not account for." : "")),
@@ -20,7 +20,7 @@ function chanceOf(what) {
   if (!tests && !stable) return null;
   const hint = tests ? `Each ${what} is tested by itself, whatever its weight: is it related to the target at all` + (c.covariates.length ? `, beyond ${c.covariates.join(", ")}` : "") + `? p is the probability of a relation at least as strong by chance alone. The adjusted p accounts for the number of tests in the table (Holm). `
     + `A small p does not mean that the model needs the ${what}: others may carry the same information.` : "";
-  return section("chance" + (what === "view" ? "-views" : ""), `Which ${what}s are related to the target?`, hint, tests ? testsOf(tests, what) : null, stable ? stableOf(stable, what) : null);
+  return section("chance" + (what === "view" ? "-views" : ""), tests ? `Which ${what}s are related to the target?` : `How often each ${what} is selected`, hint, tests ? testsOf(tests, what) : null, stable ? stableOf(stable, what) : null);
 }
 
 // Scores of the folds that made a choice beside the score at the top, which may be lower or not.

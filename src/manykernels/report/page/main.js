@@ -6,13 +6,14 @@ function kernelWords() {
     + (/ × median/.test(names) ? " “2 × median” is the width of a kernel: twice the median distance between samples." : "")
     + (/normal scores/.test(names) ? " “Normal scores” stands for columns whose values are replaced by their ranks, on a bell-shaped scale." : "");
 }
+const columnsTitle = () => !data.importance || !data.importance.columns ? "The data" : data.data.features === null ? "Which kernels matter?" : "Which columns matter?";
 function chapters() {
   const views = { Views: () => importanceOf("view"), Shares: sharesSection, Tests: () => chanceOf("view"), Presence: () => data.data.presence ? presence(data.data.presence, data.data.samples) : null };
   const kernels = { Weights: weightsSection, Regions: gatesSection, Interactions: interactionsSection, Widths: widthsSection, Similarity: similaritySection, Chance: () => chanceOf("kernel"), Selection: selectionSection, Path: pathSection };
   return [
     ["verdict", "In short", null, { Verdict: verdictSection, Summary: cards }],
     ["quality", "How good is it?", null, { Scores: scoresSection, Classes: confusionSection, Curves: curvesSection, Calibration: calibrationSection, Errors: errorsSection, Survival: survivalSection }],
-    ["columns", "Which columns matter?", null, { Importance: () => importanceOf("column"), Effects: effectsSection, Data: dataSection }],
+    ["columns", columnsTitle(), null, { Importance: () => importanceOf("column"), Effects: effectsSection, Data: dataSection }],
     ["views", "Which views matter?", null, views],
     ["kernels", "Which kernels were learned?", kernelWords(), kernels],
     ["samples", "Single samples", null, { Samples: samplesSection }],
