@@ -23,6 +23,7 @@ from manykernels.kernels import Gaussian, Linear
 from manykernels.report import markdown, report_data
 from manykernels.report.baselines import compared
 from manykernels.report.held import Look, gathered
+from manykernels.report.methods import methods_section
 from manykernels.report.names import number_shown, readable
 from manykernels.report.quality import quality_section
 from manykernels.report.samples import chosen_samples
@@ -261,7 +262,7 @@ def test_columns_of_a_view_with_the_same_gaps_are_one_row():
     found = report_data(model, table, numbers, fit_path=False, column_names=names)
     rows = [(row["name"], row["missing"], row["columns"]) for row in found["data"]["missing"]]
     assert rows == [("all 2 columns of g", 10, 2), ("a (h)", 5, 1)]
-    assert "Values are missing in 3 columns: all 2 columns of g (" in said(found, "care")
+    assert "At least 5 % of the values are missing in 3 columns: all 2 columns of g (" in said(found, "care")
     assert found["weights"]["views"] is None
 
 
@@ -273,7 +274,31 @@ def test_samples_that_lack_a_view_are_counted_by_views():
     data = found["data"] | {"missing": gaps, "presence": {"views": ["g", "h"], "counts": [n - 9, n]}}
     text = " ".join(one["text"] for one in verdict_section(found | {"data": data}) if one["tone"] == "care")
     assert f"Not all of the {n} samples have every view: 9 lack g." in text
-    assert "Values are missing in 1 column: c" in text
+    assert "At least 5 % of the values are missing in 1 column: c" in text
+    paragraph = methods_section(found | {"data": data}, "MKLClassifier", {})["text"]
+    assert "Not all samples have every view: 9 lack g. Values are missing in 1 column." in paragraph
+
+
+def test_the_paragraph_names_what_was_permuted():
+    found = told()[1]
+    rows = {"names": ["a", "b"], "mean": [0.1, 0.0]}
+    for what, columns, blocks in (
+        ("column", rows, None),
+        ("column or view", rows, rows),
+        ("view", None, rows),
+    ):
+        told_ = {"metric": "accuracy", "folds": 3, "repeats": 1, "columns": columns, "views": blocks}
+        text = methods_section(found | {"importance": told_}, "MKLClassifier", {})["text"]
+        assert f"The importance of a {what} is what accuracy loses" in text
+
+
+def test_five_columns_that_matter_are_all_named():
+    found = told()[1]
+    names = list("abcdef")
+    rows = {"names": names, "mean": [0.1] * 6, "low": [0.05] * 5 + [-0.1], "high": [0.2] * 6}
+    told_ = {"metric": "accuracy", "columns": rows, "views": None}
+    text = said({"verdict": verdict_section(found | {"importance": told_})}, "columns")
+    assert "need the columns a, b, c, d and e: without each of them" in text and "more" not in text
 
 
 def test_one_comparison_has_one_p_value():

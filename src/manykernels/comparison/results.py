@@ -540,5 +540,5 @@ def said(name: str, rival: str, found: Difference) -> str:
     folds = f"ahead in {found.ahead} and behind in {found.behind} of {found.folds} folds"
     doubt = "" if found.clear else ", which may be chance"
     if abs(found.mean) < 5e-4:
-        return f"{name} has the same mean score as {rival} to three digits ({found.shown}; {folds})."
+        return f"{name} and {rival} differ by less than 0.0005 on average ({found.shown}; {folds})."
     return f"{name} is {abs(found.mean):.3f} {word} {rival} ({found.shown}; {folds}){doubt}."

@@ -12,6 +12,7 @@ import manykernels
 from .._arguments import and_more, number_of, shown
 from ..comparison.results import minus
 from ..comparison.statistics import p_shown
+from .verdict import absent_views
 
 Section = Mapping[str, Any]
 CITATION = "The manykernels developers. manykernels: multiple kernel learning for scikit-learn."
@@ -68,8 +69,13 @@ def _data(found: Section) -> Iterator[str]:
     else:
         text += f"; the target is {target['name']}"
     yield text + "."
-    if data["missing"]:
-        yield f"Values are missing in {number_of(sum(row['columns'] for row in data['missing']), 'column')}."
+    absent = absent_views(data)
+    if absent:
+        lacking = [f"{count} lack {view}" for view, count in absent.items()]
+        yield f"Not all samples have every view: {', '.join(lacking)}."
+    gaps = sum(row["columns"] for row in data["missing"] if row["missing"] not in absent.values())
+    if gaps:
+        yield f"Values are missing in {number_of(gaps, 'column')}."
     for text in data["prepared"]:
         yield text[0].upper() + text[1:]
 
@@ -130,9 +136,12 @@ def _importance(found: Section) -> Iterator[str]:
     told = found["importance"]
     if told is not None:
         often = f"{number_of(told['folds'], 'fold')}, {number_of(told['repeats'], 'permutation')} each"
+        single = "kernel" if found["data"]["features"] is None else "column"
+        rows = {single: told["columns"], "view": told["views"]}
+        what = " or ".join(name for name, one in rows.items() if one is not None) or single
         yield (
-            f"The importance of a column is what {told['metric']} loses on held-out samples when the column "
-            f"is permuted ({often}; Breiman 2001)."
+            f"The importance of a {what} is what {told['metric']} loses on held-out samples when "
+            f"its values are permuted ({often}; Breiman 2001)."
         )
 
 

@@ -191,12 +191,13 @@ def _carried(found: Section) -> Said:
             continue
         metric = _metric(importance)
         named, falls = [rows["names"][i] for i in sure], [_loss(rows["mean"][i]) for i in sure]
-        more = [f"{len(sure) - _NAMED} more"] if len(sure) > _NAMED else []
+        most = len(sure) if len(sure) <= _NAMED + 1 else _NAMED  # "and 1 more" says no less than the name
+        more = [f"{len(sure) - most} more"] if len(sure) > most else []
         left = len(rows["names"]) - len(sure)
         rest = "" if not left else f" No other {called[:-1]} clearly matters{_but(rows, sure)}."
-        noun, by = called if len(sure) > 1 else called[:-1], _and(falls[:_NAMED])
+        noun, by = called if len(sure) > 1 else called[:-1], _and(falls[:most])
         them = "each of them" if len(sure) > 1 else "it"
-        needs = f"The predictions need the {noun} {_and(named[:_NAMED] + more)}"
+        needs = f"The predictions need the {noun} {_and(named[:most] + more)}"
         text = f"{needs}: without {them}, {metric} falls by {by} on held-out samples."
         yield what, "plain", text + rest
 
@@ -267,7 +268,7 @@ def _care_of_samples(found: Section) -> Iterator[str]:
 
 
 def _care_of_columns(data: Section) -> Iterator[str]:
-    absent = _absent(data)
+    absent = absent_views(data)
     if absent:
         lacking = [f"{count} lack {view}" for view, count in absent.items()]
         yield f"Not all of the {data['samples']} samples have every view: {and_more(lacking, _NAMED)}."
@@ -276,7 +277,7 @@ def _care_of_columns(data: Section) -> Iterator[str]:
     if gaps:
         named = [f"{row['name']} ({_share(row['share'])})" for row in gaps]
         count = number_of(sum(row["columns"] for row in gaps), "column")
-        yield f"Values are missing in {count}: {and_more(named, _NAMED)}."
+        yield f"At least {_share(_MISSING)} of the values are missing in {count}: {and_more(named, _NAMED)}."
     dropped = [row for row in data["dropped"] if row["why"] not in ASIDE]
     if dropped:
         named = [f"{row['name']} ({row['why']})" for row in dropped]
@@ -285,7 +286,7 @@ def _care_of_columns(data: Section) -> Iterator[str]:
     yield from data.get("presence", {}).get("remarks", [])
 
 
-def _absent(data: Section) -> dict[str, int]:
+def absent_views(data: Section) -> dict[str, int]:
     """Views and how many samples lack each, where some do."""
     presence = data.get("presence", {})
     counts = dict(zip(presence.get("views", []), presence.get("counts", []), strict=True))
