@@ -44,7 +44,7 @@ TITLE = "Survival by predicted risk"
 _GROUPS = 3
 _STEPS = 400  # of a curve that are drawn
 _BINS = 20
-_QUANTILES = {"low risk": 0.1, "middle risk": 0.5, "high risk": 0.9}  # of the risks, whose curves are shown
+_QUANTILES = {"low risk": 0.1, "median risk": 0.5, "high risk": 0.9}  # of the risks, whose curves are shown
 _STRATA = 9  # that have a curve
 
 

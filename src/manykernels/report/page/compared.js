@@ -2,7 +2,7 @@
 function tableSection() {
   const s = data.scores, several_ = data.table.filter((row) => row.p_adjusted !== null).length > 1, rows = data.table.map((row) => [row.method, row.mean, row.std, row.rank, row.difference, row.difference === null || row.low === null ? "" : `${signed(row.low)} to ${signed(row.high)}`, row.p_adjusted, row.kernels, row.seconds]);
   const titles = ["method", s.metric, "± over folds", "rank", `from ${data.against}`, "95 % interval", several_ ? "adjusted p" : "p", "kernels", "seconds"];
-  return section("table", "All methods", `Each method is compared with ${data.against} by the corrected t-test of Nadeau and Bengio. ${several_ ? "The p-values are adjusted for the number of comparisons (Holm); each interval is for its comparison alone. " : ""}Seconds are those of all folds together.`,
+  return section("table", "All methods", `Each method is compared with ${data.against} by the corrected t-test of Nadeau and Bengio. ${several_ ? "The p-values are adjusted for the number of comparisons (Holm); each interval is for its comparison alone. " : ""}“Kernels” is how many have weight, on average over the folds. Seconds are those of all folds together.`,
     el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Table: all methods" }, sortable(titles, rows, ["name", ...Array(8).fill("number")], (row, c) => row[c] === null ? null : c === 1 || c === 2 ? score(row[c]) : c === 4 ? signed(row[c]) : c === 6 ? shownP(row[c]) : c === 7 ? number(row[c], 3) : c === 8 ? number(row[c], 2) : null)),
     el("div", { class: "tools" }, el("button", { type: "button", class: "small", "aria-label": "Save the table as CSV: all methods", onclick: () => save(fileName("methods", ".csv"), "text/csv", csv({ titles, rows })) }, "CSV")));
 }

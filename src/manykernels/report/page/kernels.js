@@ -49,7 +49,7 @@ function selectionSection() {
     : [el("h4", {}, "How certain is the choice?"), el("p", { class: "hint" }, again.names.length > 1 ? `The models below score about as well as the best one in the folds; the first was chosen on all samples. They were learned on ${total} random halves of the data. Each bar counts how often a model was the best on the other half.`
       : "All other models were clearly worse in the folds, so that there was nothing to choose again."), again.names.length > 1 ? chart((width) => counted(again.names, again.counts, `of ${total} halves`, width, 290), "Choices") : null];
   return section("selection", "What was tried", hint, el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Table: strategies" }, sortable(["strategy", "norm", "C", "error in the search", `${!byError ? "score" : ({ classification: "accuracy", survival: "C index" })[data.data.target.task] || "R²"} in the search`, "± over folds", "folds", "seconds"], rows,
-    ["name", ...Array(7).fill("number")], (row, c) => c === 4 || c === 5 ? score(row[c]) : c === 7 ? number(row[c], 2) : null)), repeated);
+    ["name", ...Array(7).fill("number")], (row, c) => c === 2 ? number(row[c]) : c === 4 || c === 5 ? score(row[c]) : c === 7 ? number(row[c], 2) : null)), repeated);
 }
 
 // -- weights ----------------------------------------------------------------------------------------------
@@ -102,7 +102,8 @@ const halves = () => !data.selection ? "" : data.selection.again ? " In each hal
 function sharesSection() {
   const w = data.weights;
   if (!w.views) return null;
-  const v = w.views, s = v.stability, top = largest([...v.values.flat(), ...(s ? s.high : [])]);
+  const v = w.views, s = v.stability, known = data.importance && data.importance.views, without = known ? known.names.filter((name) => !v.names.includes(name)) : [];
+  const top = largest([...v.values.flat(), ...(s ? s.high : [])]);
   const picture = chart((width) => {
     const left = Math.min(180, width * 0.36), rows = v.names, per = v.values.length, high = 10 * per + 12, names = fitAll(rows, left - 10);
     return canvas(width, rows.length * high + 8, rows.map((name, i) => [
@@ -114,7 +115,7 @@ function sharesSection() {
           per > 1 ? null : words(left + Math.max(length, s ? (width - left - 60) * s.high[i] / top : 0) + 6, y + 10, percent(row[i]), { class: "soft" })];
       })]));
   }, "Share of the weight of each view", () => ({ titles: ["view", ...(v.values.length > 1 ? w.rows : ["share"]), ...(s ? ["from", "to"] : [])], rows: v.names.map((name, i) => [name, ...v.values.map((row) => row[i]), ...(s ? [s.low[i], s.high[i]] : [])]) }));
-  return section("shares", "Share of the weight of each view", "The weights of the kernels of each view, added up." + (s ? " The line over each bar spans the shares learned on random halves of the data." : "") + " A view with much weight need not be important for the predictions: see what is lost without it.", picture, v.values.length > 1 ? legendOf(w.rows) : null);
+  return section("shares", "Share of the weight of each view", "The weights of the kernels of each view, added up." + (s ? " The line over each bar spans the shares learned on random halves of the data." : "") + " A view with much weight need not be important for the predictions: see what is lost without it." + (without.length ? ` The model has no kernel of the view${without.length > 1 ? "s" : ""} “${without.join("”, “")}”.` : ""), picture, v.values.length > 1 ? legendOf(w.rows) : null);
 }
 
 // -- similarity -------------------------------------------------------------------------------------------
