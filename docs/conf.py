@@ -79,6 +79,7 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "min_reported_time": 0,
     "copyfile_regex": "",
+    "capture_repr": (),  # addresses of figures and of their texts
 }
 
 # -- docstrings -----------------------------------------------------------------------------------
