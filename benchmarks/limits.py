@@ -38,7 +38,8 @@ class Limits:
 
     def __str__(self) -> str:
         memory = f"read {self.read_gb_s:.1f} GB/s, triad {self.triad_gb_s:.1f} GB/s"
-        return f"{self.threads} threads: {memory}, GEMM {self.gemm_gflop_s:.0f} GFLOP/s"
+        threads = f"{self.threads} thread{'' if self.threads == 1 else 's'}"
+        return f"{threads}: {memory}, GEMM {self.gemm_gflop_s:.0f} GFLOP/s"
 
 
 @njit(cache=True, nogil=True, fastmath=True)

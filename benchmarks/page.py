@@ -86,7 +86,8 @@ def section(content: Facts, folder: Path) -> str:
             picture = f"{IMAGES}/{name}-{index}.png"
             draw(panels, folder / picture)
             lines += [f"![{name}: seconds by {', '.join(panels)}]({picture})", ""]
-    about = f"{machine['date']}; {where}; {limits['threads']} threads: {speed}; {versions}."
+    threads = f"{limits['threads']} thread{'' if limits['threads'] == 1 else 's'}"
+    about = f"{machine['date']}; {where}; {threads}: {speed}; {versions}."
     return "\n".join([*lines, f"*Machine: {about}*", ""])
 
 

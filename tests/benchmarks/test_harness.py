@@ -114,7 +114,7 @@ def test_limits_are_measured():
         measured = limits.measure(quick=True)
     assert 0.1 < measured.read_gb_s < 1e4
     assert 0.1 < measured.gemm_gflop_s < 1e6
-    assert "1 threads" in str(measured)
+    assert "1 thread:" in str(measured)
 
 
 def test_every_benchmark_says_what_it_is_and_can_run():
