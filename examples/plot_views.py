@@ -45,8 +45,8 @@ stability = weight_stability(mkl, model[:-1].transform(X), y, **halves)
 WeightsDisplay.from_estimator(mkl, stability=stability)
 
 # %%
-# Learned weights are not more accurate here: the plain sum of all kernels is at least as good. But only the
-# weights say which view matters.
+# Learned weights are not more accurate here: the plain sum of all kernels is at least as good. But the
+# weights say which views the model uses, and the plain sum uses all of them.
 for name, norm in (("learned", 1.0), ("plain sum", float("inf"))):
     one = make_pipeline(StandardScaler(), MKLClassifier(kernels, norm=norm))
     print(f"{name:<10} {cross_val_score(one, X, y, cv=5).mean():.3f}")
