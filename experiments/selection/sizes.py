@@ -320,8 +320,10 @@ def beyond(less: Array) -> float:
 
 
 def costs(runs: dict[Key, Facts], rival: str, column: str) -> Array:
-    """(2, runs): what ours and a rival took, where both were run."""
+    """(2, runs): what ours and a rival took, where both were run; in turns, of one commit, if some were."""
     keys = [k for k in runs if k[3] == "ours" and (*k[:3], rival) in runs]
+    turns = [k for k in keys if runs[k].get("commit") == runs[*k[:3], rival].get("commit")]
+    keys = turns or keys
     return np.array([[float(runs[k][column]), float(runs[*k[:3], rival][column])] for k in keys]).T
 
 
