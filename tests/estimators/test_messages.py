@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from manykernels import MKLClassifier, MKLClassifierCV
+from manykernels import MKLClassifier, MKLClassifierCV, MKLRegressor
 from manykernels.kernels import Gaussian, Spectrum
 
 rng = np.random.RandomState(0)
@@ -36,6 +36,20 @@ def test_strings_for_a_numeric_kernel_are_told_without_a_shape():
 def test_a_class_of_one_sample_is_named():
     with pytest.raises(ValueError, match="Class 'b' has one sample only"):
         MKLClassifierCV([Gaussian(1.0)]).fit(X, ["a"] * 19 + ["b"])
+
+
+@pytest.mark.parametrize("gap", [None, np.nan, pd.NA, pd.NaT])
+@pytest.mark.parametrize("face", [MKLClassifier, MKLClassifierCV])
+def test_labels_that_are_missing_are_named_by_their_rows(face, gap):
+    labels = np.array(y, dtype=object)
+    labels[[3, 5]] = gap
+    with pytest.raises(ValueError, match=r"y has no label in 2 rows \(3, 5\)\. Leave these samples out"):
+        face([Gaussian(1.0)]).fit(X, pd.Series(labels))
+
+
+def test_a_target_of_dates_is_told_how_to_become_numbers():
+    with pytest.raises(ValueError, match="give the days since the first one"):
+        MKLRegressor([Gaussian(1.0)]).fit(X, pd.date_range("2024", periods=20))
 
 
 def test_missing_values_point_to_what_reads_them():

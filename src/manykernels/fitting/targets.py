@@ -21,8 +21,9 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight
 
-from .._arguments import as_numbers, is_masked, number_of, shown
+from .._arguments import and_more, as_numbers, is_masked, number_of, shown
 from .._warn import warn
+from ..kernels.cells import is_missing
 from ..losses import Criterion, Loss
 from ..measures import target_factor
 from ..objectives import Risk, Separable
@@ -207,7 +208,10 @@ def as_target(y: Any) -> NDArray[Any]:
     if A.dtype == object and any(isinstance(v, int) and abs(v) > _LONGEST for v in A.flat):
         raise ValueError(f"y holds whole numbers of hundreds of digits; expected {_EXPECTED}.")
     if A.dtype.kind in "Mm":
-        raise ValueError(f"y holds values of type {A.dtype}; expected {_EXPECTED}.")
+        raise ValueError(
+            f"y holds values of type {A.dtype}; expected numbers or classes. Of dates, give the days since "
+            "the first one: (y - y.min()) / numpy.timedelta64(1, 'D')."
+        )
     return A
 
 
@@ -255,6 +259,7 @@ def read_labels(y: Any) -> NDArray[Any]:
     """Class labels (n,)."""
     A = as_target(y)
     y = column_or_1d(A if A.dtype == object or not hasattr(y, "dtype") else y, warn=True)
+    _require_labels(y)
     with _about_gaps():
         assert_all_finite(y, input_name="y")
     _check_order(y)
@@ -265,6 +270,16 @@ def read_labels(y: Any) -> NDArray[Any]:
         )
     check_classification_targets(y)
     return np.asarray(y)
+
+
+def _require_labels(y: NDArray[Any]) -> None:
+    """Raise an error that names the rows without a label: as a string, None would be a class of its own."""
+    rows = np.flatnonzero(is_missing(y)) if y.dtype == object else np.empty(0, np.intp)
+    if rows.size:
+        raise ValueError(
+            f"y has no label in {number_of(rows.size, 'row')} ({and_more([str(i) for i in rows], _NAMED)}). "
+            "Leave these samples out: each one needs a target."
+        )
 
 
 @contextmanager
@@ -310,16 +325,15 @@ def _check_order(labels: NDArray[Any]) -> None:
     """Labels can be put in order, and so counted."""
     if labels.dtype != object:
         return
-    missing = [label for label in labels if label is None or label != label]
     kinds = {
         str if isinstance(label, str) else Number if isinstance(label, Number) else type(label)
         for label in labels
     }
-    if missing or len(kinds) > 1 or not kinds <= {str, Number, bytes}:
+    if len(kinds) > 1 or not kinds <= {str, Number, bytes}:
         names = ", ".join(sorted({type(label).__name__ for label in labels}))
         raise ValueError(
-            f"y holds labels of the types {names}; expected labels of one type, numbers or strings, without "
-            "gaps. Give y as strings: [str(label) for label in y]."
+            f"y holds labels of the types {names}; expected labels of one type, numbers or strings. Give y "
+            "as strings: [str(label) for label in y]."
         )
 
 
