@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.model_selection import GroupKFold
 
 from manykernels import MKLClassifier, MKLClassifierCV, MKLRegressor
 from manykernels.kernels import Gaussian, Spectrum
@@ -50,6 +51,31 @@ def test_labels_that_are_missing_are_named_by_their_rows(face, gap):
 def test_a_target_of_dates_is_told_how_to_become_numbers():
     with pytest.raises(ValueError, match="give the days since the first one"):
         MKLRegressor([Gaussian(1.0)]).fit(X, pd.date_range("2024", periods=20))
+
+
+WEIGHTS = {
+    "negative": (np.r_[-1.0, np.ones(19)], r"negative, NaN or infinite in 1 row \(0\); .* a weight of 0"),
+    "NaN": (np.r_[np.ones(18), np.nan, np.inf], r"in 2 rows \(18, 19\)"),
+    "short": (np.ones(7), r"shape \(7,\) was given; expected \(20,\): one number"),
+    "all zero": (np.zeros(20), "expected at least one positive weight"),
+}
+
+
+@pytest.mark.parametrize(("weight", "said"), WEIGHTS.values(), ids=WEIGHTS)
+@pytest.mark.parametrize("face", [MKLClassifier, MKLClassifierCV])
+def test_a_sample_weight_that_is_none_is_named_by_its_row(face, weight, said):
+    with pytest.raises(ValueError, match=f"sample_weight .*{said}"):
+        face([Gaussian(1.0)]).fit(X, y, sample_weight=weight)
+
+
+@pytest.mark.parametrize("rows", [20, 1600])  # as few as are searched at once, and more
+def test_groups_that_no_fold_keeps_together_are_told(rows):
+    search = MKLClassifierCV([Gaussian(1.0)], cv=3, Cs=[1.0], norms=[1.0], strategy="finite")
+    with pytest.warns(UserWarning, match=r"cv=3 does not keep them together.*Give cv=GroupKFold\(\)") as told:
+        search.fit(np.resize(X, (rows, 2)), np.resize(y, rows), groups=np.arange(rows) % 5)
+    assert not any("is ignored" in str(one.message) for one in told)
+    with pytest.raises(ValueError, match="groups holds 4 labels, and X has 20 samples"):
+        search.set_params(cv=GroupKFold(2)).fit(X, y, groups=np.arange(4))
 
 
 def test_missing_values_point_to_what_reads_them():

@@ -75,10 +75,12 @@ def test_absent_views_are_served():
         pd.DataFrame({"time": TIME, "event": EVENT}),
         pd.DataFrame({"status": EVENT.astype(int), "days": TIME}),
         pd.DataFrame({"event": np.where(EVENT, "dead", "alive"), "time": TIME}),
+        pd.DataFrame({"time": TIME, "event": np.where(EVENT, "yes", "no")}),
+        pd.DataFrame({"weeks": TIME, "relapse": np.where(EVENT, "yes", "no")}),
         list(zip(EVENT.tolist(), TIME.tolist(), strict=True)),
         Y[["time", "event"]],
     ],
-    ids=["array", "frame", "numbers", "words", "list", "swapped fields"],
+    ids=["array", "frame", "numbers", "words", "words last", "words, other names", "list", "swapped fields"],
 )
 def test_all_forms_of_y_are_the_same(y):
     expected = MKLSurvival(Linear()).fit(X, Y).predict(X)
@@ -97,6 +99,11 @@ def test_all_forms_of_y_are_the_same(y):
             pd.DataFrame({"event": np.where(EVENT, "exitus", "lost"), "time": TIME}),
             "hold 'exitus', 'lost'; which of them",
         ),
+        (
+            pd.DataFrame({"time": TIME, "event": np.where(EVENT, "exitus", "lost")}),
+            "the events of y .* hold 'exitus', 'lost'; which of them",
+        ),
+        (np.column_stack([EVENT, np.where(np.arange(N) == 4, np.inf, TIME)]), r"infinite in 1 row \(4\)"),
         (full(stratum=np.arange(N)), "in 70 strata"),
         (full(entry=TIME + 1.0), "not before the time"),
         (full(age=TIME), "'event' and 'time'"),
@@ -108,6 +115,13 @@ def test_all_forms_of_y_are_the_same(y):
 def test_bad_targets_are_refused_in_words(face, y, said):
     with pytest.raises(ValueError, match=said):
         face(Linear()).fit(X, y)
+
+
+def test_a_single_event_is_named_before_folds_are():
+    lone = np.column_stack([np.arange(N) == 3, TIME])
+    assert np.isfinite(MKLSurvival(Linear()).fit(X, lone).predict(X)).all()
+    with pytest.raises(ValueError, match="one event among 70 samples, .* or take MKLSurvival"):
+        MKLSurvivalCV(Linear()).fit(X, lone)
 
 
 def test_unknown_ties_are_refused():

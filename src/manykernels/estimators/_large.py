@@ -41,7 +41,7 @@ from ..selection.race import (
     within_rows,
 )
 from ..selection.search import leading
-from ..selection.splits import Folds, make_folds
+from ..selection.splits import Folds, look_at_groups, make_folds
 from ..selection.strategies import strategies
 from ._last import last_stage
 
@@ -94,6 +94,8 @@ class Stages:
         if cv is not None and not isinstance(cv, int | np.integer):
             cut = np.zeros((len(self.data.y), 1))
             self.folds = make_folds(cv, cut, self.data, self.groups, self.search.random_state)
+        else:
+            look_at_groups(self.groups, cv, len(self.data.y))
 
     def left(self, share: float = 1.0) -> float:
         """Return the seconds until this share of the time budget is used."""

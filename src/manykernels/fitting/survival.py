@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arguments import and_more, shown
+from .._arguments import and_more, number_of, shown
 
 Array = NDArray[np.float64]
 _EVENTS = {"event", "status", "dead", "death", "died", "censored", "censoring", "cens", "observed"}
@@ -70,8 +70,8 @@ def read_survival(y: Any) -> Survival:
     bad = np.flatnonzero(~(np.isfinite(when) & (when >= 0.0)))
     if bad.size:
         raise ValueError(
-            f"the times of y ({said}) are negative, missing or infinite in rows "
-            f"{and_more([str(i) for i in bad], 5)}; expected numbers from 0 on. Leave these samples out."
+            f"the times of y ({said}) are negative, missing or infinite in "
+            f"{number_of(bad.size, 'row')} ({and_more([str(i) for i in bad], 5)}); expected numbers from 0 on. Leave these samples out."
         )
     require_events(happened)
     return Survival(happened, when, _entries(extra.get("entry"), when), _strata(extra.get("stratum")))
@@ -106,10 +106,12 @@ def records_of(seen: Survival) -> NDArray[Any]:
 
 
 def _two_columns(y: Any) -> tuple[Any, Any, str]:
-    """The columns of an array, events first; of fields, the event is the one that holds 0 and 1 alone."""
+    """The columns of an array, events first; of fields, the event is the one that is called or looks so."""
     names = _field_names(y)
     if len(names) == 2:
-        event, time = names if not _holds_truth(y[names[1]]) or _holds_truth(y[names[0]]) else names[::-1]
+        called = str(names[1]).lower() in _EVENTS and str(names[0]).lower() in _TIMES
+        swapped = called or (_holds_truth(y[names[1]]) and not _holds_truth(y[names[0]]))
+        event, time = names[::-1] if swapped else names
         return y[event], y[time], f"{str(event)!r} and {str(time)!r}"
     try:
         A = np.asarray(y)
@@ -121,8 +123,10 @@ def _two_columns(y: Any) -> tuple[Any, Any, str]:
 
 
 def _holds_truth(values: Any) -> bool:
-    """Tell whether a column holds truth values, or 0 and 1, and nothing else."""
+    """Tell whether a column holds truth values, 0 and 1, or words such as yes and no, and nothing else."""
     given = np.asarray(values)
+    if given.dtype.kind in "OUS":
+        return as_truth(given) is not None
     return given.dtype.kind in "biuf" and bool(np.isin(given, (0, 1)).all())
 
 

@@ -228,13 +228,29 @@ def check_weights(sample_weight: Any, n: int) -> Array:
     sample_weight = collected(sample_weight)
     if sample_weight is not None and not isinstance(sample_weight, Number):
         sample_weight = as_numbers(sample_weight, "sample_weight", "one number ≥ 0 for each sample")
+        _require_weights(sample_weight, n)
     weight = np.asarray(
         _check_sample_weight(sample_weight, np.empty((n, 0)), dtype=np.float64, ensure_non_negative=True)
     )
-    if not np.any(weight > 0):
-        raise ValueError("sample_weight is zero for all samples; expected at least one positive weight.")
     require_size("sample_weight", weight, "Divide all weights by their mean, and multiply C by it.")
     return weight
+
+
+def _require_weights(weight: NDArray[Any], n: int) -> None:
+    """Raise an error that names the rows whose weight is none, before scikit-learn's, which does not."""
+    if weight.shape != (n,):
+        raise ValueError(
+            f"sample_weight of shape {weight.shape} was given; expected ({n},): one number ≥ 0 for each sample."
+        )
+    bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
+    if bad.size:
+        raise ValueError(
+            f"sample_weight is negative, NaN or infinite in {number_of(bad.size, 'row')} "
+            f"({and_more([str(i) for i in bad], _NAMED)}); expected numbers ≥ 0. Correct these weights, or "
+            "leave the samples out by a weight of 0."
+        )
+    if not np.any(weight > 0):
+        raise ValueError("sample_weight is zero for all samples; expected at least one positive weight.")
 
 
 def sample_costs(C: Any, weight: Array) -> Array:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from .._arguments import number_of
 from ..losses import Criterion
 from ..objectives import Cox, Risk
 from .survival import as_records, read_survival, require_events
@@ -108,8 +109,8 @@ def _require_comparable(y: NDArray[Any], strata: NDArray[Any]) -> None:
                 return
     said = f" in {len(strata)} strata" if len(strata) > 1 else ""
     raise ValueError(
-        f"y has {int(y['event'].sum())} events among {len(y)} samples{said}, but no other sample was under "
-        "observation at the time of any event: there is no order of events to learn from. Expected events at "
-        "different times, or samples that are observed longer"
+        f"y has {number_of(int(y['event'].sum()), 'event')} among {len(y)} samples{said}, but no other sample "
+        "was under observation at the time of any event: there is no order of events to learn from. Expected "
+        "events at different times, or samples that are observed longer"
         + ("; take fewer strata." if len(strata) > 1 else ".")
     )

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 from sklearn.utils import check_random_state
 
-from .._arguments import shown
+from .._arguments import number_of, shown
+from .._warn import warn
 from ..fitting.spec import short
 from .data import Data, Index
 
@@ -28,6 +29,8 @@ def make_folds(cv: Any, X: Any, data: Data, groups: Any, random_state: Any, coun
     Without `cv` there are `count` of them, at most.
     """
     splitter, y, classes = cv, data.y, data.classes
+    look_at_groups(groups, cv, len(y))
+    groups = None if cv is None or isinstance(cv, Integral) else groups
     if data.survival:  # every fold has its share of events
         y, classes = data.y["event"], _both(data.y["event"])
     if splitter is None:
@@ -52,6 +55,23 @@ def make_folds(cv: Any, X: Any, data: Data, groups: Any, random_state: Any, coun
         folds = thinned(folds, data.y["event"], random_state)
     _check_folds(folds, data, "the folds taken without cv" if cv is None else f"cv={short(cv)}")
     return folds
+
+
+def look_at_groups(groups: Any, cv: Any, n: int) -> None:
+    """Raise an error unless each sample has a group; warn if `cv` makes folds that split groups."""
+    if groups is None:
+        return
+    if len(groups) != n:
+        raise ValueError(
+            f"groups holds {number_of(len(groups), 'label')}, and X has {number_of(n, 'sample')}; expected a "
+            "label for each sample, in the same order."
+        )
+    if cv is None or isinstance(cv, Integral):
+        warn(
+            f"groups were given, and cv={cv!r} does not keep them together: a model may be judged on samples "
+            "of a group that it has learned from. Give cv=GroupKFold() or StratifiedGroupKFold() of "
+            "sklearn.model_selection."
+        )
 
 
 def thinned(folds: Folds, event: NDArray[np.bool_], random_state: Any = None) -> Folds:
@@ -95,6 +115,7 @@ def _check_folds(folds: Folds, data: Data, given: str) -> None:
         if not used.size or not counts:
             raise ValueError(f"Fold {k} of {given} has no sample to train on, or none to score.")
         if data.survival and not data.y["event"][used].any():
+            _require_events(data)
             raise ValueError(
                 f"Fold {k} of {given} trains on samples without an event: all {int(data.y['event'].sum())} "
                 "events are held out. Take fewer folds, or a stratified or shuffled cv."
@@ -116,6 +137,16 @@ def _require_repeated(data: Data) -> None:
             f"Class {classes.tolist()[int(counts.argmin())]!r} has one sample only, so that no sample of "
             "it is left to learn from while this one is held out. Give at least 2 samples of each class, "
             "or leave this class out."
+        )
+
+
+def _require_events(data: Data) -> None:
+    """Raise an error about a single event, which cannot be both learned from and held out."""
+    event = data.y["event"] if data.weight is None else data.y["event"][data.weight > 0]
+    if event.sum() < 2:
+        raise ValueError(
+            f"y has one event among {event.size} samples, which cannot be both learned from and held out. "
+            "Give samples with at least 2 events, or take MKLSurvival, which holds none out."
         )
 
 
