@@ -72,7 +72,7 @@ def test_wrong_encoding(tmp_path):
     assert "byte 0xe4" in (line := refused("fit", tmp_path / "d.csv", "-t", "t")) and "--encoding" in line
     asked = ["fit", tmp_path / "d.csv", "-t", "t", "-m", "sparse", "--no-score", "-q", "--encoding"]
     assert CliRunner().invoke(app, [str(a) for a in [*asked, "latin-1"]]).exit_code == 0
-    assert "unknown encoding" in refused(*asked, "klingon")
+    assert "--encoding klingon: there is no such encoding; expected utf-8" in refused(*asked, "klingon")
 
 
 def test_the_encoding_is_guessed_from_the_mark(tmp_path):

@@ -27,6 +27,12 @@ def folder(tmp_path_factory):
     frame.iloc[[0, 1, 2]].to_csv(where / "few.csv", index=False)
     frame[["age"]].to_csv(where / "view.csv", index=False)
     frame[["dose"]].head(30).to_csv(where / "short.csv", index=False)
+    lone = frame.assign(outcome=np.where(np.arange(120) == 7, "unclear", frame["outcome"]))
+    lone.to_csv(where / "lone.csv", index=False)
+    written = frame["outcome"].where(np.arange(120) % 3 > 0, frame["outcome"] + " ")
+    written[4:6], written[6:9] = ["?", "."], "Ill"
+    frame.assign(outcome=written).to_csv(where / "written.csv", index=False)
+    frame.assign(dose=frame["dose"].abs()).to_csv(where / "times.csv", index=False)
     (where / "picture.png").write_bytes(b"\x89PNG")
     (where / "old.model").write_bytes(b"not a model")
     (where / "binary.csv").write_bytes(b"\x89PNG\r\n\x1a\n\x00\x01\xff\xfe" * 20)
@@ -61,6 +67,12 @@ MISTAKES = {
         "`manykernels fit --help`",
     ),
     "report as PDF": ("fit all.csv -t outcome --report out.pdf", "expected .html or .md."),
+    "budget beside times": (
+        "fit times.csv --time dose --event outcome=ill --time-budget 5",
+        "--time-budget does not work with times to an event; leave it out.",
+    ),
+    "budget beside a method": ("fit all.csv -t age -m lp --time-budget 5", "lp; take --method auto."),
+    "no event": ("fit all.csv --time dose", "did it have the event then? Name the column by --event"),
     "unknown method": ("fit all.csv -t outcome --method spars", "Did you mean 'sparse'?"),
 }
 
@@ -72,6 +84,28 @@ def test_a_mistake_is_answered_in_one_line_that_says_what_to_do(command, advice,
     (error,) = [line for line in said.output.splitlines() if line.startswith("error: ")]
     assert said.exit_code == 2 and advice in error and "Traceback" not in said.output
     assert "cv=" not in error and "--task regression" not in error and "latin-1" not in error
+
+
+@pytest.mark.parametrize(
+    ("command", "end"),
+    [
+        ("fit lone.csv -t outcome", "; leave that sample out, or join the class with another one."),
+        ("compare few.csv -t age", "Give fewer folds by --cv, or add rows."),
+    ],
+)
+def test_no_option_is_advised_that_does_not_help(command, end, folder, monkeypatch):
+    """No number of folds helps a class of one sample, and `compare` has nothing but scores."""
+    monkeypatch.chdir(folder)
+    assert CliRunner().invoke(app, command.split()).output.rstrip().endswith(end)
+
+
+def test_classes_are_read_without_blanks_and_what_is_alike_is_said(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    said = CliRunner().invoke(app, "fit written.csv -t outcome -m sparse --no-score".split())
+    told = " ".join(said.output.split())
+    assert said.exit_code == 0 and "118 samples, 3 columns, 3 classes of 'outcome'; learned in" in told
+    assert "2 rows without a value of 'outcome' are left out" in told
+    assert "the classes 'Ill', 'ill' of the target 'outcome' count as different ones" in told
 
 
 def test_gaps_are_filled_and_said(folder, monkeypatch):

@@ -79,7 +79,7 @@ def fit(
         skops_io()  # before the work
     remember(checkpoint, given or {})
     data = training_data(asked, voice)
-    whole = sized(pipeline(data, method, kernels, intervals=intervals), method, approx, time_budget)
+    whole = sized(pipeline(data, method, kernels, intervals=intervals), method, approx, time_budget, data.task)
     _say_size(voice, data.n, method, approx)
     tell(data, voice, text=reads_raw(method, kernels))
     learned = Learned(whole, data)
@@ -216,7 +216,7 @@ def _say(voice: Voice, data: Data, facts: dict[str, Any], seconds: float) -> Non
     what = f"{len(set(data.y))} classes of " if data.task == "classification" else ""
     learned = said_of(data.y, data.outcome) if data.outcome else f"{what}{data.plainly(data.target)!r}"
     size = f"{number_of(data.n, 'sample')}, {number_of(width, things)}"
-    voice.show(f"{size}, {escape(learned)}; {seconds:.1f} s")
+    voice.show(f"{size}, {escape(learned)}; learned in {seconds:.1f} s")
     voice.show(weights_table(facts))
     if facts.get("adjusted"):
         voice.show(escape(facts["adjusted"]))

@@ -53,7 +53,7 @@ def compare(
         voice.note(f"these methods cannot adjust for covariates, and are left out: {left}.")
         chosen = able
     models = {name: pipeline(data, name, kernels, tune=tune) for name in chosen}
-    splits = folds(data, cv, repeats)
+    splits = folds(data, cv, repeats, only_scores=True)
     keep = {name: Look(explain=False) for name in models} if report_path is not None else None
     results = compared(voice, models, data, splits, jobs_for(data, jobs), keep)
     table = results.table()

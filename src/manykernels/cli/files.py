@@ -144,8 +144,6 @@ def _said(path: Path) -> Iterator[None]:
             f"{path} is not {error.encoding} (byte 0x{byte:02x}): say how it is written, for example by "
             f"--encoding {likely}."
         ) from error
-    except LookupError as error:
-        raise UserError(one_line(error) + ".") from error
     except Exception as error:  # readers of other formats fail in many ways
         raise UserError(f"{path} cannot be read: {one_line(error)}") from error
 
@@ -168,6 +166,13 @@ def _read_text(path: Path, how: Reading) -> pd.DataFrame:
 
 
 def _encoding(how: Reading) -> str:
+    try:
+        codecs.lookup(how.encoding)
+    except LookupError as error:
+        raise UserError(
+            f"--encoding {how.encoding}: there is no such encoding; expected utf-8, latin-1, cp1252 or utf-16, "
+            "for example."
+        ) from error
     return "utf-8-sig" if how.encoding.lower().replace("_", "-") in ("utf-8", "utf8") else how.encoding
 
 

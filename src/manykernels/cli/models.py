@@ -17,6 +17,7 @@ from ._console import UserError
 from .choices import APPROX, KERNELS
 from .data import Data
 
+_NAMES = {"survival": "times to an event"}  # of tasks, in messages
 _OF_TABLES = ("auto", "linear")  # kernels that prepare the columns of raw tables themselves
 
 
@@ -33,7 +34,7 @@ def pipeline(
     stack = bool(data.kernels)
     if not chosen.serves(data.task, False):
         able = [name for name in METHODS if METHODS[name].serves(data.task, stack)]
-        what = {"survival": "times to an event"}.get(data.task, data.task)
+        what = _NAMES.get(data.task, data.task)
         raise UserError(f"--method {method} is not for {what}; expected {', '.join(able)}.")
     if stack and not chosen.stack:
         able = [name for name in METHODS if METHODS[name].serves(data.task, True)]
@@ -52,20 +53,23 @@ def pipeline(
     return Pipeline([("columns", ready), ("model", model)])
 
 
-def sized(model: Any, method: str, approx: str, time_budget: float | None) -> Any:
+def sized(model: Any, method: str, approx: str, time_budget: float | None, task: str) -> Any:
     """The model with explicit features and the time that were asked for."""
     params = model.get_params()
     if time_budget is not None:
-        model.set_params(**{_own(params, "time_budget", method, "--time-budget"): time_budget})
+        model.set_params(**{_own(params, "time_budget", method, "--time-budget", task): time_budget})
     if approx != "auto":
-        model.set_params(**{_own(params, "approx", method, "--approx"): _approximation(approx)})
+        model.set_params(**{_own(params, "approx", method, "--approx", task): _approximation(approx)})
     return model
 
 
-def _own(params: dict[str, Any], name: str, method: str, option: str) -> str:
+def _own(params: dict[str, Any], name: str, method: str, option: str, task: str) -> str:
     """Return the name of a parameter in a model that may be the last step of a pipeline."""
     found = [key for key in params if key in (name, f"model__{name}")]
     if not found:
+        searched = METHODS["auto"].estimator(task, "auto", tune=False).get_params()
+        if name not in searched:
+            raise UserError(f"{option} does not work with {_NAMES.get(task, task)}; leave it out.")
         raise UserError(f"{option} does not work with --method {method}; take --method auto.")
     return found[0]
 

@@ -35,7 +35,7 @@ def require_outcome(asked: Asked) -> None:
         )
     for option, what in (
         ("--time", "when was each sample seen last?"),
-        ("--event", "had it the event then?"),
+        ("--event", "did it have the event then?"),
     ):
         if given and option not in given:
             raise UserError(f"{said} was given without {option}: {what} Name the column by {option} COLUMN.")

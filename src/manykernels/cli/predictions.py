@@ -65,6 +65,8 @@ def ends_of_intervals(model: Any, X: Any, coverage: float | None) -> dict[str, A
     """Two columns beside the predictions of numbers, where they are asked for."""
     if coverage is None:
         return {}
+    if not 0.0 < coverage < 1.0:
+        raise UserError(f"--interval {coverage:g}: expected a share between 0 and 1, such as 0.9.")
     if not hasattr(model, "predict_interval"):
         raise UserError(
             f"--interval {coverage:g}: the model was learned without intervals. Learn it anew with "

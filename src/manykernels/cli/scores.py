@@ -27,21 +27,28 @@ from .data import Data
 from .learned import Learned
 
 
-def folds(data: Data, cv: int, repeats: int = 1) -> Splits:
-    """Make the folds of all methods, or raise an error that names options if samples are too few."""
+_NO_SCORE = "leave the scores of `fit` out by --no-score"
+
+
+def folds(data: Data, cv: int, repeats: int = 1, *, only_scores: bool = False) -> Splits:
+    """Make the folds of all methods, or raise an error that names options if samples are too few.
+
+    `only_scores` says that the command has nothing to offer without them.
+    """
     classes, groups = data.task == "classification", data.sample_groups
     if groups is not None and (found := np.unique(groups).size) < cv:
         raise UserError(
             f"--sample-groups {data.grouped_by}: {number_of(found, 'group')} cannot be cut into {cv} folds. "
-            f"Give --cv {found} or less, or leave the scores of `fit` out by --no-score."
+            f"Give --cv {found} or less" + ("." if only_scores else f", or {_NO_SCORE}.")
         )
-    less = "Give fewer folds by --cv, add rows, or leave the scores of `fit` out by --no-score."
+    less = "Give fewer folds by --cv" + (", or add rows." if only_scores else f", add rows, or {_NO_SCORE}.")
     if cv > data.n:
         raise UserError(f"{number_of(data.n, 'sample')} cannot be cut into {cv} folds. {less}")
     try:
         return make_folds(data.y, classes=classes, cv=cv, n_repeats=repeats, groups=groups)
     except ValueError as error:
-        raise UserError(f"{str(error).replace('; give a smaller cv.', '.')} {less}") from error
+        said, fewer, _ = str(error).partition("; give a smaller cv.")
+        raise UserError(f"{said}. {less}" if fewer else said) from error  # or no number of folds helps
 
 
 def compared(

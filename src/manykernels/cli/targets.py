@@ -19,6 +19,7 @@ from .ids import numbered
 from .sources import Asked, view_of
 
 _CLASSES = 20  # whole numbers with at most so many values are classes, unless told otherwise
+_SIGNS = ("", "?", ".")  # for a class that is not known
 _CATEGORIES = 50  # values that a column of categories may have
 
 
@@ -51,6 +52,7 @@ def one_column(frame: pd.DataFrame, asked: Asked, voice: Voice) -> Target:
         )
     name = find_column(frame, asked.target)
     column = in_numbers(frame[name], f"the target {name!r}", asked.task, voice)
+    column = _in_words(column, voice)
     known = column.notna().to_numpy(dtype=bool)
     say_left_out(int((~known).sum()), [name], voice)
     y, task = classes_or_numbers(column[known], name, asked.task)
@@ -112,6 +114,26 @@ def in_numbers(column: pd.Series, who: str, asked: str, voice: Voice) -> pd.Seri
     for remark in remarks(Table([str(column.name)], parsed=table.parsed)):
         voice.note(remark.text)
     return pd.Series(numbers, index=column.index, name=column.name)
+
+
+def _in_words(column: pd.Series, voice: Voice) -> pd.Series:
+    """A target of text without blanks around it, as other columns are read; a sign for no value is none.
+
+    Words such as "none" stay classes, and so does "-", which stands beside "+".
+    """
+    if pd.api.types.is_numeric_dtype(column):
+        return column
+    labels = [None if label in _SIGNS else label for label in labels_of(column)]
+    alike: dict[str, set[str]] = {}
+    for label in filter(None, labels):
+        alike.setdefault(" ".join(label.casefold().split()), set()).add(label)
+    for same in alike.values():
+        if len(same) > 1:
+            voice.note(
+                f"the classes {quoted(sorted(same))} of the target {str(column.name)!r} count as different "
+                "ones. Write them in one way if they are the same."
+            )
+    return pd.Series(labels, index=column.index, name=column.name, dtype=object)
 
 
 def classes_or_numbers(column: pd.Series, name: str, asked: str) -> tuple[Any, str]:
