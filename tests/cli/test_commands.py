@@ -9,8 +9,10 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -21,6 +23,7 @@ from typer.testing import CliRunner
 from manykernels import MKLClassifierCV, load
 from manykernels._checks import RULES
 from manykernels.cli import commands, importances, learned, resamples, scores, work
+from manykernels.cli._console import Voice
 from manykernels.cli.app import app
 from manykernels.comparison import folds
 from manykernels.report import data
@@ -246,6 +249,22 @@ def test_regression_and_every_way_to_write_predictions(table, tmp_path):
     assert (
         "written to .csv" in run("predict", model, tmp_path / "data.parquet", "--out", "a.xls", code=2).stderr
     )
+
+
+def test_the_first_half_that_is_learned_from_shows_a_sign_of_life():
+    """It says how long the others take, and may itself take many seconds."""
+    shown = []
+
+    class Shown(Voice):
+        def waiting(self, text):
+            shown.append(text)
+            return nullcontext()
+
+    again = resamples.Again(
+        lambda: time.sleep(0.01) or shown.append("half"), lambda **_: None, lambda **_: {}
+    )
+    resamples.resampled(Shown(quiet=True), SimpleNamespace(weights=np.ones(2)), [], again)
+    assert shown == ["learning from half of the data", "half"]
 
 
 def test_several_files_are_several_views(table, tmp_path):

@@ -32,7 +32,10 @@ def test_intervals_stand_beside_predictions(csv, tmp_path):
     assert (low < found["price"]).all() and (found["price"] < high).all()
     assert ((low <= TABLE["price"]) & (TABLE["price"] <= high)).mean() > 0.8
     run("predict", model, csv, "--interval", "0.8", "--out", out)  # replaces its own kind
-    assert "--interval 90: expected a share between 0 and 1" in run("predict", model, csv, "--interval", "90", code=2).output
+    assert (
+        "--interval 90: expected a share between 0 and 1"
+        in run("predict", model, csv, "--interval", "90", code=2).output
+    )
 
 
 def test_where_there_are_none(csv, tmp_path):

@@ -6,6 +6,8 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from tests.times import times
 
 import manykernels as mk
@@ -103,6 +105,17 @@ def test_asked_to_stop_every_estimator_ends_with_a_model(name, impatient):
     assert np.isfinite(np.asarray(answer, dtype=float)).all()
     signed = name.startswith("ensemble")  # whose weights are coefficients
     assert signed or (np.asarray(model.weights_) >= 0.0).all()
+
+
+@pytest.mark.parametrize("name", ["one-stage", "several widths", "features, hinge", "non-linear, numbers"])
+def test_who_was_told_to_stop_is_not_advised_more_iterations(name):
+    model, y = MODELS[name]
+    with stoppable() as wish, pytest.warns(ConvergenceWarning, match="It was told to stop") as told:
+        wish.set()
+        model.fit(X, y)
+    assert not any("max_iter" in str(one.message) for one in told)
+    with pytest.warns(ConvergenceWarning, match=r"Raise max_iter \(now 1\)"):
+        clone(model).set_params(max_iter=1).fit(X, y)
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,7 @@ def test_bad_targets_are_refused_in_words(face, y, said):
 def test_a_single_event_is_named_before_folds_are():
     lone = np.column_stack([np.arange(N) == 3, TIME])
     assert np.isfinite(MKLSurvival(Linear()).fit(X, lone).predict(X)).all()
-    with pytest.raises(ValueError, match="one event among 70 samples, .* or take MKLSurvival"):
+    with pytest.raises(ValueError, match=r"one event among 70 samples, .* or take MKLSurvival"):
         MKLSurvivalCV(Linear()).fit(X, lone)
 
 

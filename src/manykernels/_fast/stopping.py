@@ -62,7 +62,12 @@ def stoppable(said: Callable[[], None] | None = None) -> Iterator[threading.Even
 
 def goes_on(iteration: int, max_iter: int) -> bool:
     """Tell whether an iteration may follow: there are some left, time is not up, and nobody asked to stop."""
-    return iteration < max_iter and not _wish.is_set() and time.monotonic() < _end.get()
+    return iteration < max_iter and not told_to_stop()
+
+
+def told_to_stop() -> bool:
+    """Tell whether somebody asked to stop, or time is up."""
+    return _wish.is_set() or time.monotonic() >= _end.get()
 
 
 @contextmanager

@@ -79,7 +79,9 @@ def fit(
         skops_io()  # before the work
     remember(checkpoint, given or {})
     data = training_data(asked, voice)
-    whole = sized(pipeline(data, method, kernels, intervals=intervals), method, approx, time_budget, data.task)
+    whole = sized(
+        pipeline(data, method, kernels, intervals=intervals), method, approx, time_budget, data.task
+    )
     _say_size(voice, data.n, method, approx)
     tell(data, voice, text=reads_raw(method, kernels))
     learned = Learned(whole, data)

@@ -170,8 +170,8 @@ def _encoding(how: Reading) -> str:
         codecs.lookup(how.encoding)
     except LookupError as error:
         raise UserError(
-            f"--encoding {how.encoding}: there is no such encoding; expected utf-8, latin-1, cp1252 or utf-16, "
-            "for example."
+            f"--encoding {how.encoding}: there is no such encoding; expected utf-8, latin-1, cp1252 or "
+            "utf-16, for example."
         ) from error
     return "utf-8-sig" if how.encoding.lower().replace("_", "-") in ("utf-8", "utf8") else how.encoding
 

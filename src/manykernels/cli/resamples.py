@@ -43,7 +43,8 @@ def resampled(voice: Voice, model: Model, kernels: Any, again: Again, jobs: int 
     if np.ndim(model.weights) > 1:
         return {}
     named, widths = not isinstance(kernels, Parametric), finds_widths(kernels)
-    one = _seconds(again.half)
+    with voice.waiting("learning from half of the data"):
+        one = _seconds(again.half)
     seconds = RESAMPLES * one * (named / jobs + widths / again.finalists)
     how: dict[str, Any] = {}
     if seconds > SECONDS >= seconds / again.finalists:

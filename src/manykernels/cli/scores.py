@@ -26,7 +26,6 @@ from .choices import PERMUTATIONS
 from .data import Data
 from .learned import Learned
 
-
 _NO_SCORE = "leave the scores of `fit` out by --no-score"
 
 

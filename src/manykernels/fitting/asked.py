@@ -19,7 +19,7 @@ from ..kernels.monomial import Monomial
 from ..oracles import Oracle, build_oracle
 from ..penalties import Penalty
 from ..solvers import Result
-from .bound import Bound, proof_of, weighed
+from .bound import Bound, more_work, proof_of, weighed
 from .listed import finish
 from .model import Model
 from .options import Options
@@ -69,7 +69,7 @@ class Asked(Bound):
         count = f"all {size:.3g}" if np.isfinite(size) else "all"
         whole = f"over {count} kernels" if result.certified else "over the kernels that it found"
         advice = f"{result.reason.value}. Raise tol." if result.reason else ""
-        advice = advice or f"Raise max_iter (now {options.max_iter}) or tol."
+        advice = advice or f"{more_work(options)}."
         warn(
             f"{options.title} stopped after {number_of(result.n_iter, 'iteration')} at a relative duality "
             f"gap of {result.gap:.1e} {whole}, above tol={options.tol:g}. {advice}",

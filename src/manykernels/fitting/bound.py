@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from .._arguments import number_of
+from .._fast.stopping import told_to_stop
 from .._warn import warn
 from ..objectives import CrammerSinger, Risk
 from ..penalties import Penalty
@@ -164,9 +165,16 @@ def weights_of(previous: Model, g: int, problems: int, M: int) -> Array | None:
     return np.array(np.reshape(previous.weights, (problems, M))[g])
 
 
+def more_work(options: Options) -> str:
+    """Return what a solver lacked that stopped above its tolerance: time, if it was told to stop."""
+    if told_to_stop():
+        return "It was told to stop (by time_budget, or Ctrl-C): give it more time, or raise tol"
+    return f"Raise max_iter (now {options.max_iter}) or tol"
+
+
 def warn_stopped(options: Options, n_iter: int, gap: float, reason: str = "") -> None:
     """Warn that a fit stopped above its tolerance; `reason` says why more iterations would not help."""
-    advice = f"{reason}: raise tol" if reason else f"Raise max_iter (now {options.max_iter}) or tol"
+    advice = f"{reason}: raise tol" if reason else more_work(options)
     warn(
         f"{options.title} stopped after {number_of(n_iter, 'iteration')} at a relative duality gap "
         f"of {gap:.1e}, above tol={options.tol:g}. {advice}; scaling the features, normalize='trace' or "

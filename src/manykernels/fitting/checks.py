@@ -24,7 +24,7 @@ Array = NDArray[np.float64]
 _DIRECTIONS = 3  # in which a kernel must vanish to count as constant
 _PROBE = 32  # samples on which kernels are looked at before a whole pass is spent on them
 _AFFORDABLE = 1e9  # operations, about ten milliseconds
-_CONSTANT = "constant to within 1e-12 of the size, which the intercept offers at no cost"
+_CONSTANT = "constant (to within 1e-12 of its size), and adds nothing beside the intercept"
 _CLIP = "Clip them (drop the negative part of the spectrum), or leave it out."
 
 

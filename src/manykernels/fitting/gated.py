@@ -18,7 +18,7 @@ from ..kernels.gated import GatedMixture
 from ..penalties import BallProduct, LpBall, Penalty
 from ..solvers import Result
 from ..solvers.gate_descent import GateDescent
-from .bound import proof_of
+from .bound import more_work, proof_of
 from .functions import GatedFunction, KernelFunction
 from .gates import Gate, Gating, GivenGate, LinearGate, TrainedGate, fit_gate, gate_inputs
 from .layout import take
@@ -154,7 +154,7 @@ class LearnedGates(Gated):
             warn(
                 f"{options.title} stopped after {number_of(result.n_iter, 'iteration')}, where each still "
                 f"lowers the objective by {result.details['residual']:.1e} of it, above tol={options.tol:g}. "
-                f"Raise max_iter (now {options.max_iter}) or tol; a smaller C makes the problem easier.",
+                f"{more_work(options)}; a smaller C makes the problem easier.",
                 ConvergenceWarning,
             )
         return result

@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .._warn import warn
 from ..solvers import Result
-from .bound import Bound, solve
+from .bound import Bound, more_work, solve
 from .covariates import require_minimiser
 from .dictionary import bind
 from .model import Model
@@ -57,8 +57,8 @@ def _solve_many(
         worst = max(results[g].gap for g in short)
         warn(
             f"{options.title} stopped above tol={options.tol:g} for {len(short)} of {len(groups)} outputs "
-            f"({named}), at relative duality gaps of up to {worst:.1e}. Raise max_iter (now "
-            f"{options.max_iter}) or tol; scaling the features or a smaller C make the problem easier.",
+            f"({named}), at relative duality gaps of up to {worst:.1e}. "
+            f"{more_work(options)}; scaling the features or a smaller C make the problem easier.",
             ConvergenceWarning,
         )
     return results

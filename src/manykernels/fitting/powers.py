@@ -14,7 +14,7 @@ from .._warn import warn
 from ..kernels import Power
 from ..penalties import Penalty
 from ..solvers import Result
-from .bound import proof_of
+from .bound import more_work, proof_of
 from .checks import require_kernel
 from .functions import KernelFunction, PowerFunction
 from .listed import Kernels, Listed, finish
@@ -62,8 +62,8 @@ class Powers(Listed):
             residual = result.details["starts"]["residual"][int(reached.argmin())]
             warn(
                 f"{options.title} stopped after {number_of(result.n_iter, 'iteration')} at a relative "
-                f"projected gradient of {residual:.1e}, above tol={options.tol:g}. Raise max_iter (now "
-                f"{options.max_iter}) or tol; scaling the features, normalize='trace' or a smaller C make "
+                f"projected gradient of {residual:.1e}, above tol={options.tol:g}. "
+                f"{more_work(options)}; scaling the features, normalize='trace' or a smaller C make "
                 "the problem easier.",
                 ConvergenceWarning,
             )

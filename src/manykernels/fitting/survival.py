@@ -70,8 +70,8 @@ def read_survival(y: Any) -> Survival:
     bad = np.flatnonzero(~(np.isfinite(when) & (when >= 0.0)))
     if bad.size:
         raise ValueError(
-            f"the times of y ({said}) are negative, missing or infinite in "
-            f"{number_of(bad.size, 'row')} ({and_more([str(i) for i in bad], 5)}); expected numbers from 0 on. Leave these samples out."
+            f"the times of y ({said}) are negative, missing or infinite in {number_of(bad.size, 'row')} "
+            f"({and_more([str(i) for i in bad], 5)}); expected numbers from 0 on. Leave these samples out."
         )
     require_events(happened)
     return Survival(happened, when, _entries(extra.get("entry"), when), _strata(extra.get("stratum")))

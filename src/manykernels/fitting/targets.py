@@ -240,7 +240,8 @@ def _require_weights(weight: NDArray[Any], n: int) -> None:
     """Raise an error that names the rows whose weight is none, before scikit-learn's, which does not."""
     if weight.shape != (n,):
         raise ValueError(
-            f"sample_weight of shape {weight.shape} was given; expected ({n},): one number ≥ 0 for each sample."
+            f"sample_weight of shape {weight.shape} was given; expected ({n},): one number ≥ 0 for each "
+            "sample."
         )
     bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
     if bad.size:

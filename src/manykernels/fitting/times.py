@@ -109,8 +109,8 @@ def _require_comparable(y: NDArray[Any], strata: NDArray[Any]) -> None:
                 return
     said = f" in {len(strata)} strata" if len(strata) > 1 else ""
     raise ValueError(
-        f"y has {number_of(int(y['event'].sum()), 'event')} among {len(y)} samples{said}, but no other sample "
-        "was under observation at the time of any event: there is no order of events to learn from. Expected "
-        "events at different times, or samples that are observed longer"
+        f"y has {number_of(int(y['event'].sum()), 'event')} among {len(y)} samples{said}, but no other "
+        "sample was under observation at the time of any event: there is no order of events to learn from. "
+        "Expected events at different times, or samples that are observed longer"
         + ("; take fewer strata." if len(strata) > 1 else ".")
     )
