@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 from sklearn.model_selection import GroupKFold
 
-from manykernels import MKLClassifier, MKLClassifierCV, MKLRegressor
+from manykernels import MKLClassifier, MKLClassifierCV, MKLRegressor, compare
+from manykernels.inspection import importance, permutation_test
 from manykernels.kernels import Gaussian, Spectrum
 
 rng = np.random.RandomState(0)
@@ -76,6 +77,21 @@ def test_groups_that_no_fold_keeps_together_are_told(rows):
     assert not any("is ignored" in str(one.message) for one in told)
     with pytest.raises(ValueError, match="groups holds 4 labels, and X has 20 samples"):
         search.set_params(cv=GroupKFold(2)).fit(X, y, groups=np.arange(4))
+
+
+SCORED = {
+    "search": lambda scoring: MKLClassifierCV([Gaussian(1.0)], scoring=scoring).fit(X, y),
+    "compare": lambda scoring: compare([MKLClassifier([Gaussian(1.0)])], X, y, scoring=scoring),
+    "importance": lambda scoring: importance(MKLClassifier([Gaussian(1.0)]).fit(X, y), X, y, scoring=scoring),
+    "permutations": lambda scoring: permutation_test(MKLClassifier([Gaussian(1.0)]), X, y, scoring=scoring),
+}
+
+
+@pytest.mark.parametrize("use", SCORED.values(), ids=SCORED)
+def test_an_unknown_score_is_told_in_one_line_before_any_fit(use):
+    with pytest.raises(ValueError, match=r"scoring='roc_au' was given.* Did you mean 'roc_auc'\?") as caught:
+        use("roc_au")
+    assert len(str(caught.value)) < 300
 
 
 def test_missing_values_point_to_what_reads_them():

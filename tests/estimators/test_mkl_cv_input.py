@@ -296,7 +296,7 @@ def test_other_mistakes():
         MKLRegressorCV().fit(X, None)
     with pytest.raises(ValueError, match="scoring"):
         MKLRegressorCV(scoring="nothing").fit(X, NUMBERS)
-    with pytest.raises(ValueError, match="at least one non-zero"):
+    with pytest.raises(ValueError, match="at least one positive weight"):
         MKLRegressorCV().fit(X, NUMBERS, sample_weight=np.zeros(N))
     with pytest.raises(ValueError, match=r"Fold 0 .*no sample to train on"):
         MKLRegressorCV(cv=KFold(2)).fit(X, NUMBERS, sample_weight=np.arange(N) < N // 2)

@@ -18,6 +18,7 @@ from .._fast.threads import processes
 from .._pieces import current, kept
 from ..estimators import opened, silent
 from ..fitting.survival import read_survival, records_of
+from ..selection.scoring import require_score
 from ..selection.splits import split
 from .grouped import Splits as Splits
 from .grouped import sample_labels, splitter_of
@@ -166,6 +167,7 @@ def cross_validate(
     `keep` have what its function makes of the fitted learner and the samples that are scored. Where work is
     kept, each score is a piece.
     """
+    require_score(scoring)
     how: dict[str, Any] = {"scoring": scoring, "weight": weight}
     how["groups"] = groups = sample_labels(groups, len(y), "groups")
     results = {name: Scores() for name in learners}

@@ -33,7 +33,7 @@ from ..selection.checkpoint import keeping, prints_of
 from ..selection.data import Data
 from ..selection.paths import refit_path
 from ..selection.plan import estimate_of_whole
-from ..selection.scoring import require_several_classes, scorer_of_log_loss
+from ..selection.scoring import require_score, require_several_classes, scorer_of_log_loss
 from ..selection.search import Effort, Outcome, compare, leading, require_weights
 from ..selection.splits import FOLDS, make_folds
 from ..selection.strategies import Strategy, Wish, strategies
@@ -358,6 +358,7 @@ class Search(HTMLSummary, PairwiseTags):
             raise ValueError(f"scoring={self.scoring!r} was given; expected one score to choose by, or None.")
         if callable(self.scoring):
             require_arguments(self.scoring, 3, "scoring(estimator, X, y)", more=True)
+        require_score(self.scoring)
         if classes is not None and classes.size > 2 and isinstance(self.scoring, str):
             require_several_classes(self.scoring, classes.size)
         scorer = check_scoring(self, scoring=self.scoring)

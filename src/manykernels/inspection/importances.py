@@ -26,7 +26,7 @@ from ..fitting.layout import collected, is_lazy, take
 from ..fitting.matching import require_order
 from ..fitting.progress import Progress
 from ..kernels.data import is_stack
-from ..selection.scoring import score_of
+from ..selection.scoring import require_score, score_of
 from ..selection.survival import ConcordanceScorer
 from ._inputs import groups_of, header_of, readable, require_groups
 from ._permuted import Index, Scorer, drops, screen
@@ -470,6 +470,7 @@ def _innermost(model: Any) -> Opened:
 def _scorer(learner: Any, scoring: Any, times: bool = False) -> tuple[Scorer, str]:
     """Return the function that scores predictions, and its name."""
     if scoring is not None:
+        require_score(scoring)
         name = scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score")
         return check_scoring(learner, scoring=scoring), name
     last = opened(learner).last

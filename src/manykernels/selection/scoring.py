@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.metrics import log_loss, make_scorer
+from sklearn.metrics import get_scorer_names, log_loss, make_scorer
 
+from .._arguments import did_you_mean, shown
 from ..fitting.targets import log_probabilities
 from .calibration import crossed
 
@@ -147,6 +148,16 @@ class Judge:
             return decided
         f = decisions_of(decided, X, self.classes)
         return DecidedClassifier(f, self.classes, y=self.y, cost=self.cost)
+
+
+def require_score(scoring: Any) -> None:
+    """Raise an error about a score that has no such name: scikit-learn's lists all names, in any order."""
+    if isinstance(scoring, str) and scoring not in get_scorer_names():
+        raise ValueError(
+            f"scoring={shown(scoring)} was given, and scikit-learn has no score of this name."
+            f"{did_you_mean(scoring, get_scorer_names())} Expected such as 'accuracy', 'roc_auc' or 'r2'; "
+            "sklearn.metrics.get_scorer_names() lists all."
+        )
 
 
 def require_several_classes(scoring: str, count: int) -> None:
