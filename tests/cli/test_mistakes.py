@@ -30,7 +30,7 @@ def folder(tmp_path_factory):
     lone = frame.assign(outcome=np.where(np.arange(120) == 7, "unclear", frame["outcome"]))
     lone.to_csv(where / "lone.csv", index=False)
     written = frame["outcome"].where(np.arange(120) % 3 > 0, frame["outcome"] + " ")
-    written[4:6], written[6:9] = ["?", "."], "Ill"
+    written[4:6], written[6:12] = ["?", "."], written[6:12].str.capitalize()
     frame.assign(outcome=written).to_csv(where / "written.csv", index=False)
     frame.assign(dose=frame["dose"].abs()).to_csv(where / "times.csv", index=False)
     (where / "picture.png").write_bytes(b"\x89PNG")
@@ -103,9 +103,9 @@ def test_classes_are_read_without_blanks_and_what_is_alike_is_said(folder, monke
     monkeypatch.chdir(folder)
     said = CliRunner().invoke(app, "fit written.csv -t outcome -m sparse --no-score".split())
     told = " ".join(said.output.split())
-    assert said.exit_code == 0 and "118 samples, 3 columns, 3 classes of 'outcome'; learned in" in told
+    assert said.exit_code == 0 and "118 samples, 3 columns, 4 classes of 'outcome'; learned in" in told
     assert "2 rows without a value of 'outcome' are left out" in told
-    assert "the classes 'Ill', 'ill' of the target 'outcome' count as different ones" in told
+    assert "the classes 'Ill' and 'ill', 'Well' and 'well' of the target 'outcome' are written alike" in told
 
 
 def test_gaps_are_filled_and_said(folder, monkeypatch):

@@ -127,12 +127,12 @@ def _in_words(column: pd.Series, voice: Voice) -> pd.Series:
     alike: dict[str, set[str]] = {}
     for label in filter(None, labels):
         alike.setdefault(" ".join(label.casefold().split()), set()).add(label)
-    for same in alike.values():
-        if len(same) > 1:
-            voice.note(
-                f"the classes {quoted(sorted(same))} of the target {str(column.name)!r} count as different "
-                "ones. Write them in one way if they are the same."
-            )
+    pairs = [" and ".join(map(repr, sorted(same))) for same in alike.values() if len(same) > 1]
+    if pairs:
+        voice.note(
+            f"the classes {and_more(pairs, 5)} of the target {str(column.name)!r} are written alike, and count "
+            "as different ones: correct the table if they are the same."
+        )
     return pd.Series(labels, index=column.index, name=column.name, dtype=object)
 
 
