@@ -33,6 +33,7 @@ from tests.fitted_models import FITTED, fitted
 
 import manykernels as mk
 from manykernels._checks import RULES, Facts, judge
+from manykernels.fitting.model import percent
 from manykernels.inspection import Permuted, check
 from manykernels.kernels import Gaussian, Linear
 
@@ -216,3 +217,8 @@ def test_narrow_kernels_of_the_package_count_only_if_they_rule():
     for given, codes in (("auto", []), ([Gaussian(0.01), Linear()], ["MK302"])):
         model = mk.MKLClassifier(given, norm=2.0).fit(wide, np.sign(wide[:, 0] + 0.1))
         assert [one.code for one in model.checks_ if one.code == "MK302"] == codes
+
+
+@pytest.mark.parametrize(("gap", "shown"), [(1.0, "100"), (12.34, "1234"), (0.0042, "0.42")])
+def test_a_gap_in_percent_is_written_in_digits(gap, shown):
+    assert percent(gap) == shown

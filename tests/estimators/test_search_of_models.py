@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from sklearn.base import clone
 from sklearn.model_selection import KFold
@@ -67,6 +68,15 @@ def test_lists_and_lazy_frames_are_searched_as_arrays():
     np.testing.assert_allclose(from_list.predict(X), wanted.predict(X))
     lazy = pl.DataFrame(FRAME.to_dict("list")).lazy()
     assert MKLRegressorCV(KERNELS, Cs=[1.0], cv=2).fit(lazy, X[:, 0]).score(X, X[:, 0]) > 0.5
+
+
+def test_arrow_tables_are_read_as_frames():
+    table = pa.Table.from_pandas(FRAME)
+    search = MKLRegressorCV(Cs=[1.0], cv=2, strategy="finite")
+    wanted = clone(search).fit(FRAME, X[:, 0]).predict(FRAME)
+    np.testing.assert_array_equal(search.fit(table, X[:, 0]).predict(table), wanted)
+    views = [MKLRegressor().fit({"all": one}, X[:, 0]).predict({"all": one}) for one in (table, FRAME)]
+    np.testing.assert_array_equal(*views)
 
 
 def test_what_takes_no_weights_is_refused_before_any_fold():

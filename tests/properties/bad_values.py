@@ -15,6 +15,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 from scipy import sparse
 
 Zoo = dict[str, Callable[[], Any]]
@@ -188,6 +189,8 @@ SAMPLES: Zoo = {
     "other names": lambda: _frame().rename(columns={"a": "z"}),
     "polars": lambda: pl.DataFrame(X, schema=["a", "b", "c"]),
     "polars lazy": lambda: pl.DataFrame(X, schema=["a", "b", "c"]).lazy(),
+    "arrow table": lambda: pa.table({name: X[:, k] for k, name in enumerate("abc")}),
+    "arrow batch": lambda: pa.table({"a": ["u", None] * (N // 2), "b": [1.0] * N}).to_batches()[0],
     "polars null": lambda: pl.DataFrame({"a": [None, 1.0] * (N // 2), "b": [1.0] * N}),
     "polars text": lambda: pl.DataFrame({"a": ["u", "v"] * (N // 2), "b": [1.0] * N}),
     "polars lists": lambda: pl.DataFrame({"a": [[1.0]] * N, "b": [1.0] * N}),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..fitting.model import Proof
+from ..fitting.model import Proof, percent
 from .base import Facts, Rule
 
 
@@ -23,7 +23,7 @@ def _gap(facts: Facts) -> str | None:
     if proof is None or _all_used(facts, proof):
         return None
     asked = "online learning aims at 1 %" if proof.tol is None else f"tol = {proof.tol:g} was asked for"
-    lower = f"the optimum of the objective may be {100 * proof.gap:.2g} % lower"
+    lower = f"the optimum of the objective may be {percent(proof.gap)} % lower"
     return f"The relative duality gap is {proof.gap:.1e}, and {asked}: {lower}."
 
 

@@ -130,8 +130,8 @@ def _in_words(column: pd.Series, voice: Voice) -> pd.Series:
     pairs = [" and ".join(map(repr, sorted(same))) for same in alike.values() if len(same) > 1]
     if pairs:
         voice.note(
-            f"the classes {and_more(pairs, 5)} of the target {str(column.name)!r} are written alike, and count "
-            "as different ones: correct the table if they are the same."
+            f"the classes {and_more(pairs, 5)} of the target {str(column.name)!r} are written alike, and "
+            "count as different ones: correct the table if they are the same."
         )
     return pd.Series(labels, index=column.index, name=column.name, dtype=object)
 

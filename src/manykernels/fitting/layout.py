@@ -242,14 +242,20 @@ def _stand_in(title: str) -> type[BaseEstimator]:
 
 
 def collected(values: Any) -> Any:
-    """A lazy frame of polars in memory, AnnData and MuData as frames, also in a dict; all else as it is."""
+    """A lazy frame of polars in memory, Arrow tables, AnnData and MuData as frames; all else as it is.
+
+    The same is done within a dict.
+    """
     if is_annotated(values):
         return unpacked(values)
     if sparse.issparse(values):
         return values.tocsr() if values.format == "dok" else values  # which is a dict
     if isinstance(values, Mapping):
         return {name: collected(part) for name, part in values.items()}
-    lazy = type(values).__name__ == "LazyFrame" and type(values).__module__.startswith("polars")
+    kind = type(values)
+    if kind.__module__.startswith("pyarrow") and kind.__name__ in ("Table", "RecordBatch"):
+        return values.to_pandas()
+    lazy = kind.__name__ == "LazyFrame" and kind.__module__.startswith("polars")
     return values.collect() if lazy else values
 
 

@@ -60,6 +60,11 @@ class Proof:
         return bool(self.gap <= (_ONLINE if self.tol is None else self.tol))
 
 
+def percent(gap: float) -> str:
+    """Return a relative gap in percent, in digits: 100, never 1e+02."""
+    return f"{100 * gap:.0f}" if gap >= 0.1 else f"{100 * gap:.2g}"
+
+
 def mixture(kernels: list[Any], weights: Array) -> Mixture:
     """The kernel that these weights mean."""
     used = np.flatnonzero(weights)
@@ -241,6 +246,5 @@ class Model:
         of, gap = certified if proof.certified else "over the kernels looked at", proof.gap
         if proof.converged:
             return f"relative duality gap {gap:.1e}, {of}"
-        percent = f"{100 * gap:.0f}" if gap >= 0.1 else f"{100 * gap:.2g}"
-        worst = f"the optimum is at most {percent} % lower" + ("" if proof.certified else f", {of}")
+        worst = f"the optimum is at most {percent(gap)} % lower" + ("" if proof.certified else f", {of}")
         return f"not converged: relative duality gap {gap:.1e}, so that {worst}"
