@@ -7,7 +7,7 @@ from sklearn.kernel_ridge import KernelRidge
 from manykernels import MKLClassifierCV, MKLRegressorCV
 from manykernels.families import Products
 from manykernels.kernels import Gaussian, Linear
-from manykernels.selection.leave_one_out import left_out
+from manykernels.selection.left_out import left_out
 
 rng = np.random.RandomState(0)
 X = rng.randn(40, 3)

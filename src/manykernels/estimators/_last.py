@@ -101,7 +101,7 @@ def _exact(stages: Stages, best: Contender, model: Any) -> BaseEstimator:
     data = stages.data
     given = data.X, data.targets, data.weight, data, data.covariates
     read_again = stages.search._with_samples(best.strategy, *given).given
-    learned, _ = refit_path(model._options(), read_again, [])
+    learned, *_ = refit_path(model._options(), read_again, [])
     model._publish(learned)
     fitted: BaseEstimator = model
     return fitted

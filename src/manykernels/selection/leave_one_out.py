@@ -1,9 +1,7 @@
 """Leave-one-out along a path of the squared loss, at the weights of all samples: one factorisation a step.
 
-With (K_θ + diag(1/C))α + b1 = y and 1ᵀα = 0, let P be the inverse of the bordered matrix, cut to the samples:
-P = A⁻¹ − A⁻¹11ᵀA⁻¹/(1ᵀA⁻¹1), A = K_θ + diag(1/C); covariates Z take the place of 1. The error of the machine
-that is fitted without sample i is α_i/P_ii. The weights θ have seen that sample, so this is optimistic, the
-more so the more kernels there are: it can choose C, and says nothing about kernels, norms or strategies.
+The weights θ have seen the sample that is left out, so this is optimistic, the more so the more kernels there
+are: it can choose C, and says nothing about kernels, norms or strategies.
 """
 
 from __future__ import annotations
@@ -12,44 +10,19 @@ import time
 import warnings
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 from sklearn.exceptions import ConvergenceWarning
 
-from .._fast.linalg import factor
 from .._fast.threads import threads
 from ..fitting.dictionary import bind
 from ..fitting.listed import Listed
 from ..fitting.options import Options
 from ..grams.memory import LEFT_OUT
-from ..machines.free import basis
 from ..penalties import resolve_penalty
 from .data import Data
 from .folds import Row, Table, Trial
+from .left_out import left_out
 from .paths import warm_path
 from .strategies import Strategy
-
-Array = NDArray[np.float64]
-
-
-def left_out(K: Array, Y: Array, cost: Array, fit_intercept: bool, Z: Array | None = None) -> Array:
-    """Return (n, outputs): the error on each sample of the machine fitted without it."""
-    A = K.copy()
-    A.flat[:: len(A) + 1] += 1.0 / cost
-    L = factor(A)
-    inverse_root = solve_triangular(L, np.eye(len(L)), lower=True, check_finite=False)
-    half = inverse_root @ Y
-    P = np.einsum("ij,ij->j", inverse_root, inverse_root)
-    if Z is not None:
-        V = basis(inverse_root @ Z)
-        half -= V @ (V.T @ half)
-        P = P - np.sum((V.T @ inverse_root) ** 2, axis=0)
-    elif fit_intercept:
-        v = inverse_root.sum(axis=1)
-        size = float(v @ v)
-        half -= np.outer(v, (v @ half) / size)
-        P = P - (inverse_root.T @ v) ** 2 / size
-    return np.asarray(-(inverse_root.T @ half) / P[:, None])
 
 
 def loo_table(strategy: Strategy, data: Data) -> Table:

@@ -31,6 +31,7 @@ from ..grams import FactorGram
 from ..kernels import Kernel, Mixture, evaluate
 from ..penalties import Simplex, resolve_penalty
 from ..solvers import Corrective, GroupDescent, History, Result, Run
+from .promise import Chosen, Promise
 
 Array = NDArray[np.float64]
 Only = tuple[str, ...] | None
@@ -311,20 +312,24 @@ def _family_results(
 
 
 # -- the model that was chosen ----------------------------------------------------------------------
-def refit_path(options: Options, given: Given, Cs: Sequence[float]) -> tuple[Model, dict[str, Any]]:
-    """The model of these options on all samples, and C, weights and gap of the path that leads to it."""
-    model, path = kept(current(), ("refit",), _refit_path, options, given, Cs)
+def refit_path(
+    options: Options, given: Given, Cs: Sequence[float], promise: Promise | None = None
+) -> tuple[Model, dict[str, Any], Chosen]:
+    """The model of these options on all samples; C, weights and gap of the path that leads to it; its C."""
+    model, path, chosen = kept(current(), ("refit",), _refit_path, options, given, Cs, promise)
     proof = model.proof
     assert proof is not None
     if not proof.gap <= options.tol:
         warn_stopped(options, proof.n_iter, proof.gap)
-    return model, path
+    return model, path, chosen
 
 
-def _refit_path(options: Options, given: Given, Cs: Sequence[float]) -> tuple[Model, dict[str, Any]]:
+def _refit_path(
+    options: Options, given: Given, Cs: Sequence[float], promise: Promise | None
+) -> tuple[Model, dict[str, Any], Chosen]:
     target = float(options.C)
     Cs = sorted({*Cs, target})
-    weights, gaps = [], []
+    weights, gaps, found = [], [], []
     with warnings.catch_warnings(), threads(options.n_jobs):
         warnings.simplefilter("ignore", ConvergenceWarning)  # the path keeps its gap
         own = given.layout.of(options.kernels)  # some of them only, where these are best
@@ -334,6 +339,7 @@ def _refit_path(options: Options, given: Given, Cs: Sequence[float]) -> tuple[Mo
             theta = np.stack([result.weights for result in results])
             weights.append(theta if len(results) > 1 else theta[0])
             gaps.append(max(result.gap for result in results))
-            if target == C:
-                model = bound.model(options, results)
-    return model, {"C": np.array(Cs), "weights": np.array(weights), "gap": np.array(gaps)}
+            found.append((C, results))
+        chosen = Chosen(target) if promise is None else promise.chosen(options, bound, found)
+        model = bound.model(options.replace(C=chosen.C), dict(found)[chosen.C])
+    return model, {"C": np.array(Cs), "weights": np.array(weights), "gap": np.array(gaps)}, chosen

@@ -18,6 +18,7 @@ from .chance import NEAR
 from .data import Data
 from .folds import Key, Table, run_folds
 from .leave_one_out import loo_table, only
+from .promise import Promise
 from .splits import Folds
 from .strategies import Strategy
 from .sums import FoldedSums
@@ -40,6 +41,7 @@ class Outcome:
     finalists: dict[str, list[Any]]  # the best first, and what the folds cannot tell from it
     calibration: Calibration | None  # of the decisions of a classifier
     sums: FoldedSums | None  # from which the best model follows without another look at the samples
+    promise: Promise | None = None  # which its fit to all samples should keep
 
 
 def _unknown(folds: int) -> str:
@@ -145,7 +147,9 @@ def _judge(tables: list[Table], data: Data, sums: FoldedSums | None) -> Outcome:
         winner, key, score = _unless_clear(whole, winner, key, score, _willing)
     params = {"strategy": winner.strategy.name, **dict(zip(("norm", "kernels", "C"), key, strict=True))}
     finalists, calibration = _finalists(whole, winner, key, by_score), _calibration(winner, key, data)
-    return Outcome(rows, path, winner.strategy, params, score, finalists, calibration, sums)
+    losses = winner.column("loss")[:, winner.keys.index(key)]
+    promise = None if len(losses) < 2 else Promise.of(data, losses, _error(losses))
+    return Outcome(rows, path, winner.strategy, params, score, finalists, calibration, sums, promise)
 
 
 def _by_probabilities(tables: list[Table], data: Data) -> tuple[float, Table, Key, float]:

@@ -1,0 +1,100 @@
+"""What the folds promise of the chosen model, and whether its fit to all samples keeps it.
+
+Kernels are learned anew from all samples, and their widths may come out otherwise than in the folds: where
+the evidence has several optima, narrow widths can take the place of wide ones, for which C was chosen.
+Leave-one-out shows that. It is optimistic, since kernels and weights have seen the sample that is left out,
+so a fit whose error is still larger than the folds allow for has gone wrong. C is then chosen by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..fitting.listed import Listed
+from ..fitting.options import Options
+from ..solvers import Result
+from .calibration import Calibration
+from .data import Data
+from .left_out import left_out
+
+Array = NDArray[np.float64]
+_SURPRISING = 2.0  # standard errors above the mean error of the folds
+
+
+@dataclass(frozen=True)
+class Promise:
+    """The largest error that folds allow for, and the samples that it is of."""
+
+    data: Data
+    most: float
+
+    @classmethod
+    def of(cls, data: Data, losses: Array, error: float) -> Promise:
+        """Make it from the losses of the folds and the standard error of their mean."""
+        return cls(data, float(losses.mean()) + _SURPRISING * error)
+
+    def chosen(self, options: Options, bound: Listed, path: Sequence[tuple[float, list[Result]]]) -> Chosen:
+        """The C of the options, or of the path the best by leave-one-out if that one breaks the promise."""
+        given = float(options.C)
+        if not self._can_tell(options, bound):
+            return Chosen(given)
+        steps = dict(path)
+        error, _ = self._error(bound, given, steps[given])
+        if error <= self.most:
+            return Chosen(given)
+        errors = {C: self._error(bound, C, results)[0] for C, results in steps.items()}
+        best = min(errors, key=lambda C: errors[C])
+        said = (
+            f"Fitted to all samples, the error of C={given:g} by leave-one-out is {error:.3g}, and the folds "
+            f"allow for {self.most:.3g}: kernels came out otherwise than in the folds. "
+        )
+        if best == given:
+            return Chosen(given, None, f"{said}No other C is better.")
+        said += f"C={best:g} with {errors[best]:.3g} was taken in its place."
+        return Chosen(best, self._calibration(bound, best, steps[best]), said)
+
+    def _can_tell(self, options: Options, bound: Listed) -> bool:
+        plain = options.loss.quadratic and not options.own_weights and options.gating is None
+        return plain and not bound.space.explicit and not self.data.survival and self.data.scorer is None
+
+    def _error(self, bound: Listed, C: float, results: list[Result]) -> tuple[float, Array]:
+        """The error by leave-one-out, and the decisions that it is of."""
+        rows = bound.samples.rows
+        kept = np.flatnonzero(rows.owner >= 0)  # nothing was learned of classes that cost nothing
+        f = np.empty_like(bound.Y)
+        Z = None if bound.samples.free is None else bound.samples.free.basis
+        for group, result in zip(_groups(bound, results), results, strict=True):
+            Y = bound.Y[:, group]
+            K = bound.space.combine(result.weights)
+            f[:, group] = Y + left_out(K, Y, C * bound.costs, bound.intercept, Z)
+        f = f[rows.owner[kept]]
+        judge: Any = self.data.judge(kept, kept, self.data.classes)
+        return float(judge.error(f)), f
+
+    def _calibration(self, bound: Listed, C: float, results: list[Result]) -> Calibration | None:
+        """Learn the calibration of a classifier from its decisions by leave-one-out."""
+        data = self.data
+        if data.classes is None:
+            return None
+        kept = np.flatnonzero(bound.samples.rows.owner >= 0)
+        _, f = self._error(bound, C, results)
+        return Calibration.fit(f, data.y[kept], data.classes, data.cost(kept))
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The C of the fit to all samples; if it is not that of the folds, why, and the calibration with it."""
+
+    C: float
+    calibration: Calibration | None = None
+    said: str = ""
+
+
+def _groups(bound: Listed, results: list[Result]) -> list[slice]:
+    """The outputs of each result: all of one, or one of each."""
+    return [slice(None)] if len(results) == 1 else [slice(g, g + 1) for g in range(len(results))]
