@@ -28,6 +28,17 @@ def test_equals_brute_force(intercept):
         np.testing.assert_allclose(K[i, rest] @ alpha + b - Y[i], found[i], rtol=1e-8, atol=1e-10)
 
 
+def test_one_of_several_equal_samples():
+    """Merged rows give the errors of the machine that is fitted to all samples but one."""
+    owner = np.repeat(np.arange(15), rng.randint(1, 5, 15))
+    weight = rng.uniform(0.5, 2.0, owner.size)
+    cost = np.bincount(owner, weight)
+    copies = owner, weight / cost[owner]
+    found = left_out(K[:15, :15], Y[:15], cost, True, copies=copies)
+    alone = left_out(K[np.ix_(owner, owner)], Y[owner], weight, True)
+    np.testing.assert_allclose(found, alone, rtol=1e-6, atol=1e-8)
+
+
 def test_chooses_the_cost_of_kernel_ridge_regression():
     y, Cs = Y[:, 0] + 0.3 * rng.randn(40), [0.1, 1.0, 10.0, 100.0]
     model = MKLRegressorCV([Gaussian(1.5)], norms=[1.0], Cs=Cs, cv="loo", fit_intercept=False, tol=1e-8)

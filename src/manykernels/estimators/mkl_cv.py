@@ -144,8 +144,9 @@ class MKLClassifierCV(LazyScore, ClassifierMixin, Search):
         gap and n_active over the folds. The chosen strategy also has "all samples": C, weights and gap along
         its path on all samples.
     stages_ : list of str
-        What was done and why, if models were raced because samples are many. ``comparison_``, ``path_`` and
-        ``finalists_`` are then those of the race.
+        What was done and why, if models were raced because samples are many: ``comparison_``, ``path_`` and
+        ``finalists_`` are then those of the race. Or why C was chosen anew, if kernels came out otherwise on
+        all samples than in the folds.
     calibration_ : Calibration
         The function from decisions to probabilities, learned from held-out decisions.
     kernels_ : list of Fitted
@@ -529,8 +530,9 @@ class MKLRegressorCV(LazyScore, RegressorMixin, Intervals):
         gap and n_active over the folds. The chosen strategy also has "all samples": C, weights and gap along
         its path on all samples.
     stages_ : list of str
-        What was done and why, if models were raced because samples are many. ``comparison_``, ``path_`` and
-        ``finalists_`` are then those of the race.
+        What was done and why, if models were raced because samples are many: ``comparison_``, ``path_`` and
+        ``finalists_`` are then those of the race. Or why C was chosen anew, if kernels came out otherwise on
+        all samples than in the folds.
     intervals_ : list of HeldOut, or Jackknife
         The model of each fold, and its errors on the samples of that fold. With ``cv="loo"``, what leaving
         out each sample changes; ``intervals_.fixed`` says whether weights and C had not seen it. Only with

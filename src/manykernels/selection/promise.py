@@ -66,13 +66,12 @@ class Promise:
         """The error by leave-one-out, and the decisions that it is of."""
         rows = bound.samples.rows
         kept = np.flatnonzero(rows.owner >= 0)  # nothing was learned of classes that cost nothing
-        f = np.empty_like(bound.Y)
+        copies = rows.owner[kept], rows.share[kept]
+        f = bound.Y[copies[0]]
         Z = None if bound.samples.free is None else bound.samples.free.basis
         for group, result in zip(_groups(bound, results), results, strict=True):
-            Y = bound.Y[:, group]
             K = bound.space.combine(result.weights)
-            f[:, group] = Y + left_out(K, Y, C * bound.costs, bound.intercept, Z)
-        f = f[rows.owner[kept]]
+            f[:, group] += left_out(K, bound.Y[:, group], C * bound.costs, bound.intercept, Z, copies)
         judge: Any = self.data.judge(kept, kept, self.data.classes)
         return float(judge.error(f)), f
 
