@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ..fitting.listed import Listed
 from ..fitting.options import Options
+from ..grams.memory import LEFT_OUT
 from ..solvers import Result
 from .calibration import Calibration
 from .data import Data
@@ -60,7 +61,8 @@ class Promise:
 
     def _can_tell(self, options: Options, bound: Listed) -> bool:
         plain = options.loss.quadratic and not options.own_weights and options.gating is None
-        return plain and not bound.space.explicit and not self.data.survival and self.data.scorer is None
+        gram, by_error = bound.space, self.data.scorer is None and not self.data.survival
+        return plain and by_error and not gram.explicit and (LEFT_OUT + 1) * 8 * gram.n**2 <= gram.room
 
     def _error(self, bound: Listed, C: float, results: list[Result]) -> tuple[float, Array]:
         """The error by leave-one-out, and the decisions that it is of."""
