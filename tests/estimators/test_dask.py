@@ -218,7 +218,7 @@ def test_bad_input():
         fitted(MKLRegressor, chunked(X), y[1:])
     with pytest.raises(ValueError, match="3 dimensions"):
         fitted(MKLRegressor, da.zeros((30, 2, 2)), y[:30])
-    with pytest.raises(ValueError, match="at least one non-zero"):
+    with pytest.raises(ValueError, match="zero for all samples"):
         fitted(MKLRegressor, chunked(X), chunked(y), np.zeros(N))
     with pytest.raises(ValueError, match="only one class"):
         fitted(MKLClassifier, chunked(X), np.zeros(N), loss="squared")

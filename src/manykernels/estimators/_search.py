@@ -33,7 +33,6 @@ from ..selection.checkpoint import keeping, prints_of
 from ..selection.data import Data
 from ..selection.paths import refit_path
 from ..selection.plan import estimate_of_whole
-from ..selection.promise import Chosen
 from ..selection.scoring import require_score, require_several_classes, scorer_of_log_loss
 from ..selection.search import Effort, Outcome, compare, leading, require_weights
 from ..selection.splits import FOLDS, make_folds
@@ -386,17 +385,11 @@ class Search(HTMLSummary, PairwiseTags):
         learned, along, kept_to = refit_path(options, chosen.given, chosen.Cs, outcome.promise)
         outcome.path[chosen.name]["all samples"] = along
         if kept_to.said:
-            self._keep_to(kept_to)
+            self._announce(replace(outcome, params=best | {"C": kept_to.C}, calibration=kept_to.calibration))
+            self.__dict__["stages_"] = [*getattr(self, "stages_", []), kept_to.said]
             model.set_params(C=kept_to.C)
         model._publish(learned)
         return model
-
-    def _keep_to(self, chosen: Chosen) -> None:
-        """Take another C than the folds chose, and say why."""
-        self.best_params_ = self.best_params_ | {"C": chosen.C}
-        self.__dict__["stages_"] = [*getattr(self, "stages_", []), chosen.said]
-        if chosen.calibration is not None:
-            self.calibration_ = chosen.calibration
 
     # -- the model that was chosen --------------------------------------------------------------
     def __getattr__(self, name: str) -> Any:
