@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import confusion_matrix, roc_auc_score
+from sklearn.metrics import brier_score_loss, confusion_matrix, roc_auc_score
 from tests.fitted_models import X, numbers, y
 from tests.report.reports import MADE, SCORES, document
 
@@ -66,7 +66,9 @@ def test_calibration_is_what_happened_beside_what_was_said():
     assert told["said"] == sorted(told["said"])
     for share, low, high in zip(told["happened"], told["low"], told["high"], strict=True):
         assert 0.0 <= low <= share <= high <= 1.0
-    assert told["brier"] == pytest.approx(2.0 * np.mean((held.probability[:, 1] - happened) ** 2))
+    assert told["brier"] == pytest.approx(brier_score_loss(happened, held.probability[:, 1]))
+    constant = np.full(happened.size, happened.mean())
+    assert told["brier_constant"] == pytest.approx(brier_score_loss(happened, constant))
 
 
 def test_several_classes_have_a_curve_each():

@@ -113,6 +113,7 @@ def _calibration(held: HeldOut, truth: Any, labels: Any) -> dict[str, Any] | Non
     bins = np.array_split(order, count)
     low, high = zip(*(_wilson(int(happened[rows].sum()), len(rows)) for rows in bins), strict=True)
     shares = np.array([(truth == label).mean() for label in labels])
+    half = 0.5 if len(labels) == 2 else 1.0  # of two classes one counts, as in scikit-learn
     return {
         "label": what,
         "said": [float(said[rows].mean()) for rows in bins],
@@ -120,8 +121,8 @@ def _calibration(held: HeldOut, truth: Any, labels: Any) -> dict[str, Any] | Non
         "low": low,
         "high": high,
         "samples": [len(rows) for rows in bins],
-        "brier": float(((p - onehot) ** 2).sum(axis=1).mean()),
-        "brier_constant": float(1.0 - (shares**2).sum()),
+        "brier": half * float(((p - onehot) ** 2).sum(axis=1).mean()),
+        "brier_constant": half * float(1.0 - (shares**2).sum()),
         "off": float(sum(len(r) * abs(said[r].mean() - happened[r].mean()) for r in bins) / len(said)),
     }
 
