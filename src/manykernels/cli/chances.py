@@ -68,6 +68,8 @@ def _sentence(by: str, found: Significance) -> str:
     related = [int(j) for j in order if found.p_adjusted[j] <= ALPHA]
     named = [f"{found.names[j]} ({p_shown(found.p_adjusted[j])})" for j in related or order[:1]]
     count, how = number_of(len(found.names), by), "each tested by itself, with adjusted p"
+    if by == "kernel":  # of which the model may have some only
+        how = "each of those to choose from is tested by itself, with adjusted p"
     if not related:
         return f"none of {count} is clearly related to the target ({how}); the closest is {named[0]}"
     verb = "is" if len(related) == 1 else "are"
