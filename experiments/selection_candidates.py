@@ -12,7 +12,7 @@ from .selection.resume import Key, Runs, completed
 from .selection_tables import QUICK, TASKS, difference, drawn, warm_up
 from .tables import Facts, Report
 
-SEEDS = 3
+SEEDS = 10
 CANDIDATES = ["bagged", "bagged and all", "stacked"] + [
     f"{name}, {how}"
     for name in ("ranks", "trees", "interactions", "gradients")
