@@ -91,8 +91,8 @@ class MKLClassifier(ProductTable, MKLClassification):
         products of columns, Dask). After a crash the same fit with the same folder goes on from there, to the
         same model. Other samples, parameters or versions are refused by name. Other fits keep nothing.
     storage : {"float64", "float32"}, default="float64"
-        The type of the kernel matrices that are kept. With "float32" they take half of the memory and are
-        read in half of the time; the duality gap is that of the kernels themselves, with everything that
+        The type of the kernel matrices that are kept. With "float32" they take half of the memory; a
+        fit takes about as long. The duality gap is that of the kernels themselves, with everything that
         rounding may do. Matrices that are given as X keep their own type.
 
     Attributes
@@ -334,8 +334,8 @@ class MKLRegressor(ProductTable, MKLRegression):
         products of columns, Dask). After a crash the same fit with the same folder goes on from there, to the
         same model. Other samples, parameters or versions are refused by name. Other fits keep nothing.
     storage : {"float64", "float32"}, default="float64"
-        The type of the kernel matrices that are kept. With "float32" they take half of the memory and are
-        read in half of the time; the duality gap is that of the kernels themselves, with everything that
+        The type of the kernel matrices that are kept. With "float32" they take half of the memory; a
+        fit takes about as long. The duality gap is that of the kernels themselves, with everything that
         rounding may do. Matrices that are given as X keep their own type.
 
     Attributes

@@ -76,8 +76,8 @@ class MKLSurvival(SurvivalFace, ProductTable, BaseMKL):
         that is not penalised: numbers as they are, categories as indicators. Kernels without columns of their
         own see the other columns. For X without columns give ``covariates`` to ``fit``.
     storage : {"float64", "float32"}, default="float64"
-        The type of the kernel matrices that are kept. With "float32" they take half of the memory and are
-        read in half of the time; the duality gap is that of the kernels themselves, with everything that
+        The type of the kernel matrices that are kept. With "float32" they take half of the memory; a
+        fit takes about as long. The duality gap is that of the kernels themselves, with everything that
         rounding may do. Matrices that are given as X keep their own type.
 
     Attributes

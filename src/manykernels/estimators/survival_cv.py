@@ -88,8 +88,8 @@ class MKLSurvivalCV(SurvivalFace, Search):
         yours to delete; ``manykernels.selection.checkpoint.Checkpoint(folder, remove=True)`` deletes it at
         the end.
     storage : {"float64", "float32"}, default="float64"
-        The type of the kernel matrices that are kept. With "float32" they take half of the memory and are
-        read in half of the time; the duality gap is that of the kernels themselves, with everything that
+        The type of the kernel matrices that are kept. With "float32" they take half of the memory; a
+        fit takes about as long. The duality gap is that of the kernels themselves, with everything that
         rounding may do. Matrices that are given as X keep their own type.
 
     Attributes

@@ -1,7 +1,7 @@
 """Kernels kept in single precision, with the exact ones behind them.
 
-A stack in float32 takes half of the memory, and passes over it half of the time. An entry is off by at most
-2⁻²⁴ of itself, |K̃_ij − K_ij| ≤ u |K_ij| ≤ u L with L the largest diagonal entry, so that for every z
+A stack in float32 takes half of the memory. An entry is off by at most 2⁻²⁴ of itself, |K̃_ij − K_ij| ≤
+u |K_ij| ≤ u L with L the largest diagonal entry, so that for every z
 
     |zᵀ(K̃ − K)z| ≤ u L ‖z‖₁².
 
