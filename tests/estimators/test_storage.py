@@ -98,7 +98,7 @@ def test_given_matrices_keep_their_own_type(rounded):
     assert not rounded and one.objective_ == two.objective_
 
 
-@pytest.mark.parametrize("given", ["single", np.float32, None])
+@pytest.mark.parametrize("given", ["single", np.float32, None, np.zeros(2)])
 def test_other_types_are_refused(given):
     with pytest.raises((ValueError, TypeError), match=r"storage=.*expected.*'?float(64|32)?"):
         MKLClassifier(storage=given).fit(X, y)

@@ -136,9 +136,10 @@ def check_learning(given: Mapping[str, Any], *switches: str) -> None:
         raise ValueError(
             f"tol={given['tol']!r} was given; expected {_FINEST} or more: smaller gaps are rounding errors."
         )
-    if given.get("storage", STORAGE[0]) not in STORAGE:
+    storage = given.get("storage", STORAGE[0])
+    if not isinstance(storage, str) or storage not in STORAGE:
         raise ValueError(
-            f"storage={shown(given['storage'])} was given; expected 'float64', or 'float32' for kernel "
+            f"storage={shown(storage)} was given; expected 'float64', or 'float32' for kernel "
             "matrices that take half of the memory."
         )
     if "max_iter" in given:  # not where machines are all that is solved
