@@ -59,7 +59,7 @@ class Bound(ABC):
         intercept, coefficients = self.free.coefficients(np.broadcast_to(offsets, risk.shape))
         return replace(result, intercept=intercept, covariates=coefficients)
 
-    def asked(self, tol: float) -> float:
+    def tolerance(self, tol: float) -> float:
         """Return the gap that the solver has to reach for one of `tol`."""
         return tol
 
@@ -97,7 +97,7 @@ def solve(options: Options, bound: Bound, group: Group, start: Any = None) -> Re
     with watch(options.title, options.verbose, float(options.tol), bound.steps) as history:
         rng, begin = options.rng, bound.start(start, penalty, Y)
         tol = float(options.tol)
-        run = Run(bound.asked(tol), int(options.max_iter), rng, begin, history)
+        run = Run(bound.tolerance(tol), int(options.max_iter), rng, begin, history)
         result = bound.restated(risk, penalty, tol, bound.solver.run(bound.space, risk, penalty, run))
     return bound.settle(options, penalty, bound.told_apart(risk, result))
 

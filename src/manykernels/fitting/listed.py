@@ -85,7 +85,7 @@ class Listed(Bound):
             theta = penalty.project(theta)
         return (theta, alpha) if np.any(theta > 0) else None
 
-    def asked(self, tol: float) -> float:
+    def tolerance(self, tol: float) -> float:
         return SHARE * tol if self.space.entry > 0.0 else tol
 
     def restated(self, risk: Risk, penalty: Penalty, tol: float, result: Result) -> Result:

@@ -45,26 +45,27 @@ class Promise:
         if not self._can_tell(options, bound):
             return Chosen(given)
         steps = dict(path)
-        error, _ = self._error(bound, given, steps[given])
+        tried = {given: self._left_out(bound, given, steps[given])}
+        error = tried[given][0]
         if error <= self.most:
             return Chosen(given)
-        errors = {C: self._error(bound, C, results)[0] for C, results in steps.items()}
-        best = min(errors, key=lambda C: errors[C])
+        tried |= {C: self._left_out(bound, C, steps[C]) for C in steps if C != given}
+        best = min(tried, key=lambda C: tried[C][0])
         said = (
             f"Fitted to all samples, the error of C={given:g} by leave-one-out is {error:.3g}, and the folds "
             f"allow for {self.most:.3g}: kernels came out otherwise than in the folds. "
         )
         if best == given:
             return Chosen(given, None, f"{said}No other C is better.")
-        said += f"C={best:g} with {errors[best]:.3g} was taken in its place."
-        return Chosen(best, self._calibration(bound, best, steps[best]), said)
+        said += f"C={best:g} with {tried[best][0]:.3g} was taken in its place."
+        return Chosen(best, self._calibration(bound, tried[best][1]), said)
 
     def _can_tell(self, options: Options, bound: Listed) -> bool:
         plain = options.loss.quadratic and not options.own_weights and options.gating is None
         gram, by_error = bound.space, self.data.scorer is None and not self.data.survival
         return plain and by_error and not gram.explicit and (LEFT_OUT + 1) * 8 * gram.n**2 <= gram.room
 
-    def _error(self, bound: Listed, C: float, results: list[Result]) -> tuple[float, Array]:
+    def _left_out(self, bound: Listed, C: float, results: list[Result]) -> tuple[float, Array]:
         """The error by leave-one-out, and the decisions that it is of."""
         rows = bound.samples.rows
         kept = np.flatnonzero(rows.owner >= 0)  # nothing was learned of classes that cost nothing
@@ -77,13 +78,12 @@ class Promise:
         judge: Any = self.data.judge(kept, kept, self.data.classes)
         return float(judge.error(f)), f
 
-    def _calibration(self, bound: Listed, C: float, results: list[Result]) -> Calibration | None:
+    def _calibration(self, bound: Listed, f: Array) -> Calibration | None:
         """Learn the calibration of a classifier from its decisions by leave-one-out."""
         data = self.data
         if data.classes is None:
             return None
         kept = np.flatnonzero(bound.samples.rows.owner >= 0)
-        _, f = self._error(bound, C, results)
         return Calibration.fit(f, data.y[kept], data.classes, data.cost(kept))
 
 
