@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from tests.helpers import risk_of, run
 
-from manykernels.grams import BlockGram, FactorGram, Gram, StackGram, build_gram
+from manykernels.grams import BlockGram, FactorGram, Gram, RoundedGram, StackGram, build_gram
 from manykernels.grams.gated import GatedGram
 from manykernels.kernels import Gaussian, Linear, Polynomial
 from manykernels.losses import Hinge, Squared
@@ -139,3 +139,17 @@ def test_solvers_cannot_tell_it_from_a_stored_stack(loss, p):
     assert gated.primal == pytest.approx(stored.primal, rel=3e-6)
     if p == 2.0:
         assert gated.primal == pytest.approx(other.primal, rel=3e-5)
+
+
+def test_gates_pass_on_what_rounding_of_stored_kernels_may_hide():
+    """Behind gates too: the exact kernels, and a bound that no quadratic form exceeds."""
+    rng = np.random.RandomState(0)
+    X, gates = rng.randn(20, 3), rng.rand(20, 2)
+    whole = BlockGram([Gaussian(1.0), Linear()], X, 20, 0, mean=np.full(20, 0.05))
+    gram = GatedGram(RoundedGram(whole), gates)
+    exact, A = gram.exact(), rng.randn(20, 2)
+    np.testing.assert_allclose(exact.quad(A), GatedGram(whole, gates).quad(A), rtol=1e-12)
+    off = np.abs(gram.quad(A) - exact.quad(A)).sum(axis=1)
+    assert np.all(off <= gram.doubt(A)) and np.all(gram.doubt(A) > 0.0)
+    plain = GatedGram(whole, gates)
+    assert plain.exact() is plain and not plain.doubt(A).any()

@@ -21,7 +21,8 @@ class GatedGram(Gram):
 
     def __init__(self, whole: Gram, gates: Array) -> None:
         super().__init__(whole.n, whole.n_kernels * gates.shape[1])
-        self.whole, self.gates, self.precision = whole, np.asarray(gates, dtype=float), whole.precision
+        self.whole, self.gates = whole, np.asarray(gates, dtype=float)
+        self.precision, self.entry = whole.precision, whole.entry
         if whole.names is not None:
             self.names = [f"{name}, cluster {j}" for j in range(gates.shape[1]) for name in whole.names]
 
